@@ -1,0 +1,90 @@
+"""Every error that py2048 raises on purpose.
+
+::
+
+    Py2048Error
+    ├── RulesError         (ValueError)   rules that make no game
+    ├── BoardError         (ValueError)   a board that cannot exist
+    ├── DirectionError     (ValueError)   a word that names no direction
+    ├── SeedError          (ValueError)   a seed that is no whole number
+    ├── IllegalMoveError                  a direction that changes nothing
+    │   └── GameOverError                 a move after the end
+    ├── RecordError        (ValueError)   a record that breaks its own rules
+    ├── PlayerError        (ValueError)   a player that is unknown or misbehaves
+    ├── WeightsError       (ValueError)   a weights file that cannot be used
+    ├── CourseError        (ValueError)   a course request that cannot be met
+    ├── StorageError                      the store cannot read or write
+    │   └── StaleGameError                another process has moved on
+    └── MissingExtraError  (ImportError)  an optional library is not installed
+
+Each message is one line that names the offending value and says what would be right, so a
+front end can print it as it is.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class Py2048Error(Exception):
+    """The base of every error raised on purpose by py2048."""
+
+
+class RulesError(Py2048Error, ValueError):
+    """Rules that make no game, or a text that describes none."""
+
+
+class BoardError(Py2048Error, ValueError):
+    """A board that cannot exist: ragged rows, a value that is no tile, a single cell."""
+
+
+class DirectionError(Py2048Error, ValueError):
+    """A word that names no direction."""
+
+
+class SeedError(Py2048Error, ValueError):
+    """A seed that is not a whole number from 0 to 2**64 - 1."""
+
+
+class IllegalMoveError(Py2048Error):
+    """A move in a direction that changes nothing."""
+
+
+class GameOverError(IllegalMoveError):
+    """A move after the end of the game."""
+
+
+class RecordError(Py2048Error, ValueError):
+    """A record that cannot be read, or that breaks its own rules."""
+
+
+class PlayerError(Py2048Error, ValueError):
+    """A player that is unknown, misconfigured, or answered with an illegal move."""
+
+
+class WeightsError(Py2048Error, ValueError):
+    """A weights file that is damaged or belongs to other rules."""
+
+
+class CourseError(Py2048Error, ValueError):
+    """A course, starter or submission that cannot be handled."""
+
+
+class StorageError(Py2048Error):
+    """The store cannot be opened, read or written."""
+
+
+class StaleGameError(StorageError):
+    """Another process has changed this game since it was read."""
+
+
+class MissingExtraError(Py2048Error, ImportError):
+    """A feature needs an optional library that is not installed."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return ``"; did you mean 'x'?"`` for the known word nearest to `word`, else all of them."""
+    names = sorted(known)
+    near = difflib.get_close_matches(word, names, n=1, cutoff=0.5)
+    return f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(names)}"

@@ -1,0 +1,189 @@
+"""The parts that rules are made of: merging, start, spawn and scoring, each a small value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from math import lcm
+
+from py2048.errors import RulesError
+
+MAX_TOTAL_WEIGHT = 2**32
+"""Integer weights must sum to at most this, so that half of a 64-bit draw can choose one."""
+
+
+def is_tile(value: object) -> bool:
+    """Return whether `value` is a tile: an int that is a power of two, 2 or more."""
+    return (
+        isinstance(value, int)
+        and not isinstance(value, bool)
+        and value >= 2
+        and value & (value - 1) == 0
+    )
+
+
+class Merging(Enum):
+    """How often a tile may merge in one slide."""
+
+    ONCE = "once"
+    """A tile takes part in one merge a slide: ``2 2 4`` left is ``4 4 .``."""
+
+    CASCADE = "cascade"
+    """A merged tile may be merged into again: ``2 2 4`` left is ``8 . .`` (comp1127)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """A distribution over tiles with exact rational probabilities.
+
+    Any positive weights are accepted (ints, fractions, texts such as ``"0.9"``); they are
+    normalised to sum to one, so ``{2: 9, 4: 1}`` equals ``{2: "0.9", 4: "0.1"}``.
+
+    Attributes:
+        pairs: ``(tile, probability)`` in ascending order of tile.
+
+    Raises:
+        RulesError: no tile, a value that is no tile, or a weight that is not positive.
+    """
+
+    pairs: tuple[tuple[int, Fraction], ...]
+
+    def __init__(
+        self,
+        weights: Mapping[int, int | str | Fraction] | Iterable[tuple[int, int | str | Fraction]],
+    ) -> None:
+        items = weights.items() if isinstance(weights, Mapping) else weights
+        pairs = sorted((_checked_tile(tile), _weight(tile, weight)) for tile, weight in items)
+        if not pairs:
+            raise RulesError("a spawn needs at least one tile with a weight, such as 2:9+4:1")
+        tiles = [tile for tile, _ in pairs]
+        if len(set(tiles)) != len(tiles):
+            raise RulesError(f"tile weights name a tile twice: {tiles}")
+        total = sum(weight for _, weight in pairs)
+        object.__setattr__(self, "pairs", tuple((tile, w / total) for tile, w in pairs))
+        if sum(self.integers) > MAX_TOTAL_WEIGHT:
+            raise RulesError(
+                f"tile weights {self} need a common denominator above 2**32; use simpler ratios"
+            )
+
+    @property
+    def tiles(self) -> tuple[int, ...]:
+        """The tiles that can occur, ascending."""
+        return tuple(tile for tile, _ in self.pairs)
+
+    @property
+    def integers(self) -> tuple[int, ...]:
+        """The smallest whole-number weights in the same ratio, in the order of `tiles`."""
+        denominator = lcm(*(p.denominator for _, p in self.pairs))
+        return tuple(int(p * denominator) for _, p in self.pairs)
+
+    def probability(self, tile: int) -> Fraction:
+        """Return the probability of `tile` (zero for a tile that never occurs)."""
+        return dict(self.pairs).get(tile, Fraction(0))
+
+    def __str__(self) -> str:
+        numbers = zip(self.tiles, self.integers, strict=True)
+        return "+".join(f"{tile}:{weight}" for tile, weight in numbers)
+
+
+def _checked_tile(tile: int) -> int:
+    if not is_tile(tile):
+        raise RulesError(f"{tile!r} is not a tile: a tile is a power of two, 2 or more")
+    return tile
+
+
+def _weight(tile: int, weight: int | str | Fraction) -> Fraction:
+    try:
+        value = Fraction(weight)
+    except (ValueError, TypeError, ZeroDivisionError, OverflowError):
+        value = Fraction(0)
+    if value <= 0:
+        raise RulesError(f"the weight {weight!r} of tile {tile} is not a positive number")
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class RandomStart:
+    """A start with a random number of random tiles on random cells.
+
+    Attributes:
+        low: the smallest number of start tiles.
+        high: the largest; every count from `low` to `high` is equally likely.
+        weights: which tiles; ``None`` means those of the spawn.
+    """
+
+    low: int
+    high: int
+    weights: Weights | None = None
+
+    def __post_init__(self) -> None:
+        if self.low < 1 or self.high < self.low:
+            raise RulesError(
+                f"start tiles {self.low}..{self.high}: at least 1, and not more than the upper end"
+            )
+
+    def __str__(self) -> str:
+        count = str(self.low) if self.low == self.high else f"{self.low}..{self.high}"
+        return count if self.weights is None else f"{count}x{self.weights}"
+
+
+@dataclass(frozen=True, slots=True)
+class RandomSpawn:
+    """After each legal move one tile, drawn by `weights`, on an empty cell, all equally likely."""
+
+    weights: Weights
+
+    def __str__(self) -> str:
+        return str(self.weights)
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeSpawn:
+    """After each legal move a fixed tile on a fixed cell of the edge that was left behind.
+
+    Up: the rightmost empty cell of the bottom row. Down: the leftmost of the top row.
+    Left: the highest of the right column. Right: the lowest of the left column (cits1401).
+    After a legal move such a cell always exists.
+    """
+
+    tile: int = 2
+
+    def __post_init__(self) -> None:
+        _checked_tile(self.tile)
+
+    def __str__(self) -> str:
+        return f"edge:{self.tile}"
+
+
+@dataclass(frozen=True, slots=True)
+class MergePoints:
+    """Each merge is worth the new tile's value."""
+
+    def __str__(self) -> str:
+        return "merges"
+
+
+@dataclass(frozen=True, slots=True)
+class MovePoints:
+    """Each legal move is worth `legal` points, each illegal one `illegal`; merges give none."""
+
+    legal: int = 1
+    illegal: int = -1
+
+    def __str__(self) -> str:
+        return f"moves:{self.legal}:{self.illegal}"
+
+
+@dataclass(frozen=True, slots=True)
+class BoardSum:
+    """The score is the sum of the board after each turn, and 0 before the first."""
+
+    def __str__(self) -> str:
+        return "sum"
+
+
+Start = RandomStart
+Spawning = RandomSpawn | EdgeSpawn
+Scoring = MergePoints | MovePoints | BoardSum

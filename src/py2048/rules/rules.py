@@ -1,0 +1,142 @@
+"""`Rules`: everything that makes one game of 2048 differ from another, as one frozen value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from py2048.errors import RulesError
+from py2048.rules.parts import (
+    EdgeSpawn,
+    Merging,
+    MergePoints,
+    RandomSpawn,
+    RandomStart,
+    Scoring,
+    Spawning,
+    Weights,
+    is_tile,
+)
+
+MAX_SIDE = 64
+"""The longest side a board may have."""
+
+STANDARD_WEIGHTS = Weights({2: 9, 4: 1})
+"""The original game's spawn: 2 with probability 0.9, 4 with 0.1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """One rule set of 2048.
+
+    Attributes:
+        name: a short name without spaces, ``:``, ``,`` or ``=``.
+        rows: the number of rows.
+        columns: the number of columns.
+        start: how the first tiles are placed.
+        spawn: which tile appears after a legal move, and where.
+        merging: how often a tile may merge in one slide.
+        scoring: what is worth points.
+        target: the tile that counts as winning, or ``None`` for no such tile.
+        ends_at_target: whether reaching the target ends the game.
+
+    Raises:
+        RulesError: if a value makes no game; the message names the value and the reason.
+    """
+
+    name: str
+    rows: int = 4
+    columns: int = 4
+    start: RandomStart = RandomStart(2, 2)
+    spawn: Spawning = RandomSpawn(STANDARD_WEIGHTS)
+    merging: Merging = Merging.ONCE
+    scoring: Scoring = MergePoints()
+    target: int | None = 2048
+    ends_at_target: bool = False
+
+    def __post_init__(self) -> None:
+        self._check_name()
+        self._check_size()
+        self._check_start()
+        self._check_target()
+
+    def _check_name(self) -> None:
+        if not self.name or any(c in ":,=" or c.isspace() for c in self.name):
+            raise RulesError(
+                f"{self.name!r} is no name for rules: use letters, digits, '-' and '_'"
+            )
+
+    def _check_size(self) -> None:
+        for side, length in (("rows", self.rows), ("columns", self.columns)):
+            if not isinstance(length, int) or isinstance(length, bool):
+                raise RulesError(f"{side} must be a whole number, not {length!r}")
+            if not 1 <= length <= MAX_SIDE:
+                raise RulesError(f"{side} must be 1 to {MAX_SIDE}, not {length}")
+        if self.cells < 2:
+            raise RulesError("a 1x1 board has no move: a board needs at least two cells")
+
+    def _check_start(self) -> None:
+        if self.start.high > self.cells:
+            raise RulesError(
+                f"{self.start.high} start tiles do not fit on a {self.rows}x{self.columns} board "
+                f"of {self.cells} cells"
+            )
+        if self.start.weights is None and isinstance(self.spawn, EdgeSpawn):
+            raise RulesError("an edge spawn has no weights: give the start its own, such as 2x2:1")
+
+    def _check_target(self) -> None:
+        if self.target is None:
+            if self.ends_at_target:
+                raise RulesError("a game cannot end at its target without one: give target=2048")
+        elif not is_tile(self.target):
+            raise RulesError(
+                f"target {self.target!r} is not a tile: a tile is a power of two, 2 or more"
+            )
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """``(rows, columns)``."""
+        return self.rows, self.columns
+
+    @property
+    def cells(self) -> int:
+        """The number of cells."""
+        return self.rows * self.columns
+
+    @property
+    def start_weights(self) -> Weights:
+        """The distribution of the start tiles."""
+        if self.start.weights is not None:
+            return self.start.weights
+        assert isinstance(self.spawn, RandomSpawn)  # _check_start refuses anything else
+        return self.spawn.weights
+
+    @property
+    def spawn_weights(self) -> Weights:
+        """The distribution of the spawned tile's value (one tile for an edge spawn)."""
+        return Weights({self.spawn.tile: 1}) if isinstance(self.spawn, EdgeSpawn) else (
+            self.spawn.weights
+        )
+
+    @property
+    def is_deterministic(self) -> bool:
+        """Whether the spawn follows from the move alone."""
+        return isinstance(self.spawn, EdgeSpawn)
+
+    def __str__(self) -> str:
+        from py2048.rules.text import format_rules
+
+        return format_rules(self)
+
+    @classmethod
+    def parse(cls, text: str) -> Rules:
+        """Return the rules that `text` describes; the inverse of ``str``.
+
+        A text is a preset's name (``classic``), a preset with changes (``classic:size=5x5``),
+        or a full description as ``str`` prints it. See `py2048.rules.text` for the grammar.
+
+        Raises:
+            RulesError: if the text describes no rules; the message names the part and the fix.
+        """
+        from py2048.rules.text import parse_rules
+
+        return parse_rules(text)

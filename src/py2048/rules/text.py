@@ -1,0 +1,164 @@
+"""Rules as text, for the command line, records and URLs.
+
+::
+
+    rules   = name [":" change *("," change)]
+    change  = "size=" ROWS "x" COLUMNS        size=4x4      (also rows=, columns=)
+            | "start=" COUNT ["x" weights]    start=2       start=1..25x2:1
+            | "spawn=" (weights | "edge:" T)  spawn=2:9+4:1 spawn=edge:2
+            | "merging=" ("once" | "cascade")
+            | "scoring=" ("merges" | "moves:1:-1" | "sum")
+            | "target=" (TILE | "none")
+            | "end=" ("stuck" | "target")
+    weights = TILE ":" NUMBER *("+" TILE ":" NUMBER)        numbers may be 9, 0.9 or 9/10
+
+A name that is no preset starts from the values of ``classic``. ``str(rules)`` writes every
+change, so that the text means the same even where a preset's values should once differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from py2048.errors import RulesError, did_you_mean
+from py2048.rules.parts import (
+    BoardSum,
+    EdgeSpawn,
+    Merging,
+    MergePoints,
+    MovePoints,
+    RandomSpawn,
+    RandomStart,
+    Scoring,
+    Spawning,
+    Weights,
+)
+from py2048.rules.presets import PRESETS, get_rules
+from py2048.rules.rules import Rules
+
+
+def format_rules(rules: Rules) -> str:
+    """Return the full text of `rules`; `parse_rules` gives them back."""
+    changes = {
+        "size": f"{rules.rows}x{rules.columns}",
+        "start": rules.start,
+        "spawn": rules.spawn,
+        "merging": rules.merging.value,
+        "scoring": rules.scoring,
+        "target": "none" if rules.target is None else rules.target,
+        "end": "target" if rules.ends_at_target else "stuck",
+    }
+    return rules.name + ":" + ",".join(f"{key}={value}" for key, value in changes.items())
+
+
+def parse_rules(text: str) -> Rules:
+    """Return the rules that `text` describes (the grammar is at the head of this module).
+
+    Raises:
+        RulesError: if a part cannot be read; the message names the part and what would be right.
+    """
+    name, colon, rest = text.strip().partition(":")
+    if not name or "=" in name:
+        raise RulesError(f"{text!r} does not start with a name: write classic:{text.strip()}")
+    changes: dict[str, Any] = {}
+    for part in rest.split(",") if colon else ():
+        changes.update(_parse_change(part))
+    if name in PRESETS:
+        return replace(PRESETS[name], **changes)
+    if not changes:
+        return get_rules(name)  # raises, and names the nearest preset
+    return Rules(**{"name": name, **changes})
+
+
+def _parse_change(part: str) -> dict[str, Any]:
+    key, equals, value = (word.strip() for word in part.partition("="))
+    if key not in _READERS:
+        raise RulesError(f"{part!r} is no change of rules{did_you_mean(key, _READERS)}")
+    if not equals or not value:
+        raise RulesError(f"{part!r} lacks a value: write {key}=…")
+    return _READERS[key](value)
+
+
+def _whole(key: str, text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise RulesError(f"{key}={text!r} is not a whole number") from None
+
+
+def _size(text: str) -> dict[str, Any]:
+    rows, x, columns = text.lower().partition("x")
+    if not x:
+        raise RulesError(f"size={text!r}: write rows x columns, such as size=4x4")
+    return {"rows": _whole("size", rows), "columns": _whole("size", columns)}
+
+
+def _start(text: str) -> dict[str, Any]:
+    count, _, weights = text.partition("x")
+    low, _, high = count.partition("..")
+    first, last = _whole("start", low), _whole("start", high or low)
+    return {"start": RandomStart(first, last, _weights(weights) if weights else None)}
+
+
+def _weights(text: str) -> Weights:
+    pairs = []
+    for pair in text.split("+"):
+        tile, colon, weight = pair.partition(":")
+        if not colon:
+            raise RulesError(f"{pair!r} is no weight of a tile: write tile:weight, such as 2:9+4:1")
+        pairs.append((_whole("spawn", tile), weight.strip()))
+    return Weights(pairs)
+
+
+def _spawn(text: str) -> dict[str, Any]:
+    kind, _, tile = text.partition(":")
+    spawn: Spawning
+    spawn = EdgeSpawn(_whole("spawn", tile or "2")) if kind == "edge" else RandomSpawn(_weights(text))
+    return {"spawn": spawn}
+
+
+def _merging(text: str) -> dict[str, Any]:
+    try:
+        return {"merging": Merging(text.lower())}
+    except ValueError:
+        raise RulesError(f"merging={text!r}: write once or cascade") from None
+
+
+def _scoring(text: str) -> dict[str, Any]:
+    kind, *numbers = text.split(":")
+    scoring: Scoring
+    if kind == "merges" and not numbers:
+        scoring = MergePoints()
+    elif kind == "sum" and not numbers:
+        scoring = BoardSum()
+    elif kind == "moves" and len(numbers) in (0, 2):
+        scoring = MovePoints(*(_whole("scoring", number) for number in numbers))
+    else:
+        raise RulesError(f"scoring={text!r}: write merges, moves:1:-1 or sum")
+    return {"scoring": scoring}
+
+
+def _target(text: str) -> dict[str, Any]:
+    return {"target": None if text.lower() == "none" else _whole("target", text)}
+
+
+def _end(text: str) -> dict[str, Any]:
+    if text not in ("stuck", "target"):
+        raise RulesError(f"end={text!r}: write stuck or target")
+    return {"ends_at_target": text == "target"}
+
+
+_READERS: dict[str, Callable[[str], dict[str, Any]]] = {
+    "size": _size,
+    "rows": lambda text: {"rows": _whole("rows", text)},
+    "columns": lambda text: {"columns": _whole("columns", text)},
+    "start": _start,
+    "spawn": _spawn,
+    "merging": _merging,
+    "scoring": _scoring,
+    "target": _target,
+    "end": _end,
+}
+
