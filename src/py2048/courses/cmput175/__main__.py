@@ -1,0 +1,64 @@
+"""``python -m py2048.courses.cmput175 [rows [columns [initial]]]`` plays in the terminal."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from py2048.courses.cmput175.game import Game
+
+LARGEST = 50
+"""The most rows or columns: more fits no terminal."""
+
+
+class _OneLineParser(argparse.ArgumentParser):
+    """A parser whose errors are one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Play one game with the size given by `arguments`; return the exit status."""
+    row, col, initial = _parse(arguments)
+    try:
+        Game(row, col, initial)
+    except KeyboardInterrupt:
+        print()
+        return 130
+    return 0
+
+
+def _parse(arguments: Sequence[str] | None) -> tuple[int, int, int]:
+    """Return rows, columns and start tiles; exit with status 2 if they make no game."""
+    parser = _OneLineParser("python -m py2048.courses.cmput175", description=__doc__)
+    parser.add_argument("rows", nargs="?", type=_size, default=4, help="rows of the grid (4)")
+    parser.add_argument("columns", nargs="?", type=_size, help="columns (as many as rows)")
+    parser.add_argument("initial", nargs="?", type=int, default=2, help="tiles at the start (2)")
+    given = parser.parse_args(arguments)
+    columns = given.rows if given.columns is None else given.columns
+    cells = given.rows * columns
+    if cells < 2:
+        parser.error(f"a {given.rows}x{columns} grid has no move: give at least two cells")
+    if not 1 <= given.initial <= cells:
+        parser.error(
+            f"initial is {given.initial}, but a {given.rows}x{columns} grid takes 1 to {cells} "
+            "tiles"
+        )
+    return given.rows, columns, given.initial
+
+
+def _size(text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if not 1 <= number <= LARGEST:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to {LARGEST}")
+    return number
+
+
+if __name__ == "__main__":
+    sys.exit(main())

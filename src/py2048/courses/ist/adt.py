@@ -1,0 +1,235 @@
+# 2048, reference solution, group 0: the py2048 authors (one file, ASCII only)
+"""2048 on two abstract data types, with the names of the IST project.
+
+Internal representation
+    coordinate: the tuple ``(row, column)`` of two integers from 1 to 4.
+    board: an object of the private class `_Board` with two attributes: `rows`, a tuple of four
+        tuples of four integers from the top, 0 for an empty position, and `score`, an integer.
+        A modifier replaces them; the tuples themselves never change, so copies may share them.
+
+Only the functions under "Coordinate" and "Board" know this. Everything else, `game_2048`
+included, handles coordinates and boards through the operations alone, and the board knows
+coordinates only through theirs. A wrong argument of any kind raises ``ValueError`` with the
+message ``"<function>: invalid arguments"``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import choice
+from typing import NoReturn
+
+from py2048.engine import Direction
+from py2048.engine.reference import Rows, legal_directions, slide
+
+Coordinate = tuple[int, int]
+
+_SIZE = 4
+_MOVES = ("N", "S", "E", "W")
+_SPAWN = (2, 2, 2, 2, 4)
+
+
+def _invalid(function: str) -> NoReturn:
+    """Refuse the arguments of `function`."""
+    raise ValueError(f"{function}: invalid arguments")
+
+
+def _is_integer(value: object) -> bool:
+    """Return whether `value` is an integer; a truth value is none."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+# Coordinate
+
+
+def create_coordinate(row: int, column: int) -> Coordinate:
+    """Return the coordinate of (`row`, `column`), integers from 1 to 4."""
+    if not (_is_index(row) and _is_index(column)):
+        _invalid("create_coordinate")
+    return int(row), int(column)
+
+
+def coordinate_row(c: Coordinate) -> int:
+    """Return the row of `c`."""
+    if not is_coordinate(c):
+        _invalid("coordinate_row")
+    return c[0]
+
+
+def coordinate_col(c: Coordinate) -> int:
+    """Return the column of `c`."""
+    if not is_coordinate(c):
+        _invalid("coordinate_col")
+    return c[1]
+
+
+def is_coordinate(universal: object) -> bool:
+    """Return whether `universal` is a coordinate; any argument is allowed."""
+    return isinstance(universal, tuple) and len(universal) == 2 and all(map(_is_index, universal))
+
+
+def coordinates_equal(c1: Coordinate, c2: Coordinate) -> bool:
+    """Return whether `c1` and `c2` are the same position."""
+    if not (is_coordinate(c1) and is_coordinate(c2)):
+        _invalid("coordinates_equal")
+    return c1 == c2
+
+
+def _is_index(value: object) -> bool:
+    """Return whether `value` can be a row or a column."""
+    return _is_integer(value) and value in range(1, _SIZE + 1)
+
+
+# Board
+
+
+class _Board:
+    """The representation of a board; see the head of this file."""
+
+    __slots__ = ("rows", "score")
+
+    def __init__(self, rows: Rows, score: int) -> None:
+        self.rows = rows
+        self.score = score
+
+
+def create_board(_ignored: object = None) -> _Board:
+    """Return an empty board with score 0.
+
+    The document's example passes an argument that its signature does not have; it is ignored.
+    """
+    return _Board(((0,) * _SIZE,) * _SIZE, 0)
+
+
+def copy_board(b: _Board) -> _Board:
+    """Return a board that equals `b` and is independent of it."""
+    if not is_board(b):
+        _invalid("copy_board")
+    return _Board(b.rows, b.score)
+
+
+def board_position(b: _Board, c: Coordinate) -> int:
+    """Return the value at `c`, 0 if it is empty."""
+    if not (is_board(b) and is_coordinate(c)):
+        _invalid("board_position")
+    return b.rows[coordinate_row(c) - 1][coordinate_col(c) - 1]
+
+
+def board_score(b: _Board) -> int:
+    """Return the score."""
+    if not is_board(b):
+        _invalid("board_score")
+    return b.score
+
+
+def board_empty_positions(b: _Board) -> list[Coordinate]:
+    """Return the coordinates of the empty positions, row by row from the top left."""
+    if not is_board(b):
+        _invalid("board_empty_positions")
+    return [c for c in _coordinates() if board_position(b, c) == 0]
+
+
+def board_fill_position(b: _Board, c: Coordinate, v: int) -> _Board:
+    """Put the integer `v` at `c` and return `b`."""
+    if not (is_board(b) and is_coordinate(c) and _is_integer(v)):
+        _invalid("board_fill_position")
+    rows = [list(row) for row in b.rows]
+    rows[coordinate_row(c) - 1][coordinate_col(c) - 1] = int(v)
+    b.rows = tuple(map(tuple, rows))
+    return b
+
+
+def board_update_score(b: _Board, v: int) -> _Board:
+    """Add `v`, a multiple of 4 that is not negative, to the score and return `b`."""
+    if not (is_board(b) and _is_integer(v) and v >= 0 and v % 4 == 0):
+        _invalid("board_update_score")
+    b.score += int(v)
+    return b
+
+
+def board_reduce(b: _Board, d: str) -> _Board:
+    """Move all tiles in direction `d`, add each merged value to the score, and return `b`."""
+    if not (is_board(b) and _is_move(d)):
+        _invalid("board_reduce")
+    b.rows, points = slide(b.rows, Direction.parse(d))
+    # Not through board_update_score: a board may hold any integers, and 3 + 3 is no multiple of 4.
+    b.score += points
+    return b
+
+
+def is_board(universal: object) -> bool:
+    """Return whether `universal` is a board; any argument is allowed."""
+    return isinstance(universal, _Board)
+
+
+def board_finished(b: _Board) -> bool:
+    """Return whether `b` is full and no move is left."""
+    if not is_board(b):
+        _invalid("board_finished")
+    return not board_empty_positions(b) and not legal_directions(b.rows)
+
+
+def boards_equal(b1: _Board, b2: _Board) -> bool:
+    """Return whether `b1` and `b2` have the same values and the same score."""
+    if not (is_board(b1) and is_board(b2)):
+        _invalid("boards_equal")
+    return b1.rows == b2.rows and b1.score == b2.score
+
+
+def _is_move(value: object) -> bool:
+    """Return whether `value` is one of the four moves."""
+    return isinstance(value, str) and value in _MOVES
+
+
+# The game: from here on boards and coordinates are handled through their operations only.
+
+
+def _coordinates() -> Iterator[Coordinate]:
+    """Yield all coordinates, row by row from the top left."""
+    for row in range(1, _SIZE + 1):
+        for column in range(1, _SIZE + 1):
+            yield create_coordinate(row, column)
+
+
+def _values(b: _Board) -> list[int]:
+    """Return the values of all positions, row by row from the top left."""
+    return [board_position(b, c) for c in _coordinates()]
+
+
+def print_board(b: _Board) -> None:
+    """Print the four rows and the score."""
+    if not is_board(b):
+        _invalid("print_board")
+    values = _values(b)
+    for start in range(0, len(values), _SIZE):
+        print(" ".join(f"[ {value} ]" for value in values[start : start + _SIZE]))
+    print("Score:", board_score(b))
+
+
+def request_move() -> str:
+    """Ask the player until the answer is one of N, S, E and W, and return it."""
+    while (move := input("Pick a move (N, S, E, W): ")) not in _MOVES:
+        print("Invalid move.")
+    return move
+
+
+def fill_random_position(b: _Board) -> _Board:
+    """Put a 2 (four times out of five) or a 4 at a random empty position and return `b`."""
+    if not is_board(b) or not (positions := board_empty_positions(b)):
+        _invalid("fill_random_position")
+    return board_fill_position(b, choice(positions), choice(_SPAWN))
+
+
+def game_2048() -> None:
+    """Play one game: show the board and ask for a move until no move is left.
+
+    A move that changes nothing is legal to type, but nothing spawns and the board is shown again.
+    """
+    b = fill_random_position(fill_random_position(create_board()))
+    while not board_finished(b):
+        print_board(b)
+        before = _values(b)
+        b = board_reduce(b, request_move())
+        if _values(b) != before:
+            b = fill_random_position(b)
+    print_board(b)
