@@ -1,0 +1,69 @@
+# Everything starts here; `make help` lists it. Each target makes what it needs in .venv first.
+
+PYTHON ?= $(shell scripts/find-python)
+# What the tests need beyond the base package.
+EXTRAS := plots,postgres,rl,web
+JOBS ?= 2
+ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+SETUP := PYTHON="$(PYTHON)" EXTRAS="$(EXTRAS)" scripts/setup
+PYTEST := $(BIN)/python -m pytest
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help play test test-slow check lint types architecture docs examples wheel bench format clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
+
+play: $(VENV)/.ready-base ## open the game (ARGS="--rules 5x5" goes to the py2048 command)
+	@$(BIN)/py2048 $(ARGS)
+
+test: $(VENV)/.ready-dev ## run the tests (ARGS="-k board" chooses)
+	@scripts/system-packages test
+	$(PYTEST) -n $(JOBS) $(ARGS)
+
+test-slow: $(VENV)/.ready-dev ## run the tests that take minutes
+	@scripts/system-packages test
+	$(PYTEST) -n $(JOBS) -m slow $(ARGS)
+
+check: lint types architecture docs examples wheel ## everything else that must hold before a change lands
+
+lint: $(VENV)/.ready-dev ## formatting and lint rules
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(VENV)/.ready-dev ## mypy --strict
+	$(BIN)/mypy
+
+architecture: $(VENV)/.ready-dev ## the import contracts
+	$(BIN)/lint-imports
+
+docs: $(VENV)/.ready-dev ## build the documentation into docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "documentation: docs/_build/html/index.html"
+
+examples: $(VENV)/.ready-dev ## run every example of README and documentation
+	$(PYTEST) -q tests/test_docs.py
+
+wheel: $(VENV)/.ready-dev ## build the wheel and play a game from it, without extras
+	$(BIN)/python scripts/check_wheel.py
+
+bench: $(VENV)/.ready-dev ## measure
+	@$(BIN)/python scripts/run_benchmarks.py $(ARGS)
+
+format: $(VENV)/.ready-dev ## format the sources and mend what lint can mend
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean: ## remove what the other targets made, the environment included
+	rm -rf $(VENV) build dist docs/_build docs/reference/generated .pytest_cache .mypy_cache \
+	    .ruff_cache .import_linter_cache .hypothesis
+
+$(VENV)/.ready-base: pyproject.toml
+	@$(SETUP) base
+
+$(VENV)/.ready-dev: pyproject.toml
+	@$(SETUP) dev

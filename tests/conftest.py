@@ -1,0 +1,64 @@
+"""What all tests share: a data folder of their own, and a display for windows."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# The first call of a compiled kernel may take seconds, so no example has a deadline. A run that
+# decides whether a change lands tries the same examples each time; others look for new ones.
+settings.register_profile("py2048", deadline=None, derandomize=bool(os.environ.get("CI")))
+settings.load_profile("py2048")
+
+
+@pytest.fixture(autouse=True)
+def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Keep each test's games and scores apart from the others' and from the user's own."""
+    folder = tmp_path / "py2048-home"
+    monkeypatch.setenv("PY2048_HOME", str(folder))
+    monkeypatch.delenv("PY2048_DATABASE_URL", raising=False)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def display() -> Iterator[str]:
+    """Offer an X display and name it in ``DISPLAY``: an Xvfb of our own on a free number.
+
+    Tests press keys, so a person's own display is taken only where Xvfb is not installed.
+    """
+    before = os.environ.get("DISPLAY")
+    if not shutil.which("Xvfb"):
+        if not before:
+            pytest.skip("no display and no Xvfb: install xvfb")
+        yield before
+        return
+    reading, writing = os.pipe()
+    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x1024x24"]
+    server = subprocess.Popen(
+        [*command, "-nolisten", "tcp", "-noreset"],
+        pass_fds=[writing],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(writing)
+    with os.fdopen(reading) as answer:
+        number = answer.readline().strip()
+    if not number:
+        pytest.fail(f"Xvfb ended with {server.wait()} and opened no display")
+    os.environ["DISPLAY"] = f":{number}"
+    try:
+        yield os.environ["DISPLAY"]
+    finally:
+        server.terminate()
+        server.wait()
+        if before is None:
+            del os.environ["DISPLAY"]
+        else:
+            os.environ["DISPLAY"] = before
