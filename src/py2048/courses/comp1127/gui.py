@@ -1,0 +1,155 @@
+"""Shanice's module: the window, the board and the number tiles, as eleven functions.
+
+This is Table 1 of the document. Importing the module needs no display and opens nothing;
+`setup` opens the window, and no other function may be given a board before that.
+
+Where the table contradicts itself: a tile is stored in ``board.numbers`` under the key as
+given (the table's example gives "1" and finds "Tile number 1"), a fresh board's score is 0
+(its example shows 436), and `remove_number` takes the picture away but leaves
+``board.numbers`` alone (problem 18 asks the student to do both).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from py2048.courses.comp1127.tiles import CELL, NumberTile, number_tile
+from py2048.errors import CourseError, MissingExtraError
+
+if TYPE_CHECKING:
+    from py2048.courses.comp1127.window import GameBoard, GameWindow
+
+__all__ = [
+    "find_number",
+    "find_position",
+    "game_over",
+    "move_number",
+    "move_tile",
+    "put",
+    "random_number",
+    "remove_number",
+    "setup",
+    "start",
+    "update_score",
+]
+
+ROWS = COLUMNS = 4
+WON = "Winner!!"
+LOST = "Awww Better luck next time!"
+
+
+def setup() -> tuple[GameWindow, GameBoard]:
+    """Open the window; return the window frame and the empty board.
+
+    Raises MissingExtraError where Python has no tkinter, and CourseError where there is no
+    display to open a window on.
+    """
+    try:
+        import tkinter
+    except ImportError as error:
+        raise MissingExtraError(
+            "gui.setup: this Python has no tkinter, which draws the window; "
+            "on Debian and Ubuntu install it with: sudo apt install python3-tk"
+        ) from error
+    from py2048.courses.comp1127.window import open_window
+
+    try:
+        return open_window()
+    except tkinter.TclError as error:
+        raise CourseError(
+            f"gui.setup: no window can be opened ({error}); "
+            "run it in a desktop session, or set DISPLAY to one"
+        ) from error
+
+
+def start(frame: GameWindow) -> None:
+    """Show the game until its window is closed."""
+    frame.mainloop()
+
+
+def random_number() -> NumberTile:
+    """Return the tile of a 2 or of a 4, in the proportion 96 to 5."""
+    (value,) = random.choices((2, 4), weights=(96, 5))
+    return _tile_of(value)
+
+
+def put(board: GameBoard, key: str, number: NumberTile | None, row: int, column: int) -> bool:
+    """Place a tile on a cell and remember its place in ``board.numbers`` under `key`.
+
+    Returns False, and places nothing, for a cell outside the board or no tile at all
+    (`find_number` has none above 2048).
+    """
+    if number is None or not (0 <= row < ROWS and 0 <= column < COLUMNS):
+        return False
+    board.numbers[key] = (row, column)
+    if not board.closed:
+        board.show_tile(key, number, row, column)
+    return True
+
+
+def find_position(board: GameBoard, key: str) -> tuple[int, int] | None:
+    """Return the (row, column) of the tile `key`, or None if there is no such tile."""
+    return board.numbers.get(key)
+
+
+def remove_number(board: GameBoard, key: str) -> None:
+    """Take the picture of the tile `key` off the window; an unknown key changes nothing."""
+    if not board.closed:
+        board.erase_tile(key)
+
+
+def find_number(value: int) -> NumberTile | None:
+    """Return the tile of `value`, one of 2, 4, 8 … 2048; None for any other number."""
+    return number_tile(value)
+
+
+def move_number(
+    board: GameBoard,
+    key: str,
+    direction: int,
+    update_grid: Callable[[int, int, int], tuple[int, int]],
+    move_by_distance: Callable[[GameBoard, str, int, int, int], bool],
+) -> bool:
+    """Move the tile `key` one cell in `direction`, with the program's own two functions.
+
+    ``update_grid(row, column, direction)`` says where the tile comes to stand. If that is
+    another cell, ``board.numbers`` follows, and the answer is that of
+    ``move_by_distance(board, key, horizontal, vertical, direction)``, whose distances are
+    pixels without a sign. False if the tile stays where it is, or does not exist.
+    """
+    place = find_position(board, key)
+    if place is None:
+        return False
+    row, column = place
+    new_row, new_column = update_grid(row, column, direction)
+    if (new_row, new_column) == (row, column):
+        return False
+    board.numbers[key] = (new_row, new_column)
+    horizontal, vertical = abs(new_column - column) * CELL, abs(new_row - row) * CELL
+    return move_by_distance(board, key, horizontal, vertical, direction)
+
+
+def update_score(board: GameBoard) -> None:
+    """Show the value of ``board.score`` below the board."""
+    if not board.closed:
+        board.show_score()
+
+
+def move_tile(board: GameBoard, key: str, horizontal: int, vertical: int) -> None:
+    """Move the picture of the tile `key` by pixels: to the right and downwards, or back."""
+    if not board.closed:
+        board.shift_tile(key, horizontal, vertical)
+
+
+def game_over(board: GameBoard, winner: bool) -> None:
+    """Show that the game has ended: won if `winner`, else lost."""
+    if not board.closed:
+        board.show_message(WON if winner else LOST)
+
+
+def _tile_of(value: int) -> NumberTile:
+    tile = number_tile(value)
+    assert tile is not None, f"the game has no tile {value}"
+    return tile

@@ -1,0 +1,171 @@
+"""The window and the board on the screen, the only module of the course that needs Tk.
+
+Both outlive their window: a player may close it in the middle of an animation, and the
+program that is still moving tiles then goes on to its end without drawing anything.
+"""
+
+from __future__ import annotations
+
+import io
+import time
+import tkinter as tk
+from tkinter import font
+from typing import Any
+
+from PIL import Image
+
+from py2048.courses.comp1127.tiles import CELL, EMPTY, GAP, NumberTile, draw_square
+
+ROWS = COLUMNS = 4
+BACKGROUND = "#bbada0"
+INK = "#3c3226"
+SCORE_HEIGHT = 90
+VEIL = (250, 244, 236, 120)
+BAND = (250, 244, 236, 255)
+BAND_HEIGHT = 130
+
+step_seconds = 0.004
+"""The least time between two steps of a moving tile."""
+
+
+class GameWindow(tk.Tk):
+    """The window frame, to which a program binds its keys."""
+
+    def __init__(self) -> None:
+        self.closed = False
+        super().__init__()
+        self.title("2048")
+        self.resizable(width=False, height=False)
+
+    def destroy(self) -> None:
+        """Close the window, once."""
+        if not self.closed:
+            self.closed = True
+            super().destroy()
+
+    def bind(self, *args: Any, **kwargs: Any) -> Any:
+        """Bind a key as every Tk window does; nothing happens once the window is closed."""
+        return None if self.closed else super().bind(*args, **kwargs)
+
+    def unbind(self, sequence: str, funcid: str | None = None) -> None:
+        """Unbind a key as every Tk window does; nothing happens once the window is closed."""
+        if not self.closed:
+            super().unbind(sequence, funcid)
+
+    def mainloop(self, n: int = 0) -> None:
+        """Show the window until it is closed."""
+        if not self.closed:
+            super().mainloop(n)
+
+
+class GameBoard(tk.Frame):
+    """The board: where each tile stands, the score, and the canvas that shows both.
+
+    `numbers` maps the key of each tile to its (row, column), counted from 0.
+    """
+
+    def __init__(self, window: GameWindow) -> None:
+        super().__init__(window)
+        self.numbers: dict[str, tuple[int, int]] = {}
+        self.score = 0
+        self.window = window
+        self.canvas = tk.Canvas(
+            self,
+            width=COLUMNS * CELL + GAP,
+            height=ROWS * CELL + GAP + SCORE_HEIGHT,
+            background=BACKGROUND,
+            borderwidth=0,
+            highlightthickness=0,
+        )
+        self.canvas.pack()
+        self._pictures: dict[NumberTile, tk.PhotoImage] = {}
+        self._items: dict[str, int] = {}
+        self._last_step = 0.0
+        self._draw_ground()
+
+    @property
+    def closed(self) -> bool:
+        """Whether the window is gone, so that nothing can be drawn any more."""
+        return self.window.closed
+
+    def show_tile(self, key: str, number: NumberTile, row: int, column: int) -> None:
+        """Draw the tile `key` on a cell, in place of an older picture of it."""
+        self.erase_tile(key)
+        if number not in self._pictures:
+            self._pictures[number] = self._photo(number.image)
+        picture = self._pictures[number]
+        self._items[key] = self.canvas.create_image(*_corner(row, column), image=picture)
+        self.canvas.itemconfigure(self._items[key], anchor="nw", tags="tile")
+
+    def erase_tile(self, key: str) -> None:
+        """Take the picture of the tile `key` away, if there is one."""
+        if key in self._items:
+            self.canvas.delete(self._items.pop(key))
+
+    def shift_tile(self, key: str, horizontal: int, vertical: int) -> None:
+        """Move the picture of the tile `key` by pixels and show it there."""
+        if key not in self._items:
+            return
+        self.canvas.tag_raise(self._items[key])
+        self.canvas.move(self._items[key], horizontal, vertical)
+        self.canvas.update()
+        if horizontal or vertical:
+            self._pace()
+
+    def show_score(self) -> None:
+        """Write the score below the cells."""
+        self.canvas.itemconfigure(self.score_text, text=f"Score: {self.score}")
+
+    def show_message(self, text: str) -> None:
+        """Lay a veil over the cells, and across it a band with `text`."""
+        self.canvas.delete("message")
+        self.canvas.create_image(0, 0, image=self._veil, anchor="nw", tags="message")
+        middle = (COLUMNS * CELL + GAP) // 2
+        self.canvas.create_text(
+            middle, middle, text=text, font=self._font(30), fill=INK, tags="message"
+        )
+
+    def _draw_ground(self) -> None:
+        """Draw the empty cells and the score."""
+        side = COLUMNS * CELL + GAP
+        self._empty = self._photo(draw_square(EMPTY))
+        veil = Image.new("RGBA", (side, side), VEIL)
+        veil.paste(BAND, (0, (side - BAND_HEIGHT) // 2, side, (side + BAND_HEIGHT) // 2))
+        self._veil = self._photo(veil)
+        for row in range(ROWS):
+            for column in range(COLUMNS):
+                self.canvas.create_image(*_corner(row, column), image=self._empty, anchor="nw")
+        self.score_text = self.canvas.create_text(
+            side // 2, side + SCORE_HEIGHT // 2 - GAP // 2, font=self._font(30), fill=INK
+        )
+        self.show_score()
+
+    def _font(self, pixels: int) -> font.Font:
+        family = font.nametofont("TkDefaultFont", self).actual("family")
+        return font.Font(self, family=family, size=-pixels, weight="bold")
+
+    def _photo(self, image: Image.Image) -> tk.PhotoImage:
+        """Hand a Pillow picture to Tk as PNG, which needs no further library."""
+        data = io.BytesIO()
+        image.save(data, "PNG")
+        return tk.PhotoImage(master=self, data=data.getvalue())
+
+    def _pace(self) -> None:
+        """Wait until `step_seconds` have passed since the last step."""
+        wait = self._last_step + step_seconds - time.monotonic()
+        if wait > 0:
+            time.sleep(wait)
+        self._last_step = time.monotonic()
+
+
+def _corner(row: int, column: int) -> tuple[int, int]:
+    """Return the top left pixel of a cell's tile."""
+    return GAP + column * CELL, GAP + row * CELL
+
+
+def open_window() -> tuple[GameWindow, GameBoard]:
+    """Open a window with an empty board; raise tkinter.TclError without a display."""
+    window = GameWindow()
+    board = GameBoard(window)
+    board.pack()
+    return window, board
