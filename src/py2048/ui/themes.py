@@ -1,0 +1,208 @@
+"""The one table of themes and tile styles, for the terminal, the desktop and the web.
+
+Plain data: colours are ``#rrggbb`` texts, and nothing here imports a front-end library.
+The tests hold every theme to these laws:
+
+- text stands at a contrast of at least `Theme.text_contrast` on its tile (never under 4.5:1, the
+  level AA of the Web Content Accessibility Guidelines 2.2);
+- tiles that follow each other, 2 and 4, 4 and 8 and so on past 131072, differ by at least
+  `Theme.least_step` (CIEDE2000), to normal eyes and to simulated protan, deutan and tritan eyes
+  (Machado, Oliveira & Fernandes 2009); all tiles up to 131072 differ from each other and from
+  the empty cell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from py2048.errors import Py2048Error, did_you_mean
+
+
+class ThemeError(Py2048Error, ValueError):
+    """A theme that does not exist."""
+
+
+@dataclass(frozen=True, slots=True)
+class TileStyle:
+    """How one tile looks: the colour of its face and of the number on it."""
+
+    background: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """The colours of a whole screen.
+
+    Attributes:
+        name: the word a user types.
+        title: the name a menu shows.
+        dark: whether light text stands on a dark page.
+        page: the background of everything.
+        ink: text on the page.
+        muted: less important text on the page and on panels.
+        panel: the background of score boxes, menus and dialogs.
+        accent: what should catch the eye, as text on the page and on panels.
+        board: the frame between the cells.
+        empty: a cell without a tile.
+        text_contrast: the least contrast of a number on its tile.
+        least_step: the least CIEDE2000 difference of neighbouring tiles, for every vision.
+        tiles: the styles of 2, 4, 8, … 131072.
+        beyond: the styles of larger tiles, repeated for ever.
+    """
+
+    name: str
+    title: str
+    dark: bool
+    page: str
+    ink: str
+    muted: str
+    panel: str
+    accent: str
+    board: str
+    empty: str
+    text_contrast: float
+    least_step: float
+    tiles: tuple[TileStyle, ...]
+    beyond: tuple[TileStyle, ...]
+
+    def tile(self, value: int) -> TileStyle:
+        """Return the style of a tile; every power of two from 2 upwards has one."""
+        rank = value.bit_length() - 1
+        if rank <= len(self.tiles):
+            return self.tiles[rank - 1]
+        return self.beyond[(rank - len(self.tiles) - 1) % len(self.beyond)]
+
+
+def _luminance(colour: str) -> float:
+    """Relative luminance, 0 to 1 (Web Content Accessibility Guidelines 2.2)."""
+    channels = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    red, green, blue = (
+        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _styles(backgrounds: str, dark: str, light: str) -> tuple[TileStyle, ...]:
+    """Put on each background whichever of the two text colours stands out more."""
+    # Contrast is a ratio, so the watershed between the two texts is their geometric mean.
+    shades = (_luminance(dark) + 0.05) * (_luminance(light) + 0.05)
+    return tuple(
+        TileStyle(colour, dark if (_luminance(colour) + 0.05) ** 2 >= shades else light)
+        for colour in backgrounds.split()
+    )
+
+
+LIGHT = Theme(
+    name="light",
+    title="Light",
+    dark=False,
+    page="#faf8ef",
+    ink="#4a4038",
+    muted="#6e6155",
+    panel="#ece4d8",
+    accent="#a63a12",
+    board="#b8a898",
+    empty="#cabdae",
+    text_contrast=4.5,
+    least_step=9.0,
+    tiles=_styles(
+        "#f3ebe0 #efd5a6 #f2a65a #d97d44 #cf4020 #951a1f"
+        " #8a6a1c #b18316 #cfa11e #f2c737 #ffeb8e"
+        " #0f5c50 #178467 #61cbc5 #4190d2 #3453a0 #351f6b",
+        dark="#2b211a",
+        light="#ffffff",
+    ),
+    beyond=_styles("#8240b4 #c98bdd #5c1f57 #e9b8d8", dark="#2b211a", light="#ffffff"),
+)
+
+DARK = Theme(
+    name="dark",
+    title="Dark",
+    dark=True,
+    page="#171512",
+    ink="#ece4d8",
+    muted="#a3988b",
+    panel="#2a2622",
+    accent="#f5b04c",
+    board="#2a2622",
+    empty="#38332e",
+    text_contrast=4.5,
+    least_step=9.0,
+    tiles=_styles(
+        "#e6ded3 #d3b88a #f1a050 #d27442 #b7462e #7f1117"
+        " #7d5f14 #a67f11 #c99d1c #eec12f #ffe885"
+        " #0c5a4e #12826a #56c3a1 #3d8fd6 #4a5bca #54369b",
+        dark="#201812",
+        light="#ffffff",
+    ),
+    beyond=_styles("#ab5eea #d3a3ea #7d2f77 #efc3e2", dark="#201812", light="#ffffff"),
+)
+
+HIGH_CONTRAST = Theme(
+    name="high-contrast",
+    title="High contrast",
+    dark=True,
+    page="#000000",
+    ink="#ffffff",
+    muted="#d0d0d0",
+    panel="#1c1c1c",
+    accent="#ffe600",
+    board="#000000",
+    empty="#262626",
+    text_contrast=7.0,
+    least_step=13.0,
+    tiles=_styles(
+        "#f9fcff #fdedbe #ffb225 #f56b52 #a32f15 #ff9dc0"
+        " #a12664 #cd9d00 #ffd524 #10e5ff #ffff00"
+        " #1e6537 #00b060 #78f6a2 #5bb6e6 #1751c1 #a284e9",
+        dark="#000000",
+        light="#ffffff",
+    ),
+    beyond=_styles("#e5bdfc #800fd8 #ffd0f0 #a20890", dark="#000000", light="#ffffff"),
+)
+
+COLOUR_BLIND = Theme(
+    name="colour-blind",
+    title="Colour-blind safe",
+    dark=False,
+    page="#f5f6f8",
+    ink="#1d2631",
+    muted="#56616e",
+    panel="#e3e7ec",
+    accent="#1f4f8f",
+    board="#b4b8be",
+    empty="#cdd1d6",
+    text_contrast=4.5,
+    least_step=13.0,
+    tiles=_styles(
+        "#fdfefe #b9bdff #a4e1c4 #5a9bd0 #2f6fb0 #123f7d"
+        " #674804 #9f6b00 #c69603 #f5ce12 #fff5a5"
+        " #5b1a0a #9e5119 #d57a43 #fab98f #444b55 #000000",
+        dark="#10151c",
+        light="#ffffff",
+    ),
+    beyond=_styles("#6b57a1 #d5c5f0 #2f2a63 #b5fdff", dark="#10151c", light="#ffffff"),
+)
+
+THEMES: tuple[Theme, ...] = (DARK, LIGHT, HIGH_CONTRAST, COLOUR_BLIND)
+DEFAULT_THEME = DARK
+
+
+def get_theme(name: str) -> Theme:
+    """Return the theme called `name`.
+
+    Raises:
+        ThemeError: no theme has that name; the message suggests the nearest.
+    """
+    for theme in THEMES:
+        if theme.name == name:
+            return theme
+    known = [theme.name for theme in THEMES]
+    raise ThemeError(f"unknown theme {name!r}{did_you_mean(name, known)}")
+
+
+def next_theme(name: str) -> Theme:
+    """Return the theme after the one called `name`, in menu order, round and round."""
+    index = THEMES.index(get_theme(name))
+    return THEMES[(index + 1) % len(THEMES)]

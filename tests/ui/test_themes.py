@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from itertools import combinations, pairwise
+
+import pytest
+from colour_science import VISIONS, ciede2000, contrast, difference
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from py2048.ui.themes import THEMES, Theme, ThemeError, get_theme, next_theme
+
+every_theme = pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
+every_vision = pytest.mark.parametrize("vision", VISIONS)
+TO_131072 = [2**rank for rank in range(1, 18)]
+FAR_BEYOND = [2**rank for rank in range(1, 31)]
+LEAST_PAIR = 5.0
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ((50.0, 2.6772, -79.7751), (50.0, 0.0, -82.7485), 2.0425),
+        ((50.0, 2.49, -0.001), (50.0, -2.49, 0.0011), 7.2195),
+        ((50.0, 2.5, 0.0), (58.0, 24.0, 15.0), 19.4535),
+        ((60.2574, -34.0099, 36.2677), (60.4626, -34.1751, 39.4387), 1.2644),
+        ((2.0776, 0.0795, -1.135), (0.9033, -0.0636, -0.5514), 0.9082),
+    ],
+)
+def test_the_measure_reproduces_published_pairs(
+    one: tuple[float, float, float], other: tuple[float, float, float], expected: float
+) -> None:
+    """Our CIEDE2000 gives the values of Sharma, Wu & Dalal's test table."""
+    assert ciede2000(one, other) == pytest.approx(expected, abs=5e-5)
+
+
+@every_theme
+@pytest.mark.parametrize("value", FAR_BEYOND)
+def test_the_number_on_every_tile_can_be_read(theme: Theme, value: int) -> None:
+    """Text stands on its tile at the theme's contrast, never under 4.5:1."""
+    style = theme.tile(value)
+    assert theme.text_contrast >= 4.5
+    assert contrast(style.text, style.background) >= theme.text_contrast
+
+
+@every_theme
+@every_vision
+def test_neighbouring_tiles_are_told_apart(theme: Theme, vision: str) -> None:
+    """Every tile differs from the next by the theme's step, past 131072 too, for every vision."""
+    for value, double in pairwise(FAR_BEYOND):
+        one, other = theme.tile(value).background, theme.tile(double).background
+        assert difference(one, other, vision) >= theme.least_step, (value, double)
+
+
+@every_theme
+@every_vision
+def test_all_tiles_to_131072_are_distinct(theme: Theme, vision: str) -> None:
+    """No two tiles up to 131072 look alike, and none looks like an empty cell or the frame."""
+    for value, other in combinations(TO_131072, 2):
+        one, two = theme.tile(value).background, theme.tile(other).background
+        assert difference(one, two, vision) >= LEAST_PAIR, (value, other)
+    for value in FAR_BEYOND:
+        for ground in (theme.empty, theme.board):
+            assert difference(theme.tile(value).background, ground, vision) >= 8, value
+
+
+@every_theme
+def test_text_outside_the_board_can_be_read(theme: Theme) -> None:
+    """Ink, muted and accent text reach 4.5:1 on the page and on panels."""
+    for text in (theme.ink, theme.muted, theme.accent):
+        for ground in (theme.page, theme.panel):
+            assert contrast(text, ground) >= 4.5, (text, ground)
+
+
+@given(st.sampled_from(THEMES), st.integers(1, 5000))
+@settings(deadline=None)
+def test_every_tile_has_a_style(theme: Theme, rank: int) -> None:
+    """No power of two is without a style, however large."""
+    style = theme.tile(2**rank)
+    assert style in theme.tiles + theme.beyond
+    assert (style in theme.tiles) == (rank <= 17)
+
+
+def test_a_theme_is_found_by_its_name() -> None:
+    """Each theme answers to its name; the names differ."""
+    assert [get_theme(theme.name) for theme in THEMES] == list(THEMES)
+    assert len({theme.name for theme in THEMES}) == len(THEMES)
+
+
+def test_an_unknown_theme_is_refused_with_the_nearest_name() -> None:
+    """A slip of the fingers is answered with the theme that was meant."""
+    with pytest.raises(ThemeError, match="unknown theme 'drak'; did you mean 'dark'"):
+        get_theme("drak")
+
+
+def test_the_next_theme_visits_all_and_returns() -> None:
+    """Stepping through the themes shows each once before the first comes again."""
+    seen = [THEMES[0].name]
+    while (name := next_theme(seen[-1]).name) not in seen:
+        seen.append(name)
+    assert name == seen[0]
+    assert set(seen) == {theme.name for theme in THEMES}
+
+
+def test_the_table_imports_no_front_end() -> None:
+    """Desktop and web read the table without loading a terminal library."""
+    code = "import sys, py2048.ui.themes; print('textual' in sys.modules, 'rich' in sys.modules)"
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert answer.stdout.split() == ["False", "False"]
