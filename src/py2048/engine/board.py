@@ -83,7 +83,7 @@ class Board:
         Raises:
             BoardError: if the text is no board; the message names the value.
         """
-        rows = [line for line in text.replace(";", "\n").replace("/", "\n").splitlines()]
+        rows = text.replace(";", "\n").replace("/", "\n").splitlines()
         cells = [line.replace(",", " ").replace("|", " ").split() for line in rows]
         return cls([[_parse_cell(cell) for cell in row] for row in cells if row])
 
@@ -127,6 +127,10 @@ class Board:
     def legal_directions(self) -> tuple[Direction, ...]:
         """Return the directions whose slide changes the board, in the order of `Direction`."""
         return tuple(direction for direction in Direction if self.slide(direction).changed)
+
+    def can_move(self) -> bool:
+        """Return whether any direction changes the board."""
+        return any(self.slide(direction).changed for direction in Direction)
 
     def with_tile(self, cell: Cell, tile: int) -> Board:
         """Return this board with `tile` (0 to clear) on `cell`.

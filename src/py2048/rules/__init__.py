@@ -5,8 +5,8 @@ from __future__ import annotations
 from py2048.rules.parts import (
     BoardSum,
     EdgeSpawn,
-    Merging,
     MergePoints,
+    Merging,
     MovePoints,
     RandomSpawn,
     RandomStart,
@@ -15,8 +15,7 @@ from py2048.rules.parts import (
     Weights,
     is_tile,
 )
-from py2048.rules.presets import get_rules, list_rules
-from py2048.rules.rules import Rules
+from py2048.rules.rules import Rules, get_rules, list_rules
 
 __all__ = [
     "BoardSum",

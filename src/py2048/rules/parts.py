@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
+from functools import cache
 from math import lcm
 
 from py2048.errors import RulesError
@@ -43,12 +44,16 @@ class Weights:
 
     Attributes:
         pairs: ``(tile, probability)`` in ascending order of tile.
+        tiles: the tiles that can occur, ascending.
+        integers: the smallest whole-number weights in the same ratio, in the order of `tiles`.
 
     Raises:
         RulesError: no tile, a value that is no tile, or a weight that is not positive.
     """
 
     pairs: tuple[tuple[int, Fraction], ...]
+    tiles: tuple[int, ...] = field(compare=False)
+    integers: tuple[int, ...] = field(compare=False)
 
     def __init__(
         self,
@@ -62,22 +67,15 @@ class Weights:
         if len(set(tiles)) != len(tiles):
             raise RulesError(f"tile weights name a tile twice: {tiles}")
         total = sum(weight for _, weight in pairs)
-        object.__setattr__(self, "pairs", tuple((tile, w / total) for tile, w in pairs))
-        if sum(self.integers) > MAX_TOTAL_WEIGHT:
+        shares = [weight / total for _, weight in pairs]
+        denominator = lcm(*(share.denominator for share in shares))
+        object.__setattr__(self, "pairs", tuple(zip(tiles, shares, strict=True)))
+        object.__setattr__(self, "tiles", tuple(tiles))
+        object.__setattr__(self, "integers", tuple(int(s * denominator) for s in shares))
+        if denominator > MAX_TOTAL_WEIGHT:
             raise RulesError(
                 f"tile weights {self} need a common denominator above 2**32; use simpler ratios"
             )
-
-    @property
-    def tiles(self) -> tuple[int, ...]:
-        """The tiles that can occur, ascending."""
-        return tuple(tile for tile, _ in self.pairs)
-
-    @property
-    def integers(self) -> tuple[int, ...]:
-        """The smallest whole-number weights in the same ratio, in the order of `tiles`."""
-        denominator = lcm(*(p.denominator for _, p in self.pairs))
-        return tuple(int(p * denominator) for _, p in self.pairs)
 
     def probability(self, tile: int) -> Fraction:
         """Return the probability of `tile` (zero for a tile that never occurs)."""
@@ -102,6 +100,11 @@ def _weight(tile: int, weight: int | str | Fraction) -> Fraction:
     if value <= 0:
         raise RulesError(f"the weight {weight!r} of tile {tile} is not a positive number")
     return value
+
+
+@cache
+def _certain(tile: int) -> Weights:
+    return Weights({tile: 1})
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +155,11 @@ class EdgeSpawn:
 
     def __post_init__(self) -> None:
         _checked_tile(self.tile)
+
+    @property
+    def weights(self) -> Weights:
+        """The one tile, with certainty."""
+        return _certain(self.tile)
 
     def __str__(self) -> str:
         return f"edge:{self.tile}"

@@ -1,93 +1,25 @@
-"""The presets: every rule set that py2048 knows by name, in one list.
+"""The presets: every rule set that py2048 knows by name, in one table of texts.
 
-Menus, documentation and tests read this list; nothing else knows a preset by name. The five
-course presets follow ``docs/courses``; the sizes below ``classic`` are the community's boards.
+Menus, documentation and tests read this table through `list_rules`; nothing else knows a preset
+by name. The grammar is that of `py2048.rules.text`; what a line leaves out is as in ``classic``.
+The five course presets follow ``docs/courses``; below them are the community's boards, whose
+target is a tile that a good player reaches. All but comp1127 play on past it.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
-
-from py2048.errors import RulesError, did_you_mean
-from py2048.rules.parts import (
-    BoardSum,
-    EdgeSpawn,
-    Merging,
-    MovePoints,
-    RandomSpawn,
-    RandomStart,
-    Weights,
-)
-from py2048.rules.rules import Rules
-
-_ONLY_TWOS = Weights({2: 1})
-
-_COURSES = (
-    Rules("classic"),
-    Rules(
-        "comp1127",
-        spawn=RandomSpawn(Weights({2: 96, 4: 5})),
-        merging=Merging.CASCADE,
-        ends_at_target=True,
-    ),
-    Rules(
-        "cmput175",
-        start=RandomStart(2, 2, _ONLY_TWOS),
-        spawn=RandomSpawn(Weights({2: 3, 4: 1})),
-    ),
-    Rules(
-        "cits1401",
-        rows=5,
-        columns=5,
-        start=RandomStart(1, 25, _ONLY_TWOS),
-        spawn=EdgeSpawn(2),
-        scoring=MovePoints(),
-        target=None,
-    ),
-    Rules("ist", spawn=RandomSpawn(Weights({2: 4, 4: 1}))),
-    Rules(
-        "qsan_qarut",
-        start=RandomStart(1, 1),
-        spawn=RandomSpawn(Weights({2: 1, 4: 1})),
-        scoring=BoardSum(),
-    ),
-)
-
-# The target of a small board is one that a good player reaches; all of them play on past it.
-_SIZES = tuple(
-    Rules(f"{rows}x{columns}", rows=rows, columns=columns, target=target)
-    for rows, columns, target in (
-        (2, 4, 256),
-        (3, 3, 512),
-        (3, 4, 1024),
-        (5, 5, 2048),
-        (6, 6, 2048),
-        (7, 7, 2048),
-        (8, 8, 2048),
-    )
-)
-
-PRESETS: dict[str, Rules] = {rules.name: rules for rules in (*_COURSES, *_SIZES)}
-
-
-def list_rules() -> tuple[Rules, ...]:
-    """Return every preset, ``classic`` first."""
-    return tuple(PRESETS.values())
-
-
-def get_rules(name: str = "classic", **changes: Any) -> Rules:
-    """Return the preset called `name`, with any of its fields changed.
-
-    >>> get_rules("classic", rows=5, columns=5).shape
-    (5, 5)
-
-    Raises:
-        RulesError: if there is no such preset or field, or the changed rules make no game.
-    """
-    if name not in PRESETS:
-        raise RulesError(f"no rules are called {name!r}{did_you_mean(name, PRESETS)}")
-    try:
-        return replace(PRESETS[name], **changes)
-    except TypeError as error:
-        raise RulesError(f"rules have no such field: {error}") from None
+PRESETS = {
+    "classic": "size=4x4,start=2,spawn=2:9+4:1,merging=once,scoring=merges,target=2048,end=stuck",
+    "comp1127": "spawn=2:96+4:5,merging=cascade,end=target",
+    "cmput175": "start=2x2:1,spawn=2:3+4:1",
+    "cits1401": "size=5x5,start=1..25x2:1,spawn=edge:2,scoring=moves:1:-1,target=none",
+    "ist": "spawn=2:4+4:1",
+    "qsan_qarut": "start=1,spawn=2:1+4:1,scoring=sum",
+    "2x4": "size=2x4,target=256",
+    "3x3": "size=3x3,target=512",
+    "3x4": "size=3x4,target=1024",
+    "5x5": "size=5x5",
+    "6x6": "size=6x6",
+    "7x7": "size=7x7",
+    "8x8": "size=8x8",
+}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from typing import Any
 
-from py2048.errors import RulesError
+from py2048.errors import RulesError, did_you_mean
 from py2048.rules.parts import (
     EdgeSpawn,
-    Merging,
     MergePoints,
+    Merging,
     RandomSpawn,
     RandomStart,
     Scoring,
@@ -16,12 +18,15 @@ from py2048.rules.parts import (
     Weights,
     is_tile,
 )
+from py2048.rules.presets import PRESETS
+from py2048.rules.text import parse_changes
 
 MAX_SIDE = 64
 """The longest side a board may have."""
 
-STANDARD_WEIGHTS = Weights({2: 9, 4: 1})
-"""The original game's spawn: 2 with probability 0.9, 4 with 0.1."""
+_START = RandomStart(2, 2)
+_SPAWN = RandomSpawn(Weights({2: 9, 4: 1}))
+_SCORING = MergePoints()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +51,10 @@ class Rules:
     name: str
     rows: int = 4
     columns: int = 4
-    start: RandomStart = RandomStart(2, 2)
-    spawn: Spawning = RandomSpawn(STANDARD_WEIGHTS)
+    start: RandomStart = _START
+    spawn: Spawning = _SPAWN
     merging: Merging = Merging.ONCE
-    scoring: Scoring = MergePoints()
+    scoring: Scoring = _SCORING
     target: int | None = 2048
     ends_at_target: bool = False
 
@@ -67,7 +72,7 @@ class Rules:
 
     def _check_size(self) -> None:
         for side, length in (("rows", self.rows), ("columns", self.columns)):
-            if not isinstance(length, int) or isinstance(length, bool):
+            if type(length) is not int:
                 raise RulesError(f"{side} must be a whole number, not {length!r}")
             if not 1 <= length <= MAX_SIDE:
                 raise RulesError(f"{side} must be 1 to {MAX_SIDE}, not {length}")
@@ -113,8 +118,10 @@ class Rules:
     @property
     def spawn_weights(self) -> Weights:
         """The distribution of the spawned tile's value (one tile for an edge spawn)."""
-        return Weights({self.spawn.tile: 1}) if isinstance(self.spawn, EdgeSpawn) else (
-            self.spawn.weights
+        return (
+            Weights({self.spawn.tile: 1})
+            if isinstance(self.spawn, EdgeSpawn)
+            else (self.spawn.weights)
         )
 
     @property
@@ -123,20 +130,60 @@ class Rules:
         return isinstance(self.spawn, EdgeSpawn)
 
     def __str__(self) -> str:
-        from py2048.rules.text import format_rules
-
-        return format_rules(self)
+        changes = {
+            "size": f"{self.rows}x{self.columns}",
+            "start": self.start,
+            "spawn": self.spawn,
+            "merging": self.merging.value,
+            "scoring": self.scoring,
+            "target": "none" if self.target is None else self.target,
+            "end": "target" if self.ends_at_target else "stuck",
+        }
+        return f"{self.name}:" + ",".join(f"{key}={value}" for key, value in changes.items())
 
     @classmethod
     def parse(cls, text: str) -> Rules:
         """Return the rules that `text` describes; the inverse of ``str``.
 
-        A text is a preset's name (``classic``), a preset with changes (``classic:size=5x5``),
-        or a full description as ``str`` prints it. See `py2048.rules.text` for the grammar.
+        A text is a preset's name (``classic``), a preset with changes (``classic:size=5x5``), or
+        a name of your own with changes of ``classic``. ``str`` writes every field, so its text
+        keeps its meaning should a preset ever change. `py2048.rules.text` has the grammar.
 
         Raises:
             RulesError: if the text describes no rules; the message names the part and the fix.
         """
-        from py2048.rules.text import parse_rules
+        name, colon, rest = text.strip().partition(":")
+        if not name or "=" in name:
+            raise RulesError(f"{text!r} does not start with a name, such as classic:size=5x5")
+        if name in PRESETS or not colon:
+            rules = get_rules(name)
+        else:
+            rules = replace(get_rules("classic"), name=name)
+        return replace(rules, **parse_changes(rest)) if colon else rules
 
-        return parse_rules(text)
+
+@cache
+def _preset(name: str) -> Rules:
+    return Rules(name, **parse_changes(PRESETS[name]))
+
+
+def list_rules() -> tuple[Rules, ...]:
+    """Return every preset, ``classic`` first."""
+    return tuple(_preset(name) for name in PRESETS)
+
+
+def get_rules(name: str = "classic", **changes: Any) -> Rules:
+    """Return the preset called `name`, with any of its fields changed.
+
+    >>> get_rules("classic", rows=5, columns=5).shape
+    (5, 5)
+
+    Raises:
+        RulesError: if there is no such preset or field, or the changed rules make no game.
+    """
+    if name not in PRESETS:
+        raise RulesError(f"no rules are called {name!r}{did_you_mean(name, PRESETS)}")
+    known = {field.name for field in fields(Rules)}
+    for change in changes.keys() - known:
+        raise RulesError(f"rules have no field {change!r}{did_you_mean(change, known)}")
+    return replace(_preset(name), **changes)

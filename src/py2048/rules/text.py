@@ -1,4 +1,4 @@
-"""Rules as text, for the command line, records and URLs.
+"""The grammar of rules as text, for the command line, records and URLs.
 
 ::
 
@@ -12,22 +12,20 @@
             | "end=" ("stuck" | "target")
     weights = TILE ":" NUMBER *("+" TILE ":" NUMBER)        numbers may be 9, 0.9 or 9/10
 
-A name that is no preset starts from the values of ``classic``. ``str(rules)`` writes every
-change, so that the text means the same even where a preset's values should once differ.
+This module reads the changes; `py2048.rules.rules` puts the pieces together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from py2048.errors import RulesError, did_you_mean
 from py2048.rules.parts import (
     BoardSum,
     EdgeSpawn,
-    Merging,
     MergePoints,
+    Merging,
     MovePoints,
     RandomSpawn,
     RandomStart,
@@ -35,41 +33,18 @@ from py2048.rules.parts import (
     Spawning,
     Weights,
 )
-from py2048.rules.presets import PRESETS, get_rules
-from py2048.rules.rules import Rules
 
 
-def format_rules(rules: Rules) -> str:
-    """Return the full text of `rules`; `parse_rules` gives them back."""
-    changes = {
-        "size": f"{rules.rows}x{rules.columns}",
-        "start": rules.start,
-        "spawn": rules.spawn,
-        "merging": rules.merging.value,
-        "scoring": rules.scoring,
-        "target": "none" if rules.target is None else rules.target,
-        "end": "target" if rules.ends_at_target else "stuck",
-    }
-    return rules.name + ":" + ",".join(f"{key}={value}" for key, value in changes.items())
-
-
-def parse_rules(text: str) -> Rules:
-    """Return the rules that `text` describes (the grammar is at the head of this module).
+def parse_changes(text: str) -> dict[str, Any]:
+    """Return the fields of `Rules` that ``key=value,…`` sets.
 
     Raises:
         RulesError: if a part cannot be read; the message names the part and what would be right.
     """
-    name, colon, rest = text.strip().partition(":")
-    if not name or "=" in name:
-        raise RulesError(f"{text!r} does not start with a name: write classic:{text.strip()}")
     changes: dict[str, Any] = {}
-    for part in rest.split(",") if colon else ():
+    for part in text.split(","):
         changes.update(_parse_change(part))
-    if name in PRESETS:
-        return replace(PRESETS[name], **changes)
-    if not changes:
-        return get_rules(name)  # raises, and names the nearest preset
-    return Rules(**{"name": name, **changes})
+    return changes
 
 
 def _parse_change(part: str) -> dict[str, Any]:
@@ -115,7 +90,9 @@ def _weights(text: str) -> Weights:
 def _spawn(text: str) -> dict[str, Any]:
     kind, _, tile = text.partition(":")
     spawn: Spawning
-    spawn = EdgeSpawn(_whole("spawn", tile or "2")) if kind == "edge" else RandomSpawn(_weights(text))
+    spawn = (
+        EdgeSpawn(_whole("spawn", tile or "2")) if kind == "edge" else RandomSpawn(_weights(text))
+    )
     return {"spawn": spawn}
 
 
@@ -161,4 +138,3 @@ _READERS: dict[str, Callable[[str], dict[str, Any]]] = {
     "target": _target,
     "end": _end,
 }
-

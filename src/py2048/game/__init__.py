@@ -1,0 +1,10 @@
+"""Games and their records."""
+
+from __future__ import annotations
+
+from py2048.game.game import Game
+from py2048.game.record import Record
+from py2048.game.spawning import Spawn
+from py2048.game.turn import Outcome, Position, Turn
+
+__all__ = ["Game", "Outcome", "Position", "Record", "Spawn", "Turn"]

@@ -1,0 +1,252 @@
+"""`Game`: rules, a start and the turns played, with undo and redo."""
+
+from __future__ import annotations
+
+import time
+
+from py2048.engine import rng
+from py2048.engine.board import Board, Slide
+from py2048.engine.direction import Direction
+from py2048.errors import BoardError, GameOverError, IllegalMoveError
+from py2048.game.notation import encode_turn
+from py2048.game.record import Record, utc
+from py2048.game.spawning import Spawn, draw_spawn, draw_start, spawn_fault
+from py2048.game.turn import Outcome, Position, Turn, outcome_of, score_after
+from py2048.rules import MovePoints, Rules
+
+
+class Game:
+    """A game in progress or finished.
+
+    The same rules, seed and moves give the same game on every machine: spawns come from the
+    generator documented in `py2048.engine.rng`, keyed by the seed and the ply.
+
+    >>> from py2048 import Direction, Game, get_rules
+    >>> game = Game(get_rules("classic"), seed=7)
+    >>> turn = game.play(game.legal_directions()[0])
+    >>> game.undo() == turn and game.redo() == turn
+    True
+
+    Args:
+        rules: the rules; ``None`` means the classic ones.
+        seed: a whole number from 0 to 2**64 - 1; ``None`` draws a fresh one.
+        board: a position to start from instead of one drawn by the rules.
+        player: who plays, for the record.
+
+    Raises:
+        SeedError: if `seed` is no seed.
+        BoardError: if `board` does not have the size that the rules ask for.
+    """
+
+    def __init__(
+        self,
+        rules: Rules | None = None,
+        *,
+        seed: int | None = None,
+        board: Board | None = None,
+        player: str = "",
+    ) -> None:
+        self._rules = rules if rules is not None else Rules("classic")
+        self._seed = rng.random_seed() if seed is None else rng.checked_seed(seed)
+        self._key = rng.key_of(self._seed)
+        if board is not None and board.shape != self._rules.shape:
+            raise BoardError(
+                f"the rules {self._rules.name} play on {self._rules.rows}x{self._rules.columns}, "
+                f"not on a board of {board.shape[0]}x{board.shape[1]}"
+            )
+        self.player = player
+        self.started = time.time()
+        self.finished: float | None = None
+        start = board if board is not None else draw_start(self._rules, self._key)
+        self._positions = [Position(start, 0, 0)]
+        self._turns: list[Turn] = []
+        self._undone: list[Turn] = []
+
+    @property
+    def rules(self) -> Rules:
+        """The rules of this game."""
+        return self._rules
+
+    @property
+    def seed(self) -> int:
+        """The seed of the generator."""
+        return self._seed
+
+    @property
+    def start(self) -> Board:
+        """The board before the first turn."""
+        return self._positions[0].board
+
+    @property
+    def board(self) -> Board:
+        """The board now."""
+        return self._positions[-1].board
+
+    @property
+    def score(self) -> int:
+        """The score now, in the points of the rules."""
+        return self._positions[-1].score
+
+    @property
+    def ply(self) -> int:
+        """The number of legal turns played."""
+        return self._positions[-1].ply
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """The turns played, illegal attempts that cost points among them."""
+        return tuple(self._turns)
+
+    @property
+    def undone(self) -> tuple[Turn, ...]:
+        """The turns that `redo` would play again, the next one first."""
+        return tuple(reversed(self._undone))
+
+    @property
+    def outcome(self) -> Outcome:
+        """How the game stands."""
+        return outcome_of(self._rules, self.board)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no further move is possible, or the rules end the game at its target."""
+        return self.outcome is not Outcome.PLAYING
+
+    @property
+    def has_won(self) -> bool:
+        """Whether the target is on the board; play may go on."""
+        return self._rules.target is not None and self.board.max_tile >= self._rules.target
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is a turn to take back."""
+        return bool(self._turns)
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether there is a turn to play again."""
+        return bool(self._undone)
+
+    def legal_directions(self) -> tuple[Direction, ...]:
+        """Return the directions that `play` accepts now; none when the game is over."""
+        if self._ended_at_target:
+            return ()
+        return self.board.legal_directions()
+
+    def play(self, direction: Direction, *, spawn: Spawn | None = None) -> Turn:
+        """Play a legal move and let a tile appear.
+
+        Args:
+            direction: where to slide.
+            spawn: the tile to appear, for replays and teaching; by default the generator's.
+
+        Raises:
+            GameOverError: if the game is over.
+            IllegalMoveError: if the slide changes nothing, or `spawn` cannot happen. In each
+                case the game stays as it was.
+        """
+        if self._ended_at_target:
+            raise GameOverError(f"the game is over: the target {self._rules.target} is reached")
+        slide = self.board.slide(direction, self._rules.merging)
+        if not slide.changed:
+            raise self._refusal(direction)
+        turn = Turn(direction, slide, self._spawn_for(slide, spawn))
+        self._undone.clear()
+        self._step(turn)
+        return turn
+
+    def attempt(self, direction: Direction) -> bool:
+        """Play `direction` if it is legal, and pay for it if the rules say so when it is not.
+
+        Returns whether the move was legal. An illegal attempt under rules that punish it is a
+        turn without a spawn: it changes the score, is recorded, and can be undone. After the
+        end of the game an attempt does nothing.
+        """
+        slide = self.board.slide(direction, self._rules.merging)
+        if slide.changed and not self._ended_at_target:
+            self.play(direction)
+            return True
+        if isinstance(self._rules.scoring, MovePoints) and not self.is_over:
+            self._undone.clear()
+            self._step(Turn(direction, slide, None))
+        return False
+
+    def undo(self) -> Turn | None:
+        """Take back the last turn and return it; `None` at the start."""
+        if not self._turns:
+            return None
+        turn = self._turns.pop()
+        self._positions.pop()
+        self._undone.append(turn)
+        return turn
+
+    def redo(self) -> Turn | None:
+        """Play the last undone turn again and return it; `None` if there is none."""
+        if not self._undone:
+            return None
+        turn = self._undone.pop()
+        self._step(turn)
+        return turn
+
+    def positions(self) -> tuple[Position, ...]:
+        """Return the position at the start and after each turn."""
+        return tuple(self._positions)
+
+    def record(self) -> Record:
+        """Return this game written down.
+
+        The seed is left out if a spawn was given by hand, so that a record with a seed can
+        always be checked against the generator.
+        """
+        record = Record(
+            rules=self._rules,
+            start=self.start,
+            turns="".join(map(encode_turn, self._turns)),
+            score=self.score,
+            seed=self._seed,
+            player=self.player,
+            started=utc(self.started),
+            finished="" if self.finished is None else utc(self.finished),
+        )
+        return record if record.follows_seed() else record.without_seed()
+
+    @classmethod
+    def from_record(cls, record: Record) -> Game:
+        """Return the game of `record` with every turn played, ready to go on or to be undone.
+
+        Raises:
+            RecordError: if a turn breaks the rules.
+        """
+        game = cls(record.rules, seed=record.seed, board=record.start, player=record.player)
+        for _, turn, _ in record.replay():
+            game._step(turn)
+        return game
+
+    @property
+    def _ended_at_target(self) -> bool:
+        return self._rules.ends_at_target and self.has_won
+
+    def _refusal(self, direction: Direction) -> IllegalMoveError:
+        board = " / ".join(str(self.board).splitlines())
+        if not self.board.can_move():
+            return GameOverError(f"the game is over: no move changes {board}")
+        return IllegalMoveError(f"{direction} changes nothing on {board}")
+
+    def _spawn_for(self, slide: Slide, wanted: Spawn | None) -> Spawn:
+        if wanted is None:
+            word = rng.draw(self._key, self.ply)
+            return draw_spawn(self._rules, slide.board, slide.direction, word)
+        fault = spawn_fault(self._rules, slide.board, slide.direction, wanted)
+        if fault:
+            raise IllegalMoveError(f"{fault} (ply {self.ply + 1}, after {slide.direction})")
+        return wanted
+
+    def _step(self, turn: Turn) -> None:
+        board = turn.board
+        score = score_after(self._rules, self.score, turn, board)
+        self._positions.append(Position(board, score, self.ply + turn.legal))
+        self._turns.append(turn)
+        self.finished = time.time()
+
+    def __repr__(self) -> str:
+        return f"<Game {self._rules.name} seed={self._seed} ply={self.ply} score={self.score}>"

@@ -1,0 +1,91 @@
+"""Where tiles come from: the start and the spawn of `Rules`, drawn by the documented generator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from py2048.engine import rng
+from py2048.engine.board import Board, Cell
+from py2048.engine.direction import Direction
+from py2048.rules import EdgeSpawn, Rules, Weights
+
+
+@dataclass(frozen=True, slots=True)
+class Spawn:
+    """A tile that appeared.
+
+    Attributes:
+        tile: its value.
+        cell: where, as ``(row, column)``.
+    """
+
+    tile: int
+    cell: Cell
+
+
+def place_randomly(board: Board, weights: Weights, word: int) -> Spawn:
+    """Return the spawn that the draw `word` makes on `board`, which has an empty cell."""
+    cells = board.empty_cells()
+    return Spawn(rng.pick_tile(weights, word), cells[rng.pick(rng.low(word), len(cells))])
+
+
+def edge_cell(board: Board, direction: Direction) -> Cell | None:
+    """Return the empty cell where an `EdgeSpawn` lands after a move in `direction`.
+
+    The edge is the one left behind, read from its right end after Up, from its left end after
+    Down, from its top after Left and from its bottom after Right. `None` if that edge is full,
+    which no afterstate of a legal move is.
+    """
+    rows, columns = board.shape
+    match direction:
+        case Direction.UP:
+            edge = [(rows - 1, column) for column in reversed(range(columns))]
+        case Direction.DOWN:
+            edge = [(0, column) for column in range(columns)]
+        case Direction.LEFT:
+            edge = [(row, columns - 1) for row in range(rows)]
+        case Direction.RIGHT:
+            edge = [(row, 0) for row in reversed(range(rows))]
+    return next((cell for cell in edge if not board[cell]), None)
+
+
+def draw_spawn(rules: Rules, afterstate: Board, direction: Direction, word: int) -> Spawn:
+    """Return what appears on `afterstate`, reached by a legal move in `direction`.
+
+    Args:
+        rules: the rules of the game.
+        afterstate: the board after the slide; it has an empty cell.
+        direction: the move's direction, which decides a deterministic spawn.
+        word: the 64-bit draw that decides a random spawn.
+    """
+    if isinstance(rules.spawn, EdgeSpawn):
+        cell = edge_cell(afterstate, direction)
+        assert cell is not None, "a legal move leaves an empty cell on the edge behind it"
+        return Spawn(rules.spawn.tile, cell)
+    return place_randomly(afterstate, rules.spawn.weights, word)
+
+
+def spawn_fault(rules: Rules, afterstate: Board, direction: Direction, spawn: Spawn) -> str | None:
+    """Return why `spawn` cannot happen on `afterstate` under `rules`, or `None` if it can."""
+    (row, column), (rows, columns) = spawn.cell, afterstate.shape
+    if not (0 <= row < rows and 0 <= column < columns):
+        return f"cell {spawn.cell} is outside the {rows}x{columns} board"
+    if spawn.tile not in rules.spawn_weights.tiles:
+        return f"a {spawn.tile} never spawns under these rules"
+    if afterstate[spawn.cell]:
+        return f"a tile spawned on cell {spawn.cell}, which is occupied"
+    if isinstance(rules.spawn, EdgeSpawn) and spawn.cell != edge_cell(afterstate, direction):
+        return f"a tile spawned on cell {spawn.cell} instead of {edge_cell(afterstate, direction)}"
+    return None
+
+
+def draw_start(rules: Rules, key: int) -> Board:
+    """Return the start position of a game whose draws have `key`."""
+    start = rules.start
+    extra = rng.pick(rng.high(rng.draw(key, rng.START)), start.high - start.low + 1)
+    board = Board.empty(*rules.shape)
+    for index in range(start.low + extra):
+        word = rng.draw(key, rng.START + 1 + index)
+        spawn = place_randomly(board, rules.start_weights, word)
+        board = board.with_tile(spawn.cell, spawn.tile)
+    return board

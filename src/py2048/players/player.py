@@ -1,0 +1,35 @@
+"""The `Player` protocol: what every player offers, ours and yours."""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+from py2048.engine import Direction
+from py2048.game import Game
+
+
+@runtime_checkable
+class Player(Protocol):
+    """Chooses a direction from a game's state.
+
+    A player never changes the game it is asked about. `py2048.testing.check_player` checks the
+    whole contract.
+    """
+
+    @property
+    def name(self) -> str:
+        """The spec that makes this player again, such as ``expectimax:depth=3``."""
+
+    def choose(self, game: Game) -> Direction:
+        """Return a legal direction for `game`, which is not over.
+
+        Raises:
+            GameOverError: if the game is over.
+        """
+
+    def rate(self, game: Game) -> dict[Direction, float]:
+        """Return the worth of each legal direction, in points; empty if the game is over.
+
+        The best rated direction is the one that `choose` returns, where the player rates at all:
+        a player without an opinion rates all directions the same.
+        """

@@ -1,0 +1,104 @@
+"""The registry: players by name, from the entry-point group ``py2048.players``.
+
+The built-in players are registered in ``pyproject.toml`` exactly as a plugin's are in its own:
+a name that points to a callable, whose keyword parameters are the options of the spec.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from py2048.errors import PlayerError, did_you_mean
+from py2048.players.player import Player
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+GROUP = "py2048.players"
+
+
+@cache
+def _entries() -> Mapping[str, EntryPoint]:
+    from importlib.metadata import entry_points  # slow to import, and needed only here
+
+    return {entry.name: entry for entry in entry_points(group=GROUP)}
+
+
+def list_players() -> tuple[str, ...]:
+    """Return the names of all players, built-in and from plugins, in alphabetical order."""
+    return tuple(sorted(_entries()))
+
+
+def describe_player(name: str) -> str:
+    """Return one line about the player called `name`: its options and what it does."""
+    factory = _factory(name)
+    options = [str(option) for option in inspect.signature(factory).parameters.values()]
+    summary = (inspect.getdoc(factory) or "").partition("\n")[0]
+    return f"{summary} Options: {', '.join(options)}." if options else summary
+
+
+def make_player(spec: str) -> Player:
+    """Return the player that `spec` describes: ``name`` or ``name:key=value,…``.
+
+    >>> make_player("random:seed=1").name
+    'random:seed=1'
+
+    Raises:
+        PlayerError: if the name or an option is unknown, or a value cannot be used; the message
+            names it and the nearest right one.
+    """
+    name, colon, rest = spec.strip().partition(":")
+    factory = _factory(name)
+    options = _options(name, factory, rest) if colon else {}
+    try:
+        return factory(**options)
+    except (TypeError, ValueError) as error:
+        raise PlayerError(f"player {spec!r}: {error}") from None
+
+
+def _factory(name: str) -> Callable[..., Player]:
+    if name not in _entries():
+        raise PlayerError(f"no player is called {name!r}{did_you_mean(name, _entries())}")
+    try:
+        factory: Callable[..., Player] = _entries()[name].load()
+    except Exception as error:  # a plugin may fail in any way; say which one it was
+        raise PlayerError(f"the player {name!r} cannot be loaded: {error}") from error
+    return factory
+
+
+def _options(name: str, factory: Callable[..., Player], text: str) -> dict[str, Any]:
+    parameters = inspect.signature(factory, eval_str=True).parameters
+    options = {}
+    for part in text.split(","):
+        key, equals, value = (word.strip() for word in part.partition("="))
+        if key not in parameters:
+            raise PlayerError(
+                f"player {name!r} has no option {key!r}{did_you_mean(key, parameters)}"
+            )
+        if not equals:
+            raise PlayerError(f"option {key!r} of player {name!r} lacks a value: write {key}=…")
+        options[key] = _converted(name, key, value, parameters[key].annotation)
+    return options
+
+
+def _converted(name: str, key: str, text: str, annotation: Any) -> Any:
+    """Return `text` as the first of the annotation's types that can read it."""
+    accepted = getattr(annotation, "__args__", (annotation,))
+    for kind in (int, float):
+        if kind in accepted:
+            try:
+                return kind(text)
+            except ValueError:
+                continue
+    if bool in accepted and text.lower() in _BOOLEANS:
+        return _BOOLEANS[text.lower()]
+    if str in accepted or annotation is inspect.Parameter.empty:
+        return text
+    wanted = " or ".join(kind.__name__ for kind in accepted if kind is not type(None))
+    raise PlayerError(f"option {key}={text!r} of player {name!r} must be of type {wanted}")
+
+
+_BOOLEANS = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
