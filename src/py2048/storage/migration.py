@@ -1,0 +1,105 @@
+"""Bring a database to the newest schema: safely, once, and at no cost when it is there."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from pathlib import Path
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine
+
+from py2048.errors import StorageError
+from py2048.storage import schema
+from py2048.storage.engine import PATIENCE, WRITES, is_sqlite
+
+MIGRATIONS = Path(__file__).with_name("migrations")
+
+_ADVISORY_LOCK = 2048_0001  # any number; every py2048 must use the same
+
+
+def bring_up_to_date(engine: Engine, name: str) -> None:
+    """Create or migrate the tables of `engine` unless they are the newest already.
+
+    Several processes may do this at once: one works, the others wait and find it done.
+
+    Raises:
+        StorageError: The database belongs to a newer py2048 or to another program.
+    """
+    if is_sqlite(engine):
+        _use_write_ahead_log(engine)
+    with engine.begin() as connection:
+        if _revision(connection) == schema.REVISION:
+            return
+    with engine.execution_options(**{WRITES: True}).begin() as connection:
+        _wait_for_other_migrations(connection)
+        _migrate(connection, _revision(connection), name)
+
+
+def _use_write_ahead_log(engine: Engine) -> None:
+    """Let readers and a writer work at the same time; the file remembers it.
+
+    The change needs the file for itself, and SQLite does not wait for that on its own.
+    """
+    raw = engine.raw_connection()
+    try:
+        deadline = time.monotonic() + PATIENCE
+        cursor = raw.cursor()
+        while cursor.execute("PRAGMA journal_mode").fetchone()[0] not in ("wal", "memory"):
+            try:
+                cursor.execute("PRAGMA journal_mode = WAL")
+                return  # even where the file system cannot share memory and it stays as it was
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorname != "SQLITE_BUSY" or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+    finally:
+        raw.close()
+
+
+def _revision(connection: Connection) -> str | None:
+    """Return the schema's revision, None where py2048 has no tables yet."""
+    if not sa.inspect(connection).has_table(schema.version.name):
+        return None
+    return connection.execute(sa.select(schema.version.c.version_num)).scalar_one_or_none()
+
+
+def _wait_for_other_migrations(connection: Connection) -> None:
+    if not is_sqlite(connection.engine):  # SQLite's BEGIN IMMEDIATE has waited already
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_ADVISORY_LOCK)))
+
+
+def _migrate(connection: Connection, revision: str | None, name: str) -> None:
+    if revision is None:
+        _create(connection, name)
+    elif revision != schema.REVISION:
+        _upgrade(connection, revision, name)
+
+
+def _create(connection: Connection, name: str) -> None:
+    """Make all tables of a new database at once, which spares the first start Alembic."""
+    if is_sqlite(connection.engine) and sa.inspect(connection).get_table_names():
+        raise StorageError(
+            f"{name} is a database of another program; it was left as it is:"
+            " move it away, or set PY2048_HOME to another folder"
+        )
+    schema.metadata.create_all(connection, checkfirst=False)
+    schema.version.create(connection)
+    connection.execute(sa.insert(schema.version), {"version_num": schema.REVISION})
+
+
+def _upgrade(connection: Connection, revision: str, name: str) -> None:
+    from alembic import command
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+    if revision not in known:
+        raise StorageError(
+            f"{name} was written by a newer py2048 (schema {revision}, here {schema.REVISION});"
+            " it was left as it is: upgrade py2048 to use it"
+        )
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")

@@ -1,0 +1,97 @@
+"""The tables as they are today; `migrations` tells how older databases become like this."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+REVISION = "0001"
+"""The newest revision in `migrations/versions`, which these tables equal (a test holds it)."""
+
+metadata = sa.MetaData()
+
+# Texts of one width that sort as times. The "C" collation makes PostgreSQL compare bytes,
+# as SQLite does.
+_Time = sa.String(27).with_variant(sa.String(27, collation="C"), "postgresql")
+
+games = sa.Table(
+    "games",
+    metadata,
+    sa.Column("id", sa.String(32), primary_key=True),
+    sa.Column("owner", sa.Text, nullable=False),
+    sa.Column("rules", sa.Text, nullable=False),
+    sa.Column("seed", sa.Text),  # decimal digits: a seed may exceed 64 bits
+    sa.Column("start", sa.Text, nullable=False),
+    sa.Column("player", sa.Text, nullable=False),
+    sa.Column("started", _Time, nullable=False),
+    sa.Column("updated", _Time, nullable=False),
+    # Turns from `length` on are leftovers of a line that was cut; the next turn overwrites them.
+    sa.Column("length", sa.Integer, nullable=False),
+    sa.Column("position", sa.Integer, nullable=False),
+    sa.Column("score", sa.BigInteger, nullable=False),
+    sa.Column("is_over", sa.Boolean, nullable=False),
+    sa.Column("revision", sa.Integer, nullable=False),
+    sa.Column("undos", sa.Integer, nullable=False),
+    sa.Column("hints", sa.Integer, nullable=False),
+    sa.Column("extra", sa.JSON, nullable=False),
+    sa.Index("games_by_owner", "owner", "updated"),
+)
+
+turns = sa.Table(
+    "turns",
+    metadata,
+    sa.Column(
+        "game_id", sa.String(32), sa.ForeignKey("games.id", ondelete="CASCADE"), primary_key=True
+    ),
+    sa.Column("ply", sa.Integer, primary_key=True),
+    sa.Column("code", sa.Text, nullable=False),
+    sa.Column("millis", sa.BigInteger),
+    sqlite_with_rowid=False,
+)
+
+records = sa.Table(
+    "records",
+    metadata,
+    sa.Column("id", sa.String(32), primary_key=True),
+    sa.Column("owner", sa.Text, nullable=False),
+    sa.Column("rules", sa.Text, nullable=False),
+    sa.Column("player", sa.Text, nullable=False),
+    sa.Column("category", sa.Text, nullable=False),
+    sa.Column("started", _Time, nullable=False),
+    sa.Column("finished", _Time, nullable=False),
+    sa.Column("score", sa.BigInteger, nullable=False),
+    sa.Column("max_tile", sa.BigInteger, nullable=False),
+    sa.Column("plies", sa.Integer, nullable=False),
+    sa.Column("outcome", sa.Text, nullable=False),
+    # The long text stands last, so that SQLite lists summaries without reading it.
+    sa.Column("record", sa.Text, nullable=False),
+    sa.Index("records_by_score", "rules", "category", "score"),
+    sa.Index("records_by_time", "rules", "category", "finished"),
+    sa.Index("records_by_owner", "owner", "finished"),
+)
+
+bests = sa.Table(
+    "bests",
+    metadata,
+    sa.Column("owner", sa.Text, primary_key=True),
+    sa.Column("rules", sa.Text, primary_key=True),
+    sa.Column("category", sa.Text, primary_key=True),
+    sa.Column("score", sa.BigInteger, nullable=False),
+    sa.Column("reached", _Time, nullable=False),
+)
+
+settings = sa.Table(
+    "settings",
+    metadata,
+    sa.Column("owner", sa.Text, primary_key=True),
+    sa.Column("key", sa.Text, primary_key=True),
+    sa.Column("value", sa.JSON, nullable=False),
+)
+
+# Alembic's version table under a name of our own, so that a database shared with another
+# program that uses Alembic keeps the two apart. Not part of `metadata`: Alembic owns it.
+version = sa.Table(
+    "py2048_schema",
+    sa.MetaData(),
+    sa.Column("version_num", sa.String(32), nullable=False),
+    sa.PrimaryKeyConstraint("version_num", name="py2048_schema_pkc"),
+)

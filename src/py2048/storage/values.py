@@ -1,0 +1,131 @@
+"""What the store hands out: plain frozen values, detached from the database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from py2048.errors import StorageError
+
+
+@dataclass(frozen=True)
+class SavedGame:
+    """A game in progress, as it was after its last saved change.
+
+    Attributes:
+        id: The store's name for the game; the finished record keeps it.
+        owner: Whose game it is.
+        rules: The text of the rules.
+        seed: The generator's seed, any whole number, or None.
+        start: The start board as text; the store never looks inside.
+        player: Who plays.
+        started: When the game began, ISO 8601 in UTC.
+        updated: When it was last changed, ISO 8601 in UTC.
+        turns: One opaque code per turn, undone turns at the end included.
+        position: How many of `turns` are played; the rest can be redone.
+        score: The score at `position`.
+        is_over: Whether the game is over at `position`.
+        revision: Grows by one with each change; a writer must know it.
+        undos: How many undos the player took.
+        hints: How many hints the player took.
+        extra: Further facts of the caller, opaque to the store.
+        millis: The thinking time of each turn in milliseconds, None where not measured.
+    """
+
+    id: str
+    owner: str
+    rules: str
+    seed: int | None
+    start: str
+    player: str
+    started: str
+    updated: str
+    turns: tuple[str, ...]
+    position: int
+    score: int
+    is_over: bool
+    revision: int
+    undos: int
+    hints: int
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    millis: tuple[int | None, ...] = ()
+
+
+@dataclass(frozen=True)
+class RecordSummary:
+    """A finished game without its turns; `Store.load_record` has the whole record.
+
+    Attributes:
+        id: The record's name in the store.
+        owner: Whose game it was.
+        rules: The text of the rules.
+        player: Who played.
+        category: ``"plain"``, ``"assisted"``, ``"computer"`` or another board of scores.
+        started: When the game began, ISO 8601 in UTC.
+        finished: When it ended, ISO 8601 in UTC.
+        score: The final score.
+        max_tile: The highest tile of the final board.
+        plies: How many turns it took.
+        outcome: How it ended, for instance ``"won"`` or ``"lost"``.
+    """
+
+    id: str
+    owner: str
+    rules: str
+    player: str
+    category: str
+    started: str
+    finished: str
+    score: int
+    max_tile: int
+    plies: int
+    outcome: str
+
+
+@dataclass(frozen=True)
+class ScoreSummary:
+    """All that an owner reached under one set of rules in one category.
+
+    Attributes:
+        rules: The text of the rules.
+        category: The board of scores.
+        best: The best score, of a game in progress too.
+        games: How many games are finished.
+        mean_score: Their mean score; 0.0 when there is none.
+        max_tile: The highest tile of a finished game; 0 when there is none.
+        plies: The turns of all finished games together.
+        last_finished: When the last one ended, ISO 8601 in UTC, or None.
+    """
+
+    rules: str
+    category: str
+    best: int
+    games: int
+    mean_score: float
+    max_tile: int
+    plies: int
+    last_finished: str | None
+
+
+def utc_now() -> str:
+    """Return the present as ISO 8601 in UTC, of one width so that texts sort as times."""
+    return _utc_text(datetime.now(UTC))
+
+
+def utc_time(text: str) -> str:
+    """Return the ISO 8601 time `text` in the store's form; a time without a zone is UTC.
+
+    Raises:
+        StorageError: `text` is no ISO 8601 time.
+    """
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise StorageError(f"{text!r} is not an ISO 8601 time such as 2048-01-31T12:00Z") from error
+    return _utc_text(time if time.tzinfo else time.replace(tzinfo=UTC))
+
+
+def _utc_text(time: datetime) -> str:
+    return time.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
