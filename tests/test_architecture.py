@@ -1,0 +1,66 @@
+"""The architecture holds: the import contracts of ``pyproject.toml`` and the size of modules."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "src" / "py2048"
+LONGEST_MODULE = 400
+
+
+def check_imports(folder: Path) -> subprocess.CompletedProcess[str]:
+    """Check the contracts of `folder`/pyproject.toml against `folder`/src."""
+    command = "import sys; sys.path.insert(0, 'src'); from importlinter.cli import lint_imports"
+    return subprocess.run(
+        [sys.executable, "-c", f"{command}; sys.exit(lint_imports(no_cache=True))"],
+        cwd=folder,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def test_contracts_hold() -> None:
+    """Every law of the architecture holds for the package as it is."""
+    result = check_imports(ROOT)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize(
+    ("module", "statement", "law"),
+    [
+        ("rules/parts.py", "import py2048.game.game", "Each layer imports only"),
+        ("engine/reference.py", "import numpy", "The reference engine is plain Python"),
+        ("engine/board.py", "import numba", "Numba has one door"),
+        ("game/game.py", "import sqlalchemy", "Each outside world is met in one place"),
+        ("game/game.py", "import socket", "Each outside world is met in one place"),
+        ("players/simple.py", "from py2048 import Board", "The facade is for users"),
+        ("engine/reference.py", "import py2048.engine.board", "No cycles"),
+    ],
+)
+def test_a_broken_law_is_noticed(module: str, statement: str, law: str, tmp_path: Path) -> None:
+    """Each contract can fail: an import that breaks it is reported under its name."""
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    shutil.copytree(PACKAGE, tmp_path / "src" / "py2048", ignore=shutil.ignore_patterns("*.pyc"))
+    path = tmp_path / "src" / "py2048" / module
+    path.write_text(path.read_text(encoding="utf-8") + f"\n{statement}\n", encoding="utf-8")
+    result = check_imports(tmp_path)
+    assert result.returncode != 0
+    broken = [line for line in result.stdout.splitlines() if "BROKEN" in line]
+    assert any(line.startswith(law) for line in broken), result.stdout + result.stderr
+
+
+def test_modules_are_short() -> None:
+    """No module has more than 400 lines: one idea each."""
+    lengths = {
+        path.relative_to(PACKAGE).as_posix(): len(path.read_text(encoding="utf-8").splitlines())
+        for path in PACKAGE.rglob("*.py")
+    }
+    assert not {name: lines for name, lines in lengths.items() if lines > LONGEST_MODULE}

@@ -1,0 +1,153 @@
+"""The documentation tells the truth: its examples run, and it leaves nothing out."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sybil import Document, Example, Sybil
+from sybil.parsers.myst import CodeBlockParser, PythonCodeBlockParser, SkipParser
+
+from py2048 import list_players, list_rules
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCES = ROOT / "src"
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def run_console(example: Example) -> None:
+    """Run each ``$ command`` of a console block and compare what it prints.
+
+    A line that starts with ``> `` goes on with the command above it. A command must exit with 0;
+    ``[exit status 2]`` as the last line of its output expects another status.
+    """
+    blocks = re.split(r"^\$ ", str(example.parsed), flags=re.MULTILINE)
+    assert not blocks[0].strip(), f"output before the first command: {blocks[0]!r}"
+    for block in blocks[1:]:
+        lines = block.splitlines()
+        more = next((n for n, line in enumerate(lines[1:]) if not line.startswith("> ")), None)
+        split = len(lines) if more is None else more + 1
+        command = "\n".join([lines[0], *(line[2:] for line in lines[1:split])])
+        expected = "\n".join(line for line in lines[split:] if line.strip()) + "\n"
+        printed = "\n".join(line for line in output_of(command).splitlines() if line.strip()) + "\n"
+        checker = doctest.OutputChecker()
+        if not checker.check_output(expected, printed, FLAGS):
+            raise AssertionError(f"{command}\nshould print:\n{expected}\nprinted:\n{printed}")
+
+
+def output_of(command: str) -> str:
+    """Run a shell command and return its output and errors as a reader would see them."""
+    programs = str(Path(sys.executable).parent)
+    done = subprocess.run(
+        ["bash", "-c", command],
+        check=False,
+        env=os.environ | {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "100"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=120,
+    )
+    return done.stdout + (f"[exit status {done.returncode}]\n" if done.returncode else "")
+
+
+SYBIL = Sybil(
+    parsers=[
+        PythonCodeBlockParser(future_imports=["annotations"], doctest_optionflags=FLAGS),
+        CodeBlockParser("console", run_console),
+        SkipParser(),
+    ]
+)
+
+
+def pages() -> list[Path]:
+    """Return the pages at the root and in the documentation."""
+    written = [path for path in (ROOT / "docs").rglob("*.md") if "_build" not in path.parts]
+    return sorted([*ROOT.glob("*.md"), *(p for p in written if "generated" not in p.parts)])
+
+
+def pages_with_examples() -> list[Path]:
+    """Return the pages that hold a block of Python or of console commands."""
+    block = re.compile(r"^ *```+(python|console)$", re.MULTILINE)
+    return [path for path in pages() if block.search(path.read_text(encoding="utf-8"))]
+
+
+def modules_with_examples() -> list[str]:
+    """Return the names of the modules whose docstrings hold an example."""
+    found = [
+        path
+        for path in sorted((SOURCES / "py2048").rglob("*.py"))
+        if re.search(r"^\s*>>> ", path.read_text(encoding="utf-8"), re.MULTILINE)
+    ]
+    names = [".".join(path.relative_to(SOURCES).with_suffix("").parts) for path in found]
+    return [name.removesuffix(".__init__") for name in names]
+
+
+def name_of(path: Path) -> str:
+    """Return a page's path as a test's name."""
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("page", pages_with_examples(), ids=name_of)
+def test_examples_of_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every example of a page does what the page says, in the order of the page."""
+    monkeypatch.chdir(tmp_path)
+    document: Document = SYBIL.parse(page)
+    for example in document.examples():
+        example.evaluate()
+
+
+@pytest.mark.parametrize("name", modules_with_examples())
+def test_examples_of_docstrings(name: str) -> None:
+    """Every example of a docstring does what it says."""
+    failed, tried = doctest.testmod(importlib.import_module(name), optionflags=FLAGS)
+    assert tried
+    assert not failed
+
+
+def test_a_wrong_example_is_noticed(tmp_path: Path) -> None:
+    """The check itself can fail: wrong Python, wrong output, a wrong exit status."""
+    for wrong in (
+        "```python\nassert 1 == 2\n```",
+        "```python\n>>> 1 + 1\n3\n```",
+        "```console\n$ echo 2\n3\n```",
+        f"```console\n$ {shlex.quote(sys.executable)} -c 'raise SystemExit(2)'\n```",
+    ):
+        page = tmp_path / "wrong.md"
+        page.write_text(wrong, encoding="utf-8")
+        (example,) = SYBIL.parse(page).examples()
+        with pytest.raises(AssertionError):  # Sybil's failures are assertions as well
+            example.evaluate()
+
+
+def test_each_preset_is_documented() -> None:
+    """The page of the presets has each preset, with its full text."""
+    page = (ROOT / "docs/reference/presets.md").read_text(encoding="utf-8")
+    for rules in list_rules():
+        assert f"`{rules.name}`" in page, f"docs/reference/presets.md lacks {rules.name}"
+        assert str(rules) in page, f"docs/reference/presets.md does not say {rules}"
+
+
+def test_each_player_is_documented() -> None:
+    """The page of the players has a section for each registered player."""
+    page = (ROOT / "docs/reference/players.md").read_text(encoding="utf-8")
+    headings = set(re.findall(r"^#+ `([^`]+)`$", page, re.MULTILINE))
+    assert headings == set(list_players())
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    """A relative link or picture in a page names a file that exists."""
+    broken = []
+    for page in pages():
+        text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+        targets = [t for t in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text) if "://" not in t]
+        missing = [t for t in targets if not (page.parent / t).exists()]
+        broken.extend(f"{name_of(page)}: {target}" for target in missing)
+    assert not broken
