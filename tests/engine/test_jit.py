@@ -1,0 +1,166 @@
+"""The door to Numba: kernels compile once, and never run from a stale cache."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from py2048 import _jit
+
+HELPERS = """
+    from py2048._jit import kernel
+    FACTOR = {factor}
+
+    @kernel(inline=True)
+    def scaled(value):
+        return value * FACTOR + {offset}
+"""
+MAIN = """
+    import helper_kernels
+    from helper_kernels import scaled
+    from py2048._jit import kernel
+
+    @kernel("(int64,)")
+    def twice_scaled(value):
+        return 2 * scaled(value)
+
+    if __name__ == "__main__":
+        print(twice_scaled(1), sum(getattr(twice_scaled, "_cache_hits", {}).values()))
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A folder with a kernel in one file and its helper in another."""
+    (tmp_path / "main_kernels.py").write_text(textwrap.dedent(MAIN))
+    write_helper(tmp_path)
+    return tmp_path
+
+
+def write_helper(folder: Path, factor: int = 10, offset: int = 1) -> None:
+    text = textwrap.dedent(HELPERS).format(factor=factor, offset=offset)
+    (folder / "helper_kernels.py").write_text(text)
+
+
+def run(folder: Path, **environment: str) -> tuple[int, int]:
+    """Run the kernel in a new process; return its value and the number of cache hits."""
+    source = Path(_jit.__file__).parents[1]
+    settings = {"NUMBA_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": str(source)}
+    output = subprocess.run(
+        [sys.executable, "main_kernels.py"],
+        cwd=folder,
+        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"} | settings | environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    value, hits = map(int, output.split())
+    return value, hits
+
+
+def cached_files(folder: Path) -> list[Path]:
+    return list((folder / "cache").rglob("__main__.*.kernel"))
+
+
+def test_second_process_loads_from_the_cache(project: Path) -> None:
+    """What one process compiled, the next one loads."""
+    assert run(project) == (22, 0)
+    assert run(project) == (22, 1)
+
+
+def test_edit_of_a_helper_in_another_file_is_noticed(project: Path) -> None:
+    """A kernel is compiled anew when the code or a constant of a helper elsewhere changed."""
+    assert run(project) == (22, 0)
+    write_helper(project, offset=2)
+    assert run(project) == (24, 0)
+    write_helper(project, factor=100, offset=2)
+    assert run(project) == (204, 0)
+    assert run(project) == (204, 1)
+
+
+def test_stale_files_are_removed(project: Path) -> None:
+    """The cache holds one file for each kernel and signature, however often the source changed."""
+    for offset in range(3):
+        write_helper(project, offset=offset)
+        run(project)
+    assert len(cached_files(project)) == 1
+
+
+@pytest.mark.parametrize("damage", [b"nonsense", None], ids=["nonsense", "half"])
+def test_damaged_file_is_compiled_anew(project: Path, damage: bytes | None) -> None:
+    """A file of the cache that is not whole is never loaded."""
+    run(project)
+    (file,) = cached_files(project)
+    content = file.read_bytes()
+    file.write_bytes(content[: len(content) // 2] if damage is None else damage)
+    assert run(project) == (22, 0)
+    assert run(project) == (22, 1)
+
+
+def test_two_processes_may_compile_at_once(project: Path) -> None:
+    """Processes that compile the same kernel at the same time leave a cache that works."""
+    with ThreadPoolExecutor(2) as pool:
+        values = [value for value, _ in pool.map(lambda _: run(project), range(2))]
+    assert values == [22, 22]
+    assert run(project) == (22, 1)
+    assert len(cached_files(project)) == 1
+
+
+def test_plain_mode_loads_no_numba(project: Path) -> None:
+    """With ``PY2048_JIT=0`` kernels are plain functions and Numba is not imported."""
+    main = project / "main_kernels.py"
+    main.write_text(main.read_text() + "    import sys; assert 'numba' not in sys.modules\n")
+    assert run(project, PY2048_JIT="0") == (22, 0)
+
+
+def test_without_a_writable_folder_nothing_is_cached(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no folder can be written, kernels compile in each process and nothing fails."""
+    monkeypatch.setattr(_jit, "_cache_candidates", lambda: iter([Path("/proc/none")]))
+    _jit.cache_directory.cache_clear()
+    try:
+        assert _jit.cache_directory() is None
+
+        @_jit.kernel
+        def add(a, b):  # type: ignore[no-untyped-def]
+            return a + b
+
+        assert add(2, 3) == 5
+    finally:
+        _jit.cache_directory.cache_clear()
+
+
+def test_digest_covers_arrays_and_closures() -> None:
+    """Two kernels with the same code and different captured values are different kernels."""
+
+    def make(table: np.ndarray, shift: int):  # type: ignore[no-untyped-def]
+        @_jit.kernel
+        def look_up(index):  # type: ignore[no-untyped-def]
+            return table[index] + shift
+
+        return look_up
+
+    table = np.arange(4)
+    same, other_table, other_shift = make(table, 1), make(table + 1, 1), make(table, 2)
+    digests = {_jit.digest_of(k) for k in (make(table, 1), same, other_table, other_shift)}
+    assert len(digests) == 3
+
+
+def test_import_is_lazy() -> None:
+    """Importing the door does not import Numba."""
+    code = "import sys, py2048._jit; assert 'numba' not in sys.modules"
+    path = str(Path(_jit.__file__).parents[1])
+    subprocess.run([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": path}, check=True)
+
+
+def test_every_kernel_has_a_plain_form() -> None:
+    """The registry finds the kernels of the whole package, each with its Python function."""
+    found = _jit.kernels()
+    assert found
+    assert all(callable(item.py_func) for item in found.values())
