@@ -36,7 +36,7 @@ def _parse(arguments: Sequence[str] | None) -> tuple[int, int, int]:
     parser = _OneLineParser("python -m py2048.courses.cmput175", description=__doc__)
     parser.add_argument("rows", nargs="?", type=_size, default=4, help="rows of the grid (4)")
     parser.add_argument("columns", nargs="?", type=_size, help="columns (as many as rows)")
-    parser.add_argument("initial", nargs="?", type=int, default=2, help="tiles at the start (2)")
+    parser.add_argument("initial", nargs="?", type=_number, default=2, help="tiles at the start (2)")
     given = parser.parse_args(arguments)
     columns = given.rows if given.columns is None else given.columns
     cells = given.rows * columns
@@ -50,14 +50,18 @@ def _parse(arguments: Sequence[str] | None) -> tuple[int, int, int]:
     return given.rows, columns, given.initial
 
 
-def _size(text: str) -> int:
+def _number(text: str) -> int:
     try:
-        number = int(text)
+        return int(text)
     except ValueError:
-        number = 0
-    if not 1 <= number <= LARGEST:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to {LARGEST}")
-    return number
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+
+
+def _size(text: str) -> int:
+    size = _number(text)
+    if not 1 <= size <= LARGEST:
+        raise argparse.ArgumentTypeError(f"{size} is not from 1 to {LARGEST}")
+    return size
 
 
 if __name__ == "__main__":

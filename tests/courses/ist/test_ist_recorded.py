@@ -1,0 +1,97 @@
+"""The recorded calls, the course's own tests as transcripts, and the document's sessions."""
+
+from __future__ import annotations
+
+import doctest
+import gzip
+import json
+from code import InteractiveInterpreter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from py2048.courses.ist import adt
+
+DATA = Path(__file__).parent
+
+
+def load(name: str) -> Any:
+    return json.loads(gzip.decompress((DATA / name).read_bytes()))
+
+
+def edges() -> list[list[str]]:
+    return [line.split("  =>  ") for line in (DATA / "edges.txt").read_text().splitlines()]
+
+
+@pytest.mark.parametrize(("call", "expected"), edges())
+def test_odd_calls(call: str, expected: str) -> None:
+    """Every recorded odd call gives the recommended value or error."""
+    names = vars(adt) | {"b": adt.create_board(), "C": adt.create_coordinate(1, 1)}
+    try:
+        actual = repr(eval(call, names))
+    except (ValueError, AttributeError) as error:
+        actual = f"{type(error).__name__}: {error}"
+    assert actual == expected
+
+
+@pytest.mark.parametrize("name", sorted(load("transcripts.json.gz")))
+def test_course_transcript(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The course's published tests print what was published, up to blanks at the end of lines."""
+    transcript = load("transcripts.json.gz")[name]
+    statements = iter(transcript["statements"])
+
+    def type_in(prompt: str) -> str:
+        answer = next(statements)
+        print(prompt + answer)
+        return answer
+
+    monkeypatch.setattr("builtins.input", type_in)
+    names = vars(adt) | {"coordinate_in_list": coordinate_in_list}
+    interpreter = InteractiveInterpreter(dict(names))
+    for statement in statements:
+        interpreter.runsource(statement)
+    printed = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert printed == [line.rstrip() for line in transcript["stdout"].splitlines()]
+
+
+def coordinate_in_list(c: Any, coordinates: list[Any]) -> bool:
+    return any(adt.coordinates_equal(c, other) for other in coordinates)
+
+
+@pytest.mark.parametrize("name", sorted(load("replays.json.gz")))
+def test_game_replay(name: str) -> None:
+    """The published long games go through the same boards and scores, step by step."""
+    board = None
+    for step in load("replays.json.gz")[name]:
+        if step["op"] == "create":
+            board = adt.create_board()
+        elif step["op"] == "fill":
+            adt.board_fill_position(
+                board, adt.create_coordinate(step["row"], step["col"]), step["value"]
+            )
+        elif step["op"] == "reduce":
+            before = adt.copy_board(board)
+            adt.board_reduce(board, step["dir"])
+            assert adt.boards_equal(before, board) is not step["moved"]
+        elif step["op"] == "expect":
+            assert rows(board) == step["board"]
+            assert adt.board_score(board) == step["score"]
+        else:
+            assert step["op"] == "expect_finished"
+            assert adt.board_finished(board) is step["value"]
+
+
+def rows(board: Any) -> list[list[int]]:
+    return [
+        [adt.board_position(board, adt.create_coordinate(row, column)) for column in range(1, 5)]
+        for row in range(1, 5)
+    ]
+
+
+def test_printed_sessions() -> None:
+    """The sessions printed in the document run as printed."""
+    failed, attempted = doctest.testfile(str(DATA / "session.txt"), module_relative=False)
+    assert (failed, attempted) == (0, 27)
