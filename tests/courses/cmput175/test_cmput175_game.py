@@ -1,0 +1,331 @@
+"""`Game` in the terminal, the document's own test file, and the command."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import runpy
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pexpect
+import pyte
+import pytest
+
+from py2048.courses.cmput175 import __main__ as program
+from py2048.courses.cmput175 import game, tests
+from py2048.engine import Board, Direction
+
+RECORDED = json.loads((Path(__file__).parent / "recorded.json").read_text())
+KEYS = {"w": Direction.UP, "a": Direction.LEFT, "s": Direction.DOWN, "d": Direction.RIGHT}
+HEAD = (
+    'Press "w", "a", "s", or "d" to move Up, Left, Down or Right respectively.\n'
+    'Enter "p" to quit. \n'
+)
+PROMPT = " Enter a move: "
+END = "No more legal moves.\n"
+
+Player = Callable[[], str]
+
+
+def play(monkeypatch: pytest.MonkeyPatch, player: Player, *shape: int) -> tuple[Any, list[str]]:
+    """Play a game with the terminal's echo; return the `Game` and the keys that were typed."""
+    keys: list[str] = []
+
+    def type_in(prompt: str) -> str:
+        keys.append(player())
+        print(prompt + keys[-1])
+        return keys[-1]
+
+    monkeypatch.setattr("builtins.input", type_in)
+    return game.Game(*shape), keys
+
+
+def typing(keys: Sequence[str]) -> Player:
+    return iter(keys).__next__
+
+
+def shown(block: str) -> tuple[Board, int]:
+    """Return the board and the score that `block` shows."""
+    lines = [line for line in block.splitlines() if line.startswith("\t|")]
+    rows = [[int(cell) if cell.strip() else 0 for cell in line[2:-1].split("|")] for line in lines]
+    return Board.from_rows(rows), int(block.split(" Score: ")[1].split("\n")[0])
+
+
+def test_recorded_sessions(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Seeded sessions of a public solution repeat, up to white space, while they play by the rules.
+
+    The draws are the document's own, so the boards agree too. The third session's program spawns
+    after its tenth move, which changed nothing; it is followed up to there.
+    """
+    for session in RECORDED["sessions"]:
+        random.seed(session["seed"])
+        keys = [*session["inputs"][:10], "p"]
+        play(monkeypatch, typing(keys))
+        ours = capsys.readouterr().out.split()
+        theirs = session["stdout"].split()
+        played = ours[: ours.index("p")] if len(session["inputs"]) > 10 else theirs
+        assert ours[: len(played)] == theirs[: len(played)]
+
+
+def test_a_session_to_the_letter(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each wrong key shows everything again; ``p`` quits without a word."""
+    random.seed(2)
+    play(monkeypatch, typing(["x", "A", "", "w ", "wa", "p"]))
+    screen = (
+        HEAD
+        + "\t|     |  2  |  2  |     |\n"
+        + "\t|     |     |     |     |\n" * 3
+        + "\n Score: 0\n"
+        + PROMPT
+    )
+    expected = "".join(screen + key + "\n" for key in ["x", "A", "", "w ", "wa", "p"])
+    assert capsys.readouterr().out == expected
+
+
+@pytest.mark.parametrize("shape", [(4, 4, 2), (3, 5, 3), (2, 2, 1), (1, 6, 2), (5, 1, 1)])
+def test_whole_game(
+    shape: tuple[int, int, int],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Each grid follows from the last by a slide and one new tile, until no move is left."""
+    random.seed(sum(shape))
+    player = random.Random(sum(shape))
+    finished, keys = play(monkeypatch, lambda: player.choice("wasdx"), *shape)
+    *prompts, last = capsys.readouterr().out.split(HEAD)[1:]
+    prompt, end = last.split(f"{PROMPT}{keys[-1]}\n")
+    assert end.startswith("\n\t|")
+    assert end.endswith(END)
+    boards = [shown(block) for block in (*prompts, prompt, end)]
+    assert len(boards) == len(keys) + 1
+    for key, (before, points), (after, score) in zip(keys, boards, boards[1:], strict=False):
+        check_turn(key, before, points, after, score)
+    assert not boards[-1][0].legal_directions()
+    assert finished.game.score == boards[-1][1]
+
+
+def check_turn(key: str, before: Board, points: int, after: Board, score: int) -> None:
+    """Assert that `key` led from one board and score to the next."""
+    slide = before.slide(KEYS[key]) if key in KEYS else None
+    if slide is None or not slide.changed:
+        assert (after, score) == (before, points)
+        return
+    new = [cell for cell in slide.board.empty_cells() if after[cell]]
+    assert len(new) == 1
+    assert after[new[0]] in (2, 4)
+    assert slide.board.with_tile(new[0], after[new[0]]) == after
+    assert score == points + slide.points
+
+
+def test_play_goes_on_after_2048(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reaching 2048 ends nothing."""
+
+    class Rich(game.Grid):
+        def createGrid(self, row: int, col: int) -> list[list[int]]:
+            return [[1024, 1024], [0, 0]]
+
+    monkeypatch.setattr(game, "Grid", Rich)
+    finished, _ = play(monkeypatch, typing(["a", "w", "s", "d", "w", "p"]), 2, 2, 0)
+    assert finished.game.score >= 2048
+
+
+def test_a_stuck_start_ends_at_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A grid without a move is shown with the end message and nothing is asked."""
+    _, keys = play(monkeypatch, typing([]), 1, 1, 1)
+    assert keys == []
+    assert capsys.readouterr().out == "\n\t|  2  |\n\n Score: 0\nNo more legal moves.\n"
+
+
+def test_end_of_input_quits(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where nobody types, the game ends as with ``p``."""
+
+    def nobody(prompt: str) -> str:
+        raise EOFError
+
+    monkeypatch.setattr("builtins.input", nobody)
+    game.main()
+    out = capsys.readouterr().out
+    assert out.startswith(HEAD)
+    assert END not in out
+
+
+DOCUMENT_CHECKS = "\n".join([*RECORDED["tests_output"], ""])
+
+
+def test_the_documents_checks_pass(capsys: pytest.CaptureFixture[str]) -> None:
+    """All five checks, one after the other, print the document's lines."""
+    tests.testCollapseRow()
+    tests.testCollapseLeft()
+    tests.testCollapseDown()
+    tests.testCollapsible()
+    tests.testEmpties()
+    assert capsys.readouterr().out == DOCUMENT_CHECKS
+
+
+def test_the_checks_run_as_a_module(capsys: pytest.CaptureFixture[str]) -> None:
+    """``python -m py2048.courses.cmput175.tests`` runs them."""
+    with pytest.warns(RuntimeWarning, match="found in sys.modules"):
+        runpy.run_module("py2048.courses.cmput175.tests", run_name="__main__")
+    assert capsys.readouterr().out == DOCUMENT_CHECKS
+
+
+def test_the_checks_run_in_a_folder_of_their_own(tmp_path: Path) -> None:
+    """Copied out, ``tests.py`` finds the ``game.py`` beside it."""
+    for module in (game, tests):
+        shutil.copy(str(module.__file__), tmp_path)
+    done = subprocess.run(
+        [sys.executable, "tests.py"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == DOCUMENT_CHECKS
+
+
+class Broken:
+    """A `Grid` that does nothing right."""
+
+    def collapseRow(self, lst: list[int]) -> tuple[list[int], bool]:
+        return [], True
+
+    def collapseLeft(self) -> None: ...
+
+    def collapseDown(self) -> None: ...
+
+    def collapsible(self) -> None: ...
+
+    def updateEmptiesSet(self) -> None: ...
+
+
+def test_the_checks_can_fail(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A grid that does nothing right gets the document's failure lines."""
+    monkeypatch.setattr(game, "Grid", Broken)
+    monkeypatch.setattr(Broken, "emptiesSet", [], raising=False)
+    tests.main()
+    lines = capsys.readouterr().out.splitlines()
+    assert lines.count("Test case failed.") == 2
+    assert [line for line in lines if "passed" in line] == ["Test (d) passed."]
+    assert "Test (a) failed" in lines
+    assert lines[-1] == "Empties set test failed."
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["x"], "'x' is not a whole number"),
+        (["0"], "0 is not from 1 to 50"),
+        (["4", "-3"], ""),
+        (["4", "99"], "99 is not from 1 to 50"),
+        (["1", "1"], "a 1x1 grid has no move"),
+        (["4", "4", "17"], "initial is 17, but a 4x4 grid takes 1 to 16 tiles"),
+        (["4", "4", "0"], "initial is 0"),
+        (["4", "4", "2.5"], "'2.5' is not a whole number"),
+        (["4", "4", "2", "9"], "9"),
+    ],
+)
+def test_bad_arguments(
+    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Arguments that make no game give one line on standard error and status 2."""
+    with pytest.raises(SystemExit) as caught:
+        program.main(arguments)
+    assert caught.value.code == 2
+    out, error = capsys.readouterr()
+    assert out == ""
+    assert error.count("\n") == 1
+    assert words in error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [([], (4, 4, 2)), (["3"], (3, 3, 2)), (["2", "5"], (2, 5, 2)), (["2", "5", "7"], (2, 5, 7))],
+)
+def test_arguments(
+    arguments: list[str], expected: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows, columns and start tiles reach the game."""
+    played: list[tuple[int, ...]] = []
+    monkeypatch.setattr(program, "Game", lambda *shape: played.append(shape))
+    assert program.main(arguments) == 0
+    assert played == [expected]
+
+
+def test_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C ends the program with the shell's status for it."""
+
+    def stop(prompt: str) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("builtins.input", stop)
+    assert program.main([]) == 130
+
+
+def test_redirected_output_is_plain_text() -> None:
+    """Into a pipe the screen is not cleared: no control characters, nothing on standard error."""
+    for environment in ({"TERM": "xterm"}, {}):
+        done = subprocess.run(
+            [sys.executable, "-m", "py2048.courses.cmput175", "2", "3"],
+            input="w\np\n",
+            capture_output=True,
+            text=True,
+            check=True,
+            env={k: v for k, v in os.environ.items() if k != "TERM"} | environment,
+        )
+        assert done.stderr == ""
+        assert done.stdout.startswith(HEAD)
+        assert "\x1b" not in done.stdout
+
+
+def test_play_in_a_terminal() -> None:
+    """In a real terminal each prompt finds a cleared screen, and the game plays to its end."""
+    child = pexpect.spawn(
+        sys.executable,
+        ["-m", "py2048.courses.cmput175", "3", "2"],
+        encoding="utf-8",
+        timeout=30,
+        env=os.environ | {"TERM": "xterm"},
+    )
+    child.delaybeforesend = None
+    screen = pyte.Screen(100, 24)
+    stream = pyte.Stream(screen)
+    moves = 0
+    while child.expect([PROMPT, pexpect.EOF]) == 0:
+        stream.feed(child.before + child.after)
+        assert screen.display[0].startswith("Press")
+        assert sum(line.startswith("Enter") for line in screen.display) == 1
+        child.sendline("wasd"[moves % 4])
+        moves += 1
+    stream.feed(child.before or "")
+    child.close()
+    assert child.exitstatus == 0
+    assert any(line.startswith("No more legal moves.") for line in screen.display)
+
+
+def test_a_terminal_without_commands_is_left_alone() -> None:
+    """Without TERM there is no ``clear``: the game plays on and nobody complains."""
+    child = pexpect.spawn(
+        sys.executable,
+        ["-m", "py2048.courses.cmput175"],
+        encoding="utf-8",
+        timeout=30,
+        env={k: v for k, v in os.environ.items() if k != "TERM"},
+    )
+    child.expect(PROMPT)
+    assert child.before.startswith("Press")
+    child.sendline("p")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0

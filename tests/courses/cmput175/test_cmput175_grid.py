@@ -1,0 +1,263 @@
+"""The laws of `Grid`, on grids of every shape."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from py2048.courses.cmput175.game import Grid
+from py2048.engine import Board, Direction
+from py2048.engine.reference import Rows, slide_line
+from py2048.engine.reference import slide as reference_slide
+from py2048.rules import RandomSpawn, get_rules
+
+RECORDED = json.loads((Path(__file__).parent / "recorded.json").read_text())
+COLLAPSES = {
+    "collapseUp": Direction.UP,
+    "collapseDown": Direction.DOWN,
+    "collapseLeft": Direction.LEFT,
+    "collapseRight": Direction.RIGHT,
+}
+TILES = st.sampled_from([0, 0, 2, 2, 4, 4, 8, 2048, 131072])
+INTEGERS = st.one_of(TILES, st.integers(-3, 3), st.integers())
+
+
+def grids(values: st.SearchStrategy[int]) -> st.SearchStrategy[Rows]:
+    """Grids of 1 to 6 rows and columns."""
+    shapes = st.tuples(st.integers(1, 6), st.integers(1, 6))
+    return shapes.flatmap(lambda shape: st.tuples(*[st.tuples(*[values] * shape[1])] * shape[0]))
+
+
+BOARDS = grids(TILES).filter(lambda rows: len(rows) * len(rows[0]) > 1)
+
+
+def build(rows: Any) -> Grid:
+    grid = Grid(len(rows), len(rows[0]), 0)
+    grid._grid = [list(row) for row in rows]
+    grid.updateEmptiesSet()
+    return grid
+
+
+def cells_of(rows: Any) -> list[int]:
+    return list(chain(*rows))
+
+
+@pytest.mark.parametrize(("row", "collapsed", "changed"), RECORDED["collapseRow"])
+def test_recorded_rows(row: list[int], collapsed: list[int], changed: bool) -> None:
+    """The rows of the document's tests and of two public extensions of them."""
+    assert Grid().collapseRow(row) == (collapsed, changed)
+
+
+@pytest.mark.parametrize("name", COLLAPSES)
+def test_recorded_collapses(name: str) -> None:
+    """The grids of the document's tests and of two public extensions of them."""
+    for before, after in RECORDED[name]:
+        grid = build(before)
+        assert getattr(grid, name)() is True
+        assert grid._grid == after
+
+
+@pytest.mark.parametrize(("empties", "rows", "expected"), RECORDED["collapsible"])
+def test_recorded_collapsible(empties: list[int], rows: Any, expected: bool) -> None:
+    """The answer comes from the grid; the list of empty cells may say anything."""
+    grid = Grid()
+    grid._grid, grid.emptiesSet = rows, empties
+    assert grid.collapsible() is expected
+
+
+@pytest.mark.parametrize(("rows", "expected"), RECORDED["empties"])
+def test_recorded_empties(rows: Any, expected: list[int]) -> None:
+    """Ascending cell numbers, on the square grids of the public tests."""
+    assert build(rows).emptiesSet == expected
+
+
+@given(st.lists(INTEGERS, max_size=9))
+def test_collapse_row_is_the_slide(row: list[int]) -> None:
+    """`collapseRow` is the engine's line slide for any length and any integers."""
+    grid, before = Grid(), list(row)
+    result = grid.collapseRow(row)
+    slid = slide_line(tuple(row))
+    assert type(result) is tuple
+    assert result == (list(slid.line), list(slid.line) != before)
+    assert type(result[0]) is list
+    assert type(result[1]) is bool
+    assert grid.score == slid.points
+    assert row == before
+    assert result[0] is not row
+
+
+@pytest.mark.parametrize(
+    ("row", "collapsed"),
+    [
+        ([], []),
+        ([0], [0]),
+        ([2], [2]),
+        ([2, 2, 2, 2, 2], [4, 4, 2, 0, 0]),
+        ([4, 4, 8, 4], [8, 8, 4, 0]),
+        ([3, 0, 3], [6, 0, 0]),
+    ],
+)
+def test_collapse_row_examples(row: list[int], collapsed: list[int]) -> None:
+    """A tile takes part in one merge; the leading pair merges first."""
+    assert Grid().collapseRow(row) == (collapsed, row != collapsed)
+
+
+@given(BOARDS, st.sampled_from(sorted(COLLAPSES)))
+def test_collapses_are_the_slides(rows: Rows, name: str) -> None:
+    """The four collapses are the engine's slides with their points, and say whether they moved."""
+    grid = build(rows)
+    slid = Board.from_rows(rows).slide(COLLAPSES[name])
+    assert getattr(grid, name)() is slid.changed
+    assert grid._grid == [list(row) for row in slid.board.rows]
+    assert grid.score == slid.points
+
+
+@given(grids(INTEGERS), st.sampled_from(sorted(COLLAPSES)))
+def test_collapses_take_any_integers(rows: Rows, name: str) -> None:
+    """Values that are no tiles move and merge all the same."""
+    grid = build(rows)
+    after, points = reference_slide(rows, COLLAPSES[name])
+    assert getattr(grid, name)() is (after != rows)
+    assert ([list(row) for row in after], points) == (grid._grid, grid.score)
+
+
+def test_any_changed_line_counts() -> None:
+    """The result is that of all lines, not of the last one looked at."""
+    for rows in ([[0, 2], [2, 0]], [[2, 0], [0, 2]]):
+        assert build(rows).collapseLeft() is True
+        assert build(rows).collapseRight() is True
+        assert build(rows).collapseUp() is True
+        assert build(rows).collapseDown() is True
+
+
+@given(BOARDS)
+def test_collapsible_is_a_legal_direction(rows: Rows) -> None:
+    """A grid with a tile is collapsible exactly if a direction is legal; asking changes nothing."""
+    grid = build(rows)
+    grid.score, grid.emptiesSet = 12, [0]
+    legal = bool(Board.from_rows(rows).legal_directions())
+    assert grid.collapsible() is (legal or not any(map(any, rows)))
+    assert (grid._grid, grid.score, grid.emptiesSet) == ([list(row) for row in rows], 12, [0])
+
+
+@given(BOARDS, st.sampled_from(sorted(COLLAPSES)))
+def test_empties_follow_the_grid(rows: Rows, name: str) -> None:
+    """After a collapse the list holds exactly the empty cells, ascending."""
+    grid = build(rows)
+    getattr(grid, name)()
+    expected = [n for n, value in enumerate(cells_of(grid._grid)) if not value]
+    assert grid.emptiesSet == expected
+    grid.updateEmptiesSet()
+    assert grid.emptiesSet == expected
+
+
+@given(st.integers(0, 7), st.integers(0, 7))
+def test_create_grid(row: int, col: int) -> None:
+    """`createGrid` gives independent rows of zeros, of the size asked for."""
+    rows = Grid().createGrid(row, col)
+    assert rows == [[0] * col] * row
+    assert len({id(line) for line in rows}) == row
+
+
+@given(grids(INTEGERS), st.data())
+def test_cells_are_numbered_by_columns(rows: Rows, data: st.DataObject) -> None:
+    """Cell number = row x columns + column, on grids that are not square too."""
+    grid = build(rows)
+    row = data.draw(st.integers(0, len(rows) - 1))
+    column = data.draw(st.integers(0, len(rows[0]) - 1))
+    cell = row * len(rows[0]) + column
+    assert grid.getCell(cell) == rows[row][column]
+    assert grid.setCell(cell, 8) is None
+    assert grid.getCell(cell) == grid._grid[row][column] == 8
+
+
+@given(st.integers(1, 5), st.integers(1, 5), st.integers(0, 30))
+def test_a_new_grid(row: int, col: int, initial: int) -> None:
+    """A grid starts with `initial` twos on different cells, at most one a cell, and score 0."""
+    grid = Grid(row, col, initial)
+    assert (grid.row, grid.col, grid.initial, grid.score) == (row, col, initial, 0)
+    values = Counter(cells_of(grid._grid))
+    assert values[2] == min(initial, row * col)
+    assert values[0] == row * col - values[2]
+    assert grid.emptiesSet == [n for n in range(row * col) if not grid.getCell(n)]
+    assert type(grid.emptiesSet) is list
+
+
+def test_defaults() -> None:
+    """A grid has 4 rows, 4 columns and 2 tiles unless told otherwise."""
+    grid = Grid()
+    assert (grid.row, grid.col, grid.initial, len(grid.emptiesSet)) == (4, 4, 2, 14)
+    assert Grid(col=3, initial=1, row=2)._grid[1][2] in (0, 2)
+
+
+@given(grids(TILES), st.booleans())
+def test_a_spawn_fills_one_empty_cell(rows: Rows, init: bool) -> None:
+    """One empty cell becomes 2 or 4 (only 2 at the start); a full grid stays as it is."""
+    grid = build(rows)
+    empties = list(grid.emptiesSet)
+    assert grid.assignRandCell(init) is None
+    old, new = cells_of(rows), cells_of(grid._grid)
+    filled = [n for n in range(len(old)) if old[n] != new[n]]
+    assert len(filled) == min(1, len(empties))
+    for cell in filled:
+        assert cell in empties
+        assert new[cell] in ((2,) if init else (2, 4))
+    assert grid.emptiesSet == [n for n in empties if n not in filled]
+
+
+def test_a_spawn_never_overwrites_a_tile() -> None:
+    """Cells that the list still calls empty are passed over if they hold a tile."""
+    grid = Grid(2, 2, 0)
+    grid._grid = [[8, 8], [8, 0]]
+    grid.assignRandCell()
+    assert grid._grid[:1] == [[8, 8]]
+    assert grid._grid[1][0] == 8
+    assert grid._grid[1][1] in (2, 4)
+    grid.assignRandCell()
+    assert 0 not in grid._grid[1]
+
+
+def test_spawn_odds() -> None:
+    """A 4 appears with the probability of the preset's rules, on every cell alike."""
+    random.seed(175)
+    spawn = get_rules("cmput175").spawn
+    assert isinstance(spawn, RandomSpawn)
+    tiles: Counter[int] = Counter()
+    cells: Counter[int] = Counter()
+    draws = 8000
+    for _ in range(draws):
+        grid = Grid(3, 4, 0)
+        grid.assignRandCell()
+        cell = next(n for n in range(12) if grid.getCell(n))
+        tiles[grid.getCell(cell)] += 1
+        cells[cell] += 1
+    assert set(tiles) == {2, 4}
+    assert tiles[4] / draws == pytest.approx(float(spawn.weights.probability(4)), abs=0.02)
+    assert len(cells) == 12
+    assert max(cells.values()) < 2 * min(cells.values())
+
+
+def test_draw_grid(capsys: pytest.CaptureFixture[str]) -> None:
+    """Cells are centred in five columns, zero is blank, and an empty line follows."""
+    build([[0, 2, 16], [128, 2048, 131072]]).drawGrid()
+    expected = "\t|     |  2  |  16 |\n\t| 128 | 2048|131072|\n\n"
+    assert capsys.readouterr().out == expected
+
+
+def test_task_1_and_2_print_as_in_the_document(capsys: pytest.CaptureFixture[str]) -> None:
+    """The two snippets of the document, with their output (before the start tiles are placed)."""
+    grid = Grid(initial=0)
+    print(grid._grid)
+    grid.setCell(6, 8)
+    print(grid._grid[1][2])
+    print(grid.getCell(6))
+    zeros = "[[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]"
+    assert capsys.readouterr().out == f"{zeros}\n8\n8\n"
