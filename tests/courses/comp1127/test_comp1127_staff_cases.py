@@ -1,0 +1,148 @@
+"""The checks of the course staff's own grader, which rebinds the program's globals."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+from comp1127_stand_ins import NotedBoard, NotedFrame, fresh, lay
+
+from py2048.courses.comp1127 import gui
+
+CASES: dict[str, Any] = json.loads((Path(__file__).parent / "staff_cases.json").read_text())
+EMPTY = [[0] * 4 for _ in range(4)]
+
+
+def layout(cells: list[list[int]], value: int = 2) -> list[list[int]]:
+    rows = [[0] * 4 for _ in range(4)]
+    for row, column in cells:
+        rows[row][column] = value
+    return rows
+
+
+def test_the_grid_starts_as_four_independent_rows_of_zeros(main: ModuleType) -> None:
+    """Writing to one row of the fresh grid leaves the others empty (problem 1)."""
+    assert main.grid == EMPTY
+    assert len({id(row) for row in main.grid}) == 4
+
+
+@pytest.mark.parametrize("case", CASES["empty_slots"])
+def test_empty_slots_are_tuples_row_by_row(main: ModuleType, case: dict[str, Any]) -> None:
+    """The grid is read when the function runs, so a rebound grid counts (problem 2)."""
+    main.grid = case["grid"]
+    assert main.empty_slots() == [tuple(slot) for slot in case["slots"]]
+
+
+@pytest.mark.parametrize("case", [case for case in CASES["empty_slots"] if case["slots"]])
+@pytest.mark.parametrize("name", ["random_position", "random_slot"])
+def test_a_random_position_is_any_of_the_empty_slots(
+    main: ModuleType, case: dict[str, Any], name: str
+) -> None:
+    """Every empty slot comes up, and no other (problem 3)."""
+    main.grid = case["grid"]
+    drawn = {getattr(main, name)() for _ in range(400)}
+    assert drawn == {tuple(slot) for slot in case["slots"]}
+
+
+def test_random_positions_come_from_a_replaced_empty_slots(main: ModuleType) -> None:
+    """A grader puts its own functions in place; the program must call them."""
+    main.empty_slots = lambda: [(7, 7)]
+    assert main.random_position() == (7, 7)
+
+
+def test_two_random_numbers_stand_on_two_slots(main: ModuleType, board: NotedBoard) -> None:
+    """The function returns the slot, and grid, keys and picture agree (problem 4)."""
+    places = [main.add_random_number(board) for _ in range(2)]
+    assert [type(place) for place in places] == [tuple, tuple]
+    assert len(set(places)) == 2
+    assert board.numbers == {"Tile number 1": places[0], "Tile number 2": places[1]}
+    assert [main.grid[row][column] in (2, 4) for row, column in places] == [True, True]
+    assert board.seen() == main.grid
+    assert main.helper["count"] == 2
+
+
+@pytest.mark.parametrize("name", ["find_identifier", "find_key"])
+def test_a_tile_is_found_by_its_slot(main: ModuleType, board: NotedBoard, name: str) -> None:
+    """The key of the tile on the slot; None for an empty slot (problem 5)."""
+    first, second = (main.add_random_number(board) for _ in range(2))
+    find = getattr(main, name)
+    assert find(board, *first) == "Tile number 1"
+    assert find(board, *second) == "Tile number 2"
+    assert {find(board, *slot) for slot in main.empty_slots()} == {None}
+
+
+@pytest.mark.parametrize("case", CASES["update_grid"])
+def test_update_grid_as_recorded(main: ModuleType, case: dict[str, Any]) -> None:
+    """The document's and the staff's examples, an empty source cell among them (problem 6)."""
+    main.grid = [list(row) for row in case["grid"]]
+    place = main.update_grid(*case["from"], getattr(main, case["direction"]))
+    assert place == tuple(case["to"])
+    assert type(place) is tuple
+    assert main.grid == case["after"]
+
+
+@pytest.mark.parametrize("case", CASES["move_all"], ids=lambda case: case["key"])
+@pytest.mark.parametrize("by_event", [False, True])
+def test_a_row_of_tiles_crosses_the_board(
+    main: ModuleType, board: NotedBoard, case: dict[str, Any], by_event: bool
+) -> None:
+    """Problems 9 to 12 directly, and problem 13 by the name of the key."""
+    lay(main, board, layout(case["cells"]))
+    if by_event:
+        main.move_all(board, SimpleNamespace(keysym=case["key"]))
+    else:
+        getattr(main, f"move_all_{case['key'].lower()}")(board)
+    assert main.grid == board.seen() == layout(case["wall"])
+
+
+def test_a_turn_adds_a_number_only_if_something_moved(
+    main: ModuleType, board: NotedBoard, frame: NotedFrame
+) -> None:
+    """Four tiles at the top: down moves them and a fifth comes, up does nothing (problem 14)."""
+    top, bottom = ([[row, column] for column in range(4)] for row in (0, 3))
+    lay(main, board, layout(top))
+    main.keyboard_callback(SimpleNamespace(keysym="Down"), frame, board)
+    assert all(main.grid[row][column] for row, column in bottom)
+    assert len(board.numbers) == 5
+    before = [[2, 4, 2, 4], *EMPTY[1:]]
+    lay(main, board, before)
+    main.keyboard_callback(SimpleNamespace(keysym="Up"), frame, board)
+    assert main.grid == before
+    assert len(board.numbers) == 4
+
+
+def test_functions_of_another_solution_take_the_place_of_ours(board: NotedBoard) -> None:
+    """The staff's grader lends functions and the grid of its own solution to the submission."""
+    ours, theirs = fresh("main"), fresh("main")
+    lay(theirs, board, layout([[0, 0], [0, 1]]))
+    ours.grid = theirs.grid
+    for name in ("merge", "update_grid", "find_identifier", "animate_movement", "move"):
+        setattr(ours, name, getattr(theirs, name))
+    ours.move_all_right(board)
+    assert ours.grid == theirs.grid == layout([[0, 3]], 4)
+    assert board.score == 4
+
+
+@pytest.mark.parametrize("figure", CASES["figures"])
+def test_the_figures_of_the_document(
+    main: ModuleType,
+    board: NotedBoard,
+    frame: NotedFrame,
+    figure: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The boards depicted, with the new number where the picture shows it."""
+    lay(main, board, figure["before"])
+    after = [list(row) for row in figure["after"]]
+    board.score = 4 if figure["spawn"] is None else 0
+    if figure["spawn"]:
+        row, column, value = figure["spawn"]
+        after[row][column] = value
+        monkeypatch.setattr(main, "random_position", lambda: (row, column))
+        monkeypatch.setattr(gui, "random_number", lambda: gui.find_number(value))
+    main.keyboard_callback(SimpleNamespace(keysym=figure["key"]), frame, board)
+    assert main.grid == board.seen() == after
+    assert board.score == figure["score"]
