@@ -63,11 +63,11 @@ def test_recorded_sessions(
     """Seeded sessions of a public solution repeat, up to white space, while they play by the rules.
 
     The draws are the document's own, so the boards agree too. The third session's program spawns
-    after its tenth move, which changed nothing; it is followed up to there.
+    after its tenth key, which changed nothing; it is followed up to there.
     """
     for session in RECORDED["sessions"]:
         random.seed(session["seed"])
-        keys = [*session["inputs"][:10], "p"]
+        keys = [*session["inputs"][:9], "p"]
         play(monkeypatch, typing(keys))
         ours = capsys.readouterr().out.split()
         theirs = session["stdout"].split()
