@@ -159,7 +159,7 @@ def _text_of(value: Any) -> str:
     The text of an arbitrary object holds its address: its kernels then never hit the cache,
     which is slow but not wrong.
     """
-    if hasattr(value, "tobytes") and hasattr(value, "dtype"):
+    if not isinstance(value, type) and hasattr(value, "dtype"):
         shape = getattr(value, "shape", ())
         return f"{value.dtype}{shape}{hashlib.sha256(value.tobytes()).hexdigest()}"
     return f"{type(value).__name__}:{value!r}"

@@ -16,11 +16,13 @@ from py2048 import _jit
 
 HELPERS = """
     from py2048._jit import kernel
-    FACTOR = {factor}
+    import numpy as np
+    FACTOR = np.int64({factor})
+    NUMBER = np.int64
 
     @kernel(inline=True)
     def scaled(value):
-        return value * FACTOR + {offset}
+        return NUMBER(value * FACTOR + {offset})
 """
 MAIN = """
     import helper_kernels
