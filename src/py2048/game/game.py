@@ -98,6 +98,16 @@ class Game:
         return tuple(self._turns)
 
     @property
+    def turn_count(self) -> int:
+        """The number of `turns`."""
+        return len(self._turns)
+
+    @property
+    def last_turn(self) -> Turn | None:
+        """The turn just played; `None` at the start."""
+        return self._turns[-1] if self._turns else None
+
+    @property
     def undone(self) -> tuple[Turn, ...]:
         """The turns that `redo` would play again, the next one first."""
         return tuple(reversed(self._undone))

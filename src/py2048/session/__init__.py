@@ -1,0 +1,36 @@
+"""The session: what every screen can do, and the events that tell it what happened."""
+
+from __future__ import annotations
+
+from py2048.session.advice import Hint, Question
+from py2048.session.events import (
+    Event,
+    GameOver,
+    GameStarted,
+    Hinted,
+    Moved,
+    Refused,
+    StorageTrouble,
+    Undone,
+    Won,
+)
+from py2048.session.replay import Replay
+from py2048.session.session import HINT_PLAYER, Session, open_session
+
+__all__ = [
+    "HINT_PLAYER",
+    "Event",
+    "GameOver",
+    "GameStarted",
+    "Hint",
+    "Hinted",
+    "Moved",
+    "Question",
+    "Refused",
+    "Replay",
+    "Session",
+    "StorageTrouble",
+    "Undone",
+    "Won",
+    "open_session",
+]

@@ -1,0 +1,138 @@
+"""What a session tells its listeners: frozen events that carry all a screen needs to draw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from py2048.engine import Board, Direction, Motion
+from py2048.game import Outcome, Turn
+from py2048.session.advice import Hint
+
+
+@dataclass(frozen=True, slots=True)
+class GameStarted:
+    """A game is on the table: a new one, a resumed one, or one set up by hand.
+
+    Attributes:
+        board: the board to show.
+        score: its score, in points.
+        best: the best score of a person under these rules.
+        resumed: whether the game goes on from where it was left.
+    """
+
+    board: Board
+    score: int
+    best: int
+    resumed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A legal turn was played; `redone` says that it was one taken back before.
+
+    Attributes:
+        before: the board before the turn.
+        turn: the turn; ``turn.slide.motions`` are to be animated, then ``turn.spawn`` appears.
+        board: the board after the turn.
+        points: what the turn changed in the score.
+        score: the score after it.
+        best: the best score of a person under these rules.
+        redone: whether `redo` played it again.
+    """
+
+    before: Board
+    turn: Turn
+    board: Board
+    points: int
+    score: int
+    best: int
+    redone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A direction changed nothing.
+
+    Attributes:
+        direction: the direction that was tried.
+        penalty: what the rules took off the score for it (0 under most rules, else negative).
+        score: the score now.
+    """
+
+    direction: Direction
+    penalty: int
+    score: int
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """A turn was taken back.
+
+    Attributes:
+        turn: the turn; a screen runs its motions backwards, see `backward_motions`.
+        before: the board before the undo.
+        board: the board now.
+        score: the score now.
+    """
+
+    turn: Turn
+    before: Board
+    board: Board
+    score: int
+
+    @property
+    def backward_motions(self) -> tuple[Motion, ...]:
+        """The motions with source and target exchanged."""
+        motions = self.turn.slide.motions
+        return tuple(Motion(target, source, merged) for source, target, merged in motions)
+
+
+@dataclass(frozen=True, slots=True)
+class Won:
+    """The target was reached for the first time in this game.
+
+    Attributes:
+        tile: the target.
+        plays_on: whether the rules let the game go on.
+    """
+
+    tile: int
+    plays_on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GameOver:
+    """The game is over.
+
+    Attributes:
+        outcome: how it ended.
+        score: the final score.
+        best: the best score of a person under these rules.
+        is_best: whether this game holds that best score.
+    """
+
+    outcome: Outcome
+    score: int
+    best: int
+    is_best: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Hinted:
+    """A hint for the position on the table has been found."""
+
+    hint: Hint
+
+
+@dataclass(frozen=True, slots=True)
+class StorageTrouble:
+    """Saving failed, or saved the game elsewhere than expected; play goes on in memory.
+
+    Attributes:
+        message: one line for the player: what happened and what to do.
+    """
+
+    message: str
+
+
+Event = GameStarted | Moved | Refused | Undone | Won | GameOver | Hinted | StorageTrouble

@@ -1,0 +1,415 @@
+"""`Session`: the use cases that every screen shares. No screen code, no rule of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from py2048.engine import Board, Direction
+from py2048.errors import StorageError
+from py2048.game import Game, Record
+from py2048.players import Player, make_player
+from py2048.rules import Rules, get_rules
+from py2048.session.advice import Hint, Question
+from py2048.session.events import (
+    Event,
+    GameOver,
+    GameStarted,
+    Hinted,
+    Moved,
+    Refused,
+    StorageTrouble,
+    Undone,
+    Won,
+)
+from py2048.session.keeper import Keeper, finish_left_behind
+from py2048.session.play import Play
+
+if TYPE_CHECKING:
+    from py2048.storage import SavedGame, Store
+
+HINT_PLAYER = "expectimax"
+"""The player that gives hints unless another is asked for."""
+
+PERSON = ("plain", "assisted")
+"""The categories of games that a person played alone; only these count for the best score."""
+
+Listener = Callable[[Event], None]
+
+
+class Session:
+    """One player at one table: a game, its history, its best score, and what may be done.
+
+    Every change is saved before the call returns, and announced to the listeners as an event
+    (`py2048.session.events`) in the order in which it happened. A failing store never stops
+    play: it is announced as `StorageTrouble`.
+
+    Args:
+        store: where games, records, scores and settings are kept; `None` keeps them in memory.
+        owner: whose they are.
+        player: the name written in records.
+    """
+
+    def __init__(
+        self, store: Store | None = None, *, owner: str = "local", player: str = ""
+    ) -> None:
+        self._store = store
+        self._owner = owner
+        self._player = player
+        self._keeper = Keeper(store, owner) if store else None
+        self._listeners: list[Listener] = []
+        self._settings: dict[str, Any] = {}
+        self._bests: dict[str, int] = {}
+        self._advisers: dict[str, Player] = {}
+        self._version = 0
+        self._won = False
+        self._play = Play(Game(get_rules("classic"), player=player))
+
+    # What is on the table
+
+    @property
+    def game(self) -> Game:
+        """The game, to be read; change it through the session."""
+        return self._play.game
+
+    @property
+    def rules(self) -> Rules:
+        """The rules of the game."""
+        return self.game.rules
+
+    @property
+    def best(self) -> int:
+        """The best score of a person under these rules, this game included."""
+        return self._bests.get(str(self.rules), 0)
+
+    @property
+    def category(self) -> str:
+        """``plain``, ``assisted`` or ``computer``: on which list the score counts."""
+        return self._play.category
+
+    @property
+    def in_progress(self) -> bool:
+        """Whether there is something to lose: a turn was made and the game is not over."""
+        return self.game.can_undo and not self.game.is_over
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is a turn to take back."""
+        return self.game.can_undo
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether there is a turn to play again."""
+        return self.game.can_redo
+
+    @property
+    def version(self) -> int:
+        """Grows with every change of the position; a `Hint` for an older one is outdated."""
+        return self._version
+
+    # Listeners
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Call `listener` with every event from now on; return how to stop that."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def _emit(self, event: Event) -> None:
+        for listener in tuple(self._listeners):
+            listener(event)
+
+    # Starting and resuming
+
+    def start(
+        self,
+        rules: Rules | None = None,
+        *,
+        seed: int | None = None,
+        board: Board | None = None,
+    ) -> None:
+        """Begin a new game, under the same rules if none are given.
+
+        The game before it is not lost: a finished one becomes a record, one in progress stays
+        among the `saved_games`.
+
+        Raises:
+            SeedError: if `seed` is no seed.
+            BoardError: if `board` has another size than the rules ask for.
+        """
+        game = Game(rules or self.rules, seed=seed, board=board, player=self._player)
+        self._lay(Play(game))
+
+    def resume(self, rules: Rules | None = None) -> bool:
+        """Take up the last unfinished game (under `rules`, if given); return whether there is one.
+
+        Raises:
+            StorageError: if the store cannot be read.
+        """
+        if self._store is None:
+            return False
+        text = None if rules is None else str(rules)
+        saved = self._store.current_game(self._owner, text)
+        if saved is None:
+            return False
+        self.resume_saved(saved)
+        return True
+
+    def resume_saved(self, saved: SavedGame) -> None:
+        """Take up one of the `saved_games`.
+
+        Raises:
+            StorageError: if it cannot be read back.
+        """
+        if self._keeper is None:
+            raise StorageError("this session keeps no games: it was opened without a store")
+        self._leave()
+        self._play = self._keeper.load(saved)
+        self._announce(resumed=True)
+
+    def saved_games(self) -> list[SavedGame]:
+        """Return the games in progress, the last played first.
+
+        Raises:
+            StorageError: if the store cannot be read.
+        """
+        return self._store.list_games(self._owner, finished=False) if self._store else []
+
+    def start_from(self, record: Record) -> None:
+        """Go on with the game of `record`, with all its turns to be undone.
+
+        Raises:
+            RecordError: if a turn of the record breaks its rules.
+        """
+        game = Game.from_record(record)
+        self._lay(Play.of(game, undos=record.undos, hints=record.hints, millis=record.times))
+
+    def _lay(self, play: Play) -> None:
+        """Put a game that the store does not know yet on the table."""
+        self._leave()
+        self._play = play
+        if self._keeper:
+            keeper = self._keeper
+            self._guard(lambda: keeper.begin(play))
+        self._announce(resumed=False)
+
+    def _announce(self, *, resumed: bool) -> None:
+        self._won = self.game.has_won
+        self._load_best()
+        self._changed()
+        self._emit(GameStarted(self.game.board, self.game.score, self.best, resumed))
+        if self.game.is_over:
+            self._end()
+
+    def _leave(self) -> None:
+        if self._keeper:
+            keeper, play = self._keeper, self._play
+            self._guard(lambda: keeper.leave(play))
+
+    def close(self) -> None:
+        """Leave the table: save what is to be saved and close the store."""
+        self._leave()
+        if self._store:
+            self._store.close()
+
+    # Playing
+
+    def move(self, direction: Direction) -> bool:
+        """Slide in `direction`; return whether the move was legal.
+
+        Emits `Moved` or `Refused`, then `Won` and `GameOver` where they apply.
+        """
+        before, score = self.game.board, self.game.score
+        turn = self._play.attempt(direction)
+        points = self.game.score - score
+        if turn is not None:
+            self._changed()
+            self._save()
+        if turn is None or not turn.legal:
+            self._emit(Refused(direction, points, self.game.score))
+            return False
+        self._raise_best()
+        self._emit(Moved(before, turn, self.game.board, points, self.game.score, self.best))
+        self._consequences()
+        return True
+
+    def undo(self) -> bool:
+        """Take back the last turn; return whether there was one. Emits `Undone`."""
+        before = self.game.board
+        turn = self._play.undo()
+        if turn is None:
+            return False
+        self._changed()
+        self._save()
+        self._emit(Undone(turn, before, self.game.board, self.game.score))
+        return True
+
+    def redo(self) -> bool:
+        """Play the last undone turn again; return whether there was one. Emits `Moved`."""
+        before, score = self.game.board, self.game.score
+        turn = self._play.redo()
+        if turn is None:
+            return False
+        self._changed()
+        self._save()
+        points = self.game.score - score
+        self._emit(Moved(before, turn, self.game.board, points, self.game.score, self.best, True))
+        self._consequences()
+        return True
+
+    def _changed(self) -> None:
+        self._version += 1
+
+    def _consequences(self) -> None:
+        if self.game.has_won and not self._won:
+            self._won = True
+            assert self.rules.target is not None  # has_won needs one
+            self._emit(Won(self.rules.target, not self.rules.ends_at_target))
+        if self.game.is_over:
+            self._end()
+
+    def _end(self) -> None:
+        game = self.game
+        is_best = self.category in PERSON and 0 < game.score == self.best
+        self._emit(GameOver(game.outcome, game.score, self.best, is_best))
+
+    # Advice and computer players
+
+    def question(self) -> Question:
+        """Return a snapshot of the position, for a worker to think about."""
+        return Question(self.rules, self.game.board, self._version)
+
+    def show_hint(self, hint: Hint) -> bool:
+        """Announce a hint found by a worker, unless it is outdated; return whether it was shown."""
+        if hint.version != self._version:
+            return False
+        self._play.hints += 1
+        self._save()
+        self._emit(Hinted(hint))
+        return True
+
+    def play_hint(self, hint: Hint) -> bool:
+        """Play the move that a worker chose, unless it is outdated; return whether it was played.
+
+        The game counts as a computer's from then on.
+        """
+        if hint.version != self._version:
+            return False
+        self._play.computer = True
+        return self.move(hint.direction)
+
+    def hint(self, player: Player | str | None = None) -> Hint:
+        """Ask a player (by default `HINT_PLAYER`) what to do, and wait for the answer.
+
+        Emits `Hinted`. A screen that must not wait uses `question` and `show_hint`.
+
+        Raises:
+            GameOverError: if the game is over.
+            PlayerError: if there is no such player, or it answers with an illegal direction.
+        """
+        hint = self.question().ask(self.adviser(player))
+        self.show_hint(hint)
+        return hint
+
+    def autoplay_step(self, player: Player | str) -> bool:
+        """Let a player make the next move, and wait for it; return whether it moved.
+
+        Raises:
+            PlayerError: if there is no such player, or it answers with an illegal direction.
+        """
+        if self.game.is_over:
+            return False
+        return self.play_hint(self.question().choose(self.adviser(player)))
+
+    def adviser(self, player: Player | str | None = None) -> Player:
+        """Return the player itself, or the one that the spec names, made once.
+
+        Raises:
+            PlayerError: if there is no such player.
+        """
+        if player is not None and not isinstance(player, str):
+            return player
+        spec = player or HINT_PLAYER
+        if spec not in self._advisers:
+            self._advisers[spec] = make_player(spec)
+        return self._advisers[spec]
+
+    # Records
+
+    def record(self) -> Record:
+        """Return the game on the table as a record, with its undos, hints and times."""
+        return self._play.record()
+
+    def save_record(self, path: str | Path) -> None:
+        """Write the game on the table to a file.
+
+        Raises:
+            RecordError: if it cannot be written.
+        """
+        self.record().save(path)
+
+    # Settings
+
+    def get_setting(self, key: str, default: Any = None) -> Any:
+        """Return what `set_setting` remembered, or `default`."""
+        if key not in self._settings and self._store:
+            store = self._store
+            self._guard(lambda: self._settings.update({key: store.get_setting(key)}))
+        value = self._settings.get(key)
+        return default if value is None else value
+
+    def set_setting(self, key: str, value: Any) -> None:
+        """Remember a JSON value for the next session."""
+        self._settings[key] = value
+        if self._store:
+            store = self._store
+            self._guard(lambda: store.set_setting(key, value))
+
+    # The store
+
+    def _save(self) -> None:
+        if self._keeper:
+            keeper, play = self._keeper, self._play
+            forked = self._guard(lambda: keeper.save(play))
+            if forked:
+                self._emit(StorageTrouble(forked))
+
+    def _load_best(self) -> None:
+        if self._store:
+            store, text = self._store, str(self.rules)
+            stored = self._guard(
+                lambda: max(store.best_score(text, self._owner, kind) for kind in PERSON)
+            )
+            self._bests[text] = max(stored or 0, self._bests.get(text, 0))
+        self._raise_best()
+
+    def _raise_best(self) -> None:
+        """Let the score on the table count as the best, at once and for good."""
+        text, score = str(self.rules), self.game.score
+        if self.category not in PERSON or score <= self._bests.get(text, 0):
+            return
+        self._bests[text] = score
+        if self._store:
+            store = self._store
+            self._guard(lambda: store.note_score(text, self._owner, self.category, score))
+
+    def _guard(self, action: Callable[[], Any]) -> Any:
+        """Do something with the store; a failure is announced and yields `None`."""
+        try:
+            return action()
+        except StorageError as error:
+            self._emit(StorageTrouble(str(error)))
+            return None
+
+
+def open_session(url: str | None = None, *, owner: str = "local", player: str = "") -> Session:
+    """Open a session on the store at `url` (by default the player's own).
+
+    Raises:
+        StorageError: if the store cannot be opened.
+    """
+    from py2048.storage import open_store
+
+    store = open_store(url)
+    finish_left_behind(store, owner)
+    return Session(store, owner=owner, player=player)
