@@ -1,0 +1,137 @@
+"""The controller: tells the model what the player wants, and the view what the model holds.
+
+Importing this module opens nothing; making a `Controller` opens the window.
+"""
+
+from __future__ import annotations
+
+import tkinter as tk
+from typing import TypedDict
+
+import numpy as np
+
+if __package__:
+    from py2048.courses.qsan_qarut import model as m
+    from py2048.courses.qsan_qarut import view as v
+    from py2048.courses.qsan_qarut.view import colors
+else:  # copied out of the package: the files beside this one
+    import model as m  # type: ignore[import-not-found, no-redef]
+    import view as v  # type: ignore[import-not-found, no-redef]
+    from view import colors  # type: ignore[no-redef]
+
+N = 4
+"""The size of the grid where none is given."""
+
+FIELD_SIDE = 540
+"""Side of the game field, in pixels."""
+
+QUIET = "#767676"
+"""Colour of the 0 on an empty cell."""
+
+
+class Cell(TypedDict):
+    """What stands on one square of the window."""
+
+    frame: tk.Frame
+    number: tk.Label
+
+
+class Controller:
+    """A game in its window.
+
+    Args:
+        grid: the number of rows and columns; `N` of this module if it is left out.
+
+    Attributes:
+        model: the data; ``model.game`` is the game.
+        view: the window.
+        cells: for each cell of the board its widgets, ``{"frame": …, "number": …}``.
+    """
+
+    def __init__(self, grid: int | None = None) -> None:
+        self.model = m.Model(N if grid is None else grid)
+        self.view = v.View()
+        self.cells = self.set_cells()
+        self.view.new_game_button.configure(command=self.new_game)
+        self.bind_keys()
+        self.update_view()
+        self.model.game.show_model()
+
+    def set_cells(self) -> np.ndarray[tuple[int, ...], np.dtype[np.object_]]:
+        """Lay out the squares of the field and return their widgets."""
+        grid = self.model.game.grid
+        step = FIELD_SIDE // grid
+        spacing = max(2, step * 20 // 135)
+        self.side = step - spacing
+        cells = np.empty((grid, grid), dtype=dict)
+        for i in range(grid):
+            for j in range(grid):
+                cells[i][j] = self._set_cell(i, j, spacing)
+        return cells
+
+    def _set_cell(self, row: int, column: int, spacing: int) -> Cell:
+        canvas, side = self.view.game_canvas, self.side
+        frame = tk.Frame(canvas, width=side, height=side)
+        number = tk.Label(canvas, compound="center", borderwidth=0, padx=0, pady=0)
+        number.configure(width=side, height=side)
+        for widget in (frame, number):
+            widget.grid(row=row, column=column, padx=spacing / 2, pady=spacing / 2)
+        return {"frame": frame, "number": number}
+
+    def update_view(self, event: object = None) -> None:  # noqa: ARG002 (any event will do)
+        """Show the model as it is now."""
+        game = self.model.game
+        self.view.score_label["text"] = f"Score: {game.score}"
+        for i in range(game.grid):
+            for j in range(game.grid):
+                self._show_number(self.cells[i][j], int(game.board[i][j]))
+        if game.is_finished:
+            self.finish_game()
+        if game.is_won:
+            self.win_game()
+
+    def _show_number(self, cell: Cell, number: int) -> None:
+        color, text = colors[number], str(number)
+        cell["frame"]["bg"] = color
+        cell["number"].configure(
+            text=text,
+            bg=color,
+            fg="white" if number else QUIET,
+            image=self.view.tile(self.side, color),
+            font=self.view.fitting_font(text, self.side * 9 // 10, self.side * 5 // 11),
+        )
+
+    def finish_game(self) -> None:
+        """Say that the game is over, stop listening to the keys and offer a new game."""
+        self.view.show_finish("Game Over")
+        self.view.show_new_game_button()
+        for key in self.keys():
+            self.view.window.unbind(key)
+
+    def win_game(self) -> None:
+        """Say that the game is won; play goes on."""
+        self.view.show_finish("You Won! Game Over" if self.model.game.is_finished else "You Won!")
+
+    def new_game(self) -> None:
+        """Begin anew in the same window."""
+        self.model.game.restart()
+        self.view.hide_finish()
+        self.bind_keys()
+        self.update_view()
+        self.model.game.show_model()
+
+    def bind_keys(self) -> None:
+        """Let each arrow first move in the model and then refresh the view."""
+        for key, arrow in self.keys().items():
+            self.view.window.bind(key, arrow)
+            self.view.window.bind(key, self.update_view, add="+")
+
+    def keys(self) -> dict[str, m.Arrow]:
+        """Return what each arrow key does in the model."""
+        game = self.model.game
+        return {
+            "<Left>": game.left_arrow,
+            "<Right>": game.right_arrow,
+            "<Up>": game.up_arrow,
+            "<Down>": game.down_arrow,
+        }

@@ -1,0 +1,71 @@
+"""The program: ``python3 game.py [N]`` opens the window with a board of N by N."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from py2048.errors import CourseError
+
+LARGEST = 90
+"""The largest N whose squares can still be told apart in the window."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Play until the window is closed; return the exit status, 2 for a request in vain."""
+    try:
+        size = grid_size(sys.argv[1:] if arguments is None else arguments)
+        open_game(size)
+    except CourseError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+def grid_size(arguments: Sequence[str]) -> int | None:
+    """Return the N that the command line names, `None` if it names none.
+
+    Raises:
+        CourseError: if it is no whole number from 2 to `LARGEST`, or there is more than one.
+    """
+    if not arguments:
+        return None
+    text = " ".join(arguments)
+    if not text.isdecimal() or not 2 <= int(text) <= LARGEST:
+        raise CourseError(
+            f"the size {text!r} makes no board: "
+            f"give one whole number from 2 to {LARGEST}, such as 4"
+        )
+    return int(text)
+
+
+def open_game(grid: int | None) -> None:
+    """Open the window and stay until it is closed.
+
+    Raises:
+        CourseError: if no window can be opened.
+    """
+    try:
+        import tkinter
+    except ImportError as error:
+        raise CourseError(
+            "this Python has no tkinter, which draws the window; "
+            "on Debian and Ubuntu install it with: sudo apt install python3-tk"
+        ) from error
+    if __package__:
+        from py2048.courses.qsan_qarut.controller import Controller
+    else:  # copied out of the package: the file beside this one
+        from controller import Controller  # type: ignore[import-not-found, no-redef]
+
+    try:
+        controller = Controller(grid)
+    except tkinter.TclError as error:
+        raise CourseError(
+            f"no window can be opened ({error}); "
+            "run this in a desktop session, or set DISPLAY to one"
+        ) from error
+    controller.view.window.mainloop()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,222 @@
+"""The window of qsan_qarut on a real display, driven with key and mouse events."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tkinter as tk
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import py2048.courses.qsan_qarut as package
+from py2048 import Board
+from py2048.courses.qsan_qarut import controller as controller_module
+from py2048.courses.qsan_qarut.controller import Controller
+from py2048.courses.qsan_qarut.view import colors
+
+pytestmark = pytest.mark.gui
+
+Opener = Callable[..., Controller]
+
+
+@pytest.fixture
+def opened(display: str) -> Iterator[Opener]:
+    windows: list[tk.Tk] = []
+
+    def opener(*arguments: int) -> Controller:
+        controller = Controller(*arguments)
+        windows.append(controller.view.window)
+        controller.view.window.update()
+        controller.view.window.focus_force()
+        controller.view.window.update()
+        return controller
+
+    yield opener
+    for window in windows:
+        window.destroy()
+
+
+def press(controller: Controller, *keys: str) -> None:
+    window = controller.view.window
+    for key in keys:
+        window.event_generate(f"<{key}>")
+        window.update()
+
+
+def lay(controller: Controller, rows: list[list[int]]) -> None:
+    controller.model.game.board[:] = rows
+    controller.update_view()
+    controller.view.window.update()
+
+
+def shown(controller: Controller) -> list[list[int]]:
+    return [[int(cell["number"]["text"]) for cell in row] for row in controller.cells]
+
+
+def test_the_window_is_the_documents(opened: Opener) -> None:
+    view = opened().view
+    assert view.window.title() == "Qsan Qarut"
+    assert (view.window.winfo_width(), view.window.winfo_height()) == (600, 665)
+    assert view.window.resizable() == (False, False)
+    assert view.score_label["text"] == "Score: 0"
+    assert isinstance(view.main_canvas, tk.Canvas)
+    assert isinstance(view.game_canvas, tk.Canvas)
+    assert not view.finish_label.winfo_ismapped()
+    assert not view.new_game_button.winfo_ismapped()
+
+
+def test_the_grid_is_the_modules_n_unless_another_is_given(opened: Opener, monkeypatch) -> None:
+    assert opened().cells.shape == (4, 4)
+    monkeypatch.setattr(controller_module, "N", 3)
+    assert opened().cells.shape == (3, 3)
+    assert opened(5).cells.shape == (5, 5)
+
+
+@pytest.mark.parametrize("key", ["Left", "Right", "Up", "Down"])
+def test_an_arrow_key_moves_and_the_view_follows_the_model(opened: Opener, key: str) -> None:
+    controller = opened()
+    lay(controller, [[0, 0, 0, 0], [0, 2, 0, 0], [0, 2, 0, 0], [0, 0, 0, 0]])
+    before = Board.from_rows(controller.model.game.board)
+    press(controller, key)
+    game = controller.model.game
+    slid = np.array(before.slide(type(before.legal_directions()[0]).parse(key)).board.rows)
+    assert np.count_nonzero(game.board - slid) == 1
+    assert shown(controller) == game.board.tolist()
+    assert controller.view.score_label["text"] == f"Score: {game.board.sum()}"
+
+
+@pytest.mark.parametrize("n", [2, 4, 5, 8])
+def test_every_number_has_its_colour_and_fits_its_cell(opened: Opener, n: int) -> None:
+    controller = opened(n)
+    ranks = iter(range(1, 100))
+    largest = 16 if n == 2 else 25
+    lay(controller, [[2 ** (1 + next(ranks) % largest) for _ in range(n)] for _ in range(n)])
+    for row, cells in zip(controller.model.game.board, controller.cells, strict=True):
+        for number, cell in zip(row, cells, strict=True):
+            assert cell["frame"]["bg"] == cell["number"]["bg"] == colors[number]
+            label = cell["number"]
+            font = controller.view.fitting_font(
+                label["text"], controller.side * 9 // 10, controller.side * 5 // 11
+            )
+            wide = tk.font.Font(label, family=font[0], size=font[1]).measure(label["text"])
+            assert wide <= controller.side
+            assert label.winfo_width() == label.winfo_height() == controller.side
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 7, 8, 20])
+def test_the_field_fits_the_window_for_any_n(opened: Opener, n: int) -> None:
+    view = opened(n).view
+    canvas = view.game_canvas
+    assert 480 <= canvas.winfo_width() <= 600
+    assert 480 <= canvas.winfo_height() <= 600
+    assert canvas.winfo_rootx() >= view.window.winfo_rootx()
+    assert canvas.winfo_rooty() >= view.window.winfo_rooty()
+
+
+def test_the_end_disables_the_keys_and_the_button_enables_them(opened: Opener) -> None:
+    controller = opened(2)
+    view, game = controller.view, controller.model.game
+    lay(controller, [[2, 4], [8, 16]])
+    press(controller, "Left")
+    assert view.finish_label["text"] == "Game Over"
+    assert view.finish_label.winfo_ismapped()
+    assert view.new_game_button.winfo_ismapped()
+    game.board[:] = [[2, 0], [0, 0]]
+    press(controller, "Left", "Right", "Up", "Down")
+    assert game.board.tolist() == [[2, 0], [0, 0]]
+
+    button = view.new_game_button
+    button.event_generate("<Enter>")
+    button.event_generate("<Button-1>", x=5, y=5)
+    button.event_generate("<ButtonRelease-1>", x=5, y=5)
+    view.window.update()
+    assert not view.finish_label.winfo_ismapped()
+    assert not button.winfo_ismapped()
+    assert view.score_label["text"] == "Score: 0"
+    assert np.count_nonzero(game.board) == 1
+    assert shown(controller) == game.board.tolist()
+    lay(controller, [[0, 2], [0, 0]])
+    press(controller, "Left")
+    assert game.board[0][0] == 2
+    assert np.count_nonzero(game.board) == 2, "each key moves once, not once for every game"
+
+
+def test_a_win_is_shown_and_the_keys_still_work(opened: Opener) -> None:
+    controller = opened(2)
+    lay(controller, [[1024, 1024], [0, 0]])
+    press(controller, "Left")
+    assert controller.view.finish_label["text"] == "You Won!"
+    assert not controller.view.new_game_button.winfo_ismapped()
+    before = controller.model.game.board.copy()
+    press(controller, "Down", "Up")
+    assert not np.array_equal(controller.model.game.board, before)
+
+
+def test_a_win_on_the_last_move_is_not_shown_as_a_loss(opened: Opener) -> None:
+    controller = opened(2)
+    lay(controller, [[2048, 4], [8, 16]])
+    press(controller, "Left")
+    assert controller.view.finish_label["text"] == "You Won! Game Over"
+    assert controller.view.finish_label.winfo_x() >= controller.view.score_label.winfo_width()
+
+
+def test_importing_the_controller_opens_no_window(display: str) -> None:
+    code = (
+        "import tkinter; tkinter.Tk = None;"
+        "import py2048.courses.qsan_qarut.controller, py2048.courses.qsan_qarut.game"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["1"], ["0"], ["-4"], ["four"], ["4", "4"], ["1000"], ["2.5"], [""]]
+)
+def test_a_bad_size_is_one_clear_line_and_status_2(arguments: list[str]) -> None:
+    command = [sys.executable, "-m", package.__name__, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert repr(" ".join(arguments)) in done.stderr
+    assert "whole number from 2" in done.stderr
+
+
+def test_without_a_display_the_program_says_so() -> None:
+    environment = {k: v for k, v in os.environ.items() if k != "DISPLAY"}
+    command = [sys.executable, "-m", package.__name__]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "no window can be opened" in done.stderr
+
+
+@pytest.mark.skipif(not shutil.which("xdotool"), reason="xdotool presses the keys")
+@pytest.mark.parametrize("copied_out", [False, True])
+def test_the_program_plays_with_real_keys(display: str, tmp_path: Path, copied_out: bool) -> None:
+    command = [sys.executable, "-u", "-m", package.__name__, "3"]
+    if copied_out:
+        for path in Path(package.__path__[0]).glob("[a-z]*.py"):
+            shutil.copy(path, tmp_path)
+        command = [sys.executable, "-u", "game.py", "3"]
+    program = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    assert program.stdout is not None
+    try:
+        start = [program.stdout.readline() for _ in range(5)]
+        assert start[0] == "Score: 0\n"
+        find = ["xdotool", "search", "--sync", "--onlyvisible", "--name", "^Qsan Qarut$"]
+        window = subprocess.run(find, capture_output=True, text=True, check=True).stdout.split()[0]
+        subprocess.run(["xdotool", "windowfocus", "--sync", window, "key", "Left"], check=True)
+        assert program.stdout.readline() != "Score: 0\n"
+        if copied_out:
+            loaded = Path(f"/proc/{program.pid}/cwd").resolve()
+            assert loaded == tmp_path.resolve()
+            assert (tmp_path / "__pycache__").is_dir()
+    finally:
+        program.terminate()
+        program.wait(timeout=20)
+        program.stdout.close()
