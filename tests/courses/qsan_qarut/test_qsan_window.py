@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -201,21 +202,18 @@ def test_the_program_plays_with_real_keys(display: str, tmp_path: Path, copied_o
     command = [sys.executable, "-u", "-m", package.__name__, "3"]
     if copied_out:
         for path in Path(package.__path__[0]).glob("[a-z]*.py"):
-            shutil.copy(path, tmp_path)
+            text = path.read_text().replace('f"Score: ', 'f"My score: ')  # a student's change
+            (tmp_path / path.name).write_text(text)
         command = [sys.executable, "-u", "game.py", "3"]
     program = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
     assert program.stdout is not None
     try:
         start = [program.stdout.readline() for _ in range(5)]
-        assert start[0] == "Score: 0\n"
+        assert start[0] == ("My score: 0\n" if copied_out else "Score: 0\n")
         find = ["xdotool", "search", "--sync", "--onlyvisible", "--name", "^Qsan Qarut$"]
         window = subprocess.run(find, capture_output=True, text=True, check=True).stdout.split()[0]
         subprocess.run(["xdotool", "windowfocus", "--sync", window, "key", "Left"], check=True)
-        assert program.stdout.readline() != "Score: 0\n"
-        if copied_out:
-            loaded = Path(f"/proc/{program.pid}/cwd").resolve()
-            assert loaded == tmp_path.resolve()
-            assert (tmp_path / "__pycache__").is_dir()
+        assert re.fullmatch(r"(My s|S)core: [1-9]\d*\n", program.stdout.readline())
     finally:
         program.terminate()
         program.wait(timeout=20)
