@@ -1,0 +1,110 @@
+"""Write the reference pages of the Python API and of the command from the sources themselves.
+
+A module that is added to the package gets its page without a line here, and a command that is
+added to ``py2048`` gets its section. The pages go to ``reference/generated`` before each build.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import pkgutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+LAYERS = (
+    "errors",
+    "rules",
+    "engine",
+    "game",
+    "evaluation",
+    "search",
+    "learning",
+    "solving",
+    "players",
+    "review",
+    "envs",
+    "storage",
+    "cluster",
+    "session",
+    "testing",
+)
+"""What programs build on, from the bottom; the screens and courses have pages of their own."""
+
+DIRECTIVE = ".. automodule:: {}\n   :members:\n   :ignore-module-all:"
+"""Each object has its place where it is defined, and none where it is only offered again."""
+
+
+def public_modules(name: str) -> Iterator[str]:
+    """Yield the module `name` and the public modules below it."""
+    yield name
+    module = importlib.import_module(name)
+    for found in pkgutil.iter_modules(getattr(module, "__path__", [])):
+        if not found.name.startswith("_") and found.name != "migrations":
+            yield from public_modules(f"{name}.{found.name}")
+
+
+def layer_page(layer: str) -> str:
+    """Return the page of one layer: its own docstring, then each of its modules."""
+    parts = []
+    for name in public_modules(f"py2048.{layer}"):
+        title = f"# `{name}`" if not parts else f"## `{name}`"
+        parts.append(f"{title}\n\n```{{eval-rst}}\n{DIRECTIVE.format(name)}\n```\n")
+    return "\n".join(parts)
+
+
+def facade_page() -> str:
+    """Return the page of the names that `import py2048` offers."""
+    facade = importlib.import_module("py2048")
+    rows = []
+    for name in facade.__all__:
+        value = getattr(facade, name)
+        summary = (value.__doc__ or "").strip().partition("\n\n")[0].replace("\n", " ")
+        kind = "class" if isinstance(value, type) else "func"
+        target = f"{value.__module__}.{value.__name__}"
+        rows.append(f"   * - :{kind}:`{name} <{target}>`\n     - {summary}")
+    table = ".. list-table::\n   :widths: 20 80\n\n" + "\n".join(rows)
+    return f"# `py2048`\n\nEverything most programs need:\n\n```{{eval-rst}}\n{table}\n```\n"
+
+
+def command_sections(command: Any, path: str, depth: int) -> Iterator[str]:
+    """Yield a section with the help text of `command` and of each command below it."""
+    import click
+
+    with click.Context(command, info_name=path) as context:
+        text = command.get_help(context)
+    yield f"{'#' * min(depth, 4)} `{path}`\n\n```text\n{text.strip()}\n```\n"
+    for name, below in sorted(getattr(command, "commands", {}).items()):
+        if not below.hidden:
+            yield from command_sections(below, f"{path} {name}", depth + 1)
+
+
+def write(path: Path, text: str) -> None:
+    """Write a page, leaving an unchanged one alone so that Sphinx need not read it again."""
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def write_pages(app: Sphinx) -> None:
+    """Write all generated pages and remove those of modules that are gone."""
+    folder = Path(app.srcdir) / "reference" / "generated"
+    folder.mkdir(parents=True, exist_ok=True)
+    pages = {"py2048.md": facade_page()}
+    for layer in LAYERS:
+        if importlib.util.find_spec(f"py2048.{layer}"):
+            pages[f"{layer}.md"] = layer_page(layer)
+    for old in folder.glob("*.md"):
+        if old.name not in pages:
+            old.unlink()
+    for name, text in pages.items():
+        write(folder / name, text)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register with Sphinx."""
+    app.connect("builder-inited", write_pages)
+    return {"parallel_read_safe": True}

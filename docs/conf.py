@@ -1,0 +1,39 @@
+"""Settings of the documentation (Sphinx)."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version as installed_version
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
+
+project = "py2048"
+author = "The py2048 authors"
+project_copyright = f"2026, {author}"
+version = release = installed_version("py2048")
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+    "api_pages",
+]
+exclude_patterns = ["_build"]
+default_role = "code"  # docstrings name parameters in single backticks
+
+myst_enable_extensions = ["colon_fence", "deflist", "linkify"]
+myst_heading_anchors = 3
+
+autodoc_inherit_docstrings = False
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_preserve_defaults = True
+# Present where the extra is installed; their pages are built everywhere.
+autodoc_mock_imports = ["gymnasium", "ray", "tkinter"]
+napoleon_use_ivar = True
+
+html_theme = "furo"
+html_title = f"py2048 {version}"
+html_static_path = ["images"]
