@@ -1,0 +1,257 @@
+"""Shanice's eleven functions, as far as they can be seen without a window."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import random
+import subprocess
+import sys
+from collections import Counter
+from types import ModuleType
+
+import pytest
+from comp1127_stand_ins import NotedBoard, NotedFrame, fresh, lay
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import ImageColor
+
+from py2048.courses.comp1127 import gui, tiles
+from py2048.engine import Board, Direction
+
+SIGNATURES = {
+    "setup": [],
+    "start": ["frame"],
+    "random_number": [],
+    "put": ["board", "key", "number", "row", "column"],
+    "find_position": ["board", "key"],
+    "remove_number": ["board", "key"],
+    "find_number": ["value"],
+    "move_number": ["board", "key", "direction", "update_grid", "move_by_distance"],
+    "update_score": ["board"],
+    "move_tile": ["board", "key", "horizontal", "vertical"],
+    "game_over": ["board", "winner"],
+}
+
+
+def test_the_module_offers_exactly_the_table_s_functions() -> None:
+    """Eleven names with the table's arguments, all reached by ``from … import *``."""
+    assert sorted(gui.__all__) == sorted(SIGNATURES)
+    for name, arguments in SIGNATURES.items():
+        assert list(inspect.signature(getattr(gui, name)).parameters) == arguments
+
+
+def test_numbers_have_a_value_and_an_image() -> None:
+    """2 … 2048, without a window and each the same object every time; None above."""
+    for rank in range(1, 12):
+        number = gui.find_number(2**rank)
+        assert number is not None
+        assert number is gui.find_number(2**rank)
+        assert number.value == 2**rank
+        assert number.image.size == (126, 126)
+    assert [gui.find_number(value) for value in (0, 1, 3, 4096)] == [None] * 4
+
+
+def test_random_numbers_are_2_and_4_in_the_proportion_96_to_5() -> None:
+    """Of 10,100 numbers 500 are expected to be 4; five standard deviations are 109."""
+    random.seed(1127)
+    counts = Counter(gui.random_number().value for _ in range(10_100))
+    assert set(counts) == {2, 4}
+    assert abs(counts[4] - 500) < 109
+
+
+def test_put_stores_the_key_as_given(board: NotedBoard) -> None:
+    """The table's example: key "1" at (0, 2), found again, taken off the window."""
+    assert gui.put(board, "1", gui.find_number(4), 0, 2) is True
+    assert board.numbers == {"1": (0, 2)}
+    assert gui.find_position(board, "1") == (0, 2)
+    assert board.shown == {"1": [4, 280, 0]}
+    gui.remove_number(board, "1")
+    assert board.shown == {}
+    assert board.numbers == {"1": (0, 2)}  # problem 18 asks the student to forget it
+
+
+@pytest.mark.parametrize(("row", "column"), [(-1, 0), (4, 0), (0, -1), (0, 4)])
+def test_put_refuses_a_cell_outside_the_board(board: NotedBoard, row: int, column: int) -> None:
+    """False, and nothing is placed."""
+    assert gui.put(board, "1", gui.find_number(4), row, column) is False
+    assert gui.put(board, "1", gui.find_number(4096), 0, 0) is False
+    assert board.numbers == board.shown == {}
+
+
+def test_an_unknown_key_is_no_error(board: NotedBoard) -> None:
+    """The table's example moves a tile that was never put: False."""
+    assert gui.find_position(board, "id1") is None
+    assert gui.move_number(board, "id1", 1, lambda *_: (0, 0), lambda *_: True) is False
+    gui.remove_number(board, "id1")
+    assert board.shown == {}
+
+
+@given(st.integers(0, 3), st.integers(0, 3), st.integers(0, 3), st.integers(0, 3), st.booleans())
+def test_move_number_hands_over_distances_without_a_sign(
+    row: int, column: int, new_row: int, new_column: int, answer: bool
+) -> None:
+    """It asks update_grid for the place, follows it, and answers what the animation says."""
+    board = NotedBoard()
+    gui.put(board, "a", gui.find_number(2), row, column)
+    asked: list[tuple[int, ...]] = []
+    animated: list[tuple[object, ...]] = []
+
+    def update_grid(*arguments: int) -> tuple[int, int]:
+        asked.append(arguments)
+        return new_row, new_column
+
+    def animate(*arguments: object) -> bool:
+        animated.append(arguments)
+        assert board.numbers["a"] == (new_row, new_column)
+        return answer
+
+    moved = gui.move_number(board, "a", 3, update_grid, animate)
+    assert asked == [(row, column, 3)]
+    if (row, column) == (new_row, new_column):
+        assert moved is False
+        assert animated == []
+    else:
+        distances = abs(new_column - column) * 140, abs(new_row - row) * 140
+        assert moved is answer
+        assert animated == [(board, "a", *distances, 3)]
+
+
+def test_move_tile_moves_the_picture_only(board: NotedBoard) -> None:
+    """Negative is to the left and upwards; the key's place stays."""
+    gui.put(board, "1", gui.find_number(2), 1, 1)
+    gui.move_tile(board, "1", -20, 0)
+    gui.move_tile(board, "1", 0, 30)
+    assert board.shown["1"] == [2, 120, 170]
+    assert board.numbers["1"] == (1, 1)
+
+
+def test_the_messages_are_the_document_s(board: NotedBoard) -> None:
+    """One for each end."""
+    gui.game_over(board, True)
+    gui.game_over(board, False)
+    assert board.messages == ["Winner!!", "Awww Better luck next time!"]
+
+
+def test_the_game_goes_on_quietly_when_the_window_is_gone(
+    main: ModuleType, board: NotedBoard, frame: NotedFrame
+) -> None:
+    """A move that was under way ends without drawing and without an error."""
+    lay(main, board, [[2, 2, 0, 0], [0] * 4, [0] * 4, [0] * 4])
+    main.bind(frame, board)
+    board.closed = True
+    notes = list(board.notes)
+    assert frame.press("Left")
+    assert main.grid[0][0] == 4
+    assert len(board.numbers) == 2
+    assert board.notes == notes
+
+
+def luminance(colour: str) -> float:
+    """Return the relative luminance of a colour, as WCAG 2 defines it."""
+    channels = [channel / 255 for channel in ImageColor.getrgb(colour)]
+    red, green, blue = (
+        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("value", tiles.COLOURS)
+def test_digits_stand_out_from_their_tile(value: int) -> None:
+    """At least 4.5 to 1, the contrast for text; and no two tiles share a colour."""
+    light, dark = sorted(map(luminance, tiles.COLOURS[value]), reverse=True)
+    assert (light + 0.05) / (dark + 0.05) >= 4.5
+    assert len({background for background, _ in tiles.COLOURS.values()}) == 11
+
+
+def test_tiles_have_smooth_round_corners() -> None:
+    """Transparent at the corner, opaque inside, and something in between on the curve."""
+    alpha = tiles.draw_tile(2048).getchannel("A")
+    assert alpha.getpixel((0, 0)) == 0
+    assert alpha.getpixel((63, 63)) == 255
+    assert any(0 < alpha.getpixel((x, y)) < 255 for x in range(12) for y in range(12))
+
+
+def run(code: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run Python without a display, unless the environment names one."""
+    variables = {key: value for key, value in os.environ.items() if key != "DISPLAY"}
+    command = [sys.executable, *arguments] if arguments else [sys.executable, "-c", code]
+    return subprocess.run(
+        command,
+        env=variables | environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_importing_needs_no_display_and_no_tkinter() -> None:
+    """Only setup opens a window; the program too can be imported anywhere."""
+    done = run(
+        "import sys; sys.modules['tkinter'] = None\n"
+        "from py2048.courses.comp1127 import bonus, gui, main\n"
+        "print(gui.find_number(8).value, gui.random_number().value in (2, 4))\n"
+        "print(main.empty_slots()[5])"
+    )
+    assert (done.stdout, done.stderr) == ("8 True\n(1, 1)\n", "")
+
+
+def test_without_tkinter_setup_names_the_package() -> None:
+    """Debian splits tkinter off; the message says how to get it."""
+    done = run(
+        "import sys; sys.modules['tkinter'] = None\n"
+        "from py2048.courses.comp1127 import gui\n"
+        "try: gui.setup()\n"
+        "except ImportError as error: print(error)"
+    )
+    assert "sudo apt install python3-tk" in done.stdout
+    assert done.stdout.count("\n") == 1
+
+
+def test_without_a_display_the_game_says_so_in_one_line() -> None:
+    """Status 2 and no traceback."""
+    done = run("", "-m", "py2048.courses.comp1127")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("gui.setup: no window can be opened")
+    assert "DISPLAY" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@given(
+    st.lists(
+        st.lists(st.sampled_from([0, 2, 2, 4, 4, 8]), min_size=4, max_size=4),
+        min_size=4,
+        max_size=4,
+    ),
+    st.sampled_from(["Up", "Down", "Right", "Left"]),
+)
+def test_the_challenge_merges_a_tile_once(rows: list[list[int]], key: str) -> None:
+    """With the bonus file the program's move is the engine's slide of the usual rules."""
+    from types import SimpleNamespace
+
+    from py2048.courses.comp1127 import bonus, main
+
+    board = NotedBoard()
+    bonus.install()
+    try:
+        lay(main, board, rows)
+        main.move_all(board, SimpleNamespace(keysym=key))
+    finally:
+        bonus.remove()
+    slide = Board.from_rows(rows).slide(Direction.parse(key.lower()))
+    assert tuple(map(tuple, main.grid)) == slide.board.rows
+    assert board.score == slide.points
+    assert board.seen() == main.grid
+
+
+def test_the_challenge_leaves_the_document_s_program_alone() -> None:
+    """Importing the bonus file changes no rule; only `install` does."""
+    from py2048.courses.comp1127 import bonus, main
+
+    assert main.update_grid is not bonus.update_grid
+    program, board = fresh("main"), NotedBoard()
+    lay(program, board, [[2, 2, 4, 8], [0] * 4, [0] * 4, [0] * 4])
+    program.move_all_left(board)
+    assert program.grid[0] == [16, 0, 0, 0]

@@ -1,0 +1,378 @@
+"""The real window: drawn, driven by real keys, and closed at the wrong moment."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from comp1127_stand_ins import Rows, fresh, lay
+from PIL import Image, ImageChops, ImageColor, ImageGrab, ImageStat
+
+from py2048.courses.comp1127 import gui, tiles
+from py2048.engine import Board, Direction
+from py2048.rules import Merging
+
+pytestmark = pytest.mark.gui
+SCREENS = Path(__file__).parent / "screens"
+MIDDLE = [[2, 4, 8, 16], [32, 64, 128, 256], [512, 1024, 0, 0], [0, 0, 2, 4]]
+WON = [[2, 4, 8, 16], [32, 64, 128, 256], [512, 1024, 0, 0], [0, 0, 2048, 4]]
+STUCK = [[2, 4, 8, 16], [4, 8, 16, 32], [8, 16, 32, 64], [16, 32, 64, 128]]
+
+
+@pytest.fixture
+def opened(display: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Any, Any]]:
+    """A window that moves its tiles without waiting; errors in callbacks fail the test."""
+    from py2048.courses.comp1127 import window
+
+    monkeypatch.setattr(window, "step_seconds", 0.0)
+    frame, board = gui.setup()
+    errors: list[BaseException] = []
+    frame.report_callback_exception = lambda _type, error, _trace: errors.append(error)
+    frame.geometry("+0+0")
+    frame.update()
+    frame.focus_force()
+    frame.update()
+    yield frame, board
+    frame.destroy()
+    assert errors == []
+
+
+def picture(display: str, frame: Any) -> Image.Image:
+    """Return what the window shows."""
+    frame.update()
+    left, top = frame.winfo_rootx(), frame.winfo_rooty()
+    box = (left, top, left + frame.winfo_width(), top + frame.winfo_height())
+    return ImageGrab.grab(box, xdisplay=display).convert("RGB")
+
+
+def read(image: Image.Image) -> Rows:
+    """Tell the numbers on a picture of the window from the colours of their tiles."""
+    numbers = {ImageColor.getrgb(colour): value for value, (colour, _) in tiles.COLOURS.items()}
+    numbers[ImageColor.getrgb(tiles.EMPTY)] = 0
+    edge = tiles.GAP + 8
+    return [
+        [
+            numbers[image.getpixel((edge + column * tiles.CELL, edge + 14 + row * tiles.CELL))]
+            for column in range(4)
+        ]
+        for row in range(4)
+    ]
+
+
+def texts(board: Any) -> list[str]:
+    """Return the texts on the canvas."""
+    canvas = board.canvas
+    items = [item for item in canvas.find_all() if canvas.type(item) == "text"]
+    return [canvas.itemcget(item, "text") for item in items]
+
+
+@pytest.mark.parametrize("name", ["start", "middle", "won", "lost"])
+def test_the_window_looks_as_it_did_when_we_looked_at_it(
+    opened: tuple[Any, Any], display: str, main: ModuleType, name: str
+) -> None:
+    """The cells are compared with a picture seen by a person; fonts differ, so not the texts."""
+    frame, board = opened
+    if name != "start":
+        lay(main, board, {"middle": MIDDLE, "won": WON, "lost": STUCK}[name])
+        board.score = 1234
+        gui.update_score(board)
+    if name in ("won", "lost"):
+        gui.game_over(board, name == "won")
+    seen = picture(display, frame)
+    expected = Image.open(SCREENS / f"{name}.png").convert("RGB")
+    assert seen.size == expected.size
+    cells = (0, 0, seen.width, 220)
+    difference = ImageChops.difference(seen.crop(cells), expected.crop(cells))
+    assert max(ImageStat.Stat(difference).rms) < 12
+    message = {"won": [gui.WON], "lost": [gui.LOST]}.get(name, [])
+    assert texts(board) == ["Score: 0" if name == "start" else "Score: 1234", *message]
+
+
+def test_a_fresh_board_is_empty_and_140_pixels_a_cell(opened: tuple[Any, Any]) -> None:
+    """The score starts at 0, the dictionary empty, the window titled and of one size."""
+    frame, board = opened
+    assert (board.score, board.numbers) == (0, {})
+    assert frame.title() == "2048"
+    assert frame.resizable() == (False, False)
+    gui.put(board, "1", gui.find_number(2), 0, 0)
+    gui.put(board, "2", gui.find_number(2), 1, 2)
+    first, second = (board.canvas.coords(item) for item in board.canvas.find_withtag("tile"))
+    assert [b - a for a, b in zip(first, second, strict=True)] == [280, 140]
+
+
+def test_tiles_are_put_moved_and_removed_on_the_screen(
+    opened: tuple[Any, Any], display: str, main: ModuleType
+) -> None:
+    """Keys may look like anything: Tk would take "1" and "a || b" for something else."""
+    frame, board = opened
+    for column, key in enumerate(["1", "a || b", "Tile number 1", ""]):
+        gui.put(board, key, gui.find_number(2 ** (column + 1)), 0, column)
+    assert read(picture(display, frame))[0] == [2, 4, 8, 16]
+    gui.move_tile(board, "1", 0, 140)
+    gui.move_tile(board, "a || b", 0, 280)
+    gui.remove_number(board, "Tile number 1")
+    gui.remove_number(board, "nobody")
+    gui.put(board, "", gui.find_number(2048), 3, 3)
+    assert read(picture(display, frame)) == [
+        [0, 0, 0, 0],
+        [2, 0, 0, 0],
+        [0, 4, 0, 0],
+        [0, 0, 0, 2048],
+    ]
+
+
+def press(frame: Any, key: str) -> None:
+    frame.event_generate(f"<{key}>")
+    frame.update()
+
+
+def test_a_scripted_game_on_the_window(
+    opened: tuple[Any, Any], display: str, main: ModuleType
+) -> None:
+    """A whole game by key events: screen, grid and score agree after every turn."""
+    frame, board = opened
+    generator = random.Random(5)
+    main.add_random_number(board)
+    main.add_random_number(board)
+    main.bind(frame, board)
+    main.transition_value = 70  # larger steps, sooner done
+    turns = 0
+    while len(texts(board)) == 1:
+        key = generator.choice(["Left", "Down", "Right", "Up"])
+        slide = Board.from_rows(main.grid).slide(Direction.parse(key), Merging.CASCADE)
+        score = board.score + slide.points
+        press(frame, key)
+        assert board.score == score
+        assert f"Score: {score}" in texts(board)
+        turns += 1
+        if turns % 25 == 0 and len(texts(board)) == 1:
+            assert read(picture(display, frame)) == main.grid
+    assert turns > 40
+    assert not Board.from_rows(main.grid).legal_directions()
+    before = [list(row) for row in main.grid]
+    press(frame, "Left")
+    assert main.grid == before
+
+
+def test_winning_shows_the_message(opened: tuple[Any, Any], main: ModuleType) -> None:
+    """The keys are dead afterwards."""
+    frame, board = opened
+    lay(main, board, [[1024, 1024, 2, 0], [0] * 4, [0] * 4, [0] * 4])
+    main.bind(frame, board)
+    press(frame, "Left")
+    assert texts(board) == ["Score: 2048", gui.WON]
+    before = [list(row) for row in main.grid]
+    press(frame, "Right")
+    assert main.grid == before
+
+
+def test_keys_pressed_during_an_animation_play_no_turn(
+    opened: tuple[Any, Any], main: ModuleType
+) -> None:
+    """The window handles events while tiles move; none of them starts a second turn."""
+    frame, board = opened
+    lay(main, board, [[2, 0, 0, 0], *[[0] * 4] * 3])
+    turns: list[str] = []
+    play = main.keyboard_callback
+
+    def counted(event: Any, *others: Any) -> None:
+        turns.append(event.keysym)
+        play(event, *others)
+
+    main.keyboard_callback = counted
+    main.bind(frame, board)
+    for moment in range(4):
+        frame.after(moment, lambda: frame.event_generate("<Down>", when="tail"))
+    step = board.shift_tile
+
+    def hurried(*arguments: Any) -> None:
+        frame.event_generate("<Down>", when="tail")
+        step(*arguments)
+
+    board.shift_tile = hurried
+    press(frame, "Right")
+    assert turns[0] == "Right"
+    assert len(board.numbers) == 1 + len(turns)
+    before = len(turns)
+    board.shift_tile = step
+    press(frame, "Left")
+    assert turns[before:] == ["Left"]
+
+
+@pytest.mark.parametrize("way", ["window manager", "program"])
+def test_the_window_may_close_in_the_middle_of_an_animation(
+    opened: tuple[Any, Any], main: ModuleType, way: str
+) -> None:
+    """The turn runs to its end without a window, and nothing is reported as an error."""
+    frame, board = opened
+    lay(main, board, [[2, 2, 0, 4], *[[0] * 4] * 3])
+    main.bind(frame, board)
+    step, steps = board.shift_tile, 0
+
+    def closing(*arguments: Any) -> None:
+        nonlocal steps
+        steps += 1
+        if steps == 5:
+            delete = frame.protocol("WM_DELETE_WINDOW")
+            frame.after_idle(frame.destroy if way == "program" else lambda: frame.tk.eval(delete))
+        step(*arguments)
+
+    board.shift_tile = closing
+    frame.event_generate("<Left>")
+    assert frame.closed
+    assert steps == 5
+    assert main.grid[0][:2] == [8, 0]
+    assert board.score == 4 + 8
+    gui.start(frame)  # returns at once
+    gui.update_score(board)
+    gui.game_over(board, True)
+
+
+def test_start_returns_when_the_window_is_closed(opened: tuple[Any, Any]) -> None:
+    """The main loop runs and ends with the window."""
+    frame, _ = opened
+    frame.after(20, frame.destroy)
+    gui.start(frame)
+    assert frame.closed
+
+
+def test_two_windows_do_not_share_their_pictures(opened: tuple[Any, Any], main: ModuleType) -> None:
+    """A grader opens many; each has its own board."""
+    frame, board = gui.setup()
+    assert gui.put(board, "1", gui.find_number(2), 0, 0) is True
+    assert gui.put(opened[1], "1", gui.find_number(2), 3, 3) is True
+    assert (board.numbers, opened[1].numbers) == ({"1": (0, 0)}, {"1": (3, 3)})
+    frame.destroy()
+
+
+def until(what: Callable[[], Any], seconds: float = 20.0) -> Any:
+    """Wait for something to become true and return it."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        answer = what()
+        if answer:
+            return answer
+        time.sleep(0.05)
+    raise AssertionError(f"still false after {seconds} seconds")
+
+
+def xdotool(*arguments: str) -> str:
+    done = subprocess.run(["xdotool", *arguments], capture_output=True, text=True, check=False)
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def played(display: str, tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Start programs with a window; end them with the test."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(*arguments: str) -> subprocess.Popen[str]:
+        program = subprocess.Popen(
+            [sys.executable, *arguments],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        started.append(program)
+        return program
+
+    yield start
+    for program in started:
+        program.kill()
+        program.communicate()
+
+
+def look(display: str) -> Rows | None:
+    """Read the board at the screen's corner; None while something moves there."""
+    image = ImageGrab.grab((0, 0, 574, 574), xdisplay=display).convert("RGB")
+    try:
+        return read(image)
+    except KeyError:
+        return None
+
+
+def steady(display: str) -> Rows | None:
+    """Read the board once two looks agree."""
+    first = look(display)
+    time.sleep(0.15)
+    return first if first == look(display) and first and any(map(any, first)) else None
+
+
+def one_number_more(rows: tuple[tuple[int, ...], ...], seen: Rows | None) -> Rows | None:
+    """Return what is seen if it is `rows` with a 2 or 4 on one of the empty cells."""
+    pairs = [
+        (was, now)
+        for line, seen_line in zip(rows, seen or [], strict=False)
+        for was, now in zip(line, seen_line, strict=True)
+        if was != now
+    ]
+    return seen if pairs in ([(0, 2)], [(0, 4)]) else None
+
+
+@pytest.mark.skipif(not shutil.which("xdotool"), reason="no xdotool to press real keys")
+@pytest.mark.parametrize("door", ["module", "student's folder"])
+def test_real_keys_play_the_real_program(
+    played: Callable[..., subprocess.Popen[str]], display: str, tmp_path: Path, door: str
+) -> None:
+    """Read from the screen: two numbers, then slides with one new number each.
+
+    The second time the program lies in a student's folder beside a gui.py that only opens
+    the door to ours, and says ``import gui``.
+    """
+    if door == "module":
+        program = played("-m", "py2048.courses.comp1127")
+    else:
+        source = Path(str(fresh("main").__file__)).read_text()
+        source = source.replace("from py2048.courses.comp1127 import gui", "import gui")
+        (tmp_path / "main.py").write_text(source)
+        (tmp_path / "gui.py").write_text("from py2048.courses.comp1127.gui import *\n")
+        program = played("main.py")
+    window = until(lambda: xdotool("search", "--onlyvisible", "--name", "^2048$"))
+    window = window.splitlines()[-1]
+    xdotool("windowmove", "--sync", window, "0", "0")
+    xdotool("windowfocus", "--sync", window)
+    before = until(lambda: steady(display))
+    assert sum(value > 0 for row in before for value in row) == 2
+    for key in ["Left", "Down", "Right", "Up"] * 3:
+        slid = Board.from_rows(before).slide(Direction.parse(key), Merging.CASCADE)
+        xdotool("key", "--window", window, key)
+        if slid.changed:
+            rows = slid.board.rows
+            before = until(lambda rows=rows: one_number_more(rows, steady(display)))
+        else:
+            time.sleep(0.2)
+            assert steady(display) == before
+    assert program.poll() is None
+
+
+def test_the_student_s_program_prints_nothing_when_it_is_closed(
+    played: Callable[..., subprocess.Popen[str]], tmp_path: Path
+) -> None:
+    """A window closed while its tiles move leaves no traceback on the terminal."""
+    driver = (
+        "import runpy, tkinter\n"
+        "mainloop = tkinter.Tk.mainloop\n"
+        "def driven(self, n=0):\n"
+        "    self.focus_force()\n"
+        "    for key in ('<Left>', '<Down>', '<Right>', '<Up>'):\n"
+        "        self.after(200, self.event_generate, key)\n"
+        "    self.after(215, self.destroy)\n"
+        "    mainloop(self, n)\n"
+        "tkinter.Tk.mainloop = driven\n"
+        "runpy.run_module('py2048.courses.comp1127', run_name='__main__')\n"
+    )
+    (tmp_path / "driver.py").write_text(driver)
+    program = played("driver.py")
+    output, _ = program.communicate(timeout=60)
+    assert (program.returncode, output) == (0, "")
+    assert os.environ["DISPLAY"]
