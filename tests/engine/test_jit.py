@@ -87,6 +87,31 @@ def test_edit_of_a_helper_in_another_file_is_noticed(project: Path) -> None:
     assert run(project) == (204, 1)
 
 
+def test_cached_kernels_use_arrays_texts_and_threads(tmp_path: Path) -> None:
+    """Code from the cache finds the parts of Numba's runtime that it calls."""
+    text = """
+        import numpy as np
+        from numba import prange
+        from py2048._jit import kernel
+
+        @kernel(parallel=True)
+        def allocate(n):
+            table = np.zeros(n)
+            for i in prange(n):
+                table[i] = np.sin(i)
+            return table
+
+        @kernel
+        def count(words):
+            return len({word: hash(word) for word in words})
+
+        print(int(allocate(100)[0]) + count(("a", "b", "a")), len(count._cache_hits))
+    """
+    (tmp_path / "main_kernels.py").write_text(textwrap.dedent(text))
+    assert run(tmp_path) == (2, 0)
+    assert run(tmp_path) == (2, 1)
+
+
 def test_stale_files_are_removed(project: Path) -> None:
     """The cache holds one file for each kernel and signature, however often the source changed."""
     for offset in range(3):
