@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import json
 import re
 from os import PathLike
 from pathlib import Path
@@ -82,12 +80,12 @@ def _sqlite_engine(url: URL) -> Engine:
     if url.database is None:
         # One connection holds the store in memory; threads take turns.
         engine = sa.create_engine(
-            url, poolclass=QueuePool, pool_size=1, max_overflow=0, json_serializer=_to_json,
+            url, poolclass=QueuePool, pool_size=1, max_overflow=0,
             connect_args={"check_same_thread": False},
         )  # fmt: skip
     else:
         _make_folder(Path(url.database).parent)
-        engine = sa.create_engine(url, json_serializer=_to_json)
+        engine = sa.create_engine(url)
     sa.event.listen(engine, "connect", _prepare_sqlite)
     sa.event.listen(engine, "begin", _begin_sqlite)
     return engine
@@ -120,12 +118,8 @@ def _postgresql_engine(url: URL) -> Engine:
     defaults = {"connect_timeout": str(_CONNECT_TIMEOUT), "application_name": "py2048"}
     url = url.set(query={**defaults, **url.query})
     try:
-        return sa.create_engine(url, pool_pre_ping=True, json_serializer=_to_json)
+        return sa.create_engine(url, pool_pre_ping=True)
     except ImportError as error:
         raise MissingExtraError(
             "PostgreSQL needs psycopg, which is not installed: pip install 'py2048[postgres]'"
         ) from error
-
-
-# NaN and infinity are not JSON; PostgreSQL refuses them, so SQLite must too.
-_to_json = functools.partial(json.dumps, allow_nan=False)

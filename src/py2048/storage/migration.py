@@ -73,7 +73,7 @@ def _migrate(connection: Connection, revision: str | None, name: str) -> None:
     if revision is None:
         _create(connection, name)
     elif revision != schema.REVISION:
-        _upgrade(connection, revision, name)
+        run_migrations(connection, revision, name)
 
 
 def _create(connection: Connection, name: str) -> None:
@@ -84,11 +84,16 @@ def _create(connection: Connection, name: str) -> None:
             " move it away, or set PY2048_HOME to another folder"
         )
     schema.metadata.create_all(connection, checkfirst=False)
-    schema.version.create(connection)
+    schema.version.create(connection, checkfirst=False)
     connection.execute(sa.insert(schema.version), {"version_num": schema.REVISION})
 
 
-def _upgrade(connection: Connection, revision: str, name: str) -> None:
+def run_migrations(connection: Connection, revision: str | None, name: str) -> None:
+    """Migrate from `revision` (None: no tables) to the newest, in the open transaction.
+
+    Raises:
+        StorageError: `revision` is unknown here: it comes from a newer py2048.
+    """
     from alembic import command
     from alembic.config import Config
     from alembic.script import ScriptDirectory
@@ -96,7 +101,7 @@ def _upgrade(connection: Connection, revision: str, name: str) -> None:
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
-    if revision not in known:
+    if revision is not None and revision not in known:
         raise StorageError(
             f"{name} was written by a newer py2048 (schema {revision}, here {schema.REVISION});"
             " it was left as it is: upgrade py2048 to use it"

@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import sqlalchemy as sa
+from sqlalchemy.engine import Dialect
 
 REVISION = "0001"
 """The newest revision in `migrations/versions`, which these tables equal (a test holds it)."""
 
 metadata = sa.MetaData()
+
+
+class Json(sa.TypeDecorator[Any]):
+    """Any JSON value, kept as text, so that both databases take and refuse the same."""
+
+    impl = sa.Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str:  # noqa: ARG002
+        """Write the value, which must be JSON: NaN and infinity are not."""
+        return json.dumps(value, allow_nan=False)
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:  # noqa: ARG002
+        """Read the value back."""
+        return json.loads(value or "null")
+
 
 # Texts of one width that sort as times. The "C" collation makes PostgreSQL compare bytes,
 # as SQLite does.
@@ -32,7 +52,7 @@ games = sa.Table(
     sa.Column("revision", sa.Integer, nullable=False),
     sa.Column("undos", sa.Integer, nullable=False),
     sa.Column("hints", sa.Integer, nullable=False),
-    sa.Column("extra", sa.JSON, nullable=False),
+    sa.Column("extra", Json, nullable=False),
     sa.Index("games_by_owner", "owner", "updated"),
 )
 
@@ -84,7 +104,7 @@ settings = sa.Table(
     metadata,
     sa.Column("owner", sa.Text, primary_key=True),
     sa.Column("key", sa.Text, primary_key=True),
-    sa.Column("value", sa.JSON, nullable=False),
+    sa.Column("value", Json, nullable=False),
 )
 
 # Alembic's version table under a name of our own, so that a database shared with another

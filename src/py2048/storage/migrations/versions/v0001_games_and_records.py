@@ -39,7 +39,7 @@ def _create_games() -> None:
         sa.Column("revision", sa.Integer, nullable=False),
         sa.Column("undos", sa.Integer, nullable=False),
         sa.Column("hints", sa.Integer, nullable=False),
-        sa.Column("extra", sa.JSON, nullable=False),
+        sa.Column("extra", sa.Text, nullable=False),
     )
     op.create_index("games_by_owner", "games", ["owner", "updated"])
     op.create_table(
@@ -91,5 +91,5 @@ def _create_bests_and_settings() -> None:
         "settings",
         sa.Column("owner", sa.Text, primary_key=True),
         sa.Column("key", sa.Text, primary_key=True),
-        sa.Column("value", sa.JSON, nullable=False),
+        sa.Column("value", sa.Text, nullable=False),
     )

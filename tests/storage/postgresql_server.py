@@ -1,0 +1,103 @@
+"""A real PostgreSQL server of the tests' own, on loopback, with a password."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+from pathlib import Path
+
+import psycopg
+from psycopg import sql
+
+USER = "tester"
+PASSWORD = "s3cret-w0rd"
+
+
+def find_binaries() -> Path | None:
+    """Return the folder with initdb and pg_ctl: Debian's newest, or the one on the path."""
+    debian = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    found = debian[-1:] or [Path(path) for path in [shutil.which("initdb")] if path]
+    return found[0].resolve().parent if found else None
+
+
+class PostgresqlServer:
+    """One cluster in a temporary folder."""
+
+    def __init__(self, binaries: Path) -> None:
+        self._binaries = binaries
+        self._folder = Path(tempfile.mkdtemp(prefix="py2048-pg-"))
+        self._data = self._folder / "data"
+        self.port = _free_port()
+        password_file = self._folder / "password"
+        password_file.write_text(PASSWORD)
+        if os.geteuid() == 0:
+            for path in (self._folder, password_file):
+                shutil.chown(path, _unprivileged_user())
+        self._run(
+            "initdb", "--no-sync", "--auth=scram-sha-256", f"--username={USER}",
+            f"--pwfile={password_file}", "--encoding=UTF8", "--locale=C.UTF-8", str(self._data),
+        )  # fmt: skip
+        self.start()
+
+    def start(self) -> None:
+        options = f"-p {self.port} -c listen_addresses=127.0.0.1 -k {self._folder} -c fsync=off"
+        self._run(
+            "pg_ctl", "-w", "-l", str(self._folder / "log"), "-o", options, *self._at, "start"
+        )
+
+    def stop(self) -> None:
+        self._run("pg_ctl", "-w", "-m", "fast", *self._at, "stop")
+
+    def remove(self) -> None:
+        self.stop()
+        shutil.rmtree(self._folder)
+
+    def url(self, *, schema: str = "public", password: str = PASSWORD) -> str:
+        place = f"{USER}:{password}@127.0.0.1:{self.port}/postgres"
+        return f"postgresql://{place}?options=-csearch_path%3D{schema}"
+
+    def create_schema(self, name: str) -> None:
+        self._execute("CREATE SCHEMA {}", name)
+
+    def drop_schema(self, name: str) -> None:
+        self._execute("DROP SCHEMA {} CASCADE", name)
+
+    @property
+    def _at(self) -> tuple[str, str]:
+        return ("-D", str(self._data))
+
+    def _execute(self, statement: str, name: str) -> None:
+        where = {"host": "127.0.0.1", "port": self.port, "user": USER, "password": PASSWORD}
+        with psycopg.connect(**where, dbname="postgres", autocommit=True) as connection:
+            connection.execute(sql.SQL(statement).format(sql.Identifier(name)))
+
+    def _run(self, program: str, *arguments: str) -> None:
+        command = [str(self._binaries / program), *arguments]
+        if os.geteuid() == 0:  # PostgreSQL refuses to run as root
+            user = _unprivileged_user()
+            group = str(pwd.getpwnam(user).pw_gid)
+            command = ["setpriv", f"--reuid={user}", f"--regid={group}", "--clear-groups", *command]
+        done = subprocess.run(
+            command,
+            cwd=self._folder,
+            check=False,
+            text=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        assert done.returncode == 0, f"{program} failed: {done.stderr}"
+
+
+def _unprivileged_user() -> str:
+    names = {entry.pw_name for entry in pwd.getpwall()}
+    return "postgres" if "postgres" in names else "nobody"
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -1,0 +1,92 @@
+"""A process of its own that uses a store: the tests start several, and kill some.
+
+Usage: ``store_worker.py ROLE NAME``. It loads what it needs, says ``ready``, and then does its
+role for each line ``URL GAME`` on its standard input, telling what is certain line by line.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import sqlalchemy  # noqa: F401  (loaded before `ready`, so that races are close)
+
+from py2048.storage import StaleGameError, Store, open_store
+
+
+def say(*words: object) -> None:
+    print(*words, flush=True)
+
+
+def play_on(store: Store, name: str, _game_id: str) -> None:
+    """Go on with the current game until somebody kills this process."""
+    game = store.current_game() or store.create_game(rules="classic", seed=1, start="", player=name)
+    say("resumed", game.id, len(game.turns))
+    revision, position = game.revision, game.position
+    while True:
+        code = f"{name}.{position}"
+        revision = store.append_turn(game.id, revision, position, code, score=position)
+        say("kept", code)
+        position += 1
+
+
+def contend(store: Store, name: str, game_id: str) -> None:
+    """Add 15 turns to a game that others play at the same time; reload when they were faster."""
+    for number in range(15):
+        code, kept = f"{name}.{number}", False
+        while not kept:
+            game = store.load_game(game_id)
+            try:
+                store.append_turn(game_id, game.revision, game.position, code, score=number)
+                kept = True
+            except StaleGameError:
+                continue
+        say("kept", code)
+
+
+def finish(store: Store, name: str, game_id: str) -> None:
+    """Finish the same game as everybody else, at revision 0."""
+    store.finish_game(
+        game_id, 0, name, score=64, max_tile=16, plies=0, outcome="lost", category="plain"
+    )
+    say("finished")
+
+
+def careers(store: Store, name: str, _game_id: str) -> None:
+    """Play and finish five short games, and note the score after each move."""
+    for number in range(5):
+        game = store.create_game(rules="classic", seed=number, start="", player=name)
+        for ply in range(4):
+            store.append_turn(game.id, ply, ply, f"{name}.{ply}", score=number * 10 + ply)
+            store.note_score("classic", "local", "plain", number * 10 + ply)
+        store.finish_game(
+            game.id, 4, name, score=number * 10 + 3, max_tile=8, plies=4, outcome="lost",
+            category="plain",
+        )  # fmt: skip
+        say("finished", game.id)
+
+
+def look(store: Store, _name: str, _game_id: str) -> None:
+    """Only open the store, which makes or migrates its tables."""
+    say("opened", len(store.records()))
+
+
+ROLES: dict[str, Callable[[Store, str, str], None]] = {
+    "play_on": play_on,
+    "contend": contend,
+    "finish": finish,
+    "careers": careers,
+    "look": look,
+}
+
+
+def main(role: str, name: str) -> None:
+    say("ready")
+    for line in sys.stdin:
+        url, game_id = line.split()
+        with open_store(url) as store:
+            ROLES[role](store, name, game_id)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,194 @@
+"""The store's laws, on both databases: as a user would check them, and against a model."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from py2048.storage import StaleGameError, StorageError, Store, open_store
+from py2048.testing import check_store
+
+_owners = itertools.count()
+_scores = st.integers(-(2**40), 2**40)
+_categories = st.sampled_from(["plain", "assisted", "computer"])
+
+
+def test_store_keeps_the_public_laws(url: str) -> None:
+    """Both databases pass the check that users can run on theirs."""
+    check_store(lambda: open_store(url))
+
+
+class _LastWriterWins(Store):
+    def append_turn(self, game_id: str, revision: int, *turn: Any, **facts: Any) -> int:
+        """Write whatever the revision is."""
+        revision = self.load_game(game_id).revision
+        return super().append_turn(game_id, revision, *turn, **facts)
+
+
+class _Renaming(Store):
+    def load_record(self, record_id: str) -> str:
+        """Give the record back in other words."""
+        return super().load_record(record_id).replace("\n", " ")
+
+
+@pytest.mark.parametrize("broken", [_LastWriterWins, _Renaming])
+def test_check_store_finds_broken_stores(sqlite_url: str, broken: type[Store]) -> None:
+    """A store that breaks a law does not pass the check."""
+    with pytest.raises(AssertionError, match=r"refused|reads back"):
+        check_store(lambda: broken.open(sqlite_url))
+
+
+@dataclass
+class _Model:
+    """What a game in progress must look like."""
+
+    turns: list[str] = field(default_factory=list)
+    millis: list[int | None] = field(default_factory=list)
+    position: int = 0
+    score: int = 0
+    is_over: bool = False
+    undos: int = 0
+    hints: int = 0
+    revision: int = 0
+
+
+class _StoreMachine(RuleBasedStateMachine):
+    """Two windows play the same games in any order; a plain model says what must come of it."""
+
+    def __init__(self, one: Store, other: Store) -> None:
+        super().__init__()
+        self.windows = (one, other)
+        self.owner = f"owner {next(_owners)}"
+        self.games: dict[str, _Model] = {}
+        self.finished: dict[str, tuple[int, str]] = {}
+        self.bests: dict[str, int] = {}
+
+    def window(self, side: bool) -> Store:
+        return self.windows[side]
+
+    def pick(self, data: st.DataObject) -> tuple[str, _Model]:
+        game_id = data.draw(st.sampled_from(sorted(self.games)), label="game")
+        return game_id, self.games[game_id]
+
+    @rule(side=st.booleans())
+    def create(self, side: bool) -> None:
+        game = self.window(side).create_game(
+            owner=self.owner, rules="classic", seed=None, start="", player="p"
+        )
+        self.games[game.id] = _Model()
+
+    @precondition(lambda self: self.games)
+    @rule(side=st.booleans(), data=st.data(), score=_scores, code=st.text("abc", max_size=3),
+          is_over=st.booleans(), millis=st.none() | st.integers(0, 2**40))  # fmt: skip
+    def append(
+        self, side: bool, data: st.DataObject, score: int, code: str, is_over: bool,
+        millis: int | None,
+    ) -> None:  # fmt: skip
+        game_id, game = self.pick(data)
+        position = data.draw(st.integers(0, len(game.turns)), label="position")
+        game.revision = self.window(side).append_turn(
+            game_id, game.revision, position, code, score=score, is_over=is_over, millis=millis
+        )
+        game.turns[position:], game.millis[position:] = [code], [millis]
+        game.position, game.score, game.is_over = position + 1, score, is_over
+
+    @precondition(lambda self: self.games)
+    @rule(side=st.booleans(), data=st.data(), score=_scores, undos=st.integers(0, 9))
+    def set_position(self, side: bool, data: st.DataObject, score: int, undos: int) -> None:
+        game_id, game = self.pick(data)
+        position = data.draw(st.integers(0, len(game.turns)), label="position")
+        game.revision = self.window(side).set_position(
+            game_id, game.revision, position, score=score, undos=undos, hints=undos + 1
+        )
+        game.position, game.score, game.is_over = position, score, False
+        game.undos, game.hints = undos, undos + 1
+
+    @precondition(lambda self: self.games)
+    @rule(side=st.booleans(), data=st.data(), behind=st.integers(-3, 3).filter(bool))
+    def write_with_another_revision(self, side: bool, data: st.DataObject, behind: int) -> None:
+        game_id, game = self.pick(data)
+        with pytest.raises(StaleGameError):
+            self.window(side).append_turn(
+                game_id, game.revision + behind, game.position, "x", score=0
+            )
+
+    @precondition(lambda self: self.games)
+    @rule(side=st.booleans(), data=st.data())
+    def discard(self, side: bool, data: st.DataObject) -> None:
+        game_id, game = self.pick(data)
+        self.window(side).discard_game(game_id, game.revision)
+        del self.games[game_id]
+
+    @precondition(lambda self: self.games)
+    @rule(side=st.booleans(), data=st.data(), category=_categories)
+    def finish(self, side: bool, data: st.DataObject, category: str) -> None:
+        game_id, game = self.pick(data)
+        text = "|".join(game.turns)
+        self.window(side).finish_game(
+            game_id, game.revision, text, score=game.score, max_tile=8,
+            plies=len(game.turns), outcome="lost", category=category,
+        )  # fmt: skip
+        self.finished[game_id] = (game.score, text)
+        self._best(category, game.score)
+        del self.games[game_id]
+
+    @rule(side=st.booleans(), category=_categories, score=_scores)
+    def note_score(self, side: bool, category: str, score: int) -> None:
+        self.window(side).note_score("classic", self.owner, category, score)
+        self._best(category, score)
+
+    def _best(self, category: str, score: int) -> None:
+        self.bests[category] = max(score, self.bests.get(category, score))
+
+    @invariant()
+    def both_windows_see_the_games(self) -> None:
+        for window in self.windows:
+            found = window.list_games(self.owner)
+            assert {
+                game.id: _Model(
+                    list(game.turns), list(game.millis), game.position, game.score, game.is_over,
+                    game.undos, game.hints, game.revision,
+                )
+                for game in found
+            } == self.games  # fmt: skip
+            going_on = [game for game in found if not game.is_over]
+            assert window.current_game(self.owner) == (going_on[0] if going_on else None)
+
+    @invariant()
+    def records_and_bests_agree(self) -> None:
+        for window in self.windows:
+            found = window.records(owner=self.owner, limit=1000)
+            assert [record.score for record in found] == sorted(
+                (score for score, _ in self.finished.values()), reverse=True
+            )
+            best = {s.category: s.best for s in window.score_summaries(self.owner)}
+            assert best == self.bests
+            assert window.best_score("classic", self.owner) == max(best.values(), default=0)
+
+    def teardown(self) -> None:
+        for record_id, (_, text) in self.finished.items():
+            assert self.windows[0].load_record(record_id) == text
+        for record_id in self.finished:
+            with pytest.raises(StorageError):
+                self.windows[1].load_game(record_id)
+
+
+def test_store_behaves_as_its_model(url: str) -> None:
+    """Whatever two windows do, in any order, the store holds what a plain model says."""
+    with open_store(url) as one, open_store(url) as other:
+        run_state_machine_as_test(
+            lambda: _StoreMachine(one, other),
+            settings=settings(max_examples=12, stateful_step_count=20, deadline=None),
+        )
