@@ -38,8 +38,9 @@ lint: $(VENV)/.ready-dev ## formatting and lint rules
 types: $(VENV)/.ready-dev ## mypy --strict
 	$(BIN)/mypy
 
-architecture: $(VENV)/.ready-dev ## the import contracts
+architecture: $(VENV)/.ready-dev ## the import contracts, and ARCHITECTURE.md's list of modules
 	$(BIN)/lint-imports
+	$(BIN)/python scripts/module_map.py --check
 
 docs: $(VENV)/.ready-dev ## build the documentation into docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
@@ -54,9 +55,10 @@ wheel: $(VENV)/.ready-dev ## build the wheel and play a game from it, without ex
 bench: $(VENV)/.ready-dev ## measure
 	@$(BIN)/python scripts/run_benchmarks.py $(ARGS)
 
-format: $(VENV)/.ready-dev ## format the sources and mend what lint can mend
+format: $(VENV)/.ready-dev ## format the sources, mend what lint can, list the modules
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+	$(BIN)/python scripts/module_map.py
 
 clean: ## remove what the other targets made, the environment included
 	rm -rf $(VENV) build dist docs/_build docs/reference/generated .pytest_cache .mypy_cache \
