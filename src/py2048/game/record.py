@@ -40,7 +40,7 @@ class Record:
         finished: when the last turn was played, likewise.
         undos: how many turns were taken back on the way.
         hints: how many hints were shown.
-        times: milliseconds from the start to each turn; empty if they were not kept.
+        times: the thinking time of each turn in milliseconds; empty if it was not kept.
     """
 
     rules: Rules

@@ -1,0 +1,3 @@
+"""Search: expectimax and planning."""
+
+from __future__ import annotations

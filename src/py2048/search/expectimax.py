@@ -1,0 +1,93 @@
+"""Expectimax in plain Python: exact chance nodes, any rules, any evaluation.
+
+The value of a board is that of its best move; the value of a move is its points plus the mean
+over all spawns, weighted with their exact probabilities, of the boards they lead to. At the
+last ply the evaluation of the afterstate stands in for the rest of the game.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from py2048.engine import Board, Direction
+from py2048.engine.board import Slide
+from py2048.game.spawning import edge_cell
+from py2048.rules import BoardSum, EdgeSpawn, MergePoints, MovePoints, Rules
+
+Evaluation = Callable[[Board], float]
+"""The worth of an afterstate, in points."""
+
+LOST = -10_000.0
+"""What the end of the game costs beside the points no longer made."""
+
+
+def outcomes(
+    rules: Rules, afterstate: Board, direction: Direction
+) -> Iterator[tuple[float, Board]]:
+    """Yield each board that the spawn can make of an afterstate, with its probability."""
+    if isinstance(rules.spawn, EdgeSpawn):
+        cell = edge_cell(afterstate, direction)
+        if cell is not None:
+            yield 1.0, afterstate.with_tile(cell, rules.spawn.tile)
+        return
+    cells = afterstate.empty_cells()
+    for tile, probability in rules.spawn.weights.pairs:
+        share = float(probability) / len(cells)
+        for cell in cells:
+            yield share, afterstate.with_tile(cell, tile)
+
+
+class Expectimax:
+    """A search to a fixed depth.
+
+    Args:
+        rules: the rules of the game.
+        evaluation: the worth of an afterstate.
+        depth: how many moves to look ahead, 1 or more.
+    """
+
+    def __init__(self, rules: Rules, evaluation: Evaluation, depth: int) -> None:
+        self._rules = rules
+        self._evaluation = evaluation
+        self._depth = depth
+        self._values: dict[tuple[Board, int], float] = {}
+
+    def rate(self, board: Board) -> dict[Direction, float]:
+        """Return the value of each legal move, in points."""
+        self._values.clear()
+        return {
+            slide.direction: self._move_value(slide, self._depth) for slide in self._slides(board)
+        }
+
+    def _slides(self, board: Board) -> list[Slide]:
+        slides = [board.slide(direction, self._rules.merging) for direction in Direction]
+        return [slide for slide in slides if slide.changed]
+
+    def _move_value(self, slide: Slide, depth: int) -> float:
+        if depth == 1 or self._is_won(slide.board):
+            return self._gain(slide) + self._evaluation(slide.board)
+        spawned = outcomes(self._rules, slide.board, slide.direction)
+        mean = sum(share * self._board_value(board, depth - 1) for share, board in spawned)
+        return self._gain(slide) + mean
+
+    def _board_value(self, board: Board, depth: int) -> float:
+        key = board, depth
+        if key not in self._values:
+            slides = self._slides(board)
+            moves = [self._move_value(slide, depth) for slide in slides]
+            self._values[key] = max(moves) if moves else self._evaluation(board) + LOST
+        return self._values[key]
+
+    def _is_won(self, board: Board) -> bool:
+        target = self._rules.target
+        return self._rules.ends_at_target and target is not None and board.max_tile >= target
+
+    def _gain(self, slide: Slide) -> float:
+        match self._rules.scoring:
+            case MergePoints():
+                return slide.points
+            case MovePoints(legal, _):
+                return legal
+            case BoardSum():
+                # A slide conserves the sum; what a turn adds is its spawn.
+                return float(sum(tile * p for tile, p in self._rules.spawn_weights.pairs))
