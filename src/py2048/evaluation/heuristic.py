@@ -8,6 +8,7 @@ The four features and their weights are those of nneonneo's 2048-ai, which found
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import pairwise
 
 from py2048.engine import Board
 
@@ -26,14 +27,14 @@ POINTS = 0.05
 def line_value(line: tuple[int, ...]) -> float:
     """Return the worth of one row or column, in points."""
     ranks = [tile.bit_length() - 1 if tile else 0 for tile in line]
-    pairs = list(zip(ranks, ranks[1:], strict=False))
+    pairs = list(pairwise(ranks))
     tiles = [rank for rank in ranks if rank]
-    merges = sum(1 for one, two in zip(tiles, tiles[1:], strict=False) if one == two)
+    merges = sum(1 for one, two in pairwise(tiles) if one == two)
     falls = sum(max(0.0, a**MONOTONICITY_POWER - b**MONOTONICITY_POWER) for a, b in pairs)
     rises = sum(max(0.0, b**MONOTONICITY_POWER - a**MONOTONICITY_POWER) for a, b in pairs)
     worth = EMPTY * ranks.count(0) + MERGES * (merges + (merges > 0))
-    cost = MONOTONICITY * min(falls, rises) + SUM * sum(rank**SUM_POWER for rank in ranks)
-    return POINTS * (worth - cost)
+    weight: float = sum(rank**SUM_POWER for rank in ranks)
+    return POINTS * (worth - MONOTONICITY * min(falls, rises) - SUM * weight)
 
 
 def board_value(board: Board) -> float:

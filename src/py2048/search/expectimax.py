@@ -17,13 +17,14 @@ from py2048.rules import BoardSum, EdgeSpawn, MergePoints, MovePoints, Rules
 Evaluation = Callable[[Board], float]
 """The worth of an afterstate, in points."""
 
+Outcome = tuple[float, Board]
+"""A probability and the board it leads to."""
+
 LOST = -10_000.0
 """What the end of the game costs beside the points no longer made."""
 
 
-def outcomes(
-    rules: Rules, afterstate: Board, direction: Direction
-) -> Iterator[tuple[float, Board]]:
+def outcomes(rules: Rules, afterstate: Board, direction: Direction) -> Iterator[Outcome]:
     """Yield each board that the spawn can make of an afterstate, with its probability."""
     if isinstance(rules.spawn, EdgeSpawn):
         cell = edge_cell(afterstate, direction)
