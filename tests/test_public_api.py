@@ -70,11 +70,11 @@ def test_exported_names_are_pinned() -> None:
 
 
 @pytest.mark.parametrize("package", packages())
-def test_exported_names_are_sorted_and_exist(package: str) -> None:
-    """Each `__all__` is sorted, has no name twice, and names what is there."""
+def test_exported_names_exist(package: str) -> None:
+    """Each `__all__` names what is there, once. (Their order is a rule of the linter's.)"""
     module = importlib.import_module(package)
     names = list(getattr(module, "__all__", []))
-    assert names == sorted(set(names))
+    assert len(names) == len(set(names))
     assert not [name for name in names if not hasattr(module, name)]
 
 
