@@ -1,0 +1,103 @@
+"""The five course systems: what each is, and where its parts lie.
+
+``COURSES`` is the one list that the command line, the grader and the tests read.
+"""
+
+from __future__ import annotations
+
+import importlib
+import runpy
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from py2048.errors import CourseError, did_you_mean
+
+if TYPE_CHECKING:
+    from py2048.courses._kit import Grading
+
+
+@dataclass(frozen=True)
+class Course:
+    """A course: its `name` here, its `title`, what is built in it, and with what it is seen."""
+
+    name: str
+    title: str
+    asks: str
+    screen: str
+
+    @property
+    def package(self) -> str:
+        """The package that holds the reference solution, the starter and the tasks."""
+        return f"{__name__}.{self.name}"
+
+    @property
+    def starter(self) -> Path:
+        """The folder of files that a student receives."""
+        return Path(__file__).parent / self.name / "starter"
+
+    def grading(self) -> Grading:
+        """The tasks with their marks and checks."""
+        found: Grading = importlib.import_module(f"{self.package}.tasks").GRADING
+        return found
+
+    def play(self, arguments: Sequence[str] = ()) -> None:
+        """Run the reference solution, as ``python -m`` would."""
+        before = sys.argv
+        sys.argv = [self.package, *arguments]
+        try:
+            runpy.run_module(self.package, run_name="__main__", alter_sys=True)
+        finally:
+            sys.argv = before
+
+
+COURSES: dict[str, Course] = {
+    course.name: course
+    for course in (
+        Course(
+            "cits1401",
+            "CITS1401/4406 Project 2",
+            "a 5x5 game with clicks on the border and a computer player",
+            "window",
+        ),
+        Course(
+            "cmput175",
+            "CMPUT 175 assignment: 2048",
+            "the classes Grid and Game, in six tasks",
+            "terminal",
+        ),
+        Course(
+            "comp1127",
+            "COMP1127 Project 2048 (Shanice's game)",
+            "the functions behind a given window, in 21 problems",
+            "window",
+        ),
+        Course(
+            "ist",
+            "IST Foundations of Programming, project 2: 2048",
+            "the data types coordinate and board, and a text game",
+            "terminal",
+        ),
+        Course(
+            "qsan_qarut",
+            "Qsan Qarut",
+            "an N x N desktop game as model, view and controller",
+            "window",
+        ),
+    )
+}
+
+
+def get_course(name: str) -> Course:
+    """The course called `name`; raise `CourseError` with the nearest name otherwise."""
+    try:
+        return COURSES[name]
+    except KeyError:
+        raise CourseError(f"no course is called {name!r}{did_you_mean(name, COURSES)}") from None
+
+
+def list_courses() -> tuple[Course, ...]:
+    """All courses, in order of name."""
+    return tuple(COURSES.values())

@@ -1,0 +1,128 @@
+"""Grading one submission: load it, try every check of every task, add up the marks."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import tempfile
+import time
+from fractions import Fraction
+from pathlib import Path
+
+from py2048 import __version__
+from py2048.courses._kit.process import Died
+from py2048.courses._kit.results import CheckResult, Report, TaskResult
+from py2048.courses._kit.session import Session, Surroundings, find_way
+from py2048.courses._kit.sources import Unreadable, Workspace, digest_of, prepare
+from py2048.courses._kit.submissions import Submission
+from py2048.courses._kit.tasks import Check, Grading, Mismatch, Task
+
+# What a check's own code may stumble over when a submission answers with the wrong kind of value.
+ODD_ANSWERS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
+
+
+def grade(submission: Submission, grading: Grading, around: Surroundings) -> Report:
+    """Grade one submission. Nothing that it does raises; a `CourseError` is the grader's own."""
+    began = time.monotonic()
+    notes: list[str] = []
+    problem = submission.problem
+    tasks: tuple[TaskResult, ...] = ()
+    with tempfile.TemporaryDirectory(prefix="py2048-grade-", ignore_cleanup_errors=True) as place:
+        folder = Path(place) / "submission"
+        folder.mkdir()
+        try:
+            if not problem:
+                work = prepare(list(submission.files), submission.root, grading, folder)
+                notes = work.notes
+                with Session(grading, work, around) as session:
+                    find_way(session)
+                tasks = tuple(grade_task(task, grading, work, around) for task in grading.tasks)
+        except Unreadable as error:
+            problem = str(error)
+    return Report(
+        name=submission.name,
+        course=grading.course,
+        tasks=tasks or tuple(map(_nothing, grading.tasks)),
+        files=tuple(str(path.relative_to(submission.root)) for path in submission.files),
+        notes=tuple(notes),
+        problem=problem,
+        seconds=round(time.monotonic() - began, 2),
+        key=key_of(submission, grading),
+    )
+
+
+def _nothing(task: Task) -> TaskResult:
+    return TaskResult(task.id, task.title, task.asked, Fraction(task.marks), Fraction(0))
+
+
+def grade_task(
+    task: Task, grading: Grading, work: Workspace, around: Surroundings
+) -> TaskResult:
+    """Try the checks of one task in a process of their own."""
+    with (
+        Session(grading, work, around) as own,
+        Session(grading, work, around, task.mended) as mended,
+    ):
+        found = tuple(_result(check, own, mended) for check in task.checks)
+    earned = task.earned([result.passed for result in found])
+    return TaskResult(task.id, task.title, task.asked, Fraction(task.marks), earned, found)
+
+
+def _result(check: Check, own: Session, mended: Session) -> CheckResult:
+    """Try a check as handed in, and once more with earlier tasks put right if it fails."""
+    failure = attempt(check, own)
+    if failure is None:
+        return CheckResult(check.title, check.weight, passed=True)
+    if mended.mended and attempt(check, mended) is None:
+        return CheckResult(check.title, check.weight, passed=True, carried=True)
+    return CheckResult(
+        check.title,
+        check.weight,
+        passed=False,
+        example=failure.example,
+        expected=failure.expected,
+        actual=failure.actual,
+    )
+
+
+def attempt(check: Check, session: Session) -> Mismatch | None:
+    """Try one check: None if it holds, else what shows that it does not."""
+    session.start_check(check.seconds)
+    try:
+        if check.run is not None:
+            session.begin()
+            check.run(session)
+        for example in check.listed():
+            session.example(example)
+    except Mismatch as mismatch:
+        return mismatch
+    except Died as death:
+        return Mismatch(session.text(), check.title, str(death))
+    except ODD_ANSWERS:
+        if check.run is None:
+            raise
+        return Mismatch(session.text(), check.title, "a value of another kind")
+    return None
+
+
+@functools.cache
+def grader_version(grading: Grading) -> str:
+    """py2048's version and a digest of the grader's code: results of another are not reused."""
+    here = Path(__file__).resolve().parent
+    hasher = hashlib.sha256()
+    course = here.parent / grading.course
+    for path in sorted([*here.rglob("*.py"), *course.rglob("*.py"), *grading.given_files]):
+        hasher.update(path.read_bytes())
+    return f"{__version__}+{hasher.hexdigest()[:12]}"
+
+
+def key_of(submission: Submission, grading: Grading) -> str:
+    """What a result may be reused for: the same files under the same name, the same grader."""
+    parts = (
+        submission.name,
+        submission.problem,
+        digest_of(list(submission.files), submission.root),
+        grading.course,
+        grader_version(grading),
+    )
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()

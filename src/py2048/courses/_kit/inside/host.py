@@ -1,0 +1,253 @@
+"""The server inside a submission's process: runs the lines it is told to and reports facts."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from . import loading, terminal, wire
+from .clock import Clock
+
+__builtins__ = dict(vars(builtins))  # what the functions below use, whatever is replaced later
+
+_write = os.write
+_exit = os._exit
+_alarm = getattr(signal, "setitimer", None)
+_getsignal, _signal, _SIGALRM = signal.getsignal, signal.signal, getattr(signal, "SIGALRM", None)
+_modules = sys.modules
+
+
+class OutOfTime(BaseException):
+    """Raised in the submission when its time for one call is over."""
+
+
+class LeftAlone(BaseException):
+    """Raised in a program that waits for a person while it is only being imported."""
+
+
+class Host:
+    """One submission loaded into this process.
+
+    `requests` and `replies` are file descriptors; `config` is the first request; `held` the
+    limits that could be set.
+    """
+
+    def __init__(
+        self, requests: int, replies: int, config: dict[str, Any], held: list[str]
+    ) -> None:
+        from .boot import read_request
+
+        self.read = lambda: read_request(requests)
+        self.replies = replies
+        self.config = config
+        self.held = held
+        self.file = config["file"]
+        self.names: dict[str, Any] = {}
+        self.module: Any = None
+        self.pending: dict[str, Any] | None = None
+        self.running = False
+        self.builtins = dict(vars(builtins))
+        self.depth = sys.getrecursionlimit()
+        self.screen = terminal.Screen(config["output"], self._too_much)
+        self.keyboard = terminal.Keyboard()
+        self.chance = terminal.take_over_random()
+        self.clock = Clock(self.wait, real=config["real_window"])
+        self._take_over()
+
+    def _take_over(self) -> None:
+        """Put the recording stand-ins in place of the terminal, the clock and the windows."""
+        sys.stdout = sys.stderr = sys.__stdout__ = sys.__stderr__ = self.screen  # type: ignore[assignment,misc]
+        sys.stdin = sys.__stdin__ = self.keyboard  # type: ignore[assignment,misc]
+        builtins.input = self.keyboard.input
+        self.builtins["input"] = self.keyboard.input
+        if not self.config["trusted"]:
+            sys.meta_path.insert(0, _Hidden)  # type: ignore[arg-type]
+        self.clock.take_over()
+        if self.config["gui"]:
+            from . import windows
+
+            self.names["screen"] = windows.take_over(self.clock, real=self.config["real_window"])
+
+    def _too_much(self) -> None:
+        self._send('{"state":"output"}')
+        _exit(0)
+
+    # -- the conversation ---------------------------------------------------------------
+
+    def serve(self) -> None:
+        """Answer requests until the grader hangs up."""
+        while True:
+            try:
+                request = self.read()
+            except EOFError:
+                _exit(0)
+            self.answer(request)
+
+    def answer(self, request: dict[str, Any]) -> None:
+        """Do what one request says and reply."""
+        getattr(self, f"do_{request['op']}")(request)
+
+    def wait(self) -> None:
+        """Called when a program waits for a person: let the grader be that person once."""
+        if not self.running:
+            raise LeftAlone("the program waits for a person")
+        if self.pending is not None:
+            self._reply({**self.pending, "state": "waiting"})
+            self.pending = None
+        self._time(0)
+        try:
+            request = self.read()
+        except EOFError:
+            _exit(0)
+        self.answer(request)
+
+    def _send(self, text: str) -> None:
+        data = text.encode("ascii")
+        data = len(data).to_bytes(4, "big") + data
+        while data:
+            data = data[_write(self.replies, data) :]
+
+    def _reply(self, facts: dict[str, Any]) -> None:
+        """Send `facts` with what was printed and asked for meanwhile."""
+        builtins.__dict__.update(self.builtins)
+        sys.setrecursionlimit(self.depth)
+        facts["output"] = self.screen.take()
+        facts["asked"] = self.keyboard.asked
+        facts["threads"] = threading.active_count()
+        self._send(wire.encode(facts))
+
+    # -- time ---------------------------------------------------------------------------
+
+    def _time(self, seconds: float) -> None:
+        """Let an alarm go off after `seconds`, and again soon, in case it is swallowed."""
+        if _alarm is not None:
+            _signal(_SIGALRM, self._ring)  # type: ignore[arg-type]
+            _alarm(signal.ITIMER_REAL, seconds, 0.1 if seconds else 0)
+
+    def _ring(self, number: int, frame: FrameType | None) -> None:
+        raise OutOfTime("still running when the time was over")
+
+    def guard(
+        self, seconds: float, action: Callable[[], Any]
+    ) -> tuple[Any, BaseException | None]:
+        """Run `action` for at most `seconds`: its result, or the error that ended it."""
+        try:
+            try:
+                self._time(seconds)
+                return action(), None
+            finally:
+                self._time(0)
+        except BaseException as error:  # noqa: BLE001 - whatever a submission raises is a fact
+            return None, error
+
+    # -- the requests -------------------------------------------------------------------
+
+    def do_hello(self, request: dict[str, Any]) -> None:
+        """Say that the process is up, and which limits hold."""
+        del request
+        self._reply({"state": "done", "held": self.held})
+
+    def do_load(self, request: dict[str, Any]) -> None:
+        """Load the student's file as a module."""
+        path = Path(self.config["scratch"]) / self.file
+        result, error = self.guard(
+            request["seconds"] + 30,
+            lambda: loading.load(self.config["module"], path, request, self.guard),
+        )
+        self.module = _modules.get(self.config["module"])
+        facts = result or {"left_out": []}
+        facts["error"] = None if error is None else self.describe(error)
+        self._reply({**facts, "state": "done"})
+
+    def do_begin(self, request: dict[str, Any]) -> None:
+        """Make the names fresh: those of the module, the module, the helpers."""
+        kept = {"screen": self.names["screen"]} if "screen" in self.names else {}
+        self.names.clear()
+        module = _modules["__main__"] if self.running else self.module
+        self.names.update(
+            (name, value) for name, value in vars(module).items() if not name.startswith("__")
+        )
+        self.names[self.config["module"]] = module
+        self.names.update(kept, __name__="__console__")
+        self._reply({"state": "done"})
+
+    def do_run(self, request: dict[str, Any]) -> None:
+        """Run some lines; the value of a last expression is the value of them all."""
+        self._prepare(request)
+        before = self.running
+        value, error = self.guard(request["seconds"], lambda: self._evaluate(request["code"]))
+        text = None
+        if error is None:
+            text, error = self.guard(request["seconds"], lambda: wire.encode(value))
+        facts = {
+            "value": None if text is None else wire.Raw(text),
+            "error": None if error is None else self.describe(error),
+        }
+        if before:
+            self.pending = facts  # the program goes on first; see `wait`
+            self._time(request["seconds"])
+        else:
+            self._reply({**facts, "state": "done"})
+
+    def _prepare(self, request: dict[str, Any]) -> None:
+        self.keyboard.type(request["typed"])
+        if request["seed"] is not None or request["draws"]:
+            terminal.reseed(self.chance, request["seed"] or 0, request["draws"])
+        self.clock.allow()
+
+    def _evaluate(self, code: str) -> Any:
+        tree = ast.parse(code)
+        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        exec(compile(tree, "<grader>", "exec"), self.names)
+        if isinstance(last, ast.Expr):
+            return eval(compile(ast.Expression(last.value), "<grader>", "eval"), self.names)
+        return None
+
+    def do_program(self, request: dict[str, Any]) -> None:
+        """Run the student's file as a program, until it ends or waits for a person."""
+        self._prepare(request)
+        sys.argv[:] = [self.file, *request["arguments"]]
+        main = type(sys)("__main__")
+        main.__file__ = self.file
+        _modules["__main__"] = main
+        code = compile(Path(self.file).read_bytes(), self.file, "exec")
+        self.running = True
+        self.pending = {"error": None}
+        error = self.guard(request["seconds"], lambda: exec(code, main.__dict__))[1]
+        self.running = False
+        self.module = main
+        facts = self.pending or {"error": None}
+        if error is not None:
+            facts["error"] = self.describe(error)
+        self._reply({**facts, "state": "done"})
+
+    def describe(self, error: BaseException) -> dict[str, Any]:
+        """What is known of an exception, as data."""
+        file, line = loading.place_of(error, self.file, self.config["scratch"])
+        if not line and isinstance(error, SyntaxError):
+            file, line = self.file, error.lineno or 0
+        return {
+            "type": type(error).__name__,
+            "bases": [kind.__name__ for kind in wire.BASES(type(error))],
+            "message": loading.words_of(error),
+            "file": file,
+            "line": line,
+        }
+
+
+class _Hidden:
+    """An import hook that keeps the grader's own package away from submissions."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:
+        """Refuse py2048."""
+        if name.partition(".")[0] == "py2048":
+            raise ImportError("py2048 cannot be imported by a submission", name=name)

@@ -1,0 +1,385 @@
+"""A conversation with one submission: type lines into it, look at what comes of them."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from py2048.courses._kit.process import Died, Process, clear
+from py2048.courses._kit.protection import Limits, Protection, Setup, strongest
+from py2048.courses._kit.sources import Unreadable, Workspace
+from py2048.courses._kit.tasks import Example, Grading, Mismatch, Trouble
+from py2048.courses._kit.values import Raised, same, show
+
+WAYS = ("whole", "each", "quiet")
+SHOWN_LINES = 16
+PATIENCE = 12.0  # seconds that one check may take in all, for each second a call may take
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What some lines gave: the value of the last, what was printed, what was raised.
+
+    `asked` counts the lines that were read; `state` is ``waiting`` when a program waits for a
+    person and ``done`` otherwise.
+    """
+
+    value: Any
+    output: str
+    error: Raised | None
+    asked: int = 0
+    state: str = "done"
+
+    @property
+    def answer(self) -> Any:
+        """The exception if there was one, else the value: what an expectation is about."""
+        return self.error or self.value
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """How processes are started: the protection and whether a real window is used.
+
+    `trusted` lets the code import py2048; it is for our own reference solutions only.
+    """
+
+    protection: Protection
+    real_window: bool = False
+    trusted: bool = False
+
+    @classmethod
+    def usual(cls) -> Surroundings:
+        """The strongest protection that works here."""
+        return cls(strongest())
+
+
+class Session:
+    """One submission in a process of its own, replaced by a new one whenever it is lost.
+
+    Calls raise `Trouble` when the process ends or overruns, `Mismatch` where an expectation
+    fails. A session is a context manager; leaving it ends the process.
+    """
+
+    def __init__(
+        self, grading: Grading, work: Workspace, around: Surroundings, mended: str = ""
+    ) -> None:
+        self.grading = grading
+        self.work = work
+        self.around = around
+        self.mended = mended
+        self.seconds = grading.seconds
+        self.shown: list[str] = []
+        self._process: Process | None = None
+        self._folder: Path | None = None
+        self._threads = 1
+        self._deadline = float("inf")
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    # -- the process --------------------------------------------------------------------
+
+    def close(self) -> None:
+        """End the process and remove its scratch folder."""
+        if self._process is not None:
+            self._process.close()
+            self._process = None
+        if self._folder is not None:
+            clear(self._folder)
+            self._folder = None
+
+    def _start(self) -> Process:
+        """A new process, up but with nothing loaded."""
+        self.close()
+        grading, around = self.grading, self.around
+        scratch = self.work.folder
+        if not around.protection.own_root:
+            self._folder = scratch = _copied(self.work.folder)
+        setup = Setup(
+            self.work.folder,
+            _given_folder(grading, self.work),
+            scratch,
+            Limits(memory_mib=grading.memory_mib),
+            libraries=bool(grading.libraries) or grading.gui,
+            trusted=around.trusted,
+            real_window=around.real_window and grading.gui,
+        )
+        config = {"file": self.work.file, "module": grading.module, "gui": grading.gui}
+        self._process = Process(setup, around.protection, config)
+        self._process.wait_until_up()
+        return self._process
+
+    def fresh(self) -> None:
+        """Start again in a new process: whatever the submission changed is gone."""
+        self.load(self.work.way)
+        self._begin()
+        if self.mended:
+            self._must(self.mended)
+            self._begin()
+
+    def load(self, way: str) -> dict[str, Any]:
+        """Load the program in a new process; give back what had to be left out."""
+        process = self._start()
+        return process.ask(
+            {
+                "op": "load",
+                "way": way,
+                "skip": list(self.work.skip),
+                "seconds": self.grading.seconds,
+            },
+            self.grading.seconds * (1 if way == "whole" else 6),
+        )
+
+    def _must(self, code: str) -> None:
+        """Run the grader's own code, which has to work."""
+        facts = self._ask({"op": "run", "code": code, **_NOTHING_TYPED})
+        if facts["error"]:
+            raise Mismatch(self.text(), "the parts that the task builds on", _error(facts) or "")
+
+    def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        """One request, in a process that is started if there is none; raise `Died`."""
+        if self._process is None:
+            self.fresh()
+        assert self._process is not None
+        seconds = min(self.seconds, max(0.05, self._deadline - time.monotonic()))
+        facts = self._process.ask({"seconds": seconds, **request}, seconds)
+        self._threads = facts["threads"]
+        return facts
+
+    def _begin(self) -> None:
+        self._ask({"op": "begin"})
+        if self.grading.prelude:
+            self._must(self.grading.prelude)
+
+    # -- talking ------------------------------------------------------------------------
+
+    def start_check(self, seconds: float | None) -> None:
+        """Forget the example so far; limit the calls of this check to `seconds` each."""
+        self.seconds = seconds or self.grading.seconds
+        self._deadline = time.monotonic() + self.seconds * PATIENCE
+        if self._threads > 1:
+            self.close()
+        self._threads = 1
+        self.shown.clear()
+
+    def begin(self) -> None:
+        """Forget the example so far and every name made in it; the module keeps its state."""
+        self.shown.clear()
+        try:
+            if self._process is None:
+                self.fresh()
+            else:
+                self._begin()
+        except Died as death:
+            self._lost("the program to load", death)
+
+    def run(
+        self,
+        code: str,
+        *,
+        typed: Sequence[str] = (),
+        draws: Sequence[float] = (),
+        seed: int | None = None,
+    ) -> Outcome:
+        """Run lines; what the submission raises is part of the outcome."""
+        self._show(code, typed)
+        return self._outcome(
+            {"op": "run", "code": code, "typed": list(typed), "draws": list(draws), "seed": seed},
+            "an end",
+        )
+
+    def program(
+        self,
+        *,
+        typed: Sequence[str] = (),
+        arguments: Sequence[str] = (),
+        draws: Sequence[float] = (),
+        seed: int = 0,
+    ) -> Outcome:
+        """Run the student's file as a program in a new process."""
+        self._start()
+        self.shown[:] = [f"$ python {' '.join([self.work.file, *arguments])}"]
+        self._show("", typed)
+        outcome = self._outcome(
+            {
+                "op": "program",
+                "arguments": list(arguments),
+                "typed": list(typed),
+                "draws": list(draws),
+                "seed": seed,
+            },
+            "an end, or waiting for the player",
+        )
+        if outcome.state == "waiting":
+            self._begin()
+        return outcome
+
+    def _outcome(self, request: dict[str, Any], expected: str) -> Outcome:
+        try:
+            facts = self._ask(request)
+        except Died as death:
+            self._lost(expected, death)
+        error = _error(facts)
+        if error is not None and error.type == "OutOfTime":
+            self.close()
+            raise Trouble(self.text(), expected, str(error))
+        return Outcome(
+            facts.get("value"), facts["output"], error, facts["asked"], facts["state"]
+        )
+
+    def _lost(self, expected: str, death: Died) -> Any:
+        self.close()
+        raise Trouble(self.text(), expected, str(death)) from None
+
+    def value(self, code: str, **options: Any) -> Any:
+        """Run lines and return the value of the last; raise `Mismatch` if they raise."""
+        outcome = self.run(code, **options)
+        if outcome.error is not None:
+            self.fail("a value", show(outcome.error))
+        return outcome.value
+
+    def expect(
+        self,
+        code: str,
+        expected: Any = ...,
+        *,
+        prints: Any = None,
+        then: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> Outcome:
+        """Run lines and compare what they give; see `Example` for the arguments."""
+        try:
+            outcome = self.run(code, **options)
+        except Trouble as trouble:
+            wanted = "a result" if expected is ... else show(expected)
+            raise Trouble(trouble.example, wanted, trouble.actual) from None
+        self._compare(expected, outcome.answer)
+        if prints is not None and not same(prints, outcome.output):
+            self.fail(f"to print {_printed(prints)}", f"printed {_printed(outcome.output)}")
+        for expression, value in (then or {}).items():
+            self._compare(value, self.run(expression).answer)
+            self.shown.pop()
+        return outcome
+
+    def _compare(self, expected: Any, actual: Any) -> None:
+        if expected is ...:
+            if isinstance(actual, Raised):
+                self.fail("no exception", show(actual))
+        elif not same(expected, actual):
+            wanted, got = show(expected), show(actual)
+            kinds = wanted == got
+            self.fail(
+                f"{wanted} ({type(expected).__name__})" if kinds else wanted,
+                f"{got} ({type(actual).__name__})" if kinds else got,
+            )
+
+    def example(self, example: Example) -> None:
+        """Try one example; raise `Mismatch` if it does not hold."""
+        self.begin()
+        if example.given:
+            outcome = self.run(example.given, seed=example.seed)
+            if outcome.error is not None:
+                self.fail("to get that far", show(outcome.error))
+        self.expect(
+            example.code,
+            example.expected,
+            prints=example.prints,
+            then=example.then,
+            typed=example.typed,
+            draws=example.draws,
+            seed=example.seed,
+        )
+
+    def fail(self, expected: str, actual: str) -> Any:
+        """Report the example shown so far, in words of the check's own."""
+        raise Mismatch(self.text(), expected, actual)
+
+    def _show(self, code: str, typed: Sequence[str]) -> None:
+        self.shown.extend(code.strip("\n").split("\n") if code else [])
+        if typed:
+            self.shown.append(f"# typed: {' ⏎ '.join(typed)} ⏎")
+
+    def text(self) -> str:
+        """The example so far, as a student can type it; the middle of a long one is left out."""
+        lines = self.shown
+        if len(lines) > SHOWN_LINES:
+            half = SHOWN_LINES // 2
+            left_out = f"# … {len(lines) - 2 * half} lines …"
+            lines = [*lines[:half], left_out, *lines[-half:]]
+        return "\n".join(lines)
+
+
+_NOTHING_TYPED: dict[str, Any] = {"typed": [], "draws": [], "seed": None}
+
+
+def _error(facts: dict[str, Any]) -> Raised | None:
+    """The exception among the facts."""
+    found = facts["error"]
+    if not found:
+        return None
+    return Raised(
+        found["type"], tuple(found["bases"]), found["message"], found["file"], found["line"]
+    )
+
+
+def _printed(text: Any) -> str:
+    """Printed text for a report: as lines, unless it is a matcher."""
+    return show(text) if not isinstance(text, str) or "\n" not in text.strip() else f"\n{text}"
+
+
+def _copied(folder: Path) -> Path:
+    """A scratch copy of a prepared submission, on this machine's disk."""
+    scratch = Path(tempfile.mkdtemp(prefix="py2048-scratch-"))
+    scratch.chmod(0o755)
+    shutil.copytree(folder, scratch, dirs_exist_ok=True)
+    return scratch
+
+
+def _given_folder(grading: Grading, work: Workspace) -> Path | None:
+    """The folder of given files beside the prepared submission, made once."""
+    if not grading.given_files:
+        return None
+    folder = work.folder.with_name(work.folder.name + "-given")
+    if not folder.exists():
+        folder.mkdir()
+        for path in grading.given_files:
+            (folder / path.name).write_bytes(path.read_bytes())
+    return folder
+
+
+def find_way(session: Session) -> None:
+    """Find out how the submission's program can be loaded; raise `Unreadable` if it cannot."""
+    work = session.work
+    for way in WAYS:
+        try:
+            facts = session.load(way)
+        except Died as death:
+            if way == WAYS[-1]:
+                raise Unreadable(f"{work.file} cannot be loaded: {death}") from None
+            continue
+        error = _error(facts)
+        if error is not None:
+            place = f"{work.file}, line {error.line}" if error.line else work.file
+            raise Unreadable(f"{place}: {error.type}: {error.message}")
+        if way != WAYS[0] or not facts["left_out"]:
+            work.way = way
+            work.skip = tuple(found["statement"] for found in facts["left_out"])
+            work.notes.extend(_left_out(work.file, facts["left_out"]))
+            return
+
+
+def _left_out(file: str, statements: list[dict[str, Any]]) -> list[str]:
+    """Notes for the student about lines that were left out."""
+    notes = []
+    for found in statements[:5]:
+        reason = f": {found['error']}: {found['message']}".rstrip(": ") if found["error"] else ""
+        notes.append(f"{file}, line {found['line']} was left out when loading{reason}")
+    return notes
