@@ -71,7 +71,7 @@ def test_exported_names_are_pinned() -> None:
 
 @pytest.mark.parametrize("package", packages())
 def test_exported_names_exist(package: str) -> None:
-    """Each `__all__` names what is there, once. (Their order is a rule of the linter's.)"""
+    """Each `__all__` names what is there, once; their order is a rule of the linter's."""
     module = importlib.import_module(package)
     names = list(getattr(module, "__all__", []))
     assert len(names) == len(set(names))
