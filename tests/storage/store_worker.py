@@ -36,6 +36,7 @@ def contend(store: Store, name: str, game_id: str) -> None:
         code, kept = f"{name}.{number}", False
         while not kept:
             game = store.load_game(game_id)
+            assert game.position == len(game.turns) == game.revision, "a torn read"
             try:
                 store.append_turn(game_id, game.revision, game.position, code, score=number)
                 kept = True

@@ -1,0 +1,300 @@
+"""What goes wrong outside: each fault is one clear line, and nothing that was saved is lost."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import resource
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+from postgresql_server import PASSWORD, PostgresqlServer
+
+from py2048.errors import MissingExtraError
+from py2048.storage import SavedGame, StorageError, Store, data_folder, engine, open_store
+
+
+@contextmanager
+def one_clear_line(*words: str) -> Iterator[None]:
+    """Expect a StorageError of one line with `words` and without the server's password."""
+    with pytest.raises(StorageError) as caught:
+        yield
+    message = str(caught.value)
+    assert "\n" not in message
+    assert PASSWORD not in message
+    for word in words:
+        assert word in message
+
+
+def play(store: Store, turns: int) -> SavedGame:
+    game = store.current_game() or store.create_game(rules="classic", seed=1, start="", player="me")
+    for ply in range(game.position, game.position + turns):
+        store.append_turn(game.id, ply, ply, f"turn {ply}" * 20, score=ply)
+    return store.load_game(game.id)
+
+
+@pytest.fixture
+def public_folder() -> Iterator[Path]:
+    """A folder that everybody may reach, unlike pytest's own."""
+    folder = Path(tempfile.mkdtemp(prefix="py2048-store-"))
+    folder.chmod(0o755)
+    yield folder
+    folder.chmod(0o755)
+    shutil.rmtree(folder)
+
+
+@contextmanager
+def unprivileged() -> Iterator[None]:
+    """Act as nobody where the tests run as root, who may write everywhere."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(pwd.getpwnam("nobody").pw_uid)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+def test_the_store_lies_in_the_data_folder(
+    data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a URL the store is `py2048.sqlite3` in `PY2048_HOME`, which is made."""
+    with open_store() as store:
+        assert store.name == str(data_folder / "py2048.sqlite3")
+        store.set_setting("theme", "dark")
+    monkeypatch.setenv("PY2048_DATABASE_URL", f"sqlite:///{data_folder / 'py2048.sqlite3'}")
+    with open_store() as store:
+        assert store.get_setting("theme") == "dark"
+
+
+def test_without_py2048_home_the_platform_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The data folder is then the platform's user data folder for py2048."""
+    monkeypatch.delenv("PY2048_HOME")
+    monkeypatch.setenv("XDG_DATA_HOME", "/somewhere/data")
+    assert data_folder().name == "py2048"
+    if sys.platform == "linux":
+        assert data_folder() == Path("/somewhere/data/py2048")
+
+
+def test_a_closed_store_refuses_work(store: Store) -> None:
+    """A store that was closed does not come back by itself."""
+    store.close()
+    with one_clear_line("closed", store.name):
+        store.list_games()
+    with one_clear_line("closed"):
+        store.set_setting("theme", "dark")
+
+
+def test_a_data_folder_that_cannot_be_made_is_named(data_folder: Path) -> None:
+    """A file where the folder should be is named, and stays."""
+    data_folder.write_text("precious")
+    with one_clear_line(str(data_folder), "PY2048_HOME"):
+        open_store()
+    assert data_folder.read_text() == "precious"
+
+
+def test_a_read_only_data_folder_is_named(public_folder: Path) -> None:
+    """A new store in a folder that may not be written."""
+    public_folder.chmod(0o555)
+    with unprivileged(), one_clear_line(str(public_folder), "PY2048_HOME"):
+        open_store(public_folder / "py2048.sqlite3")
+    with unprivileged(), one_clear_line(str(public_folder), "PY2048_HOME"):
+        open_store(public_folder / "folder" / "py2048.sqlite3")
+
+
+def test_a_read_only_store_keeps_its_games(public_folder: Path) -> None:
+    """Moves that cannot be written are refused; those that were written stay."""
+    path = public_folder / "py2048.sqlite3"
+    with open_store(path) as store:
+        game = play(store, 5)
+    path.chmod(0o444)
+    public_folder.chmod(0o555)
+    with (
+        unprivileged(),
+        one_clear_line(str(path), "cannot be written"),
+        open_store(path) as store,
+    ):
+        store.append_turn(game.id, 5, 5, "x", score=0)
+    public_folder.chmod(0o755)
+    path.chmod(0o644)
+    with open_store(path) as store:
+        assert store.load_game(game.id) == game
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small file system")
+def test_a_full_disk_loses_nothing(public_folder: Path) -> None:
+    """On a file system of half a megabyte the turn that finds no room is refused, the rest stay."""
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=512k", "none", str(public_folder)], check=False
+    )
+    if mounted.returncode:
+        pytest.skip("this machine may not mount a file system")
+    try:
+        ballast = public_folder / "ballast"
+        ballast.write_bytes(b"x" * 100_000)
+        with open_store(public_folder / "py2048.sqlite3") as store:
+            with one_clear_line("full", str(public_folder), "kept"):
+                play(store, 100_000)
+            full = store.list_games()[0]
+            assert full.position > 10
+            with one_clear_line("full"):
+                store.append_turn(full.id, full.revision, full.position, "x" * 9000, score=0)
+        with open_store(public_folder / "py2048.sqlite3") as store:
+            assert store.load_game(full.id) == full
+            ballast.unlink()
+            assert play(store, 3).turns[:-3] == full.turns
+    finally:
+        subprocess.run(["umount", str(public_folder)], check=True)
+
+
+def test_a_write_beyond_the_quota_loses_nothing(tmp_path: Path) -> None:
+    """Where a file may not grow further, the turn is refused and the game goes on later."""
+    with open_store(tmp_path / "py2048.sqlite3") as store:
+        game = play(store, 3)
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        size = max(path.stat().st_size for path in tmp_path.iterdir())
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+        try:
+            with one_clear_line("the disk of", str(tmp_path)):
+                play(store, 1000)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        kept = store.load_game(game.id)
+        assert kept.turns[:3] == game.turns
+        assert play(store, 10).position == kept.position + 10
+
+
+@pytest.mark.parametrize(
+    "content", [b"these are my notes\n" * 100, b"SQLite format 3\0" + b"\xff" * 9000]
+)
+def test_a_file_that_is_no_database_is_refused_and_left_alone(
+    tmp_path: Path, content: bytes
+) -> None:
+    """A file of another kind keeps every byte."""
+    path = tmp_path / "py2048.sqlite3"
+    path.write_bytes(content)
+    with one_clear_line(str(path), "damaged"):
+        open_store(path)
+    assert path.read_bytes() == content
+
+
+def test_a_damaged_store_is_refused_and_left_alone(tmp_path: Path) -> None:
+    """A store whose pages were overwritten is not made anew over what may be rescued."""
+    path = tmp_path / "py2048.sqlite3"
+    with open_store(path) as store:
+        play(store, 300)
+    content = path.read_bytes()
+    damaged = content[:100] + b"\xa5" * (len(content) - 100)
+    path.write_bytes(damaged)
+    with one_clear_line(str(path), "damaged", "restore a copy"):
+        open_store(path)
+    assert path.read_bytes() == damaged
+
+
+def test_a_store_held_by_another_program_says_so(
+    sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When another program does not let go, the wait ends with its reason, and all is kept."""
+    monkeypatch.setattr(engine, "_PRAGMAS", ("PRAGMA busy_timeout = 50",))
+    with open_store(sqlite_url) as store:
+        with closing(sqlite3.connect(store.name)) as rival:
+            rival.execute("BEGIN IMMEDIATE")
+            with one_clear_line(store.name, "another program"):
+                store.set_setting("theme", "dark")
+        store.set_setting("theme", "light")
+        assert store.get_setting("theme") == "light"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"postgresql://me:{PASSWORD}@host:port/name",
+        f"://me:{PASSWORD}@host/name",
+        f"mysql://me:{PASSWORD}@host/name",
+        f"postgresql+asyncpg://me:{PASSWORD}@host/name",
+        f"postgresql//://me:{PASSWORD}@@host/name",
+    ],
+)
+def test_a_url_that_names_no_usable_database_is_refused(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The message shows the URL without its password, and what a good one looks like."""
+    monkeypatch.setenv("PY2048_DATABASE_URL", url)
+    with one_clear_line("***", "postgresql://user:password@host/name", "PY2048_DATABASE_URL"):
+        open_store()
+
+
+def test_a_server_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message has the server's address and what to do, and never the password."""
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port = unused.getsockname()[1]
+    for scheme in ("postgresql", "postgres", "postgresql+psycopg"):
+        url = f"{scheme}://me:{PASSWORD}@127.0.0.1:{port}/name?password={PASSWORD}"
+        monkeypatch.setenv("PY2048_DATABASE_URL", url)
+        with one_clear_line(f"me:***@127.0.0.1:{port}/name", "cannot reach", "refused"):
+            open_store()
+
+
+@pytest.mark.postgres
+def test_a_server_that_lets_nobody_in_says_why(postgresql: PostgresqlServer) -> None:
+    """A wrong password and an unknown database are told apart."""
+    with one_clear_line("password authentication failed", ":***@"):
+        open_store(postgresql.url(password="wrong"))
+    with one_clear_line('"nowhere" does not exist'):
+        open_store(postgresql.url().replace("/postgres?", "/nowhere?"))
+
+
+@pytest.mark.postgres
+def test_a_server_that_restarts_loses_nothing(
+    postgresql: PostgresqlServer, postgresql_url: str
+) -> None:
+    """While the server is away moves are refused; afterwards the same store goes on."""
+    with open_store(postgresql_url) as store:
+        game = play(store, 3)
+        postgresql.stop()
+        with one_clear_line("cannot reach"):
+            store.append_turn(game.id, 3, 3, "x", score=0)
+        postgresql.start()
+        assert store.load_game(game.id) == game
+        assert store.append_turn(game.id, 3, 3, "x", score=0) == 4
+        postgresql.stop()
+        postgresql.start()  # unnoticed: no move was made in between
+        assert store.append_turn(game.id, 4, 4, "y", score=0) == 5
+
+
+@pytest.mark.postgres
+def test_a_server_that_only_reads_says_so(postgresql_url: str) -> None:
+    """A standby, or a database that was set to read only, refuses moves and keeps games."""
+    with open_store(postgresql_url) as store:
+        game = play(store, 3)
+    read_only = postgresql_url + "%20-cdefault_transaction_read_only%3Don"
+    with open_store(read_only) as store:
+        assert store.load_game(game.id) == game
+        with one_clear_line("does not let this user"):
+            store.append_turn(game.id, 3, 3, "x", score=0)
+
+
+def test_postgresql_without_psycopg_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The missing library is named with the command that installs it."""
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'py2048\[postgres\]'"):
+        open_store("postgresql://host/name")
+
+
+@pytest.mark.postgres
+def test_text_that_postgresql_cannot_hold_is_refused(postgresql_url: str) -> None:
+    """PostgreSQL has no NUL in texts; that is an error, not a shorter text."""
+    with open_store(postgresql_url) as store:
+        with one_clear_line("cannot keep this value"):
+            store.create_game(rules="classic", seed=1, start="a\0b", player="me")
+        assert store.list_games() == []
