@@ -1,7 +1,7 @@
-"""Write the reference pages of the Python API and of the command from the sources themselves.
+"""Write the reference pages of the Python API from the sources themselves.
 
-A module that is added to the package gets its page without a line here, and a command that is
-added to ``py2048`` gets its section. The pages go to ``reference/generated`` before each build.
+A module that is added to the package gets its section without a line here. The pages go to
+``reference/generated`` before each build.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import importlib.util
 import pkgutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -69,18 +69,6 @@ def facade_page() -> str:
         rows.append(f"   * - :{kind}:`{name} <{target}>`\n     - {summary}")
     table = ".. list-table::\n   :widths: 20 80\n\n" + "\n".join(rows)
     return f"# `py2048`\n\nEverything most programs need:\n\n```{{eval-rst}}\n{table}\n```\n"
-
-
-def command_sections(command: Any, path: str, depth: int) -> Iterator[str]:
-    """Yield a section with the help text of `command` and of each command below it."""
-    import click
-
-    with click.Context(command, info_name=path) as context:
-        text = command.get_help(context)
-    yield f"{'#' * min(depth, 4)} `{path}`\n\n```text\n{text.strip()}\n```\n"
-    for name, below in sorted(getattr(command, "commands", {}).items()):
-        if not below.hidden:
-            yield from command_sections(below, f"{path} {name}", depth + 1)
 
 
 def write(path: Path, text: str) -> None:
