@@ -30,8 +30,8 @@ def line_value(line: tuple[int, ...]) -> float:
     pairs = list(pairwise(ranks))
     tiles = [rank for rank in ranks if rank]
     merges = sum(1 for one, two in pairwise(tiles) if one == two)
-    falls = sum(max(0.0, a**MONOTONICITY_POWER - b**MONOTONICITY_POWER) for a, b in pairs)
-    rises = sum(max(0.0, b**MONOTONICITY_POWER - a**MONOTONICITY_POWER) for a, b in pairs)
+    falls: float = sum(max(0.0, a**MONOTONICITY_POWER - b**MONOTONICITY_POWER) for a, b in pairs)
+    rises: float = sum(max(0.0, b**MONOTONICITY_POWER - a**MONOTONICITY_POWER) for a, b in pairs)
     worth = EMPTY * ranks.count(0) + MERGES * (merges + (merges > 0))
     weight: float = sum(rank**SUM_POWER for rank in ranks)
     return POINTS * (worth - MONOTONICITY * min(falls, rises) - SUM * weight)

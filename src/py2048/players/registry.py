@@ -35,7 +35,8 @@ def list_players() -> tuple[str, ...]:
 def describe_player(name: str) -> str:
     """Return one line about the player called `name`: its options and what it does."""
     factory = _factory(name)
-    options = [str(option) for option in inspect.signature(factory).parameters.values()]
+    parameters = inspect.signature(factory, eval_str=True).parameters.values()
+    options = [str(parameter) for parameter in parameters]
     summary = (inspect.getdoc(factory) or "").partition("\n")[0]
     return f"{summary} Options: {', '.join(options)}." if options else summary
 

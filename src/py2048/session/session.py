@@ -27,7 +27,7 @@ from py2048.session.keeper import Keeper, finish_left_behind
 from py2048.session.play import Play
 
 if TYPE_CHECKING:
-    from py2048.storage import SavedGame, Store
+    from py2048.storage import RecordSummary, SavedGame, ScoreSummary, Store
 
 HINT_PLAYER = "expectimax"
 """The player that gives hints unless another is asked for."""
@@ -347,6 +347,39 @@ class Session:
             RecordError: if it cannot be written.
         """
         self.record().save(path)
+
+    def scores(self, rules: Rules | None = None) -> list[ScoreSummary]:
+        """Return the best scores and averages by rules and category.
+
+        Raises:
+            StorageError: if the store cannot be read.
+        """
+        if self._store is None:
+            return []
+        text = None if rules is None else str(rules)
+        return self._store.score_summaries(self._owner, rules=text)
+
+    def finished(self, rules: Rules | None = None, *, limit: int = 20) -> list[RecordSummary]:
+        """Return finished games, the best first.
+
+        Raises:
+            StorageError: if the store cannot be read.
+        """
+        if self._store is None:
+            return []
+        text = None if rules is None else str(rules)
+        return self._store.records(rules=text, owner=self._owner, limit=limit)
+
+    def finished_record(self, record_id: str) -> Record:
+        """Return one of the `finished` games.
+
+        Raises:
+            StorageError: if there is none of that name.
+            RecordError: if it is damaged.
+        """
+        if self._store is None:
+            raise StorageError("this session keeps no games: it was opened without a store")
+        return Record.from_json(self._store.load_record(record_id))
 
     # Settings
 

@@ -1,0 +1,10 @@
+"""``python -m py2048`` is the command ``py2048``."""
+
+from __future__ import annotations
+
+import sys
+
+from py2048.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

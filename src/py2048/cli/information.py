@@ -1,0 +1,82 @@
+"""``hint``, ``rules`` and ``players``: what py2048 knows."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from py2048.cli.options import JsonOption, PlayerOption, RulesOption, print_json, rules_for
+from py2048.engine import Board
+from py2048.errors import GameOverError
+from py2048.players import list_players, make_player
+from py2048.players.registry import describe_player
+from py2048.rules import Rules, list_rules
+from py2048.session import HINT_PLAYER, Question
+from py2048.ui.describe import describe_rules
+
+
+def hint(
+    board: Annotated[
+        str, typer.Argument(help='Rows separated by /, such as "2 . / 4 8"; - reads stdin.')
+    ],
+    player: PlayerOption = HINT_PLAYER,
+    rules: RulesOption = None,
+    json: JsonOption = False,
+) -> int:
+    """Say what a player would do on BOARD, and what each direction is worth in points."""
+    position = Board.parse(sys.stdin.read() if board == "-" else board)
+    question = Question(rules_for(position, rules), position, 0)
+    adviser = make_player(player)
+    if not position.can_move():
+        raise GameOverError("no move changes this board: the game is over")
+    answer = question.ask(adviser)
+    if json:
+        values = {str(direction): value for direction, value in answer.ranked}
+        print_json({"direction": str(answer.direction), "values": values, "player": answer.player})
+        return 0
+    print(answer.direction)
+    for direction, value in answer.ranked:
+        print(f"  {direction!s:<5} {value:14,.1f}")
+    return 0
+
+
+def rules(
+    name: Annotated[str | None, typer.Argument(help="One preset, or a text of rules.")] = None,
+    json: JsonOption = False,
+) -> int:
+    """List the rules, or explain one set of them."""
+    chosen = (Rules.parse(name),) if name else list_rules()
+    if json:
+        print_json([_rules_data(each) for each in chosen])
+        return 0
+    width = max(len(each.name) for each in chosen)
+    for each in chosen:
+        print(f"{each.name:<{width}}  {describe_rules(each)}")
+        if name:
+            print(f"{'':<{width}}  {each}")
+    return 0
+
+
+def _rules_data(each: Rules) -> dict[str, object]:
+    return {
+        "name": each.name,
+        "rules": str(each),
+        "description": describe_rules(each),
+        "rows": each.rows,
+        "columns": each.columns,
+        "target": each.target,
+    }
+
+
+def players(json: JsonOption = False) -> int:
+    """List the players, with their options."""
+    known = {name: describe_player(name) for name in list_players()}
+    if json:
+        print_json([{"name": name, "description": text} for name, text in known.items()])
+        return 0
+    width = max(map(len, known))
+    for name, text in known.items():
+        print(f"{name:<{width}}  {text}")
+    return 0

@@ -1,0 +1,101 @@
+"""The options that several commands share, and how their texts become values."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from py2048.engine import Board
+from py2048.engine.rng import parse_seed
+from py2048.errors import RecordError
+from py2048.game import Record
+from py2048.game.verse import from_verse, is_verse
+from py2048.players import list_players
+from py2048.rules import Rules, list_rules
+from py2048.rules.text import parse_changes
+
+
+def _rules_names() -> list[str]:
+    return [rules.name for rules in list_rules()]
+
+
+RulesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--rules",
+        "-r",
+        metavar="RULES",
+        help="A preset such as classic, or a text such as classic:size=5x5,spawn=2:9+4:1.",
+        autocompletion=_rules_names,
+    ),
+]
+SizeOption = Annotated[
+    str | None, typer.Option("--size", metavar="RxC", help="Rows x columns, such as 5x5.")
+]
+SeedOption = Annotated[
+    str | None,
+    typer.Option("--seed", metavar="N", help="A whole number; the same seed, the same tiles."),
+]
+PlayerOption = Annotated[
+    str,
+    typer.Option(
+        "--player",
+        "-p",
+        metavar="PLAYER",
+        help="A player such as expectimax:depth=2; see py2048 players.",
+        autocompletion=list_players,
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+
+
+def chosen_rules(rules: str | None, size: str | None) -> Rules:
+    """Return the rules that ``--rules`` and ``--size`` name.
+
+    Raises:
+        RulesError: if they name none.
+    """
+    from dataclasses import replace
+
+    chosen = Rules.parse(rules or "classic")
+    return replace(chosen, **parse_changes(f"size={size}")) if size else chosen
+
+
+def chosen_seed(seed: str | None) -> int | None:
+    """Return the seed that ``--seed`` gives, if any.
+
+    Raises:
+        SeedError: if it is none.
+    """
+    return None if seed is None else parse_seed(seed)
+
+
+def rules_for(board: Board, rules: str | None) -> Rules:
+    """Return the rules that ``--rules`` names, or classic ones on a board of this size."""
+    return chosen_rules(rules, None if rules else "x".join(map(str, board.shape)))
+
+
+def load_any_record(path: Path) -> Record:
+    """Return the record in a file: ours, or a replay text of 2048verse.
+
+    Raises:
+        RecordError: if the file holds neither.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return Record.load(path)  # fails too, and says why
+    if not is_verse(text.lstrip("\ufeff")):
+        return Record.load(path)
+    try:
+        return from_verse(text)
+    except RecordError as error:
+        raise RecordError(f"{path}: {error}") from None
+
+
+def print_json(value: Any) -> None:
+    """Print a value as indented JSON."""
+    print(json.dumps(value, indent=2, ensure_ascii=False))

@@ -1,0 +1,144 @@
+"""``replay``, ``verify``, ``import`` and ``scores``: games written down."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from py2048.cli.options import JsonOption, RulesOption, chosen_rules, load_any_record, print_json
+from py2048.errors import RecordError
+from py2048.game import Record
+from py2048.rules import Rules
+from py2048.session import Replay, open_session
+from py2048.ui.describe import describe
+
+FileArgument = Annotated[Path, typer.Argument(help="A record, or a replay text of 2048verse.")]
+
+
+def replay(
+    file: FileArgument,
+    start: Annotated[int, typer.Option("--from", min=0, help="Begin after so many turns.")] = 0,
+    end: Annotated[
+        int | None, typer.Option("--to", min=0, help="Stop after so many turns.")
+    ] = None,
+    delay: Annotated[float, typer.Option(min=0, help="Seconds between turns.")] = 0.0,
+    boards: Annotated[bool, typer.Option(help="Print the board after each turn.")] = True,
+    json: JsonOption = False,
+) -> int:
+    """Replay FILE turn by turn, checking each."""
+    game = Replay(load_any_record(file))
+    last = len(game) if end is None else min(end, len(game))
+    if start > len(game):
+        raise RecordError(f"{file} has {len(game)} turns: --from {start} is beyond its end")
+    game.seek(start)
+    if json:
+        print_json(_positions(game, last))
+        return 0
+    print(
+        f"{game.record.rules.name}: turn {game.index} of {len(game)}, score {game.position.score}"
+    )
+    print(game.board)
+    while game.index < last and (event := game.forward()):
+        time.sleep(delay)
+        print(f"{game.index}. {describe(event)}")
+        if boards:
+            print(game.board, flush=True)
+    return 0
+
+
+def _positions(game: Replay, last: int) -> list[dict[str, object]]:
+    positions: list[dict[str, object]] = []
+    while True:
+        board, score, ply = game.position
+        rows = [list(row) for row in board.rows]
+        positions.append({"turn": game.index, "ply": ply, "score": score, "board": rows})
+        if game.index >= last or game.forward() is None:
+            return positions
+
+
+def verify(
+    files: Annotated[list[Path], typer.Argument(help="Records, or replay texts of 2048verse.")],
+    json: JsonOption = False,
+) -> int:
+    """Check each FILE: every move legal, every spawn allowed, the score reproduced."""
+    results = [_verified(file) for file in files]
+    if json:
+        print_json(results)
+    else:
+        for result in results:
+            out = sys.stdout if result["ok"] else sys.stderr
+            print(result["message"] if result["ok"] else f"py2048: {result['message']}", file=out)
+    return 0 if all(result["ok"] for result in results) else 2
+
+
+def _verified(file: Path) -> dict[str, object]:
+    try:
+        record = load_any_record(file)
+        record.verify()
+    except RecordError as error:
+        text = str(error)
+        message = text if text.startswith((str(file), "cannot read")) else f"{file}: {text}"
+        return {"file": str(file), "ok": False, "message": message}
+    return {"file": str(file), "ok": True, "message": f"{file}: {_summary(record)}"} | {
+        "rules": str(record.rules),
+        "score": record.score,
+        "plies": record.plies,
+        "seed": record.seed,
+    }
+
+
+def _summary(record: Record) -> str:
+    seed = "" if record.seed is None else f", as drawn by seed {record.seed}"
+    return f"verified, {record.rules.name}, score {record.score}, {record.plies} moves{seed}"
+
+
+def import_replay(
+    file: Annotated[Path, typer.Argument(help="A replay text of 2048verse.")],
+    target: Annotated[Path, typer.Argument(help="The record to write, such as game.2048.json.")],
+    force: Annotated[bool, typer.Option(help="Replace TARGET if it exists.")] = False,
+) -> int:
+    """Turn a replay text of 2048verse into a record."""
+    record = load_any_record(file)
+    if target.exists() and not force:
+        raise RecordError(f"{target} exists: choose another name, or give --force to replace it")
+    record.save(target)
+    print(f"{target}: {_summary(record)}")
+    return 0
+
+
+def scores(
+    rules: RulesOption = None,
+    limit: Annotated[int, typer.Option(min=1, help="How many finished games to list.")] = 10,
+    json: JsonOption = False,
+) -> int:
+    """Show the best scores and the best finished games."""
+    wanted = chosen_rules(rules, None) if rules else None
+    session = open_session()
+    try:
+        bests, games = session.scores(wanted), session.finished(wanted, limit=limit)
+    finally:
+        session.close()
+    if json:
+        print_json({"best": [vars(best) for best in bests], "games": [vars(g) for g in games]})
+        return 0
+    if not bests:
+        print("No scores yet.")
+    for best in bests:
+        print(
+            f"{_name(best.rules):<12} {best.category:<9} best {best.best:>9,}  "
+            f"{best.games} finished, mean {best.mean_score:,.0f}, largest tile {best.max_tile}"
+        )
+    for game in games:
+        print(
+            f"  {game.score:>9,}  {_name(game.rules):<12} {game.category:<9} "
+            f"tile {game.max_tile:<6} {game.plies:>6} moves  {game.finished[:10]}  {game.player}"
+        )
+    return 0
+
+
+def _name(text: str) -> str:
+    return Rules.parse(text).name

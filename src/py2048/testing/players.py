@@ -1,0 +1,75 @@
+"""`check_player`: does a player keep the laws of the `Player` protocol?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from py2048.engine import Board
+from py2048.engine.rng import derive_seed
+from py2048.errors import GameOverError
+from py2048.game import Game
+from py2048.players import Player
+from py2048.rules import Rules, list_rules
+
+
+def check_player(
+    player: Player, rules: Iterable[Rules] | None = None, *, positions: int = 20, seed: int = 1
+) -> None:
+    """Check that `player` keeps the laws of players on positions of real games.
+
+    A player has a name; it chooses a legal direction and rates exactly the legal ones with
+    finite numbers; it does not change the game it is asked about; and on a finished game it
+    rates nothing and raises `GameOverError` when asked to choose.
+
+    Args:
+        player: the player to check.
+        rules: the rules to check it under; by default every preset.
+        positions: how many positions to ask about, per rules.
+        seed: makes the positions.
+
+    Raises:
+        AssertionError: naming the law that is broken, and the position.
+    """
+    assert isinstance(player, Player), f"{player!r} lacks name, choose or rate"
+    assert player.name, "a player's name must not be empty"
+    for each in list_rules() if rules is None else rules:
+        for index in range(positions):
+            _check_position(player, _position(each, derive_seed(seed, index), index))
+        _check_finished(player, each)
+
+
+def _position(rules: Rules, seed: int, length: int) -> Game:
+    """Return a game after about `length` moves, the first legal ones by a varying order."""
+    game = Game(rules, seed=seed)
+    for ply in range(length):
+        legal = game.legal_directions()
+        if legal:
+            game.play(legal[(seed >> ply % 60) % len(legal)])
+    return game
+
+
+def _check_position(player: Player, game: Game) -> None:
+    legal = game.legal_directions()
+    if not legal:
+        return
+    before = game.board, game.score, game.ply, game.turns
+    where = f"under {game.rules.name} on {' / '.join(str(game.board).splitlines())}"
+    direction = player.choose(game)
+    assert direction in legal, f"{player.name} chose {direction}, which is illegal, {where}"
+    ratings = player.rate(game)
+    assert set(ratings) == set(legal), f"{player.name} rated {ratings}, not {legal}, {where}"
+    assert all(map(math.isfinite, ratings.values())), f"{player.name} rated {ratings} {where}"
+    after = game.board, game.score, game.ply, game.turns
+    assert after == before, f"{player.name} changed the game {where}"
+
+
+def _check_finished(player: Player, rules: Rules) -> None:
+    stuck = [[2 << (r + c) % 2 for c in range(rules.columns)] for r in range(rules.rows)]
+    game = Game(rules, seed=0, board=Board.from_rows(stuck))
+    assert not player.rate(game), f"{player.name} rated directions of a finished game"
+    try:
+        direction = player.choose(game)
+    except GameOverError:
+        return
+    raise AssertionError(f"{player.name} chose {direction} in a finished game")
