@@ -99,7 +99,16 @@ def play(programs: Path, home: Path) -> None:
     run(python, "-c", NO_EXTRAS, cwd=home)
     run(python, "-c", LIGHT_IMPORT, cwd=home)
     print(run(python, "-c", A_GAME, cwd=home).strip())
-    watched = run(programs / "py2048", "watch", "greedy", "--seed", "7", cwd=home, PY2048_HOME=data)
+    watched = run(
+        programs / "py2048",
+        "watch",
+        "--player",
+        "greedy",
+        "--seed",
+        "7",
+        cwd=home,
+        PY2048_HOME=data,
+    )
     last = watched.strip().splitlines()[-1]
     print(f"py2048 watch: {last}")
 

@@ -10,12 +10,16 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
+import typer.main
 from sybil import Document, Example, Sybil
 from sybil.parsers.myst import CodeBlockParser, PythonCodeBlockParser, SkipParser
 
 from py2048 import list_players, list_rules
+from py2048.cli.app import app
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "src"
@@ -140,6 +144,22 @@ def test_each_player_is_documented() -> None:
     page = (ROOT / "docs/reference/players.md").read_text(encoding="utf-8")
     headings = set(re.findall(r"^#+ `([^`]+)`$", page, re.MULTILINE))
     assert headings == set(list_players())
+
+
+def test_each_command_is_documented() -> None:
+    """The page of the command has a section for each command, which names each of its options."""
+    page = (ROOT / "docs/reference/command.md").read_text(encoding="utf-8")
+    sections = dict(
+        re.findall(r"^## `py2048 ([^`]+)`$(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
+    )
+    commands: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    assert sections.keys() == {name for name, command in commands.items() if not command.hidden}
+    for name, text in sections.items():
+        for option in commands[name].params:
+            names = {*option.opts, *option.secondary_opts}
+            assert option.param_type_name == "argument" or names & set(
+                re.findall(r"`(-[-\w]+)", text)
+            ), f"the section of py2048 {name} lacks {option.opts}"
 
 
 def test_links_between_pages_lead_somewhere() -> None:
