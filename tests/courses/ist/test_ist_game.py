@@ -287,3 +287,11 @@ def test_input_ends(
     monkeypatch.setattr("builtins.input", stop)
     assert program.main([]) == status
     assert capsys.readouterr().out.endswith("\n")
+
+
+def test_arguments_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """The program takes no arguments: one line on standard error and status 2."""
+    with pytest.raises(SystemExit) as caught:
+        program.main(["5"])
+    assert caught.value.code == 2
+    assert capsys.readouterr().err == "python -m py2048.courses.ist: unrecognized arguments: 5\n"
