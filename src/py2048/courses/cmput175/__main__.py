@@ -36,7 +36,9 @@ def _parse(arguments: Sequence[str] | None) -> tuple[int, int, int]:
     parser = _OneLineParser("python -m py2048.courses.cmput175", description=__doc__)
     parser.add_argument("rows", nargs="?", type=_size, default=4, help="rows of the grid (4)")
     parser.add_argument("columns", nargs="?", type=_size, help="columns (as many as rows)")
-    parser.add_argument("initial", nargs="?", type=_number, default=2, help="tiles at the start (2)")
+    parser.add_argument(
+        "initial", nargs="?", type=_number, default=2, help="tiles at the start (2)"
+    )
     given = parser.parse_args(arguments)
     columns = given.rows if given.columns is None else given.columns
     cells = given.rows * columns
