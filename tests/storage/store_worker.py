@@ -1,7 +1,7 @@
 """A process of its own that uses a store: the tests start several, and kill some.
 
-Usage: ``store_worker.py ROLE NAME``. It loads what it needs, says ``ready``, and then does its
-role for each line ``URL GAME`` on its standard input, telling what is certain line by line.
+It loads what it needs, says ``ready``, and then plays a role for each line ``ROLE NAME URL GAME``
+on its standard input. It tells what is certain line by line, and ``done`` at the end.
 """
 
 from __future__ import annotations
@@ -81,13 +81,14 @@ ROLES: dict[str, Callable[[Store, str, str], None]] = {
 }
 
 
-def main(role: str, name: str) -> None:
+def main() -> None:
     say("ready")
     for line in sys.stdin:
-        url, game_id = line.split()
+        role, name, url, game_id = line.split()
         with open_store(url) as store:
             ROLES[role](store, name, game_id)
+        say("done")
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

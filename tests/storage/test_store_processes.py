@@ -24,31 +24,36 @@ SOURCES = str(Path(py2048.__file__).parents[1])
 class Worker:
     """A running `store_worker.py`."""
 
-    def __init__(self, role: str, name: str) -> None:
+    def __init__(self, name: str) -> None:
+        self.name = name
         self.process = subprocess.Popen(
-            [sys.executable, str(WORKER), role, name],
+            [sys.executable, str(WORKER)],
             env={**os.environ, "PYTHONPATH": SOURCES},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
 
-    def expect(self, word: str) -> list[str]:
+    def tell(self, role: str, url: str, game_id: str = "-") -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"{role} {self.name} {url} {game_id}\n")
+        self.process.stdin.flush()
+
+    def hear(self, word: str) -> str:
+        """Return what follows `word` in the next line, which must begin with it."""
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         assert line.startswith(word), f"expected {word!r}, the worker said {line!r}"
-        return line.split()[1:]
+        return line.removeprefix(word).strip()
 
-    def tell(self, *lines: str) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.writelines(f"{line}\n" for line in lines)
-        self.process.stdin.flush()
-
-    def finish(self) -> list[str]:
-        """Let the worker come to its end and return all that it said."""
-        output, _ = self.process.communicate()
-        assert self.process.returncode == 0
-        return output.splitlines()
+    def hear_all(self) -> list[str]:
+        """Return all lines of the role that it plays."""
+        assert self.process.stdout is not None
+        lines = []
+        while (line := self.process.stdout.readline()) != "done\n":
+            assert line, "the worker failed"
+            lines.append(line.strip())
+        return lines
 
     def kill(self) -> list[str]:
         """Kill the worker with SIGKILL and return all that it had said."""
@@ -57,15 +62,22 @@ class Worker:
 
 
 @contextmanager
-def workers(role: str, count: int) -> Iterator[list[Worker]]:
-    """Start `count` workers; when they are given, all of them wait for their first line."""
+def workers(count: int) -> Iterator[list[Worker]]:
+    """Start `count` workers that are ready for their roles."""
     with ExitStack() as cleaning:
-        started = [Worker(role, f"w{number}") for number in range(count)]
+        started = [Worker(f"w{number}") for number in range(count)]
         for worker in started:
             cleaning.enter_context(worker.process)
             cleaning.callback(worker.process.kill)
         for worker in started:
-            worker.expect("ready")
+            worker.hear("ready")
+        yield started
+
+
+@pytest.fixture(scope="module")
+def team() -> Iterator[list[Worker]]:
+    """Four processes that live as long as nobody kills them."""
+    with workers(4) as started:
         yield started
 
 
@@ -73,35 +85,37 @@ def new_game(store: Store) -> str:
     return store.create_game(rules="classic", seed=1, start="", player="all").id
 
 
+def _ply(code: str) -> int:
+    return int(code.split(".")[1])
+
+
 def test_a_killed_process_loses_no_acknowledged_turn(url: str) -> None:
     """Whenever SIGKILL falls, each turn that was acknowledged is there, in order, once."""
     acknowledged: list[str] = []
-    for _ in range(8):
-        with workers("play_on", 1) as (worker,):
-            worker.tell(f"{url} -")
-            worker.expect("resumed")
+    for _ in range(6):
+        with workers(1) as (worker,):
+            worker.tell("play_on", url)
+            worker.hear("resumed")
             time.sleep(random.uniform(0.0, 0.1))
             acknowledged += [line.removeprefix("kept ") for line in worker.kill()]
         with open_store(url) as store:
             (game,) = store.list_games()
         assert [game.turns[_ply(code)] for code in acknowledged] == acknowledged
         assert [_ply(code) for code in game.turns] == list(range(game.position))
-    assert len(acknowledged) > 8
-
-
-def _ply(code: str) -> int:
-    return int(code.split(".")[1])
+    assert len(acknowledged) > 6
 
 
 def test_a_killed_process_leaves_each_game_in_progress_or_finished(url: str) -> None:
     """Finishing is all or nothing: a kill leaves no game in both places or in neither."""
     finished: set[str] = set()
-    for _ in range(5):
-        with workers("careers", 1) as (worker,):
-            worker.tell(*[f"{url} -"] * 100)
-            finished.add(worker.expect("finished")[0])
+    for _ in range(3):
+        with workers(1) as (worker,):
+            for _ in range(100):
+                worker.tell("careers", url)
+            finished.add(worker.hear("finished"))
             time.sleep(random.uniform(0.0, 0.1))
-            finished.update(line.split()[1] for line in worker.kill())
+            said = [line for line in worker.kill() if line != "done"]
+            finished.update(line.removeprefix("finished ") for line in said)
         with open_store(url) as store:
             going_on = {game.id for game in store.list_games(limit=10_000)}
             records = {record.id for record in store.records(limit=10_000)}
@@ -110,66 +124,68 @@ def test_a_killed_process_leaves_each_game_in_progress_or_finished(url: str) -> 
             assert store.best_score("classic") >= max(r.score for r in store.records())
 
 
-def test_processes_that_play_one_game_overwrite_nothing(url: str) -> None:
+def test_processes_that_play_one_game_overwrite_nothing(url: str, team: list[Worker]) -> None:
     """Four processes hammer one game: every acknowledged turn is in it, once, and no other."""
-    with open_store(url) as store, workers("contend", 4) as team:
+    with open_store(url) as store:
         game_id = new_game(store)
         for worker in team:
-            worker.tell(f"{url} {game_id}")
-        kept = [line.removeprefix("kept ") for worker in team for line in worker.finish()]
+            worker.tell("contend", url, game_id)
+        kept = [line.removeprefix("kept ") for worker in team for line in worker.hear_all()]
         game = store.load_game(game_id)
-        assert sorted(game.turns) == sorted(kept)
-        assert len(set(kept)) == game.position == game.revision == 60
-        for number in range(4):  # each worker's turns stand in the order it played them
-            own = [_ply(code) for code in game.turns if code.startswith(f"w{number}.")]
-            assert own == list(range(15))
+    assert sorted(game.turns) == sorted(kept)
+    assert len(set(kept)) == game.position == game.revision == 60
+    for worker in team:  # each worker's turns stand in the order it played them
+        own = [_ply(code) for code in game.turns if code.startswith(worker.name)]
+        assert own == list(range(15))
 
 
-def test_processes_that_finish_one_game_make_one_record(url: str) -> None:
+def test_processes_that_finish_one_game_make_one_record(url: str, team: list[Worker]) -> None:
     """However many processes finish a game at once, it becomes one record, without an error."""
-    with open_store(url) as store, workers("finish", 4) as team:
+    with open_store(url) as store:
         games = [new_game(store) for _ in range(10)]
-        for worker in team:
-            worker.tell(*(f"{url} {game_id}" for game_id in games))
-        for worker in team:
-            assert worker.finish() == ["finished"] * 10
+        for game_id in games:
+            for worker in team:
+                worker.tell("finish", url, game_id)
+            assert [worker.hear_all() for worker in team] == [["finished"]] * 4
         assert {record.id for record in store.records()} == set(games)
         assert store.list_games() == []
-        assert store.load_record(games[0]) in {"w0", "w1", "w2", "w3"}
+        assert store.load_record(games[0]) in {worker.name for worker in team}
 
 
-def test_processes_with_games_of_their_own_do_not_disturb_each_other(url: str) -> None:
+def test_processes_with_games_of_their_own_do_not_disturb_each_other(
+    url: str, team: list[Worker]
+) -> None:
     """Games, records and best scores of many processes all arrive."""
-    with open_store(url) as store, workers("careers", 4) as team:
-        for worker in team:
-            worker.tell(f"{url} -")
-        finished = [line.split()[1] for worker in team for line in worker.finish()]
+    for worker in team:
+        worker.tell("careers", url)
+    finished = [line.removeprefix("finished ") for worker in team for line in worker.hear_all()]
+    with open_store(url) as store:
         found = store.records()
         assert sorted(record.id for record in found) == sorted(finished)
         assert len(finished) == 20
         assert store.best_score("classic") == max(record.score for record in found) == 43
 
 
-def test_processes_may_start_a_new_store_at_once(tmp_path: Path) -> None:
+def test_processes_may_start_a_new_store_at_once(tmp_path: Path, team: list[Worker]) -> None:
     """Whoever comes first makes the tables; the others wait for that and find them."""
-    _race_to_open([f"sqlite:///{tmp_path / f'{number}.sqlite3'}" for number in range(12)])
+    _race_to_open([f"sqlite:///{tmp_path / f'{number}.sqlite3'}" for number in range(12)], team)
 
 
 @pytest.mark.postgres
-def test_processes_may_start_on_an_empty_server_at_once(postgresql: PostgresqlServer) -> None:
+def test_processes_may_start_on_an_empty_server_at_once(
+    postgresql: PostgresqlServer, team: list[Worker]
+) -> None:
     """The same on PostgreSQL."""
     schemas = [f"race_{number}" for number in range(8)]
     for schema in schemas:
         postgresql.create_schema(schema)
-    _race_to_open([postgresql.url(schema=schema) for schema in schemas])
+    _race_to_open([postgresql.url(schema=schema) for schema in schemas], team)
     for schema in schemas:
         postgresql.drop_schema(schema)
 
 
-def _race_to_open(urls: list[str]) -> None:
-    with workers("look", 4) as team:
-        for url in urls:
-            for worker in team:
-                worker.tell(f"{url} -")
-            for worker in team:
-                assert worker.expect("opened") == ["0"]
+def _race_to_open(urls: list[str], team: list[Worker]) -> None:
+    for url in urls:
+        for worker in team:
+            worker.tell("look", url)
+        assert [worker.hear_all() for worker in team] == [["opened 0"]] * 4
