@@ -1,0 +1,248 @@
+"""Records: what is written can be read, replayed and verified; what was changed is refused."""
+
+from __future__ import annotations
+
+import json
+import random
+import stat
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.strategies import directions, games
+
+from py2048 import Board, Direction, Game, Record, Spawn, get_rules
+from py2048.errors import RecordError
+from py2048.game import record_text
+from py2048.game.notation import decode_steps, encode_step
+
+
+def sample(name: str = "classic", moves: int = 200, seed: int = 7) -> Record:
+    """The record of a short game of any preset."""
+    game, draw = Game(get_rules(name), seed=seed), random.Random(seed)
+    for _ in range(moves):
+        if not game.is_over:
+            game.attempt(draw.choice(list(Direction)))
+    return game.record()
+
+
+@given(games())
+def test_records_round_trip_and_verify(game: Game) -> None:
+    """Reading what was written gives an equal record, which verifies and ends where it ended."""
+    record = game.record()
+    again = Record.from_json(record.to_json())
+    assert again == record
+    again.verify()
+    positions = list(again.replay())
+    assert len(positions) == len(game.turns)
+    assert record.plies == game.ply
+    if positions:
+        board, turn, score = positions[-1]
+        assert (board, turn, score) == (game.board, game.turns[-1], game.score)
+
+
+def test_a_record_survives_its_file(tmp_path: Path) -> None:
+    """Saving and loading loses nothing."""
+    path = tmp_path / "game.2048.json"
+    record = replace(sample(), player="Ada", undos=2, hints=1, times=(5, 7))
+    record.save(path)
+    assert Record.load(path) == record
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@given(st.data())
+def test_a_changed_byte_is_refused(data: st.DataObject) -> None:
+    """Whatever byte of the file is changed, removed or doubled, the record is not read."""
+    text = sample(moves=20).to_json()
+    index = data.draw(st.integers(0, len(text) - 1))
+    other = data.draw(st.sampled_from("".join(map(chr, range(32, 127))) + "\n\t"))
+    for changed in (
+        text[:index] + other + text[index + 1 :],
+        text[:index] + text[index + 1 :],
+        text[:index] + text[index] + text[index:],
+    ):
+        if changed != text:
+            with pytest.raises(RecordError):
+                Record.from_json(changed)
+
+
+def rewritten(record: Record, **changes: object) -> str:
+    """The text of a record with fields changed and a right checksum: a careful forger's work."""
+    data = json.loads(record.to_json())
+    names = [name for name in data if name not in ("format", "version", "checksum")]
+    return record_text.dump({name: data[name] for name in names} | changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"score": 99}, "claims a score of 99"),
+        ({"turns": "L1C"}, "its turns give 0"),
+        ({"seed": 8}, "not the one of seed 8"),
+        ({"rules": "ist"}, "layout"),
+    ],
+)
+def test_a_forged_record_does_not_verify(changes: dict[str, object], reason: str) -> None:
+    """A right checksum does not help: the game itself is checked."""
+    with pytest.raises(RecordError, match=reason):
+        Record.from_json(rewritten(sample(), **changes)).verify()
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"score": "12"}, "score is '12', but must be a whole number"),
+        ({"seed": -1}, "seed is '-1', but must be a seed"),
+        ({"start": [[0, 3, 0, 0]] * 4}, "3 is not a tile"),
+        ({"start": [[2, 2]]}, "size"),
+        ({"start": "2 2"}, "rows of whole numbers"),
+        ({"rules": "clasic"}, "did you mean"),
+        ({"turns": 5}, "turns is '5', but must be a text"),
+        ({"times": [-1]}, "milliseconds"),
+        ({"undos": True}, "undos"),
+    ],
+)
+def test_wrong_fields_are_refused(changes: dict[str, object], reason: str) -> None:
+    """The error names the field, its value and what it must be."""
+    with pytest.raises(RecordError, match=reason):
+        Record.from_json(rewritten(sample(), **changes))
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "no record"),
+        ("[]", "no record"),
+        ("{", "no record"),
+        ('{"format": "other"}', "format"),
+        ('{"format": "py2048 record", "version": 99}', "update py2048"),
+        ('{"format": "py2048 record", "version": "1"}', "no version"),
+        ('{"format": "py2048 record", "version": 1}', "checksum"),
+        ("[" * 100_000, "no record"),
+    ],
+)
+def test_texts_that_are_no_records_are_refused(text: str, reason: str) -> None:
+    """Each refusal says why, in one line."""
+    with pytest.raises(RecordError, match=reason) as caught:
+        Record.from_json(text)
+    assert "\n" not in str(caught.value)
+
+
+def test_missing_and_unknown_fields_are_named() -> None:
+    """A record has exactly the fields of its version."""
+    data = json.loads(sample().to_json())
+    for change, reason in [(data | {"colour": 1}, "unknown fields: colour")]:
+        del change["checksum"]
+        change["checksum"] = record_text._checksum(change)
+        with pytest.raises(RecordError, match=reason):
+            Record.from_json(record_text._lines(change))
+    del data["checksum"], data["seed"]
+    data["checksum"] = record_text._checksum(data)
+    with pytest.raises(RecordError, match="missing fields: seed"):
+        Record.from_json(record_text._lines(data))
+
+
+TWO = Board.parse("2 2 . . / . . . . / . . . . / . . . .")
+
+
+@pytest.mark.parametrize(
+    ("turns", "reason"),
+    [
+        ("U10", r"ply 1 \(up\): the move changes nothing"),
+        ("L10", r"ply 1 \(left\): a tile spawned on cell \(0, 0\), which is occupied"),
+        ("L3F", "a 8 never spawns"),
+        ("L1FL1C", r"ply 2 \(left\): a tile spawned on cell \(3, 0\), which is occupied"),
+        ("L1F?", r"character 4 is no turn"),
+        ("L1", "no turn"),
+        ("L0F", "no turn"),
+        ("L1G", "no turn"),
+        ("X1F", "no turn"),
+        ("u", "does not count under these rules"),
+    ],
+)
+def test_a_bad_turn_is_named_with_its_ply_and_reason(turns: str, reason: str) -> None:
+    """Replay stops at the first turn that breaks the rules."""
+    with pytest.raises(RecordError, match=reason):
+        Record(get_rules("classic"), TWO, turns, 4).verify()
+
+
+def test_no_turn_follows_the_end() -> None:
+    """A game that ends at its target has no further turn in its record."""
+    board = Board.parse("1024 1024 . . / . . . . / . . . . / . . . .")
+    record = Record(get_rules("comp1127"), board, "L1FR1C", 2048)
+    with pytest.raises(RecordError, match="the game was over"):
+        record.verify()
+    replace(record, turns="L1F").verify()
+
+
+def test_edge_spawns_are_checked() -> None:
+    """Under deterministic rules a spawn on another cell is a fault; so is a hidden penalty."""
+    start = Board.empty(5, 5).with_tile((2, 2), 2)
+    rules = get_rules("cits1401")
+    Record(rules, start, "U1O", 1).verify()
+    with pytest.raises(RecordError, match="instead of"):
+        Record(rules, start, "U1N", 1).verify()
+    with pytest.raises(RecordError, match="legal move is written as an illegal attempt"):
+        Record(rules, start, "u", -1).verify()
+
+
+@given(
+    directions,
+    st.integers(1, 63),
+    st.integers(1, 64),
+    st.integers(2, 64),
+    st.data(),
+)
+def test_turn_codes_round_trip(
+    direction: Direction, rank: int, rows: int, columns: int, data: st.DataObject
+) -> None:
+    """Any spawn on any board that the rules allow has a code, and an illegal attempt has one."""
+    cell = data.draw(st.integers(0, rows - 1)), data.draw(st.integers(0, columns - 1))
+    spawn = Spawn(2**rank, cell)
+    code = encode_step(direction, spawn, (rows, columns))
+    bad = encode_step(direction, None, (rows, columns))
+    assert list(decode_steps(bad + code, (rows, columns))) == [
+        (direction, None),
+        (direction, spawn),
+    ]
+
+
+def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    """Missing, binary and damaged files give one line with the path."""
+    missing = tmp_path / "missing"
+    binary = tmp_path / "binary"
+    binary.write_bytes(b"\xff\xfe\x00")
+    damaged = tmp_path / "damaged"
+    damaged.write_text(sample().to_json()[:-50])
+    for path, reason in [(missing, "No such file"), (binary, "not text"), (damaged, "no record")]:
+        with pytest.raises(RecordError, match=reason) as caught:
+            Record.load(path)
+        assert str(path) in str(caught.value)
+
+
+def test_a_failed_save_leaves_the_old_file(tmp_path: Path) -> None:
+    """A full disk or a wrong folder is one clear line; what was there stays."""
+    with pytest.raises(RecordError, match="cannot write"):
+        sample().save(tmp_path / "nowhere" / "game.2048.json")
+    full = Path("/dev/full")
+    if full.exists():
+        with pytest.raises(OSError, match="No space"):
+            full.write_bytes(b"x")
+    path = tmp_path / "game.2048.json"
+    sample().save(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+
+
+def test_a_long_record_loads_and_verifies() -> None:
+    """120,000 plies, as many as a game to 131072 has, are read and replayed."""
+    # On one long row with each new 2 at its end, left is legal for ever.
+    rules = get_rules("classic", rows=1, columns=24)
+    game = Game(rules, board=Board.empty(1, 24).with_tile((0, 23), 2), seed=1)
+    for _ in range(120_000):
+        game.play(Direction.LEFT, spawn=Spawn(2, (0, 23)))
+    record = Record.from_json(game.record().to_json())
+    record.verify()
+    assert record.plies == 120_000
+    assert game.board.max_tile == 131072

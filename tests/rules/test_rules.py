@@ -1,0 +1,196 @@
+"""Rules are values: checked when made, printed and parsed without loss."""
+
+from __future__ import annotations
+
+import dataclasses
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from tests.strategies import rules, weights
+
+from py2048 import Merging, Rules, get_rules, list_rules
+from py2048.errors import RulesError
+from py2048.rules import (
+    BoardSum,
+    EdgeSpawn,
+    MergePoints,
+    MovePoints,
+    RandomSpawn,
+    RandomStart,
+    Weights,
+)
+
+TWOS = Weights({2: 1})
+
+
+def spawn(**shares: str) -> RandomSpawn:
+    return RandomSpawn(Weights({int(tile[1:]): share for tile, share in shares.items()}))
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("classic", Rules("classic", 4, 4, RandomStart(2, 2), spawn(t2="0.9", t4="0.1"))),
+        (
+            "comp1127",
+            Rules(
+                "comp1127",
+                start=RandomStart(2, 2),
+                spawn=spawn(t2="96/101", t4="5/101"),
+                merging=Merging.CASCADE,
+                target=2048,
+                ends_at_target=True,
+            ),
+        ),
+        (
+            "cmput175",
+            Rules("cmput175", start=RandomStart(2, 2, TWOS), spawn=spawn(t2="0.75", t4="0.25")),
+        ),
+        (
+            "cits1401",
+            Rules(
+                "cits1401",
+                5,
+                5,
+                start=RandomStart(1, 25, TWOS),
+                spawn=EdgeSpawn(2),
+                scoring=MovePoints(1, -1),
+                target=None,
+            ),
+        ),
+        ("ist", Rules("ist", spawn=spawn(t2="0.8", t4="0.2"))),
+        (
+            "qsan_qarut",
+            Rules(
+                "qsan_qarut",
+                start=RandomStart(1, 1),
+                spawn=spawn(t2="0.5", t4="0.5"),
+                scoring=BoardSum(),
+            ),
+        ),
+    ],
+)
+def test_presets_are_the_documents_rules(name: str, expected: Rules) -> None:
+    """Each preset says what its document says, and the classic one what the original does."""
+    assert get_rules(name) == expected
+
+
+def test_the_communitys_boards_are_there() -> None:
+    """Boards from 2x4 to 8x8 are classic but for their size and target."""
+    for name in ("2x4", "3x3", "3x4", "5x5", "6x6", "7x7", "8x8"):
+        preset = get_rules(name)
+        assert f"{preset.rows}x{preset.columns}" == name
+        assert (preset.spawn, preset.scoring) == (get_rules("classic").spawn, MergePoints())
+
+
+def test_classic_comes_first_and_names_are_unique() -> None:
+    """Menus show the list in its order."""
+    names = [each.name for each in list_rules()]
+    assert names[0] == "classic"
+    assert len(set(names)) == len(names)
+
+
+@given(rules())
+def test_any_rules_survive_being_printed_and_parsed(each: Rules) -> None:
+    """`parse` is the inverse of `str`."""
+    assert Rules.parse(str(each)) == each
+
+
+def test_presets_survive_being_printed_and_parsed() -> None:
+    """A preset's full text gives the preset."""
+    for each in list_rules():
+        assert Rules.parse(str(each)) == each == Rules.parse(each.name)
+
+
+def test_a_text_changes_a_preset() -> None:
+    """What a text leaves out is as in the preset, or as in classic."""
+    assert Rules.parse("ist:size=5x3") == get_rules("ist", rows=5, columns=3)
+    assert Rules.parse("mine:target=none") == Rules("mine", target=None)
+    assert Rules.parse("classic:spawn=2:0.9+4:1/10") == get_rules("classic")
+
+
+@given(weights)
+def test_weights_are_exact(each: Weights) -> None:
+    """Probabilities sum to exactly one, and the integers are in their ratio, in lowest terms."""
+    shares = [share for _, share in each.pairs]
+    assert sum(shares) == 1
+    total = sum(each.integers)
+    assert [Fraction(number, total) for number in each.integers] == shares
+    assert list(each.tiles) == sorted(each.tiles)
+
+
+def test_equal_ratios_are_equal_weights() -> None:
+    """Weights compare by their ratio, and an absent tile has probability zero."""
+    assert Weights({2: 9, 4: 1}) == Weights([(4, "0.1"), (2, "0.9")])
+    assert Weights({2: 9, 4: 1}).probability(8) == 0
+
+
+def test_rules_are_frozen() -> None:
+    """Rules can be shared, hashed and never change."""
+    classic = get_rules("classic")
+    assert {classic: 1}[get_rules("classic")] == 1
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        classic.rows = 5  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "reason"),
+    [
+        ("x:size=1x1", "1x1", "two cells"),
+        ("x:size=0x4", "0", "1 to 64"),
+        ("x:size=65x4", "65", "1 to 64"),
+        ("x:size=4", "'4'", "rows x columns"),
+        ("x:size=axb", "'a'", "whole number"),
+        ("x:spawn=2:0", "'0'", "positive"),
+        ("x:spawn=2:-1", "'-1'", "positive"),
+        ("x:spawn=2:1/0", "'1/0'", "positive"),
+        ("x:spawn=2:nan", "'nan'", "positive"),
+        ("x:spawn=3:1", "3", "power of two"),
+        ("x:spawn=1:1", "1", "power of two"),
+        ("x:spawn=2:1+2:1", "[2, 2]", "twice"),
+        ("x:spawn=2:1+4:0.0000000001", "2:10000000000", "simpler"),
+        ("x:spawn=2", "'2'", "weight"),
+        ("x:start=17", "17", "fit"),
+        ("x:start=0", "0", "at least 1"),
+        ("x:start=5..3", "5..3", "upper end"),
+        ("x:target=6", "6", "power of two"),
+        ("x:target=none,end=target", "target", "without one"),
+        ("x:spawn=edge:2", "edge", "start"),
+        ("x:spawn=edge:6", "6", "power of two"),
+        ("x:merging=twice", "'twice'", "once or cascade"),
+        ("x:scoring=points", "'points'", "merges"),
+        ("x:end=never", "'never'", "stuck or target"),
+        ("x:zzz=1", "zzz=1", "known:"),
+        ("x:sze=4x4", "sze", "did you mean 'size'"),
+        ("x:size=", "size=", "lacks a value"),
+        ("clasic", "'clasic'", "did you mean 'classic'"),
+        ("", "''", "name"),
+        ("size=4x4", "size=4x4", "name"),
+    ],
+)
+def test_bad_rules_are_refused_with_the_value_and_the_reason(
+    text: str, value: str, reason: str
+) -> None:
+    """An error is one line that names what is wrong and what would be right."""
+    with pytest.raises(RulesError) as caught:
+        Rules.parse(text)
+    message = str(caught.value)
+    assert value in message
+    assert reason in message
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a:b", "a,b", "a=b"])
+def test_names_that_a_text_could_not_hold_are_refused(name: str) -> None:
+    """A name is one word without the grammar's signs."""
+    with pytest.raises(RulesError, match="no name"):
+        Rules(name)
+
+
+def test_wrong_fields_are_refused() -> None:
+    """A mistyped field suggests the right one; a size must be a whole number."""
+    with pytest.raises(RulesError, match="did you mean 'columns'"):
+        get_rules("classic", colums=5)
+    with pytest.raises(RulesError, match=r"2\.5"):
+        get_rules("classic", rows=2.5)
