@@ -80,13 +80,13 @@ def write(path: Path, text: str) -> None:
 def write_pages(app: Sphinx) -> None:
     """Write all generated pages and remove those of modules that are gone."""
     folder = Path(app.srcdir) / "reference" / "generated"
-    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "layers").mkdir(parents=True, exist_ok=True)
     pages = {"py2048.md": facade_page()}
     for layer in LAYERS:
         if importlib.util.find_spec(f"py2048.{layer}"):
-            pages[f"{layer}.md"] = layer_page(layer)
-    for old in folder.glob("*.md"):
-        if old.name not in pages:
+            pages[f"layers/{layer}.md"] = layer_page(layer)
+    for old in folder.rglob("*.md"):
+        if old.relative_to(folder).as_posix() not in pages:
             old.unlink()
     for name, text in pages.items():
         write(folder / name, text)
