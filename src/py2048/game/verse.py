@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from py2048.engine.board import Board, Cell
 from py2048.engine.direction import Direction
-from py2048.errors import BoardError, RecordError
+from py2048.errors import RecordError, RulesError
 from py2048.game.notation import encode_step
 from py2048.game.record import Record
 from py2048.game.spawning import Spawn
@@ -88,16 +88,18 @@ def _rules(size: Cell) -> Rules:
     name = f"{size[0]}x{size[1]}"
     if name in {rules.name for rules in list_rules()}:
         return get_rules(name)
-    return get_rules("classic", rows=size[0], columns=size[1])
+    try:
+        return get_rules("classic", rows=size[0], columns=size[1])
+    except RulesError as error:
+        raise RecordError(str(error)) from None
 
 
 def _record(rules: Rules, entries: list[_Entry]) -> Record:
     start = Board.empty(*rules.shape)
-    for entry in entries[:2]:
-        try:
-            start = start.with_tile(entry.spawn.cell, entry.spawn.tile)
-        except BoardError as error:
-            raise RecordError(f"start tile: {error}") from None
+    for _, spawn, _ in entries[:2]:
+        if spawn.cell not in start.empty_cells():
+            raise RecordError(f"a start tile cannot stand on cell {spawn.cell}")
+        start = start.with_tile(spawn.cell, spawn.tile)
     turns = "".join(_code(entry, rules.shape, ply) for ply, entry in enumerate(entries[2:], 1))
     times = tuple(entry.millis for entry in entries[2:])
     record = Record(rules, start, turns, score=0, player="2048verse", times=times)
