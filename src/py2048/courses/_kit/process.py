@@ -72,7 +72,7 @@ class Process:
     def __init__(self, setup: Setup, protection: Protection, config: dict[str, Any]) -> None:
         self.setup = setup
         self.protection = protection
-        self.user = _user()
+        self.user = None if protection.keeps_root else _user()
         self.closed = False
         self.complaint = ""
         down, self._requests = os.pipe()

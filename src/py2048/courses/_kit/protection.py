@@ -20,7 +20,7 @@ from py2048.errors import CourseError
 
 INSIDE = Path(__file__).resolve().parent / "inside"
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/gnu/store")
-SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts", "/etc/localtime")
+SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts", "/etc/localtime", "/var/cache/fontconfig")
 SCRATCH = "/py2048/scratch"  # as a submission in bubblewrap sees it
 
 
@@ -85,9 +85,20 @@ class Protection:
     wrap: Callable[[Setup], list[str]] = field(repr=False)
     own_root: bool = False  # whether the submission sees folders under other names
 
+    @property
+    def keeps_root(self) -> bool:
+        """Whether submissions run as root, because no other user can reach the interpreter."""
+        return os.geteuid() == 0 and not self.own_root and not _open_to_all()
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What this does not keep off, on this machine."""
+        extra = ("submissions run as root", "so the number of processes is not limited")
+        return (*self.lacks, *extra) if self.keeps_root else self.lacks
+
     def __str__(self) -> str:
         words = f"{self.name}: {', '.join(self.holds)}"
-        return f"{words}. NOT protected: {', '.join(self.lacks)}" if self.lacks else words
+        return f"{words}. NOT protected: {', '.join(self.missing)}" if self.missing else words
 
 
 def package_root() -> Path:
@@ -98,6 +109,15 @@ def package_root() -> Path:
 def python() -> str:
     """The interpreter for submissions: the one below any virtual environment."""
     return str(Path(getattr(sys, "_base_executable", "") or sys.executable).resolve())
+
+
+@functools.cache
+def _open_to_all() -> bool:
+    """Whether any user can read the interpreter, its library and the code in `INSIDE`."""
+    places = [Path(python()), Path(os.__file__), INSIDE / "boot.py"]
+    folders = {folder for place in places for folder in place.resolve().parents}
+    readable = all(place.stat().st_mode & 0o004 for place in places)
+    return readable and all(folder.stat().st_mode & 0o001 for folder in folders)
 
 
 def _binds(setup: Setup) -> list[str]:

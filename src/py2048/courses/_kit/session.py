@@ -380,6 +380,8 @@ def _left_out(file: str, statements: list[dict[str, Any]]) -> list[str]:
     """Notes for the student about lines that were left out."""
     notes = []
     for found in statements[:5]:
-        reason = f": {found['error']}: {found['message']}".rstrip(": ") if found["error"] else ""
-        notes.append(f"{file}, line {found['line']} was left out when loading{reason}")
+        reason = f"{found['error']}: {found['message']}".removesuffix(": ")
+        inner = f" (line {found['line']})" if found["line"] != found["statement"] else ""
+        why = f": {reason}{inner}" if reason else ""
+        notes.append(f"{file}, line {found['statement']} was left out when loading{why}")
     return notes

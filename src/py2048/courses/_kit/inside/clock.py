@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 IDLE_POLLS = 12  # looks at nothing new in a row, after which a program is taken to wait
 SPAN = 5.0  # virtual seconds that a program may go on after each request
+QUIET = 0.3  # real seconds without news, after which a program is taken to wait
 TICK = 0.01  # virtual seconds that pass with each look
 
 
@@ -27,6 +31,7 @@ class Clock:
         self._counter = time.perf_counter
         self._heard = self._monotonic()
         self.due: Callable[[], None] = lambda: None
+        self.running: Callable[[], bool] = lambda: False
 
     def take_over(self) -> None:
         """Put this clock behind the time module."""
@@ -65,7 +70,8 @@ class Clock:
         """The program looked for events; `news` says whether anything happened since before."""
         self.polls = 0 if news else self.polls + 1
         if self.real:
-            if self._monotonic() - self._heard > 0.4:
+            self._heard = self._monotonic() if news else self._heard
+            if self._monotonic() - self._heard > QUIET:
                 self.give_way()
             return
         self.skip(TICK)

@@ -7,14 +7,17 @@ import builtins
 import os
 import signal
 import sys
-import threading
-from collections.abc import Callable
-from pathlib import Path
-from types import FrameType
-from typing import Any
+from _thread import _count as threads_started
+from types import ModuleType
 
 from . import loading, terminal, wire
 from .clock import Clock
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+    from typing import Any
 
 __builtins__ = dict(vars(builtins))  # what the functions below use, whatever is replaced later
 
@@ -51,6 +54,8 @@ class Host:
         self.held = held
         self.file = config["file"]
         self.names: dict[str, Any] = {}
+        self.helpers: dict[str, Any] = {}
+        self.copied: dict[str, Any] = {}
         self.module: Any = None
         self.pending: dict[str, Any] | None = None
         self.running = False
@@ -70,11 +75,13 @@ class Host:
         self.builtins["input"] = self.keyboard.input
         if not self.config["trusted"]:
             sys.meta_path.insert(0, _Hidden)  # type: ignore[arg-type]
+        terminal.clear_without_shell()
         self.clock.take_over()
+        self.clock.running = lambda: self.running
         if self.config["gui"]:
             from . import windows
 
-            self.names["screen"] = windows.take_over(self.clock, real=self.config["real_window"])
+            self.helpers["screen"] = windows.take_over(self.clock, real=self.config["real_window"])
 
     def _too_much(self) -> None:
         self._send('{"state":"output"}')
@@ -121,7 +128,7 @@ class Host:
         sys.setrecursionlimit(self.depth)
         facts["output"] = self.screen.take()
         facts["asked"] = self.keyboard.asked
-        facts["threads"] = threading.active_count()
+        facts["threads"] = 1 + threads_started()
         self._send(wire.encode(facts))
 
     # -- time ---------------------------------------------------------------------------
@@ -157,27 +164,33 @@ class Host:
 
     def do_load(self, request: dict[str, Any]) -> None:
         """Load the student's file as a module."""
-        path = Path(self.config["scratch"]) / self.file
+        config = self.config
         result, error = self.guard(
             request["seconds"] + 30,
-            lambda: loading.load(self.config["module"], path, request, self.guard),
+            lambda: loading.Loader(
+                config["module"], config["scratch"], self.file, self.guard
+            ).load(request["way"], request["skip"], request["seconds"]),
         )
-        self.module = _modules.get(self.config["module"])
-        facts = result or {"left_out": []}
-        facts["error"] = None if error is None else self.describe(error)
-        self._reply({**facts, "state": "done"})
+        self.module = _modules.get(config["module"])
+        described = None if error is None else self.describe(error)
+        self._reply({"state": "done", "left_out": result or [], "error": described})
 
     def do_begin(self, request: dict[str, Any]) -> None:
         """Make the names fresh: those of the module, the module, the helpers."""
-        kept = {"screen": self.names["screen"]} if "screen" in self.names else {}
-        self.names.clear()
-        module = _modules["__main__"] if self.running else self.module
-        self.names.update(
-            (name, value) for name, value in vars(module).items() if not name.startswith("__")
-        )
-        self.names[self.config["module"]] = module
-        self.names.update(kept, __name__="__console__")
+        del request
+        self.names = {**self.helpers, "__name__": "__console__"}
+        self.copied = {}
+        self._follow()
         self._reply({"state": "done"})
+
+    def _follow(self) -> None:
+        """Bring the names up to date with the module's, but for those that were assigned."""
+        module = _modules["__main__"] if self.running else self.module
+        current = {**vars(module), self.config["module"]: module}
+        for name, value in current.items():
+            untouched = name not in self.names or self.names[name] is self.copied.get(name, self)
+            if untouched and not name.startswith("__") and name not in self.helpers:
+                self.names[name] = self.copied[name] = value
 
     def do_run(self, request: dict[str, Any]) -> None:
         """Run some lines; the value of a last expression is the value of them all."""
@@ -202,6 +215,8 @@ class Host:
         if request["seed"] is not None or request["draws"]:
             terminal.reseed(self.chance, request["seed"] or 0, request["draws"])
         self.clock.allow()
+        if self.names:
+            self._follow()
 
     def _evaluate(self, code: str) -> Any:
         tree = ast.parse(code)
@@ -215,10 +230,11 @@ class Host:
         """Run the student's file as a program, until it ends or waits for a person."""
         self._prepare(request)
         sys.argv[:] = [self.file, *request["arguments"]]
-        main = type(sys)("__main__")
+        main = ModuleType("__main__")
         main.__file__ = self.file
         _modules["__main__"] = main
-        code = compile(Path(self.file).read_bytes(), self.file, "exec")
+        with open(self.file, "rb") as source:
+            code = compile(source.read(), self.file, "exec")
         self.running = True
         self.pending = {"error": None}
         error = self.guard(request["seconds"], lambda: exec(code, main.__dict__))[1]

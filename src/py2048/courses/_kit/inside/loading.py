@@ -10,56 +10,65 @@ from __future__ import annotations
 
 import ast
 import sys
-import types
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+from types import ModuleType
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    Guard = Callable[[float, Callable[[], Any]], tuple[Any, BaseException | None]]
 
 QUIET = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
 PATIENCE = 0.5  # seconds for one statement in the way ``each``
 
-Guard = Callable[[float, Callable[[], Any]], tuple[Any, BaseException | None]]
 
+class Loader:
+    """Loads `file` of `folder` as the module `name`.
 
-def load(name: str, path: Path, request: dict[str, Any], guard: Guard) -> dict[str, Any]:
-    """Load `path` as the module `name`; say what could not be run.
-
-    `request` holds the `way`, the `seconds` it may take, and the lines of the statements to
-    `skip`. `guard` runs a function for at most some seconds: its result and its error.
+    `guard` runs a function for at most some seconds and gives its result and its error.
     """
-    module = types.ModuleType(name)
-    module.__file__ = path.name
-    sys.modules[name] = module
-    tree = ast.parse(path.read_bytes(), path.name)
-    if request["way"] == "whole":
-        error = guard(request["seconds"], lambda: run(tree.body, path.name, module))[1]
-        return {"left_out": [] if error is None else [note(error, path, tree.body[0])]}
-    return {"left_out": load_parts(tree, path, module, request, guard)}
 
+    def __init__(self, name: str, folder: str, file: str, guard: Guard) -> None:
+        self.folder = folder
+        self.file = file
+        self.guard = guard
+        self.module = ModuleType(name)
+        self.module.__file__ = file
+        sys.modules[name] = self.module
 
-def load_parts(
-    tree: ast.Module, path: Path, module: types.ModuleType, request: dict[str, Any], guard: Guard
-) -> list[dict[str, Any]]:
-    """Run the statements one by one; give back those that were left out, and why."""
-    futures: list[ast.stmt] = [s for s in tree.body if is_future(s)]
-    left_out = []
-    for statement in tree.body:
-        if statement.lineno in request["skip"]:
-            continue
-        if request["way"] == "quiet" and not isinstance(statement, QUIET):
-            if not isinstance(statement, ast.If) and not docstring(statement):
-                left_out.append(left(statement, statement.lineno, "", ""))
-            continue
-        part = futures if statement in futures else [*futures, statement]
-        error = guard(PATIENCE, lambda part=part: run(part, path.name, module))[1]  # type: ignore[misc]
-        if error is not None:
-            left_out.append(note(error, path, statement))
-    return left_out
+    def load(self, way: str, skip: Sequence[int], seconds: float) -> list[dict[str, Any]]:
+        """Run the file; return what was left out beside the statements at the lines `skip`."""
+        with open(f"{self.folder}/{self.file}", "rb") as source:
+            tree = ast.parse(source.read(), self.file)
+        if way == "whole":
+            error = self.guard(seconds, lambda: self.run(tree.body))[1]
+            return [] if error is None else [self.note(error, tree.body[0])]
+        futures: list[ast.stmt] = [s for s in tree.body if is_future(s)]
+        self.run(futures)
+        wanted = [s for s in tree.body if s not in futures and s.lineno not in skip]
+        found = [self.part(statement, futures, way) for statement in wanted]
+        return [note for note in found if note]
 
+    def part(
+        self, statement: ast.stmt, futures: list[ast.stmt], way: str
+    ) -> dict[str, Any] | None:
+        """Run one statement, or say why it is left out."""
+        if way == "quiet" and not isinstance(statement, QUIET):
+            harmless = isinstance(statement, ast.If) or is_docstring(statement)
+            return None if harmless else left_out(statement, statement.lineno, "", "")
+        error = self.guard(PATIENCE, lambda: self.run([*futures, statement]))[1]
+        return self.note(error, statement) if error is not None else None
 
-def run(statements: list[ast.stmt], file: str, module: types.ModuleType) -> None:
-    """Run `statements` in `module`."""
-    exec(compile(ast.Module(statements, []), file, "exec"), module.__dict__)
+    def run(self, statements: list[ast.stmt]) -> None:
+        """Run `statements` in the module."""
+        exec(compile(ast.Module(statements, []), self.file, "exec"), self.module.__dict__)
+
+    def note(self, error: BaseException, statement: ast.stmt) -> dict[str, Any]:
+        """What went wrong in a statement, and on which line of the student's file."""
+        file, line = place_of(error, self.file, self.folder)
+        line = line if file == self.file and line else statement.lineno
+        return left_out(statement, line, type(error).__name__, words_of(error))
 
 
 def is_future(statement: ast.stmt) -> bool:
@@ -67,19 +76,12 @@ def is_future(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
 
 
-def docstring(statement: ast.stmt) -> bool:
+def is_docstring(statement: ast.stmt) -> bool:
     """Whether a statement is only a string."""
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
-def note(error: BaseException, path: Path, statement: ast.stmt) -> dict[str, Any]:
-    """What went wrong while loading, and on which line of the student's file."""
-    file, line = place_of(error, path.name, str(path.parent))
-    line = line if file == path.name and line else statement.lineno
-    return left(statement, line, type(error).__name__, words_of(error))
-
-
-def left(statement: ast.stmt, line: int, error: str, message: str) -> dict[str, Any]:
+def left_out(statement: ast.stmt, line: int, error: str, message: str) -> dict[str, Any]:
     """A statement that was left out: where it begins, where it failed, and how."""
     return {"statement": statement.lineno, "line": line, "error": error, "message": message}
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import builtins
 import io
+import os
 import random
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
 
 __builtins__ = dict(vars(builtins))  # what the functions below use, whatever is replaced later
 
@@ -113,6 +117,16 @@ METHODS = (
     "lognormvariate expovariate vonmisesvariate gammavariate gauss betavariate paretovariate "
     "weibullvariate getstate setstate getrandbits randbytes"
 )
+
+
+def clear_without_shell() -> None:
+    """Let ``os.system("clear")`` do nothing: there is no terminal to clear."""
+    system = os.system
+
+    def quiet(command: Any) -> int:
+        return 0 if str(command).strip().lower() in {"clear", "cls"} else system(command)
+
+    os.system = quiet
 
 
 def take_over_random() -> Chance:

@@ -9,8 +9,15 @@ replaces `len` or `isinstance` breaks only itself.
 from __future__ import annotations
 
 import builtins
-from json.encoder import encode_basestring_ascii
-from typing import Any
+
+try:
+    from _json import encode_basestring_ascii  # spares the import of the whole package
+except ImportError:
+    from json.encoder import encode_basestring_ascii
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 __builtins__ = dict(vars(builtins))  # what the functions below use, whatever is replaced later
 
