@@ -1,0 +1,477 @@
+"""The session: events in order, everything saved, best scores honest, advice never outdated."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from py2048 import Board, Direction, Game, Record, Rules, get_rules, make_player
+from py2048.errors import GameOverError, PlayerError, RecordError, StorageError
+from py2048.session import (
+    Event,
+    GameOver,
+    GameStarted,
+    Hinted,
+    Moved,
+    Refused,
+    Replay,
+    Session,
+    StorageTrouble,
+    Undone,
+    Won,
+    open_session,
+)
+from py2048.session.keeper import FORKED
+
+LEFT, RIGHT, UP, DOWN = Direction.LEFT, Direction.RIGHT, Direction.UP, Direction.DOWN
+NEARLY = Board.parse("1024 1024 . . / . . . . / . . . . / . . . .")
+LAST = Board.parse("4 8 4 8 / 8 4 8 4 / 4 8 4 8 / 16 32 . 2")
+
+
+class Listener(list[Event]):
+    """Collects events."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        session.subscribe(self.append)
+
+    def kinds(self) -> list[str]:
+        """The names of the events, and forget them."""
+        names = [type(event).__name__ for event in self]
+        self.clear()
+        return names
+
+
+@pytest.fixture(params=["memory", "store"])
+def session(request: pytest.FixtureRequest) -> Iterator[Session]:
+    """A session without and with a store."""
+    table = Session() if request.param == "memory" else open_session()
+    yield table
+    table.close()
+
+
+def play(session: Session, moves: int) -> None:
+    """Try the directions in turn, as a patient beginner would."""
+    target = session.game.ply + moves
+    while session.game.ply < target and not session.game.is_over:
+        any(session.move(direction) for direction in (DOWN, LEFT, RIGHT, UP))
+
+
+def test_events_carry_all_that_a_screen_draws(session: Session) -> None:
+    """A move says where it came from, what moved, what appeared and what it scored."""
+    events = Listener(session)
+    session.start(get_rules("2x4"), seed=1, board=Board.parse("2 2 . 4 / . . . ."))
+    assert session.move(LEFT)
+    started, moved = events[:2]
+    assert isinstance(started, GameStarted)
+    assert not started.resumed
+    assert isinstance(moved, Moved)
+    assert moved.before == started.board
+    assert (moved.points, moved.score) == (4, 4)
+    assert moved.turn.slide.board.rows[0] == (4, 4, 0, 0)
+    assert moved.turn.spawn is not None
+    assert moved.board[moved.turn.spawn.cell] == moved.turn.spawn.tile
+    session.undo()
+    undone = events[-1]
+    assert isinstance(undone, Undone)
+    assert (undone.before, undone.board, undone.score) == (moved.board, started.board, 0)
+    assert {m.source for m in undone.backward_motions} <= {(0, 0), (0, 1)}
+    session.redo()
+    assert events[-1] == Moved(
+        moved.before, moved.turn, moved.board, 4, 4, session.best, redone=True
+    )
+
+
+def test_a_refused_move_says_what_it_costs(session: Session) -> None:
+    """Nothing under most rules, a point under cits1401."""
+    events = Listener(session)
+    session.start(board=Board.parse("2 4 . . / . . . . / . . . . / . . . ."), seed=1)
+    assert not session.move(LEFT)
+    assert events[-1] == Refused(LEFT, 0, 0)
+    assert not session.can_undo
+    session.start(get_rules("cits1401"), board=Board.empty(5, 5).with_tile((0, 0), 2), seed=1)
+    assert not session.move(UP)
+    assert events[-1] == Refused(UP, -1, -1)
+    assert session.can_undo
+
+
+def test_winning_is_announced_once_and_play_goes_on(session: Session) -> None:
+    """Undo and redo do not announce it again."""
+    events = Listener(session)
+    session.start(board=NEARLY, seed=1)
+    session.move(LEFT)
+    assert events.kinds() == ["GameStarted", "Moved", "Won"]
+    session.undo()
+    session.redo()
+    play(session, 1)
+    assert events.kinds()[:3] == ["Undone", "Moved", "Moved"]
+    assert session.in_progress
+
+
+def test_winning_ends_the_game_where_the_rules_say_so(session: Session) -> None:
+    """comp1127 announces both."""
+    events = Listener(session)
+    session.start(get_rules("comp1127"), board=NEARLY, seed=1)
+    session.move(LEFT)
+    assert events[-2] == Won(2048, plays_on=False)
+    assert isinstance(events[-1], GameOver)
+    assert not session.in_progress
+
+
+def test_the_end_tells_the_best(session: Session) -> None:
+    """A game that holds the best score says so."""
+    events = Listener(session)
+    session.start(get_rules("2x4"), seed=2)
+    play(session, 10_000)
+    over = events[-1]
+    assert isinstance(over, GameOver)
+    assert over.is_best
+    assert over.best == over.score == session.best > 0
+
+
+def test_help_and_computers_have_their_own_lists(session: Session) -> None:
+    """Plain until an undo or a hint, then assisted; a computer's move makes it a computer's."""
+    session.start(seed=1)
+    play(session, 3)
+    assert session.category == "plain"
+    session.undo()
+    assert session.category == "assisted"
+    session.start(seed=1)
+    session.hint("greedy")
+    assert session.category == "assisted"
+    session.start(seed=1)
+    before = session.best
+    while session.game.score <= before:
+        assert session.autoplay_step("corner")
+    assert (session.category, session.best) == ("computer", before)
+
+
+def test_hints_are_shown_only_for_the_position_they_are_about(session: Session) -> None:
+    """A worker's answer to an outdated position is dropped, and so is its move."""
+    events = Listener(session)
+    session.start(seed=1)
+    question = session.question()
+    hint = question.ask(make_player("greedy"))
+    assert set(hint.values) == set(session.game.legal_directions())
+    assert session.show_hint(hint)
+    assert isinstance(events[-1], Hinted)
+    play(session, 1)
+    assert not session.show_hint(hint)
+    assert not session.play_hint(hint)
+    assert session.game.ply == 1
+    fresh = session.question().choose(make_player("greedy"))
+    assert session.play_hint(fresh)
+    assert session.game.ply == 2
+
+
+def test_advisers_do_not_see_what_will_spawn(session: Session) -> None:
+    """The question carries no seed: the player gets a game with another generator."""
+    seen: list[Game] = []
+
+    class Spy:
+        name = "spy"
+
+        def choose(self, game: Game) -> Direction:
+            seen.append(game)
+            return game.legal_directions()[0]
+
+        def rate(self, game: Game) -> dict[Direction, float]:
+            return dict.fromkeys(game.legal_directions(), 0.0)
+
+    session.start(seed=77)
+    session.autoplay_step(Spy())
+    assert seen[0] is not session.game
+    assert seen[0].seed == 0
+
+
+def test_a_player_that_cheats_is_caught(session: Session) -> None:
+    """An illegal answer is an error that names the player; the game stays."""
+
+    class Cheat:
+        name = "cheat"
+
+        def choose(self, game: Game) -> Direction:
+            return next(d for d in Direction if d not in game.legal_directions())
+
+        def rate(self, game: Game) -> dict[Direction, float]:
+            return {}
+
+    session.start(board=Board.parse("2 4 . . / . . . . / . . . . / . . . ."), seed=1)
+    with pytest.raises(PlayerError, match="'cheat' chose"):
+        session.autoplay_step(Cheat())
+    with pytest.raises(PlayerError, match="no player"):
+        session.hint("nobody")
+    assert session.game.ply == 0
+
+
+def test_nothing_is_asked_when_the_game_is_over(session: Session) -> None:
+    """A hint says so; autoplay stops."""
+    session.start(board=Board.parse("2 4 2 4 / 4 2 4 2 / 2 4 2 4 / 4 2 4 2"), seed=1)
+    assert not session.autoplay_step("greedy")
+    with pytest.raises(GameOverError):
+        session.hint("greedy")
+
+
+def test_a_listener_can_leave(session: Session) -> None:
+    """After that it hears nothing."""
+    heard: list[Event] = []
+    leave = session.subscribe(heard.append)
+    session.start(seed=1)
+    leave()
+    play(session, 1)
+    assert [type(event) for event in heard] == [GameStarted]
+
+
+# With a store
+
+
+def test_everything_is_there_after_a_restart() -> None:
+    """Board, score, undone turns, help and best score come back."""
+    first = open_session()
+    first.start(get_rules("ist"), seed=9)
+    play(first, 30)
+    first.undo()
+    first.undo()
+    first.hint("greedy")
+    board, score, undone, best = first.game.board, first.game.score, first.game.undone, first.best
+    # No close: as if the process had been killed.
+    second = open_session()
+    events = Listener(second)
+    assert second.resume()
+    assert events[0] == GameStarted(board, score, best, resumed=True)
+    assert (second.game.undone, second.category) == (undone, "assisted")
+    assert second.record().undos == 2
+    assert second.record().hints == 1
+    first.close()
+    second.close()
+
+
+def test_each_rule_set_keeps_its_own_game() -> None:
+    """Starting other rules loses nothing: both games can be resumed."""
+    with_store = open_session()
+    with_store.start(get_rules("3x3"), seed=1)
+    play(with_store, 5)
+    small = with_store.game.board
+    with_store.start(get_rules("classic"), seed=1)
+    play(with_store, 5)
+    assert with_store.resume(get_rules("3x3"))
+    assert with_store.game.board == small
+    names = {Rules.parse(saved.rules).name for saved in with_store.saved_games()}
+    assert names == {"3x3", "classic"}
+    assert not with_store.resume(get_rules("8x8"))
+    assert with_store.game.board == small
+    with_store.close()
+
+
+def test_a_game_without_a_move_leaves_nothing_behind() -> None:
+    """Opening and closing the program does not fill the store."""
+    session = open_session()
+    session.start(seed=1)
+    session.start(seed=2)
+    session.close()
+    session = open_session()
+    assert session.saved_games() == []
+    assert not session.resume()
+    session.close()
+
+
+def test_a_finished_game_becomes_a_verified_record() -> None:
+    """After the next start, or after the next opening if the process ended before."""
+    session = open_session()
+    session.start(get_rules("2x4"), seed=2)
+    play(session, 10_000)
+    score = session.game.score
+    later = open_session()  # the first was not closed: it was killed
+    (game,) = later.finished()
+    assert (game.score, game.category, game.outcome) == (score, "plain", "lost")
+    record = later.finished_record(game.id)
+    record.verify()
+    assert (record.seed, record.score, len(record.times)) == (2, score, game.plies)
+    assert later.scores()[0].best == score
+    assert later.scores(get_rules("classic")) == []
+    later.close()
+    session.close()
+
+
+def test_the_best_score_survives_and_is_a_persons() -> None:
+    """It is known at once in the next session, also while the game goes on."""
+    session = open_session()
+    session.start(seed=1)
+    play(session, 30)
+    assert session.best == session.game.score > 0
+    other = open_session()
+    other.start(seed=2)
+    assert other.best == session.best
+    session.close()
+    other.close()
+
+
+def test_two_windows_on_one_game_do_not_overwrite_each_other() -> None:
+    """The second to move keeps its line as a game of its own, and says so."""
+    one = open_session()
+    one.start(seed=1)
+    play(one, 3)
+    two = open_session()
+    assert two.resume()
+    events = Listener(two)
+    play(one, 1)
+    play(two, 2)
+    assert StorageTrouble(FORKED) in events
+    assert events.kinds().count("StorageTrouble") == 1
+    boards = {one.game.board, two.game.board}
+    ids = {saved.id for saved in one.saved_games()}
+    assert len(ids) == 2
+    three = open_session()
+    resumed = set()
+    for saved in three.saved_games():
+        three.resume_saved(saved)
+        resumed.add(three.game.board)
+    assert resumed == boards
+    for session in (one, two, three):
+        session.close()
+
+
+def test_a_failing_store_does_not_stop_play(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The trouble is announced; what was missed is saved when the store works again."""
+    session = open_session()
+    session.start(seed=1)
+    events = Listener(session)
+    play(session, 2)
+    store = session._store
+    working = store.append_turn
+
+    def full(*args: object, **kwargs: object) -> int:
+        raise StorageError("the disk is full")
+
+    monkeypatch.setattr(store, "append_turn", full)
+    events.clear()
+    play(session, 3)
+    assert StorageTrouble("the disk is full") in events
+    assert session.game.ply == 5
+    monkeypatch.setattr(store, "append_turn", working)
+    play(session, 1)
+    again = open_session()
+    assert again.resume()
+    assert (again.game.board, again.game.ply) == (session.game.board, 6)
+    session.close()
+    again.close()
+
+
+def test_a_session_without_a_store_keeps_nothing() -> None:
+    """It plays all the same."""
+    session = Session()
+    session.start(seed=1)
+    play(session, 2)
+    assert not session.resume()
+    assert (session.saved_games(), session.scores(), session.finished()) == ([], [], [])
+    with pytest.raises(StorageError, match="without a store"):
+        session.finished_record("x")
+    session.set_setting("theme", "dark")
+    assert session.get_setting("theme") == "dark"
+    assert session.get_setting("speed", 3) == 3
+
+
+def test_settings_are_remembered() -> None:
+    """In the next session too."""
+    session = open_session()
+    session.set_setting("theme", "high-contrast")
+    session.close()
+    session = open_session()
+    assert session.get_setting("theme", "dark") == "high-contrast"
+    session.close()
+
+
+def test_a_record_can_be_saved_and_gone_on_with(tmp_path: Path) -> None:
+    """The file verifies; the game goes on from its end, with its turns to be undone."""
+    session = open_session()
+    session.start(seed=4)
+    play(session, 12)
+    session.save_record(tmp_path / "game.2048.json")
+    record = Record.load(tmp_path / "game.2048.json")
+    record.verify()
+    session.start_from(record)
+    board, _, score = list(record.replay())[-1]
+    assert (session.game.board, session.game.score) == (board, score)
+    assert session.undo()
+    board = session.game.board
+    session.close()
+    session = open_session()
+    assert session.resume()
+    assert session.game.board == board
+    session.close()
+
+
+CHILD = """
+    import sys
+    from py2048 import Direction, get_rules
+    from py2048.session import open_session
+    session = open_session()
+    session.start(get_rules("5x5"), seed=int(sys.argv[1]))
+    while True:
+        for direction in Direction:
+            if session.move(direction):
+                print(session.game.ply, session.game.score, flush=True)
+"""
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_sigkill_between_moves_loses_nothing(seed: int) -> None:
+    """Every move that was shown is there after the process was killed."""
+    child = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(CHILD), str(seed)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ.copy(),
+    )
+    assert child.stdout is not None
+    for _ in range(20 + 7 * seed):
+        line = child.stdout.readline()
+    child.send_signal(signal.SIGKILL)
+    rest = child.stdout.read().splitlines()
+    child.stdout.close()
+    child.wait()
+    last = [text for text in [line, *rest] if text.count(" ") == 1][-1]
+    session = open_session()
+    assert session.resume()
+    ply, score = map(int, last.split())
+    assert session.game.ply >= ply
+    while session.game.ply > ply:
+        session.undo()
+    assert session.game.score == score
+    session.close()
+
+
+def test_a_replay_walks_both_ways() -> None:
+    """Forward gives the moves to animate, back takes them away, seek jumps."""
+    game = Game(seed=3)
+    while game.ply < 20:
+        next(filter(game.attempt, (DOWN, LEFT, RIGHT, UP)))
+    replay = Replay(game.record())
+    assert (len(replay), replay.index, replay.board) == (20, 0, game.start)
+    boards = [game.start]
+    while event := replay.forward():
+        assert event.before == boards[-1]
+        boards.append(event.board)
+    assert boards[-1] == game.board
+    for board in reversed(boards[:-1]):
+        undone = replay.back()
+        assert undone is not None
+        assert undone.board == board
+    assert replay.back() is None
+    assert replay.seek(7).board == boards[7]
+    assert replay.seek(99).ply == 20
+    assert replay.seek(-5).ply == 0
+    assert replay.scores[-1] == game.score
+
+
+def test_a_bad_record_is_not_replayed() -> None:
+    """It is verified first."""
+    with pytest.raises(RecordError):
+        Replay(Record(get_rules("classic"), LAST, "U10", 0))
