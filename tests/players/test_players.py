@@ -1,0 +1,250 @@
+"""Players: made from a text, never illegal, as good as they claim to be."""
+
+from __future__ import annotations
+
+import math
+from importlib.metadata import EntryPoint
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.strategies import boards, games, presets
+
+from py2048 import Board, Direction, Game, Player, get_rules, list_players, list_rules, make_player
+from py2048.errors import GameOverError, PlayerError
+from py2048.evaluation import board_value, line_value
+from py2048.players import registry
+from py2048.rules import Rules
+from py2048.search.expectimax import Expectimax, outcomes
+from py2048.testing import check_player
+
+QUICK = ("corner", "greedy", "random", "random:seed=3", "expectimax:depth=1")
+
+
+@pytest.mark.parametrize("spec", QUICK)
+def test_every_player_keeps_the_laws(spec: str) -> None:
+    """Our own players pass the check that we offer for others', under every preset."""
+    check_player(make_player(spec))
+
+
+def test_looking_two_moves_ahead_keeps_the_laws() -> None:
+    """The default expectimax, on boards where it is quick."""
+    small = [rules for rules in list_rules() if rules.cells <= 25]
+    check_player(make_player("expectimax"), small, positions=3)
+
+
+@pytest.mark.parametrize("spec", QUICK)
+@settings(max_examples=30)
+@given(game=games(longest=30))
+def test_a_player_makes_itself_again_from_its_name(spec: str, game: Game) -> None:
+    """The name is a spec; players without chance choose the same again."""
+    player = make_player(spec)
+    again = make_player(player.name)
+    assert again.name == player.name
+    if not game.is_over:
+        assert again.choose(game) == player.choose(game) or spec == "random"
+
+
+@settings(max_examples=30)
+@given(games(longest=30))
+def test_a_rating_player_chooses_its_best(game: Game) -> None:
+    """`choose` and `rate` agree."""
+    for spec in ("corner", "greedy", "expectimax:depth=1"):
+        player = make_player(spec)
+        ratings = player.rate(game)
+        if ratings:
+            assert ratings[player.choose(game)] == max(ratings.values())
+
+
+def test_the_registry_lists_what_it_makes() -> None:
+    """Names are sorted, described, and each makes a player."""
+    names = list_players()
+    assert names == tuple(sorted(names))
+    assert {"corner", "expectimax", "greedy", "random"} <= set(names)
+    for name in names:
+        assert isinstance(make_player(name), Player)
+        assert registry.describe_player(name)
+
+
+@pytest.mark.parametrize(
+    ("spec", "reason"),
+    [
+        ("expectimx", "did you mean 'expectimax'"),
+        ("", "no player is called ''"),
+        ("expectimax:dept=3", "did you mean 'depth'"),
+        ("expectimax:depth", "lacks a value"),
+        ("expectimax:depth=", "must be of type int"),
+        ("expectimax:depth=two", "depth='two' of player 'expectimax' must be of type int"),
+        ("expectimax:depth=0", "depth must be 1 to"),
+        ("random:seed=x", "must be of type int"),
+        ("greedy:depth=1", "no option 'depth'"),
+    ],
+)
+def test_a_wrong_spec_is_refused_with_the_fix(spec: str, reason: str) -> None:
+    """The error is one line that names the value."""
+    with pytest.raises(PlayerError) as caught:
+        make_player(spec)
+    assert reason in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_plugins_register_through_the_same_door(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An entry point of another package is a player like ours; a broken one says so."""
+    entries = {
+        "mine": EntryPoint("mine", "tests.players.plugin:Mine", registry.GROUP),
+        "broken": EntryPoint("broken", "tests.players.nowhere:None_", registry.GROUP),
+    }
+    monkeypatch.setattr(registry, "_entries", lambda: entries)
+    assert list_players() == ("broken", "mine")
+    player = make_player("mine:favourite=up,bold=yes,ratio=0.5")
+    assert (player.favourite, player.bold, player.ratio) == ("up", True, 0.5)  # type: ignore[attr-defined]
+    with pytest.raises(PlayerError, match="'broken' cannot be loaded"):
+        make_player("broken")
+    with pytest.raises(PlayerError, match="of type bool"):
+        make_player("mine:bold=perhaps")
+
+
+def test_check_player_catches_what_breaks_the_laws() -> None:
+    """Each law is really checked."""
+
+    class Good:
+        name = "good"
+
+        def choose(self, game: Game) -> Direction:
+            if not game.legal_directions():
+                raise GameOverError("over")
+            return game.legal_directions()[0]
+
+        def rate(self, game: Game) -> dict[Direction, float]:
+            return dict.fromkeys(game.legal_directions(), 0.0)
+
+    class Illegal(Good):
+        def choose(self, game: Game) -> Direction:
+            illegal = [d for d in Direction if d not in game.legal_directions()]
+            return illegal[0] if illegal else super().choose(game)
+
+    class Stubborn(Good):
+        def choose(self, game: Game) -> Direction:
+            return (*game.legal_directions(), Direction.UP)[0]
+
+    class Partial(Good):
+        def rate(self, game: Game) -> dict[Direction, float]:
+            return {}
+
+    class Infinite(Good):
+        def rate(self, game: Game) -> dict[Direction, float]:
+            return dict.fromkeys(game.legal_directions(), math.inf)
+
+    class Meddler(Good):
+        def choose(self, game: Game) -> Direction:
+            direction = super().choose(game)
+            game.play(direction)
+            return direction
+
+    class Nameless(Good):
+        name = ""
+
+    rules = [get_rules("classic")]
+    check_player(Good(), rules)
+    for broken, law in [
+        (Illegal(), "illegal"),
+        (Stubborn(), "finished game"),
+        (Partial(), "rated"),
+        (Infinite(), "rated"),
+        (Meddler(), "changed the game|illegal"),
+        (Nameless(), "name"),
+        (object(), "lacks"),
+    ]:
+        with pytest.raises(AssertionError, match=law):
+            check_player(broken, rules)  # type: ignore[arg-type]
+
+
+def mean_score(spec: str, rules: Rules, number: int) -> float:
+    """The mean score over fixed seeds."""
+    total = 0
+    player = make_player(spec)
+    for seed in range(number):
+        game = Game(rules, seed=seed)
+        while not game.is_over:
+            game.play(player.choose(game))
+        total += game.score
+    return total / number
+
+
+def test_players_are_as_good_as_their_reputation() -> None:
+    """On fixed seeds: random < greedy < expectimax, as everybody finds."""
+    classic = get_rules("classic")
+    random, greedy = mean_score("random:seed=1", classic, 40), mean_score("greedy", classic, 40)
+    expectimax = mean_score("expectimax:depth=1", classic, 20)
+    assert 700 < random < 1500 < greedy < expectimax
+
+
+@settings(max_examples=25)
+@given(boards(largest=3), st.integers(1, 2), presets)
+def test_expectimax_is_the_recursion_of_its_definition(
+    board: Board, depth: int, rules: Rules
+) -> None:
+    """Against a few lines that compute the definition directly."""
+    from dataclasses import replace
+
+    from py2048.rules import EdgeSpawn, MovePoints, RandomStart, Weights
+    from py2048.search.expectimax import LOST
+
+    start = RandomStart(1, 1, Weights({2: 1}))
+    rules = replace(rules, rows=board.shape[0], columns=board.shape[1], start=start, target=None,
+                    ends_at_target=False)  # fmt: skip
+    gain_of_spawn = float(sum(tile * p for tile, p in rules.spawn_weights.pairs))
+
+    def value(position: Board, left: int) -> float:
+        moves = [move(position, d, left) for d in position.legal_directions()]
+        return max(moves) if moves else board_value(position) + LOST
+
+    def move(position: Board, direction: Direction, left: int) -> float:
+        slide = position.slide(direction, rules.merging)
+        gain = {"cits1401": 1.0, "qsan_qarut": gain_of_spawn}.get(rules.name, slide.points)
+        if left == 1:
+            return gain + board_value(slide.board)
+        if isinstance(rules.spawn, EdgeSpawn):
+            game = Game(rules, board=position, seed=0)
+            return gain + value(game.play(direction).board, left - 1)
+        cells = slide.board.empty_cells()
+        return gain + sum(
+            float(p) / len(cells) * value(slide.board.with_tile(cell, tile), left - 1)
+            for tile, p in rules.spawn.weights.pairs
+            for cell in cells
+        )
+
+    assert isinstance(rules.scoring, MovePoints) == (rules.name == "cits1401")
+    rated = Expectimax(rules, board_value, depth).rate(board)
+    assert set(rated) == set(board.legal_directions())
+    for direction, worth in rated.items():
+        assert worth == pytest.approx(move(board, direction, depth), rel=1e-9, abs=1e-6)
+
+
+@given(boards(), presets, st.sampled_from(list(Direction)))
+def test_chance_outcomes_are_a_distribution(
+    board: Board, rules: Rules, direction: Direction
+) -> None:
+    """Probabilities sum to one, and each outcome adds one tile."""
+    afterstate = board.slide(direction).board
+    if afterstate == board:
+        return
+    results = list(outcomes(rules, afterstate, direction))
+    assert sum(share for share, _ in results) == pytest.approx(1.0)
+    for _, after in results:
+        assert after.sum - afterstate.sum in rules.spawn_weights.tiles
+        assert len(after.empty_cells()) == len(afterstate.empty_cells()) - 1
+
+
+@given(boards())
+def test_the_heuristic_is_the_same_for_symmetric_boards(board: Board) -> None:
+    """Rows and columns count alike, read from either end."""
+    turned = Board.from_rows([row[::-1] for row in zip(*board.rows, strict=True)])
+    assert board_value(turned) == pytest.approx(board_value(board))
+
+
+def test_the_heuristic_likes_order_and_room() -> None:
+    """Empty cells and equal neighbours are good; disorder is bad."""
+    assert line_value((8, 4, 2, 0)) > line_value((8, 2, 4, 0))
+    assert line_value((8, 8, 0, 0)) > line_value((8, 4, 0, 0))
+    assert line_value((8, 0, 0, 0)) > line_value((8, 4, 2, 4))
