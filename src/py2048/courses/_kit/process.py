@@ -208,13 +208,17 @@ class Process:
 
     # -- ending -------------------------------------------------------------------------
 
+    def kill(self) -> None:
+        """End the group of the process, without waiting for it; safe from another thread."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._child.pid, signal.SIGKILL)
+
     def close(self) -> None:
         """End the process and everything it started; do nothing the second time."""
         if self.closed:
             return
         self.closed = True
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._child.pid, signal.SIGKILL)
+        self.kill()
         self._child.wait()
         if not self.protection.own_root and self.user not in {None, NOBODY}:
             _end_all_of(self.user)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,11 @@ from py2048.courses._kit.protection import Limits, Protection, Setup, strongest
 from py2048.courses._kit.sources import Unreadable, Workspace
 from py2048.courses._kit.tasks import Example, Grading, Mismatch, Trouble
 from py2048.courses._kit.values import Raised, same, show
+from py2048.errors import CourseError
 
 WAYS = ("whole", "each", "quiet")
 SHOWN_LINES = 16
+REAL_PACE = 5  # how much longer everything may take in a real window
 PATIENCE = 12.0  # seconds that one check may take in all, for each second a call may take
 
 
@@ -45,17 +48,26 @@ class Outcome:
 class Surroundings:
     """How processes are started: the protection and whether a real window is used.
 
-    `trusted` lets the code import py2048; it is for our own reference solutions only.
+    `trusted` lets the code import py2048; it is for our own reference solutions only. `live`
+    are the sessions under way, which `end` stops.
     """
 
     protection: Protection
     real_window: bool = False
     trusted: bool = False
+    live: set[Session] = field(default_factory=set, compare=False)
+    over: threading.Event = field(default_factory=threading.Event, compare=False)
 
     @classmethod
     def usual(cls) -> Surroundings:
         """The strongest protection that works here."""
         return cls(strongest())
+
+    def end(self) -> None:
+        """Stop everything that is under way: the run is over or was broken off."""
+        self.over.set()
+        for session in list(self.live):
+            session.kill()
 
 
 class Session:
@@ -72,7 +84,8 @@ class Session:
         self.work = work
         self.around = around
         self.mended = mended
-        self.seconds = grading.seconds
+        self.pace = REAL_PACE if around.real_window else 1
+        self.seconds = grading.seconds * self.pace
         self.shown: list[str] = []
         self._process: Process | None = None
         self._folder: Path | None = None
@@ -89,6 +102,7 @@ class Session:
 
     def close(self) -> None:
         """End the process and remove its scratch folder."""
+        self.around.live.discard(self)
         if self._process is not None:
             self._process.close()
             self._process = None
@@ -96,9 +110,18 @@ class Session:
             clear(self._folder)
             self._folder = None
 
+    def kill(self) -> None:
+        """End the process from another thread; what waits for its answer is told that it died."""
+        process = self._process
+        if process is not None:
+            process.kill()
+
     def _start(self) -> Process:
         """A new process, up but with nothing loaded."""
         self.close()
+        self.around.live.add(self)
+        if self.around.over.is_set():
+            raise CourseError("the run was broken off")
         grading, around = self.grading, self.around
         scratch = self.work.folder
         if not around.protection.own_root:
@@ -133,16 +156,16 @@ class Session:
                 "op": "load",
                 "way": way,
                 "skip": list(self.work.skip),
-                "seconds": self.grading.seconds,
+                "seconds": self.grading.seconds * self.pace,
             },
-            self.grading.seconds * (1 if way == "whole" else 6),
+            self.grading.seconds * self.pace * (1 if way == "whole" else 6),
         )
 
     def _must(self, code: str) -> None:
         """Run the grader's own code, which has to work."""
         facts = self._ask({"op": "run", "code": code, **_NOTHING_TYPED})
         if facts["error"]:
-            raise Mismatch(self.text(), "the parts that the task builds on", _error(facts) or "")
+            raise Mismatch(self.text(), "the parts that the task builds on", str(_error(facts)))
 
     def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
         """One request, in a process that is started if there is none; raise `Died`."""
@@ -163,7 +186,7 @@ class Session:
 
     def start_check(self, seconds: float | None) -> None:
         """Forget the example so far; limit the calls of this check to `seconds` each."""
-        self.seconds = seconds or self.grading.seconds
+        self.seconds = (seconds or self.grading.seconds) * self.pace
         self._deadline = time.monotonic() + self.seconds * PATIENCE
         if self._threads > 1:
             self.close()

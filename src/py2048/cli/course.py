@@ -1,0 +1,243 @@
+"""``py2048 course``: the five course systems, their starters and their grading."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from py2048.courses import COURSES, Course, get_course
+from py2048.errors import CourseError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from py2048.courses._kit.reports.data import Run
+    from py2048.courses._kit.results import Report
+    from py2048.courses._kit.submissions import Submission
+    from py2048.courses._kit.tasks import Grading
+
+app = typer.Typer(
+    help="The five course systems: play them, hand out starters, grade submissions.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+
+def _course_names() -> list[str]:
+    return list(COURSES)
+
+
+NameArgument = Annotated[
+    str, typer.Argument(metavar="NAME", help="A course.", autocompletion=_course_names)
+]
+
+
+@app.command("list")
+def list_() -> None:
+    """List the courses."""
+    width = max(map(len, COURSES))
+    for course in COURSES.values():
+        print(f"{course.name:{width}}  {course.title}: {course.asks} ({course.screen})")
+
+
+@app.command(context_settings={"ignore_unknown_options": True})
+def play(
+    name: NameArgument,
+    arguments: Annotated[
+        list[str] | None, typer.Argument(metavar="[ARGUMENT]...", help="What the course takes.")
+    ] = None,
+) -> None:
+    """Play a course's own solution, such as cmput175 5 5 for a larger grid."""
+    get_course(name).play(arguments or ())
+
+
+@app.command()
+def start(
+    name: NameArgument,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to put the files.")],
+) -> None:
+    """Write the files that a student begins with; nothing is ever overwritten."""
+    from py2048.courses._kit import starters
+
+    written = starters.start(get_course(name).starter, folder)
+    for path in written:
+        print(path)
+    print(f"\nNow read {folder / 'README.md'}")
+
+
+@app.command()
+def check(  # noqa: PLR0913 - each option is one word of the command line
+    name: NameArgument,
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="PATH...", help="A Python file, a submission's folder, a folder or ZIP of them."
+        ),
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    csv: Annotated[
+        Path | None, typer.Option("--csv", metavar="FILE", help="Write a gradebook.")
+    ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="DIR", help="Write a page per student, and an index."),
+    ] = None,
+    gradescope: Annotated[
+        Path | None,
+        typer.Option("--gradescope", metavar="FILE", help="Write results.json for Gradescope."),
+    ] = None,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", metavar="N", help="Grade N at a time.")
+    ] = os.cpu_count() or 1,
+    resume: Annotated[
+        Path | None,
+        typer.Option(
+            "--resume", metavar="FILE", help="Keep results in FILE; a run cut short goes on there."
+        ),
+    ] = None,
+    detailed: Annotated[
+        bool, typer.Option("--details", "-d", help="Show every task of every submission.")
+    ] = False,
+    real_window: Annotated[
+        bool,
+        typer.Option("--real-window", help="Grade windows on this display, not on a stand-in."),
+    ] = False,
+    protection: Annotated[
+        str | None,
+        typer.Option(
+            "--protection",
+            metavar="KIND",
+            help="bubblewrap, unshare or 'limits only'; by default the strongest that works.",
+        ),
+    ] = None,
+) -> None:
+    """Grade submissions of a course, each in a limited process of its own."""
+    course = get_course(name)
+    if jobs < 1:
+        raise CourseError(f"--jobs is {jobs}: give at least 1")
+    grading, run, around = _prepared(course, protection, real_window=real_window)
+    from py2048.courses._kit.submissions import collect
+
+    for target in (csv, gradescope):
+        _check_writable(target)
+    with tempfile.TemporaryDirectory(prefix="py2048-check-") as scratch:
+        submissions = collect(paths, grading, Path(scratch))
+        if gradescope and len(submissions) > 1:
+            raise CourseError(
+                f"--gradescope writes the results of one submission, and here are "
+                f"{len(submissions)}: name one"
+            )
+        reports = _graded(submissions, grading, run, around, jobs, resume, quiet=as_json)
+    _write(run, grading, reports, csv, html, gradescope)
+    _show(run, reports, as_json=as_json, detailed=detailed or len(reports) == 1)
+
+
+def _check_writable(target: Path | None) -> None:
+    """Say before the work that a file cannot be written after it."""
+    if target is not None and (target.is_dir() or not target.absolute().parent.is_dir()):
+        raise CourseError(f"{str(target)!r} cannot be written: name a file in a folder that exists")
+
+
+def _prepared(
+    course: Course, protection: str | None, *, real_window: bool
+) -> tuple[Grading, Run, Any]:
+    """The tasks, what the reports say about the run, and how processes are started."""
+    from py2048.courses._kit.grade import grader_version
+    from py2048.courses._kit.protection import Limits, protection_named, strongest
+    from py2048.courses._kit.reports.data import Run
+    from py2048.courses._kit.session import Surroundings
+
+    grading = course.grading()
+    if real_window and not os.environ.get("DISPLAY"):
+        raise CourseError("there is no display for --real-window: DISPLAY is not set")
+    chosen = protection_named(protection) if protection else strongest()
+    run = Run(
+        course.name,
+        course.title,
+        grader_version(grading),
+        chosen,
+        Limits(memory_mib=grading.memory_mib),
+        real_window and grading.gui,
+        grading.not_graded,
+    )
+    return grading, run, Surroundings(chosen, real_window and grading.gui)
+
+
+def _graded(
+    submissions: list[Submission],
+    grading: Grading,
+    run: Run,
+    around: Any,
+    jobs: int,
+    resume: Path | None,
+    *,
+    quiet: bool,
+) -> list[Report]:
+    """Grade, showing progress and results as they come; reports in the order of submissions."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    from py2048.courses._kit.batch import Memory, grade_all
+    from py2048.courses._kit.reports.table import line
+
+    console = Console(stderr=quiet, highlight=False)
+    console.print(f"Protection: {run.protected}", markup=False, style="dim")
+    columns = (TextColumn("Grading"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[now]}"))
+    found: dict[str, Report] = {}
+    with Progress(*columns, console=console, transient=True) as progress:
+        bar = progress.add_task("grading", total=len(submissions), now="")
+        batch = grade_all(
+            submissions,
+            grading,
+            around,
+            jobs=jobs,
+            memory=Memory(resume),
+            told=lambda submission: progress.update(bar, now=submission.name),
+        )
+        for report in batch:
+            found[report.name] = report
+            progress.advance(bar)
+            if len(submissions) > 1:
+                progress.console.print(line(report))
+    return [found[submission.name] for submission in submissions]
+
+
+def _write(
+    run: Run,
+    grading: Grading,
+    reports: list[Report],
+    csv: Path | None,
+    html: Path | None,
+    gradescope: Path | None,
+) -> None:
+    """Write the files that were asked for."""
+    from py2048.courses._kit.reports import gradebook, pages
+    from py2048.courses._kit.reports.gradescope import to_gradescope
+
+    if csv:
+        gradebook.write_gradebook(csv, grading, reports)
+    if html:
+        pages.write_pages(html, run, reports)
+    if gradescope:
+        gradescope.write_text(json.dumps(to_gradescope(run, reports[0]), indent=2), "utf-8")
+
+
+def _show(run: Run, reports: list[Report], *, as_json: bool, detailed: bool) -> None:
+    """Print the reports."""
+    from rich.console import Console
+
+    from py2048.courses._kit.reports.data import to_data
+    from py2048.courses._kit.reports.table import print_reports
+
+    if as_json:
+        print(json.dumps(to_data(run, reports), indent=2))
+        return
+    console: Console = Console(highlight=False)
+    print_reports(console, reports, detailed=detailed)
+    if run.not_graded:
+        console.print(f"Not graded here: {run.not_graded}", markup=False)

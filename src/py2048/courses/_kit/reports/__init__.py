@@ -1,0 +1,3 @@
+"""Reports in the forms that people and machines read."""
+
+from __future__ import annotations

@@ -1,0 +1,34 @@
+"""The words that all forms of a report share."""
+
+from __future__ import annotations
+
+from py2048.courses._kit.results import CheckResult, Report, TaskResult
+
+
+def check_line(check: CheckResult) -> str:
+    """One line on a check."""
+    if check.carried:
+        return f"✓ {check.title} (counted with what earlier tasks ask for put right)"
+    return f"{'✓' if check.passed else '✗'} {check.title}"
+
+
+def failure_lines(check: CheckResult) -> list[str]:
+    """The smallest failing example with expected and actual."""
+    lines = [*check.example.split("\n"), f"expected: {check.expected}", f"actual:   {check.actual}"]
+    return [line for line in lines if line]
+
+
+def task_text(task: TaskResult) -> str:
+    """What was asked in a task, and how its checks went."""
+    lines = [task.asked, ""]
+    for check in task.checks:
+        lines.append(check_line(check))
+        if not check.passed:
+            lines.extend(f"    {line}" for part in failure_lines(check) for line in part.split("\n"))
+    return "\n".join(lines).rstrip()
+
+
+def summary(report: Report) -> list[str]:
+    """Lines on the submission as a whole: why it could not be graded, how it was read."""
+    problem = [f"Not graded: {report.problem}"] if report.problem else []
+    return [*problem, *(f"Note: {note}" for note in report.notes)]
