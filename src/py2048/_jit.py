@@ -77,8 +77,16 @@ def kernel(
 def _declare(function: Any, signatures: tuple[str, ...], options: Mapping[str, bool]) -> Any:
     declared = _plain(function) if IS_PLAIN else _compiled(function, options)
     declared.warm_signatures = signatures
-    _registry[f"{function.__module__}.{function.__qualname__}"] = declared
+    _registry[_name_of(function)] = declared
     return declared
+
+
+def _name_of(function: FunctionType) -> str:
+    """Return the full name of a kernel, with the names of the kernels that it was built from."""
+    cells = (cell.cell_contents for cell in function.__closure__ or ())
+    parts = [cell.__name__ for cell in cells if hasattr(cell, "py_func")]
+    built_from = f"[{','.join(parts)}]" if parts else ""
+    return f"{function.__module__}.{function.__qualname__}{built_from}"
 
 
 def _plain(function: Any) -> Any:
@@ -87,9 +95,33 @@ def _plain(function: Any) -> Any:
 
 
 def _compiled(function: Any, options: Mapping[str, bool]) -> Any:
+    _teach_select()
     dispatcher = _numba().njit(nogil=True, error_model="numpy", **options)(function)
     dispatcher._cache = _DiskCache(dispatcher)
     return dispatcher
+
+
+def select(condition: bool, yes: Any, no: Any) -> Any:
+    """Return `yes` or `no`, which have the same type and are both computed.
+
+    In a kernel this is one instruction. A conditional expression is a branch, and LLVM likes to
+    move loads into its arms, after which the loop around it cannot become vector code.
+    """
+    return yes if condition else no
+
+
+@cache
+def _teach_select() -> None:
+    """Tell Numba how to compile `select`."""
+    extending, types = _numba(".extending"), _numba(".core.types")
+
+    @extending.type_callable(select)  # type: ignore[untyped-decorator]
+    def type_select(_context: Any) -> Any:
+        return lambda _condition, yes, no: yes if yes == no else None
+
+    @extending.lower_builtin(select, types.Boolean, types.Any, types.Any)  # type: ignore[untyped-decorator]
+    def emit_select(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.select(*arguments)
 
 
 def _numba(module: str = "") -> Any:
@@ -206,9 +238,8 @@ class _DiskCache:
         directory = cache_directory()
         if directory is None:
             return None
-        function = self._dispatcher.py_func
         form = _digest(_environment(), _arguments_text(signature))
-        name = f"{function.__module__}.{function.__qualname__}-{form}"
+        name = f"{_name_of(self._dispatcher.py_func)}-{form}"
         return directory / f"{name}-{_digest(digest_of(self._dispatcher))}.kernel"
 
 
