@@ -118,7 +118,9 @@ ADDS_AFTER_MERGES = (
     moved_and_added([[2, 2, 4, 8], *STUCK[1:]], "LEFT"),
     moved_and_added([[2, 4, 2, 4], [2, 8, 16, 8], [4, 2, 4, 2], [8, 4, 8, 4]], "DOWN"),
 )
+# Beside them one turn in which something moves, so that a function that does nothing fails.
 ADDS_NOTHING = (
+    turn(with_tiles({(1, 1): 2}), "LEFT", {"main.grid[1][0]": 2}),
     nothing_added(with_tiles({(0, 0): 2}), "LEFT"),
     nothing_added(with_tiles({(0, 0): 2}), "UP"),
     nothing_added(with_tiles({(0, 0): 2, (0, 1): 4, (0, 2): 2, (0, 3): 4}), "UP"),
@@ -149,7 +151,11 @@ DEAD_AND_ALIVE = tuple(
     turn(
         with_tiles({(1, 1): 2}),
         way,
-        {"sorted(board.bound_while_moving)": [], "sorted(frame.bound)": SEQUENCES},
+        {
+            "len(board.moves) > 0": True,
+            "sorted(board.bound_while_moving)": [],
+            "sorted(frame.bound)": SEQUENCES,
+        },
         keys=True,
     )
     for way in STEPS
@@ -162,7 +168,10 @@ DEAD_WHEN_LOST = (
     turn(
         [[0, 8, 32, 128], [4, 8, 16, 64], [8, 16, 32, 128], [16, 32, 64, 256]],
         "LEFT",
-        {"sorted(frame.bound) if len(board.numbers) == 16 else []": []},
+        {
+            "len(board.moves) > 0": True,
+            "sorted(frame.bound) if len(board.numbers) == 16 else []": [],
+        },
         keys=True,
     ),
 )
