@@ -194,3 +194,10 @@ def test_wrong_fields_are_refused() -> None:
         get_rules("classic", colums=5)
     with pytest.raises(RulesError, match=r"2\.5"):
         get_rules("classic", rows=2.5)
+
+
+def test_given_rules_can_be_changed_like_a_preset() -> None:
+    """`get_rules` takes what `list_rules` gives."""
+    for each in list_rules():
+        assert get_rules(each) == each == get_rules(each.name)
+    assert get_rules(get_rules("ist"), target=4096) == get_rules("ist", target=4096)

@@ -172,8 +172,8 @@ def list_rules() -> tuple[Rules, ...]:
     return tuple(_preset(name) for name in PRESETS)
 
 
-def get_rules(name: str = "classic", **changes: Any) -> Rules:
-    """Return the preset called `name`, with any of its fields changed.
+def get_rules(name: str | Rules = "classic", **changes: Any) -> Rules:
+    """Return the preset called `name`, or the rules given instead, with any fields changed.
 
     >>> get_rules("classic", rows=5, columns=5).shape
     (5, 5)
@@ -181,9 +181,9 @@ def get_rules(name: str = "classic", **changes: Any) -> Rules:
     Raises:
         RulesError: if there is no such preset or field, or the changed rules make no game.
     """
-    if name not in PRESETS:
-        raise RulesError(f"no rules are called {name!r}{did_you_mean(name, PRESETS)}")
+    if not isinstance(name, Rules) and name not in PRESETS:
+        raise RulesError(f"no rules are called {name!r}{did_you_mean(str(name), PRESETS)}")
     known = {field.name for field in fields(Rules)}
     for change in changes.keys() - known:
         raise RulesError(f"rules have no field {change!r}{did_you_mean(change, known)}")
-    return replace(_preset(name), **changes)
+    return replace(name if isinstance(name, Rules) else _preset(name), **changes)

@@ -1,0 +1,302 @@
+"""The command, run as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from py2048 import Board, Direction, Game, Record, get_rules, list_players, list_rules
+from py2048.cli import main
+
+
+def run(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    """Run ``python -m py2048`` with these words and no terminal."""
+    return subprocess.run(
+        [sys.executable, "-m", "py2048", *words],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=os.environ.copy(),
+        check=False,
+    )
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Path:
+    """A saved record of a short game."""
+    game = Game(get_rules("ist"), seed=5, player="Ada")
+    for _ in range(12):
+        next(filter(game.attempt, (Direction.DOWN, Direction.LEFT, Direction.RIGHT)))
+    path = tmp_path / "game.2048.json"
+    game.record().save(path)
+    return path
+
+
+def test_rules_lists_every_preset_and_explains_one(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each preset has a line; --json has what a program needs."""
+    assert main(["rules"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == [rules.name for rules in list_rules()]
+    assert main(["rules", "cits1401"]) == 0
+    assert str(get_rules("cits1401")) in capsys.readouterr().out
+    assert main(["rules", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert [each["rules"] for each in data] == [str(rules) for rules in list_rules()]
+
+
+def test_players_lists_every_player(capsys: pytest.CaptureFixture[str]) -> None:
+    """With the options of each."""
+    assert main(["players"]) == 0
+    out = capsys.readouterr().out
+    assert [line.split()[0] for line in out.splitlines()] == list(list_players())
+    assert "depth: int" in out
+    assert main(["players", "--json"]) == 0
+    assert [p["name"] for p in json.loads(capsys.readouterr().out)] == list(list_players())
+
+
+def test_hint_names_the_best_direction_and_the_worth_of_each() -> None:
+    """From an argument or from stdin, as text or JSON."""
+    result = run("hint", "2 2 . . / . . . . / . . . . / . . . .", "--player", "greedy")
+    assert (result.returncode, result.stdout.split()[0]) == (0, "left")
+    assert len(result.stdout.splitlines()) == 4
+    result = run("hint", "-", "--json", "-p", "greedy", stdin="2 2 4\n. . .\n")
+    answer = json.loads(result.stdout)
+    assert answer["direction"] == "left"
+    assert set(answer["values"]) == {"left", "right", "down"}
+
+
+def test_watch_prints_a_game_that_its_seed_reproduces(capsys: pytest.CaptureFixture[str]) -> None:
+    """Every move a line; the result at the end; the same seed, the same game."""
+    words = ["watch", "--player", "greedy", "--rules", "3x3", "--seed", "4"]
+    assert main(words) == 0
+    out = capsys.readouterr().out
+    assert main([*words, "--json"]) == 0
+    (result,) = json.loads(capsys.readouterr().out)
+    assert (result["seed"], result["player"]) == (4, "greedy")
+    assert f"score {result['score']}, largest tile {result['max_tile']}" in out
+    moves = [line for line in out.splitlines() if re.match("(Up|Down|Left|Right):", line)]
+    assert len(moves) == result["plies"]
+    assert out.count("Game over") == 1
+
+
+def test_watch_plays_several_games(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each with a seed of its own; --quiet prints results only, --moves stops early."""
+    words = ["watch", "-p", "random", "--games", "3", "--moves", "4", "--seed", "1", "-q"]
+    assert main(words) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if "seed" in line]
+    assert len({line.split("seed")[1] for line in lines}) == 3
+    assert all("4 moves" in line for line in lines)
+
+
+def test_without_a_terminal_the_game_is_one_to_watch() -> None:
+    """``py2048 | cat`` prints a computer game to its end."""
+    result = run()
+    assert result.returncode == 0
+    assert "Game over" in result.stdout
+    assert "\x1b" not in result.stdout
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    """``py2048 watch | head`` ends quietly."""
+    command = f"{sys.executable} -m py2048 watch -p random --games 50 | head -3"
+    result = subprocess.run(
+        ["sh", "-c", command], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (result.returncode, len(result.stdout.splitlines()), result.stderr) == (0, 3, "")
+
+
+def test_replay_shows_every_turn(record: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Forwards from any turn to any other, as sentences with boards, or as JSON."""
+    assert main(["replay", str(record)]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("ist: turn 0 of 12, score 0")
+    assert str(list(Record.load(record).replay())[-1][0]) in out
+    assert main(["replay", str(record), "--from", "3", "--to", "5", "--no-boards"]) == 0
+    assert [line[:2] for line in capsys.readouterr().out.splitlines()[-2:]] == ["4.", "5."]
+    assert main(["replay", str(record), "--json"]) == 0
+    positions = json.loads(capsys.readouterr().out)
+    assert [p["turn"] for p in positions] == list(range(13))
+    assert positions[-1]["score"] == Record.load(record).score
+
+
+def test_verify_says_what_it_checked(record: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A good record has one line on stdout; a bad one beside it does not hide it."""
+    assert main(["verify", str(record)]) == 0
+    assert f"{record}: verified, ist" in capsys.readouterr().out
+    bad = record.with_name("bad.json")
+    bad.write_text(record.read_text().replace("Ada", "Bob"))
+    assert main(["verify", str(bad), str(record)]) == 2
+    captured = capsys.readouterr()
+    assert captured.out.count("verified") == 1
+    assert captured.err.strip() == (
+        f"py2048: {bad}: the record was changed after it was written: its checksum is wrong"
+    )
+    assert main(["verify", "--json", str(bad), str(record)]) == 2
+    assert [r["ok"] for r in json.loads(capsys.readouterr().out)] == [False, True]
+
+
+def test_a_replay_of_2048verse_is_imported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It becomes a record of ours; a file that exists is kept."""
+    source, target = tmp_path / "replay.txt", tmp_path / "game.2048.json"
+    source.write_text("replay !k\n")
+    assert main(["import", str(source), str(target)]) == 0
+    assert Record.load(target).score == 4
+    assert main(["verify", str(source), str(target)]) == 0
+    capsys.readouterr()
+    assert main(["import", str(source), str(target)]) == 2
+    assert "exists" in capsys.readouterr().err
+    assert main(["import", str(source), str(target), "--force"]) == 0
+
+
+def test_scores_shows_what_was_reached(capsys: pytest.CaptureFixture[str]) -> None:
+    """Best scores by rules and category, then the best games."""
+    from py2048.session import open_session
+
+    assert main(["scores"]) == 0
+    assert capsys.readouterr().out == "No scores yet.\n"
+    session = open_session()
+    session.start(get_rules("2x4"), seed=2)
+    while not session.game.is_over:
+        any(session.move(direction) for direction in Direction)
+    score = session.game.score
+    session.close()
+    assert main(["scores"]) == 0
+    out = capsys.readouterr().out
+    assert f"best {score:>9,}" in out
+    assert out.count("2x4") == 2
+    assert main(["scores", "--json", "--rules", "2x4"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert [data["best"][0]["best"], data["games"][0]["score"]] == [score, score]
+    assert main(["scores", "--json", "--rules", "classic"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"best": [], "games": []}
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["hint", "2 3 / . ."], "3 is not a tile"),
+        (["hint", "2 2 / . . .", "-p", "greedy"], "equally long"),
+        (["hint", "2 4 / 4 2"], "the game is over"),
+        (["hint", "2 . / . .", "--rules", "5x5"], "5x5"),
+        (["watch", "--seed", "twelve"], "'twelve' is no seed"),
+        (["watch", "--seed", "-1"], "'-1' is no seed"),
+        (["watch", "--player", "stockfish"], "no player is called 'stockfish'"),
+        (["watch", "--rules", "clasic"], "did you mean 'classic'"),
+        (["watch", "--size", "4"], "size='4'"),
+        (["watch", "--size", "1x1"], "two cells"),
+        (["play", "--player", "expectimax:depht=2", "--ui", "lines"], "did you mean 'depth'"),
+        (["play", "--theme", "drak", "--ui", "terminal"], "drak"),
+        (["rules", "nope"], "no rules are called 'nope'"),
+        (["replay", "/nowhere/game.json"], "cannot read /nowhere/game.json"),
+        (["verify", "/nowhere/game.json"], "cannot read /nowhere/game.json"),
+        (["vrify"], "did you mean 'verify'"),
+        (["watch", "--gamse", "3"], "--gamse"),
+        (["watch", "--games", "0"], "--games"),
+        (["verify"], "Missing argument"),
+    ],
+)
+def test_bad_input_is_one_clear_line_and_status_2(
+    words: list[str], reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On stderr, naming the value; nothing on stdout."""
+    assert main(words) == 2
+    captured = capsys.readouterr()
+    assert reason in captured.err
+    assert captured.err.startswith("py2048: ")
+    assert captured.err.count("\n") == 1
+    assert captured.out == ""
+
+
+def test_a_data_folder_that_cannot_be_written_is_one_clear_line(tmp_path: Path) -> None:
+    """The line names the folder; playing without saving is still possible."""
+    wall = tmp_path / "wall"
+    wall.write_text("a file where a folder should be")
+    environment = os.environ | {"PY2048_HOME": str(wall)}
+    for words in (["scores"], ["play", "--ui", "lines"]):
+        result = subprocess.run(
+            [sys.executable, "-m", "py2048", *words],
+            input="",
+            capture_output=True,
+            text=True,
+            env=environment,
+            timeout=60,
+            check=False,
+        )
+        assert result.returncode == 2
+        assert str(wall) in result.stderr
+        assert result.stderr.count("\n") == 1
+    result = subprocess.run(
+        [sys.executable, "-m", "py2048", "play", "--ui", "lines", "--no-save"],
+        input="left\n",
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=60,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    assert wall.read_text() == "a file where a folder should be"
+
+
+def test_a_database_from_a_newer_version_is_left_alone() -> None:
+    """One line says to update; the file keeps what it has."""
+    import sqlite3
+
+    assert run("play", "--ui", "lines", stdin="left\nright\n").returncode == 0
+    path = Path(os.environ["PY2048_HOME"]) / "py2048.sqlite3"
+    with sqlite3.connect(path) as connection:
+        (table,) = connection.execute(
+            "select name from sqlite_master where name like '%schema' and name like 'py2048%'"
+        ).fetchone()
+        connection.execute(f"update {table} set version_num = 'f999'")
+    connection.close()
+    before = path.read_bytes()
+    result = run("scores")
+    assert result.returncode == 2
+    assert result.stderr.count("\n") == 1
+    assert "newer" in result.stderr
+    assert path.read_bytes() == before
+
+
+def test_lines_play_a_game_through_pipes() -> None:
+    """Moves come from stdin; the game is kept when the input ends, and goes on next time."""
+    first = run("play", "--ui", "lines", "--rules", "classic", "--seed", "6", stdin="left\ndown\n")
+    assert first.returncode == 0, first.stderr
+    assert "\x1b" not in first.stdout
+    assert "New game" in first.stdout
+    second = run("play", "--ui", "lines", stdin="quit\n")
+    assert "Game resumed" in second.stdout
+    fresh = run("play", "--ui", "lines", "--new", stdin="quit\n")
+    assert "New game" in fresh.stdout
+
+
+def test_the_version_and_the_help_are_there() -> None:
+    """Every command has a help text."""
+    assert re.fullmatch(r"py2048 \d+\.\d+\.\d+\n", run("--version").stdout)
+    overview = run("--help").stdout
+    for command in ("play", "watch", "hint", "rules", "players", "replay", "verify", "scores"):
+        assert command in overview
+        assert len(run(command, "--help").stdout.splitlines()) > 5
+
+
+def test_shell_completion_is_offered() -> None:
+    """Typer prints the script for the shell."""
+    result = run("--show-completion", "bash")
+    assert "_PY2048_COMPLETE" in result.stdout
+
+
+def test_the_board_printed_can_be_given_back() -> None:
+    """What watch prints, hint reads."""
+    result = run("watch", "-p", "greedy", "--moves", "9", "--seed", "2")
+    text = "\n".join(result.stdout.splitlines()[-5:-1])
+    assert Board.parse(text).shape == (4, 4)
+    assert run("hint", "-", "-p", "greedy", stdin=text).returncode == 0
