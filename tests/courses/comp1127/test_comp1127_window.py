@@ -29,11 +29,8 @@ STUCK = [[2, 4, 8, 16], [4, 8, 16, 32], [8, 16, 32, 64], [16, 32, 64, 128]]
 
 
 @pytest.fixture
-def opened(display: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Any, Any]]:
-    """A window that moves its tiles without waiting; errors in callbacks fail the test."""
-    from py2048.courses.comp1127 import window
-
-    monkeypatch.setattr(window, "step_seconds", 0.0)
+def opened(display: str) -> Iterator[tuple[Any, Any]]:
+    """A window; errors in callbacks fail the test."""
     frame, board = gui.setup()
     errors: list[BaseException] = []
     frame.report_callback_exception = lambda _type, error, _trace: errors.append(error)
@@ -208,7 +205,7 @@ def test_keys_pressed_during_an_animation_play_no_turn(
     assert turns[before:] == ["Left"]
 
 
-@pytest.mark.parametrize("way", ["window manager", "program"])
+@pytest.mark.parametrize("way", ["window manager", "program", "display"])
 def test_the_window_may_close_in_the_middle_of_an_animation(
     opened: tuple[Any, Any], main: ModuleType, way: str
 ) -> None:
@@ -217,13 +214,17 @@ def test_the_window_may_close_in_the_middle_of_an_animation(
     lay(main, board, [[2, 2, 0, 4], *[[0] * 4] * 3])
     main.bind(frame, board)
     step, steps = board.shift_tile, 0
+    close = {
+        "window manager": lambda: frame.tk.eval(frame.protocol("WM_DELETE_WINDOW")),
+        "program": frame.destroy,
+        "display": lambda: frame.tk.eval("destroy ."),  # nothing of Python's is asked
+    }
 
     def closing(*arguments: Any) -> None:
         nonlocal steps
         steps += 1
         if steps == 5:
-            delete = frame.protocol("WM_DELETE_WINDOW")
-            frame.after_idle(frame.destroy if way == "program" else lambda: frame.tk.eval(delete))
+            frame.after_idle(close[way])
         step(*arguments)
 
     board.shift_tile = closing

@@ -1,7 +1,8 @@
 """Shanice's module: the window, the board and the number tiles, as eleven functions.
 
 This is Table 1 of the document. Importing the module needs no display and opens nothing;
-`setup` opens the window, and no other function may be given a board before that.
+`setup` opens the window. A board without a window, which is any object with ``numbers`` and
+``score``, and a board whose window was closed are played on without drawing.
 
 Where the table contradicts itself: a tile is stored in ``board.numbers`` under the key as
 given (the table's example gives "1" and finds "Tile number 1"), a fresh board's score is 0
@@ -84,7 +85,7 @@ def put(board: GameBoard, key: str, number: NumberTile | None, row: int, column:
     if number is None or not (0 <= row < ROWS and 0 <= column < COLUMNS):
         return False
     board.numbers[key] = (row, column)
-    if not board.closed:
+    if _has_window(board):
         board.show_tile(key, number, row, column)
     return True
 
@@ -96,7 +97,7 @@ def find_position(board: GameBoard, key: str) -> tuple[int, int] | None:
 
 def remove_number(board: GameBoard, key: str) -> None:
     """Take the picture of the tile `key` off the window; an unknown key changes nothing."""
-    if not board.closed:
+    if _has_window(board):
         board.erase_tile(key)
 
 
@@ -133,20 +134,24 @@ def move_number(
 
 def update_score(board: GameBoard) -> None:
     """Show the value of ``board.score`` below the board."""
-    if not board.closed:
+    if _has_window(board):
         board.show_score()
 
 
 def move_tile(board: GameBoard, key: str, horizontal: int, vertical: int) -> None:
     """Move the picture of the tile `key` by pixels: to the right and downwards, or back."""
-    if not board.closed:
+    if _has_window(board):
         board.shift_tile(key, horizontal, vertical)
 
 
 def game_over(board: GameBoard, winner: bool) -> None:
     """Show that the game has ended: won if `winner`, else lost."""
-    if not board.closed:
+    if _has_window(board):
         board.show_message(WON if winner else LOST)
+
+
+def _has_window(board: GameBoard) -> bool:
+    return not getattr(board, "closed", True)
 
 
 def _tile_of(value: int) -> NumberTile:

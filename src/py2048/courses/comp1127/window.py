@@ -24,18 +24,28 @@ VEIL = (250, 244, 236, 120)
 BAND = (250, 244, 236, 255)
 BAND_HEIGHT = 130
 
-step_seconds = 0.004
-"""The least time between two steps of a moving tile."""
+STEP_SECONDS = 0.004
+"""The least time between two steps of a moving tile while a game is shown."""
 
 
 class GameWindow(tk.Tk):
-    """The window frame, to which a program binds its keys."""
+    """The window frame, to which a program binds its keys.
+
+    `playing` is true while `mainloop` shows it, `closed` once it is gone.
+    """
 
     def __init__(self) -> None:
         self.closed = False
+        self.playing = False
         super().__init__()
         self.title("2048")
         self.resizable(width=False, height=False)
+        super().bind("<Destroy>", self._gone)
+
+    def _gone(self, event: tk.Event[Any]) -> None:
+        """Note that the display has taken the window away, by whatever means."""
+        if event.widget is self:
+            self.closed = True
 
     def destroy(self) -> None:
         """Close the window, once."""
@@ -55,7 +65,9 @@ class GameWindow(tk.Tk):
     def mainloop(self, n: int = 0) -> None:
         """Show the window until it is closed."""
         if not self.closed:
+            self.playing = True
             super().mainloop(n)
+            self.playing = False
 
 
 class GameBoard(tk.Frame):
@@ -109,7 +121,7 @@ class GameBoard(tk.Frame):
         self.canvas.tag_raise(self._items[key])
         self.canvas.move(self._items[key], horizontal, vertical)
         self.canvas.update()
-        if horizontal or vertical:
+        if self.window.playing and (horizontal or vertical):
             self._pace()
 
     def show_score(self) -> None:
@@ -151,8 +163,8 @@ class GameBoard(tk.Frame):
         return tk.PhotoImage(master=self, data=data.getvalue())
 
     def _pace(self) -> None:
-        """Wait until `step_seconds` have passed since the last step."""
-        wait = self._last_step + step_seconds - time.monotonic()
+        """Wait until `STEP_SECONDS` have passed since the last step."""
+        wait = self._last_step + STEP_SECONDS - time.monotonic()
         if wait > 0:
             time.sleep(wait)
         self._last_step = time.monotonic()
