@@ -1,0 +1,288 @@
+"""Kernels of the beam search: boards as arrays of ranks, moves with a spawn on a known cell.
+
+A board is uint8 ``[cells]``, row-major. What its shape means stands in three tables, made by
+`py2048.search.beam`:
+
+- ``order``, int64 ``[4, cells]``: for each direction the cells line by line, each line from the
+  wall that its tiles slide to;
+- ``lengths``, int64 ``[4]``: the length of a line in each direction;
+- ``edges``, int64 ``[4, longest]``: the cells where a tile may appear after a move in that
+  direction, in order of preference.
+
+The worth of a board is a sum of tables too: ``places``, float64 ``[cells, ranks]``, for what
+stands where, and ``links``, float64 ``[ranks, ranks]``, for the ranks on the two cells of each
+of ``neighbours``, int64 ``[pairs, 2]``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from py2048._jit import kernel
+
+Cells = NDArray[np.uint8]
+Indices = NDArray[np.uint16]
+Counts = NDArray[np.int64]
+Worths = NDArray[np.float64]
+Words = NDArray[np.uint64]
+
+ONE = np.uint64(1)
+ZERO = np.uint64(0)
+NONE = np.int64(-1)
+
+
+@kernel(inline=True)
+def slide_and_spawn(
+    cells: Cells,
+    child: Cells,
+    order: Indices,
+    length: int,
+    edge: Indices,
+    spawn: int,
+    cascade: bool,
+) -> bool:
+    """Write to `child` the board after a move; return whether the move is legal.
+
+    `spawn` is the rank of the tile that appears. `child` is of no use if the move is illegal.
+    """
+    for cell in range(cells.size):
+        child[cell] = 0
+    moved = False
+    for first in range(0, cells.size, length):
+        free = np.uint64(first)  # unsigned, so that the compiled code need not look for -1
+        mergeable = NONE
+        for at in range(first, first + length):
+            rank = np.int64(cells[order[np.uint64(at)]])
+            if rank == 0:
+                continue
+            if rank == mergeable:
+                child[order[free - ONE]] = rank + 1
+                mergeable = np.int64(rank + 1) if cascade else NONE
+                moved = True
+            else:
+                child[order[free]] = rank
+                moved |= free != np.uint64(at)
+                free += ONE
+                mergeable = rank
+    if moved:
+        for at in range(cells.size // length):
+            if child[edge[at]] == 0:
+                child[edge[at]] = spawn
+                break
+    return moved
+
+
+@kernel(inline=True)
+def name_of(cells: Cells, words: Words) -> np.uint64:
+    """Return 64 bits that differ between different boards (with all but certainty)."""
+    name = ZERO
+    for cell in range(cells.size):
+        name ^= words[cell, cells[cell]]
+    return name
+
+
+@kernel(inline=True)
+def worth_of(cells: Cells, places: Worths, links: Worths, neighbours: Indices) -> float:
+    """Return the worth of a board; larger is better."""
+    worth = 0.0
+    for cell in range(cells.size):
+        worth += places[cell, cells[cell]]
+    for pair in range(neighbours.shape[0]):
+        worth += links[cells[neighbours[pair, 0]], cells[neighbours[pair, 1]]]
+    return worth
+
+
+@kernel(inline=True)
+def is_new(name: np.uint64, seen: Words, marks: Counts, mark: int) -> bool:
+    """Enter `name` into the set of those seen under this `mark`; return whether it was absent.
+
+    The set is a hash table with open addressing, ``seen`` and ``marks`` of a length that is a
+    power of two and larger than the number of names; a new mark empties it.
+    """
+    mask = np.uint64(seen.size) - ONE
+    slot = name & mask
+    while marks[slot] == mark:
+        if seen[slot] == name:
+            return False
+        slot = (slot + ONE) & mask
+    marks[slot] = mark
+    seen[slot] = name
+    return True
+
+
+@kernel
+def keep_best(worths: Worths, chosen: Counts, count: int, wanted: int) -> None:
+    """Reorder ``chosen[:count]`` so that the `wanted` ones of largest worth come first."""
+    low, high = 0, count - 1
+    while low < high:
+        pivot = worths[chosen[(low + high) // 2]]
+        left, right = low, high
+        while left <= right:
+            while worths[chosen[left]] > pivot:
+                left += 1
+            while worths[chosen[right]] < pivot:
+                right -= 1
+            if left <= right:
+                chosen[left], chosen[right] = chosen[right], chosen[left]
+                left += 1
+                right -= 1
+        if wanted - 1 <= right:
+            high = right
+        elif wanted - 1 >= left:
+            low = left
+        else:
+            break
+
+
+@kernel
+def expand(
+    beam: NDArray[np.uint8],
+    children: NDArray[np.uint8],
+    worths: Worths,
+    origins: NDArray[np.int32],
+    seen: Words,
+    marks: Counts,
+    mark: int,
+    order: Indices,
+    lengths: Counts,
+    edges: Indices,
+    spawn: int,
+    cascade: bool,
+    places: Worths,
+    links: Worths,
+    neighbours: Indices,
+    words: Words,
+) -> int:
+    """Write the different children of all boards of `beam`; return how many there are.
+
+    Child ``i`` has the worth ``worths[i]``; it comes from board ``origins[i] // 4`` by the
+    direction ``origins[i] % 4``. `seen`, `marks` and `mark` are those of `is_new`.
+    """
+    count = 0
+    for parent in range(beam.shape[0]):
+        for direction in range(4):
+            child = children[count]
+            if slide_and_spawn(
+                beam[parent],
+                child,
+                order[direction],
+                lengths[direction],
+                edges[direction],
+                spawn,
+                cascade,
+            ) and is_new(name_of(child, words), seen, marks, mark):
+                worths[count] = worth_of(child, places, links, neighbours)
+                origins[count] = 4 * parent + direction
+                count += 1
+    return count
+
+
+@kernel
+def trace(history: NDArray[np.int32], last: int, moves: Cells) -> None:
+    """Write the moves that lead to board `last` of the deepest beam."""
+    for step in range(moves.size - 1, -1, -1):
+        moves[step] = history[step, last] % 4
+        last = history[step, last] // 4
+
+
+@kernel(
+    "int64(uint8[::1], int64, uint8[::1], uint16[:, ::1], int64[::1], uint16[:, ::1], int64,"
+    " boolean, float64[:, ::1], float64[:, ::1], uint16[:, ::1], uint64[:, ::1])"
+)
+def search(
+    start: Cells,
+    width: int,
+    moves: Cells,
+    order: Indices,
+    lengths: Counts,
+    edges: Indices,
+    spawn: int,
+    cascade: bool,
+    places: Worths,
+    links: Worths,
+    neighbours: Indices,
+    words: Words,
+) -> int:
+    """Search up to ``moves.size`` moves ahead with `width` boards a move; return how many it got.
+
+    The moves to the best board of the greatest depth are written to `moves`. `words` are the
+    random words that `name_of` mixes.
+    """
+    size = 4 * width
+    beam = np.empty((width, start.size), np.uint8)
+    children = np.empty((size, start.size), np.uint8)
+    worths = np.empty(size)
+    origins = np.empty(size, np.int32)
+    chosen = np.empty(size, np.int64)
+    history = np.empty((moves.size, width), np.int32)
+    slots = 1
+    while slots < 2 * size:
+        slots *= 2
+    seen = np.empty(slots, np.uint64)
+    marks = np.full(slots, -1)
+    beam[0] = start
+    held = 1
+    best = 0
+    for depth in range(moves.size):
+        count = expand(
+            beam[:held],
+            children,
+            worths,
+            origins,
+            seen,
+            marks,
+            depth,
+            order,
+            lengths,
+            edges,
+            spawn,
+            cascade,
+            places,
+            links,
+            neighbours,
+            words,
+        )
+        if count == 0:
+            trace(history, best, moves[:depth])
+            return depth
+        for child in range(count):
+            chosen[child] = child
+        held = min(count, width)
+        keep_best(worths, chosen, count, held)
+        best = 0
+        for rank in range(held):
+            beam[rank] = children[chosen[rank]]
+            history[depth, rank] = origins[chosen[rank]]
+            if worths[chosen[rank]] > worths[chosen[best]]:
+                best = rank
+    trace(history, best, moves)
+    return moves.size
+
+
+@kernel("int64(uint8[::1], uint8[::1], uint16[:, ::1], int64[::1], uint16[:, ::1], int64, boolean)")
+def follow(
+    cells: Cells,
+    moves: Cells,
+    order: Indices,
+    lengths: Counts,
+    edges: Indices,
+    spawn: int,
+    cascade: bool,
+) -> int:
+    """Play `moves` on `cells` itself; return how many were legal before the first that is not."""
+    child = np.empty_like(cells)
+    for step in range(moves.size):
+        direction = np.int64(moves[step])
+        if not slide_and_spawn(
+            cells,
+            child,
+            order[direction],
+            lengths[direction],
+            edges[direction],
+            spawn,
+            cascade,
+        ):
+            return step
+        cells[:] = child
+    return moves.size

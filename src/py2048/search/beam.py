@@ -1,0 +1,306 @@
+"""Planning games without chance: a beam search over whole games.
+
+Under an `EdgeSpawn` a game follows from its moves alone, so a game can be planned before it is
+played. A beam search keeps the best boards of each depth. All boards of one depth hold the same
+sum, because every move adds one tile of the same value, and so their worths compare.
+
+A narrow beam is quick and sooner or later runs into a dead end. `BeamPlanner` then goes back and
+tries again with a wider one, further back each time, until the dead end is passed.
+
+How far can it go? On ``n`` cells no sum is larger than ``2**(n + 1) - 2`` times half the spawned
+tile, and so a game of 2s that starts with ``s`` of them has at most ``2**n - 1 - s`` moves: see
+`longest_game`.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from py2048.engine import Board, Direction
+from py2048.errors import BoardError, RulesError
+from py2048.rules import EdgeSpawn, Merging, Rules
+from py2048.search import _beam_kernels as kernels
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Moves = NDArray[np.uint8]
+    Cells = NDArray[np.uint8]
+
+RANKS = 64
+"""Boards hold ranks below this: tiles up to 2**62 at the start, more than any game can reach."""
+
+CHUNK = 8192
+"""How many moves one search looks ahead."""
+
+DOUBTFUL = 1024
+"""How many of the last moves of a search are thrown away, because they were chosen by sight."""
+
+STRIDE = 512
+"""Distance of the boards to which a planner can go back, in moves."""
+
+
+@dataclass(frozen=True, slots=True)
+class BeamWeights:
+    """What makes a board worth more than another, in the points of its tiles.
+
+    The defaults were found by trying a few hundred on 5x5 boards with a beam of 8.
+
+    Attributes:
+        falloff: large tiles belong to the beginning of a snake through the board; a tile counts
+            its value times ``falloff`` to the power of its cell's number on the snake.
+        roughness: cost of a difference of one point between neighbouring tiles.
+        twins: reward for each point of a tile that has an equal neighbour.
+        room: reward for each empty cell.
+    """
+
+    falloff: float = 0.505
+    roughness: float = 0.0023
+    twins: float = 0.1822
+    room: float = 14.21
+
+
+@dataclass(frozen=True)
+class _Geometry:
+    """What the kernels need to know of rules and weights; see their module."""
+
+    order: NDArray[np.uint16]
+    lengths: NDArray[np.int64]
+    edges: NDArray[np.uint16]
+    spawn: int
+    cascade: bool
+    places: NDArray[np.float64]
+    links: NDArray[np.float64]
+    neighbours: NDArray[np.uint16]
+    words: NDArray[np.uint64]
+
+    def search(self, cells: Cells, width: int, depth: int) -> Moves:
+        moves = np.empty(depth, np.uint8)
+        reached = kernels.search(
+            cells,
+            width,
+            moves,
+            self.order,
+            self.lengths,
+            self.edges,
+            self.spawn,
+            self.cascade,
+            self.places,
+            self.links,
+            self.neighbours,
+            self.words,
+        )
+        return moves[:reached]
+
+    def follow(self, cells: Cells, moves: Moves) -> Cells:
+        end = cells.copy()
+        kernels.follow(end, moves, self.order, self.lengths, self.edges, self.spawn, self.cascade)
+        return end
+
+
+def longest_game(board: Board) -> int:
+    """Return a number of moves that no game with an edge spawn of 2 from `board` can exceed.
+
+    The start must hold nothing but 2s. Take the tiles of the last board in the order in which
+    they came to be. When the i-th oldest did, the ``i`` older ones occupied a cell each, so it
+    was made on ``n - i`` cells. One cell holds at most a 2, and a tile made on ``c`` cells is
+    merged of two, the second of which was made on ``c - 1``: it is at most ``2**c``. So the sum
+    is at most ``2**n + … + 2``, and each move adds 2 to it.
+    """
+    rows, columns = board.shape
+    return (1 << rows * columns) - 1 - board.sum // 2
+
+
+@cache
+def _geometry(rules: Rules, weights: BeamWeights) -> _Geometry:
+    if not isinstance(rules.spawn, EdgeSpawn):
+        raise RulesError(
+            f"the rules {rules.name} leave the spawn to chance: a game can be planned ahead only "
+            "where the spawn follows from the move (spawn=edge:2, as in cits1401)"
+        )
+    rows, columns = rules.shape
+    grid = np.arange(rules.cells, dtype=np.uint16).reshape(rows, columns)
+    along = {
+        Direction.UP: grid.T,
+        Direction.DOWN: grid[::-1].T,
+        Direction.LEFT: grid,
+        Direction.RIGHT: grid[:, ::-1],
+    }
+    edges = np.zeros((4, max(rows, columns)), np.uint16)
+    for direction, edge in {
+        Direction.UP: grid[-1, ::-1],
+        Direction.DOWN: grid[0],
+        Direction.LEFT: grid[:, -1],
+        Direction.RIGHT: grid[::-1, 0],
+    }.items():
+        edges[direction.value, : len(edge)] = edge
+    beside = np.stack([grid[:, :-1].ravel(), grid[:, 1:].ravel()], axis=1)
+    below = np.stack([grid[:-1].ravel(), grid[1:].ravel()], axis=1)
+    return _Geometry(
+        order=np.array([along[direction].ravel() for direction in Direction]),
+        lengths=np.array([along[direction].shape[1] for direction in Direction]),
+        edges=edges,
+        spawn=rules.spawn.tile.bit_length() - 1,
+        cascade=rules.merging is Merging.CASCADE,
+        places=_places(rows, columns, weights),
+        links=_links(weights),
+        neighbours=np.concatenate([beside, below]),
+        words=np.random.default_rng(2048).integers(
+            2**64, size=(rules.cells, RANKS), dtype=np.uint64
+        ),
+    )
+
+
+def _values() -> NDArray[np.float64]:
+    """Return the value of each rank, 0 for an empty cell."""
+    return np.concatenate([[0.0], 2.0 ** np.arange(1, RANKS)])
+
+
+def _places(rows: int, columns: int, weights: BeamWeights) -> NDArray[np.float64]:
+    snake = np.arange(rows * columns).reshape(rows, columns)
+    snake[::2] = snake[::2, ::-1]  # from the upper right corner, row by row, to and fro
+    places = _values() * weights.falloff ** snake.reshape(-1, 1)
+    places[:, 0] = weights.room
+    return places
+
+
+def _links(weights: BeamWeights) -> NDArray[np.float64]:
+    values = _values()
+    links = -weights.roughness * np.abs(values[:, None] - values)
+    links[0] = links[:, 0] = 0.0
+    np.fill_diagonal(links, weights.twins * values)
+    return links
+
+
+def _cells(board: Board) -> Cells:
+    if board.max_tile >= 1 << (RANKS - 1):
+        raise BoardError(f"tile {board.max_tile} is too large to plan with: at most 2**62 works")
+    return np.array([max(tile.bit_length() - 1, 0) for row in board.rows for tile in row], np.uint8)
+
+
+def beam_search(
+    board: Board,
+    rules: Rules,
+    *,
+    width: int,
+    depth: int,
+    weights: BeamWeights | None = None,
+) -> tuple[Direction, ...]:
+    """Return the moves from `board` to the best board that a beam search finds.
+
+    Args:
+        board: where to start.
+        rules: rules with an edge spawn.
+        width: how many boards of each depth are kept.
+        depth: how many moves to look ahead; fewer are returned if every line ends before.
+        weights: what makes a board good.
+
+    Raises:
+        RulesError: if the rules leave the spawn to chance.
+    """
+    moves = _geometry(rules, weights or BeamWeights()).search(_cells(board), width, depth)
+    return tuple(Direction(move) for move in moves.tolist())
+
+
+@dataclass
+class BeamPlanner:
+    """A plan for a game, made longer piece by piece.
+
+    Attributes:
+        board: where the game starts.
+        rules: its rules, with an edge spawn.
+        width: how many boards of each depth are kept at first.
+        widest: and at most, after dead ends.
+        weights: what makes a board good.
+        played: how many moves of the plan have been taken and so cannot be changed any more; the
+            rest of the plan may change with each `extend`.
+        is_complete: whether the plan leads to the end of the game.
+
+    Raises:
+        RulesError: if the rules leave the spawn to chance.
+    """
+
+    board: Board
+    rules: Rules
+    width: int = 12
+    widest: int = 1024
+    weights: BeamWeights = field(default_factory=BeamWeights)
+    played: int = field(default=0, init=False)
+    is_complete: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        self._geometry = _geometry(self.rules, self.weights)
+        self._moves = bytearray()
+        self._trail = [_cells(self.board)]
+        self._doublings = 0
+        self._hurdle = 0
+        self._longest = b""
+        self._lock = threading.Lock()  # held while the plan changes, not while it is thought out
+
+    def __len__(self) -> int:
+        """The number of moves planned, those already played among them."""
+        return len(self._moves)
+
+    def __getitem__(self, index: int) -> Direction:
+        """The planned move with this number, from 0."""
+        return Direction(self._moves[index])
+
+    def take(self) -> Direction | None:
+        """Return the next move to play and settle it; `None` if no more are planned yet.
+
+        One thread may take moves while another one extends the plan.
+        """
+        with self._lock:
+            if self.played == len(self._moves):
+                return None
+            self.played += 1
+            return self[self.played - 1]
+
+    def extend(self) -> None:
+        """Search on from the end of the plan: make it longer, or step back from a dead end."""
+        if self.is_complete:
+            return
+        width = self.width << self._doublings
+        moves = self._geometry.search(self._trail[-1], width, CHUNK)
+        with self._lock:
+            self._continue(moves)
+
+    def finish(self) -> None:
+        """Complete the plan now, without stepping back from the next dead end."""
+        self.widest = self.width
+        while not self.is_complete:
+            self.extend()
+
+    def _continue(self, moves: Moves) -> None:
+        if len(moves) == CHUNK:
+            self._append(moves[:-DOUBTFUL])
+            if len(self._moves) > self._hurdle:
+                self._doublings = 0
+        else:
+            self._step_back(moves)
+
+    def _append(self, moves: Moves) -> None:
+        self._moves += moves.tobytes()
+        for part in moves.reshape(-1, STRIDE):
+            self._trail.append(self._geometry.follow(self._trail[-1], part))
+
+    def _step_back(self, last: Moves) -> None:
+        """Leave the dead end at which the plan and these `last` moves arrive."""
+        end = len(self._moves) + len(last)
+        if end > len(self._longest):
+            self._longest = bytes(self._moves) + last.tobytes()
+        self._hurdle = max(self._hurdle, end + CHUNK)
+        self._doublings += 1
+        if self.width << self._doublings > self.widest:
+            self._moves = bytearray(self._longest)
+            self.is_complete = True
+            return
+        keep = max(end - STRIDE * 4 ** (self._doublings - 1), self.played)
+        steps = min(-(-keep // STRIDE), len(self._trail) - 1)
+        del self._trail[steps + 1 :]
+        del self._moves[steps * STRIDE :]
