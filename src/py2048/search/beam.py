@@ -292,7 +292,8 @@ class BeamPlanner:
     def _step_back(self, last: Moves) -> None:
         """Leave the dead end at which the plan and these `last` moves arrive."""
         end = len(self._moves) + len(last)
-        if end > len(self._longest):
+        settled = self._moves[: self.played]
+        if end > len(self._longest) or not self._longest.startswith(settled):
             self._longest = bytes(self._moves) + last.tobytes()
         self._hurdle = max(self._hurdle, end + CHUNK)
         self._doublings += 1
