@@ -71,7 +71,7 @@ def start(
 
 
 @app.command()
-def check(  # noqa: PLR0913 - each option is one word of the command line
+def check(
     name: NameArgument,
     paths: Annotated[
         list[Path],
@@ -187,7 +187,8 @@ def _graded(
 
     console = Console(stderr=quiet, highlight=False)
     console.print(f"Protection: {run.protected}", markup=False, style="dim")
-    columns = (TextColumn("Grading"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[now]}"))
+    now = TextColumn("{task.fields[now]}", markup=False)
+    columns = (TextColumn("Grading"), BarColumn(), MofNCompleteColumn(), now)
     found: dict[str, Report] = {}
     with Progress(*columns, console=console, transient=True) as progress:
         bar = progress.add_task("grading", total=len(submissions), now="")

@@ -55,9 +55,7 @@ def _nothing(task: Task) -> TaskResult:
     return TaskResult(task.id, task.title, task.asked, Fraction(task.marks), Fraction(0))
 
 
-def grade_task(
-    task: Task, grading: Grading, work: Workspace, around: Surroundings
-) -> TaskResult:
+def grade_task(task: Task, grading: Grading, work: Workspace, around: Surroundings) -> TaskResult:
     """Try the checks of one task in a process of their own."""
     with (
         Session(grading, work, around) as own,

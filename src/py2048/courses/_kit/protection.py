@@ -20,7 +20,8 @@ from py2048.errors import CourseError
 
 INSIDE = Path(__file__).resolve().parent / "inside"
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/gnu/store")
-SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts", "/etc/localtime", "/var/cache/fontconfig")
+SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
+FONTS = ("/etc/fonts", "/var/cache/fontconfig")
 SCRATCH = "/py2048/scratch"  # as a submission in bubblewrap sees it
 
 
@@ -128,7 +129,7 @@ def _binds(setup: Setup) -> list[str]:
             words += ["--symlink", str(Path(place).readlink()), place]
         elif Path(place).exists():
             words += ["--ro-bind", place, place]
-    places = [*SETTINGS, sys.base_prefix, sys.base_exec_prefix, *setup.library_paths]
+    places = [*SETTINGS, *FONTS, sys.base_prefix, sys.base_exec_prefix, *setup.library_paths]
     for place in dict.fromkeys(places):
         if Path(place).exists() and not place.startswith("/usr/"):
             words += [*_way_to(Path(place)), "--ro-bind", place, place]

@@ -211,9 +211,14 @@ class Session:
         typed: Sequence[str] = (),
         draws: Sequence[float] = (),
         seed: int | None = None,
+        show: bool = True,
     ) -> Outcome:
-        """Run lines; what the submission raises is part of the outcome."""
-        self._show(code, typed)
+        """Run lines; what the submission raises is part of the outcome.
+
+        Without `show` the lines are left out of the example that a student may get to see.
+        """
+        if show:
+            self._show(code, typed)
         return self._outcome(
             {"op": "run", "code": code, "typed": list(typed), "draws": list(draws), "seed": seed},
             "an end",
@@ -254,9 +259,7 @@ class Session:
         if error is not None and error.type == "OutOfTime":
             self.close()
             raise Trouble(self.text(), expected, str(error))
-        return Outcome(
-            facts.get("value"), facts["output"], error, facts["asked"], facts["state"]
-        )
+        return Outcome(facts.get("value"), facts["output"], error, facts["asked"], facts["state"])
 
     def _lost(self, expected: str, death: Died) -> Any:
         self.close()

@@ -105,9 +105,7 @@ class Task:
     def earned(self, passed: Sequence[bool]) -> Fraction:
         """Marks for the checks that `passed`, in the order of `checks`."""
         total = sum(check.weight for check in self.checks)
-        share = sum(
-            check.weight for check, good in zip(self.checks, passed, strict=True) if good
-        )
+        share = sum(check.weight for check, good in zip(self.checks, passed, strict=True) if good)
         if self.all_or_nothing and share < total:
             return Fraction(0)
         return Fraction(self.marks) * share / total

@@ -82,9 +82,8 @@ def set_limits(limits: dict[str, int]) -> list[str]:
             continue
         try:
             hard = resource.getrlimit(kind)[1]
-            if hard != resource.RLIM_INFINITY:
-                value = min(value, hard)
-            resource.setrlimit(kind, (value, value))
+            lower = value if hard == resource.RLIM_INFINITY else min(value, hard)
+            resource.setrlimit(kind, (lower, lower))
         except (OSError, ValueError):
             continue
         held.append(name)

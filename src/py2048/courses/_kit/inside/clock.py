@@ -37,7 +37,7 @@ class Clock:
         """Put this clock behind the time module."""
         if self.real:
             return
-        time.sleep = self.sleep
+        time.sleep = self.sleep  # type: ignore[assignment]
         time.time = lambda: self._real_time() + self.skipped
         time.monotonic = lambda: self._monotonic() + self.skipped
         time.perf_counter = lambda: self._counter() + self.skipped

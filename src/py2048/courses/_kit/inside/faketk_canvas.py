@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
-KINDS = "arc bitmap image line oval polygon rectangle text window".split()
+KINDS = ("arc", "bitmap", "image", "line", "oval", "polygon", "rectangle", "text", "window")
 
 
 class Item:
@@ -54,7 +54,7 @@ class Item:
 
     def _size(self) -> tuple[float, float]:
         image, window = self.options.get("image"), self.options.get("window")
-        if hasattr(image, "width") and hasattr(image, "height"):
+        if image is not None and hasattr(image, "height"):
             return float(image.width()), float(image.height())
         if window:
             return float(window.winfo_width()), float(window.winfo_height())
@@ -124,7 +124,7 @@ class Canvas(Widget):
         """All items in drawing order."""
         return tuple(self._found("all"))
 
-    def find_withtag(self, tagOrId: Any) -> tuple[int, ...]:  # noqa: N803 - Tk's name
+    def find_withtag(self, tagOrId: Any) -> tuple[int, ...]:
         """The items with a tag."""
         return tuple(self._found(tagOrId))
 
@@ -152,6 +152,7 @@ class Canvas(Widget):
 
     def find_closest(self, x: float, y: float, halo: Any = 0, start: Any = None) -> tuple[int, ...]:
         """The topmost of the items nearest to a point."""
+
         def distance(number: int) -> float:
             left, top, right, bottom = self.items[number].box()
             dx = max(left - x, 0, x - right)
@@ -162,13 +163,13 @@ class Canvas(Widget):
         found = [number for number in self.order if distance(number) == nearest]
         return (found[-1],) if found else ()
 
-    def find_above(self, tagOrId: Any) -> tuple[int, ...]:  # noqa: N803
+    def find_above(self, tagOrId: Any) -> tuple[int, ...]:
         """The item drawn after."""
         found = self._found(tagOrId)
         place = self.order.index(found[-1]) + 1 if found else len(self.order)
         return tuple(self.order[place : place + 1])
 
-    def find_below(self, tagOrId: Any) -> tuple[int, ...]:  # noqa: N803
+    def find_below(self, tagOrId: Any) -> tuple[int, ...]:
         """The item drawn before."""
         found = self._found(tagOrId)
         place = self.order.index(found[0]) if found else 0
@@ -176,7 +177,7 @@ class Canvas(Widget):
 
     # -- looking at and changing them ---------------------------------------------------
 
-    def coords(self, tagOrId: Any = None, *values: Any) -> Any:  # noqa: N803
+    def coords(self, tagOrId: Any = None, *values: Any) -> Any:
         """The coordinates of an item; with values, move it there."""
         found = self._found(tagOrId)
         if not values:
@@ -186,7 +187,7 @@ class Canvas(Widget):
             display.changes += 1
         return []
 
-    def move(self, tagOrId: Any, dx: Any, dy: Any) -> None:  # noqa: N803
+    def move(self, tagOrId: Any, dx: Any, dy: Any) -> None:
         """Shift items."""
         shift = list(flat([dx, dy]))
         for number in self._found(tagOrId):
@@ -194,13 +195,13 @@ class Canvas(Widget):
             item.coords = [value + shift[i % 2] for i, value in enumerate(item.coords)]
             display.changes += 1
 
-    def moveto(self, tagOrId: Any, x: Any = "", y: Any = "") -> None:  # noqa: N803
+    def moveto(self, tagOrId: Any, x: Any = "", y: Any = "") -> None:
         """Put the upper left corner of items somewhere."""
         for number in self._found(tagOrId):
             left, top, _, _ = self.items[number].box()
             self.move(number, float(x) - left if x != "" else 0, float(y) - top if y != "" else 0)
 
-    def scale(self, tagOrId: Any, x0: float, y0: float, sx: float, sy: float) -> None:  # noqa: N803
+    def scale(self, tagOrId: Any, x0: float, y0: float, sx: float, sy: float) -> None:
         """Stretch items away from a point."""
         for number in self._found(tagOrId):
             item = self.items[number]
@@ -211,7 +212,7 @@ class Canvas(Widget):
             ]
             display.changes += 1
 
-    def itemconfigure(self, tagOrId: Any, cnf: Any = None, **options: Any) -> Any:  # noqa: N803
+    def itemconfigure(self, tagOrId: Any, cnf: Any = None, **options: Any) -> Any:
         """Change options of items."""
         found = self._found(tagOrId)
         if cnf is None and not options:
@@ -224,7 +225,7 @@ class Canvas(Widget):
 
     itemconfig = itemconfigure
 
-    def itemcget(self, tagOrId: Any, option: str) -> Any:  # noqa: N803
+    def itemcget(self, tagOrId: Any, option: str) -> Any:
         """An option of an item, as text."""
         found = self._found(tagOrId)
         if not found:
@@ -245,7 +246,7 @@ class Canvas(Widget):
                 self.order.remove(number)
                 display.changes += 1
 
-    def type(self, tagOrId: Any) -> str | None:  # noqa: N803
+    def type(self, tagOrId: Any) -> str | None:
         """The kind of an item."""
         found = self._found(tagOrId)
         return self.items[found[0]].kind if found else None
@@ -260,12 +261,12 @@ class Canvas(Widget):
 
     # -- tags and order -----------------------------------------------------------------
 
-    def gettags(self, tagOrId: Any) -> tuple[str, ...]:  # noqa: N803
+    def gettags(self, tagOrId: Any) -> tuple[str, ...]:
         """The tags of an item."""
         found = self._found(tagOrId)
         return tuple(self.items[found[0]].tags) if found else ()
 
-    def addtag_withtag(self, newtag: str, tagOrId: Any) -> None:  # noqa: N803
+    def addtag_withtag(self, newtag: str, tagOrId: Any) -> None:
         """Give items a further tag."""
         for number in self._found(tagOrId):
             if newtag not in self.items[number].tags:
@@ -275,35 +276,37 @@ class Canvas(Widget):
         """Give items a further tag."""
         self.addtag_withtag(newtag, words[-1])
 
-    def dtag(self, tagOrId: Any, tag: Any = None) -> None:  # noqa: N803
+    def dtag(self, tagOrId: Any, tag: Any = None) -> None:
         """Take a tag away."""
         for number in self._found(tagOrId):
             tags = self.items[number].tags
             tags[:] = [t for t in tags if t != (tag or tagOrId)]
 
-    def tag_raise(self, tagOrId: Any, above: Any = None) -> None:  # noqa: N803
+    def tag_raise(self, tagOrId: Any, above: Any = None) -> None:
         """Draw items last."""
         found = self._found(tagOrId)
         self.order = [number for number in self.order if number not in found] + found
         display.changes += 1
 
-    def tag_lower(self, tagOrId: Any, below: Any = None) -> None:  # noqa: N803
+    def tag_lower(self, tagOrId: Any, below: Any = None) -> None:
         """Draw items first."""
         found = self._found(tagOrId)
         self.order = found + [number for number in self.order if number not in found]
         display.changes += 1
 
-    lift = tkraise = tag_raise  # type: ignore[assignment]
-    lower = tag_lower  # type: ignore[assignment]
+    lift = tkraise = tag_raise
+    lower = tag_lower
 
     # -- events -------------------------------------------------------------------------
 
-    def tag_bind(self, tagOrId: Any, sequence: Any = None, func: Any = None, add: Any = None) -> Any:  # noqa: N803
+    def tag_bind(
+        self, tagOrId: Any, sequence: Any = None, func: Any = None, add: Any = None
+    ) -> Any:
         """Call `func` when the event happens on an item."""
         table = self.tag_bindings.setdefault(str(tagOrId), Bindings())
         return table.bind(sequence, func, add, TclError)
 
-    def tag_unbind(self, tagOrId: Any, sequence: Any, funcid: Any = None) -> None:  # noqa: N803
+    def tag_unbind(self, tagOrId: Any, sequence: Any, funcid: Any = None) -> None:
         """Forget what was bound to an item."""
         if str(tagOrId) in self.tag_bindings:
             self.tag_bindings[str(tagOrId)].unbind(sequence, TclError)
@@ -326,7 +329,7 @@ class Canvas(Widget):
 
     # -- the rest -----------------------------------------------------------------------
 
-    def canvasx(self, screenx: float, gridspacing: Any = None) -> float:  # noqa: N803
+    def canvasx(self, screenx: float, gridspacing: Any = None) -> float:
         """Nothing is scrolled."""
         return float(screenx)
 

@@ -135,7 +135,7 @@ class Misc(Info):
         self.manager = ""
         self.place_options: dict[str, Any] = {}
         self.gone = False
-        self.tk = master.tk if master is not None else Interpreter()
+        self.tk: Interpreter = master.tk if master is not None else Interpreter()
         if master is not None:
             name = str(options.pop("name", "") or self._free_name(master))
             self._w = f"{master._w.rstrip('.')}.{name}"

@@ -79,7 +79,7 @@ def parse(sequence: Any, error: type[Exception]) -> Pattern:
         return Pattern("KeyPress", "space" if text[0] == " " else text[0])
     body, close, _ = text[1:].partition(">")
     if not close or not body:
-        raise error("missing \">\" in binding" if body else "no event type or button # or keysym")
+        raise error('missing ">" in binding' if body else "no event type or button # or keysym")
     return _from_words(body.replace(" ", "-").split("-") if body != "-" else ["minus"], error)
 
 

@@ -30,7 +30,7 @@ class Info:
 
     def winfo_toplevel(self) -> Misc:
         """The window that this widget is in."""
-        widget: Any = self
+        widget: Misc = self  # type: ignore[assignment]
         while widget.master is not None and not widget.is_window:
             widget = widget.master
         return widget

@@ -6,29 +6,34 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-KNOWN = set(
-    """activebackground activeborderwidth activeforeground activefill activeoutline activewidth
-    activeimage activestyle activerelief aspect anchor arrow arrowshape background bigincrement
-    bitmap borderwidth buttonbackground buttoncursor cascade closeenough colormap columns column
-    command compound confine container cursor dash dashoffset default digits direction
-    disabledbackground disabledforeground disabledfill disabledoutline disabledwidth displaycolumns
-    elementborderwidth exportselection extent file fill font foreground format from grid
-    handlepad handlesize height highlightbackground highlightcolor highlightthickness
-    image increment indicatoron inactiveselectbackground insertbackground insertborderwidth
-    insertofftime insertontime insertwidth invalidcommand jump justify label labelanchor
-    labelwidget length listvariable maximum maxundo menu mode offrelief offset offvalue onvalue
-    opaqueresize orient outline outlinestipple overrelief padx pady padding phase postcommand
-    readonlybackground relief repeatdelay repeatinterval resolution row sashpad sashrelief
-    sashwidth screen scrollregion selectbackground selectborderwidth selectcolor selectforeground
-    selectimage selectmode selecttype setgrid show showhandle showvalue sliderlength
-    sliderrelief smooth spacing1 spacing2 spacing3 splinesteps start state sticky stipple style
-    tabs tabstyle takefocus tags tearoff tearoffcommand text textvariable tickinterval title
-    to tristateimage tristatevalue troughcolor type underline undo use validate validatecommand
-    value values variable visual weight width window wrap wraplength xscrollcommand
-    xscrollincrement yscrollcommand yscrollincrement accelerator angle capstyle joinstyle
-    blockcursor endline startline autoseparators hideselect proxybackground side displayof
-    visible class""".split()
-)
+KNOWN = {
+    "accelerator", "activebackground", "activeborderwidth", "activefill", "activeforeground",
+    "activeimage", "activeoutline", "activerelief", "activestyle", "activewidth", "anchor",
+    "angle", "arrow", "arrowshape", "aspect", "autoseparators", "background", "bigincrement",
+    "bitmap", "blockcursor", "borderwidth", "buttonbackground", "buttoncursor", "capstyle",
+    "cascade", "class", "closeenough", "colormap", "column", "columns", "command", "compound",
+    "confine", "container", "cursor", "dash", "dashoffset", "default", "digits", "direction",
+    "disabledbackground", "disabledfill", "disabledforeground", "disabledoutline", "disabledwidth",
+    "displaycolumns", "displayof", "elementborderwidth", "endline", "exportselection", "extent",
+    "file", "fill", "font", "foreground", "format", "from", "grid", "handlepad", "handlesize",
+    "height", "hideselect", "highlightbackground", "highlightcolor", "highlightthickness", "image",
+    "inactiveselectbackground", "increment", "indicatoron", "insertbackground",
+    "insertborderwidth", "insertofftime", "insertontime", "insertwidth", "invalidcommand",
+    "joinstyle", "jump", "justify", "label", "labelanchor", "labelwidget", "length",
+    "listvariable", "maximum", "maxundo", "menu", "mode", "offrelief", "offset", "offvalue",
+    "onvalue", "opaqueresize", "orient", "outline", "outlinestipple", "overrelief", "padding",
+    "padx", "pady", "phase", "postcommand", "proxybackground", "readonlybackground", "relief",
+    "repeatdelay", "repeatinterval", "resolution", "row", "sashpad", "sashrelief", "sashwidth",
+    "screen", "scrollregion", "selectbackground", "selectborderwidth", "selectcolor",
+    "selectforeground", "selectimage", "selectmode", "selecttype", "setgrid", "show", "showhandle",
+    "showvalue", "side", "sliderlength", "sliderrelief", "smooth", "spacing1", "spacing2",
+    "spacing3", "splinesteps", "start", "startline", "state", "sticky", "stipple", "style", "tabs",
+    "tabstyle", "tags", "takefocus", "tearoff", "tearoffcommand", "text", "textvariable",
+    "tickinterval", "title", "to", "tristateimage", "tristatevalue", "troughcolor", "type",
+    "underline", "undo", "use", "validate", "validatecommand", "value", "values", "variable",
+    "visible", "visual", "weight", "width", "window", "wrap", "wraplength", "xscrollcommand",
+    "xscrollincrement", "yscrollcommand", "yscrollincrement",
+}  # fmt: skip
 SHORT = {
     "bg": "background", "fg": "foreground", "bd": "borderwidth", "border": "borderwidth",
     "from_": "from", "class_": "class", "vcmd": "validatecommand", "invcmd": "invalidcommand",

@@ -36,7 +36,7 @@ class Variable:
         for watcher in list(self.watchers):
             display.call(watcher, self._name, "", "write")
 
-    initialize = set
+    initialize = set  # noqa: A003 - the method above is meant
 
     def get(self) -> Any:
         """Its value."""
@@ -106,7 +106,9 @@ def _number(value: Any) -> Any:
 class Image:
     """A picture: its name, size and where it came from."""
 
-    def __init__(self, name: Any = None, cnf: Any = None, master: Any = None, **options: Any) -> None:
+    def __init__(
+        self, name: Any = None, cnf: Any = None, master: Any = None, **options: Any
+    ) -> None:
         if master is None and not display.roots:
             raise RuntimeError("Too early to create image: no default root window")
         self.options = {**(cnf or {}), **options}
@@ -181,7 +183,9 @@ class PillowPhoto(PhotoImage):
 class Font:
     """A font; texts are taken to be ten pixels wide a letter."""
 
-    def __init__(self, root: Any = None, font: Any = None, name: Any = None, **options: Any) -> None:
+    def __init__(
+        self, root: Any = None, font: Any = None, name: Any = None, **options: Any
+    ) -> None:
         self.options = dict(options)
         self.name = name or f"font{display.number()}"
 

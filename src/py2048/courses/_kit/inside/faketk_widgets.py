@@ -149,7 +149,8 @@ class Scale(Widget):
         variable = self.options.get("variable")
         low = float(self.options.get("from", 0))
         value = float(variable.get()) if variable is not None else max(low, self.position)
-        return int(value) if float(self.options.get("resolution", 1)) == int(value) == value else value
+        whole = float(self.options.get("resolution", 1)).is_integer() and value.is_integer()
+        return int(value) if whole else value
 
     def set(self, value: Any) -> None:
         """Move it."""
@@ -274,7 +275,7 @@ class Menu(Widget):
         self.entries: list[tuple[str, dict[str, Any]]] = []
         super().__init__(master, cnf, **options)
 
-    def add(self, itemType: str, cnf: Any = None, **options: Any) -> None:  # noqa: N803 - Tk's
+    def add(self, itemType: str, cnf: Any = None, **options: Any) -> None:
         """Add an entry."""
         self.entries.append((itemType, {**(cnf or {}), **options}))
         display.changes += 1
@@ -348,7 +349,9 @@ class OptionMenu(Menubutton):
 
     kind = "Menubutton"
 
-    def __init__(self, master: Any, variable: Any, value: Any, *values: Any, **options: Any) -> None:
+    def __init__(
+        self, master: Any, variable: Any, value: Any, *values: Any, **options: Any
+    ) -> None:
         command = options.pop("command", None)
         super().__init__(master, textvariable=variable)
         menu = Menu(self, tearoff=0)

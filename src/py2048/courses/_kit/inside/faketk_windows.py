@@ -29,7 +29,7 @@ class Wm:
         """The title."""
         return self._setting("title", None if string is None else str(string))
 
-    def geometry(self, newGeometry: Any = None) -> Any:  # noqa: N803 - Tk's name
+    def geometry(self, newGeometry: Any = None) -> Any:
         """The size and place, as ``600x665+0+0``."""
         return self._setting("geometry", newGeometry)
 
@@ -87,7 +87,7 @@ class Wm:
     def _extent(self, side: str) -> int:
         size = str(self.settings["geometry"]).partition("+")[0].partition("x")
         written = size[0] if side == "width" else size[2]
-        return int(written) if written.isdigit() else super()._extent(side)  # type: ignore[misc,no-any-return]
+        return int(written) if written.isdigit() else super()._extent(side)  # type: ignore[misc]
 
     wm_title, wm_geometry, wm_resizable = title, geometry, resizable
     wm_minsize, wm_maxsize, wm_attributes, wm_protocol = minsize, maxsize, attributes, protocol
@@ -100,7 +100,7 @@ class Tk(Wm, Misc):
 
     kind = "Tk"
 
-    def __init__(self, screenName: Any = None, *words: Any, **options: Any) -> None:  # noqa: N803
+    def __init__(self, screenName: Any = None, *words: Any, **options: Any) -> None:
         self._window()
         self._setup(None, {})
         self._w = "." if not display.roots else f".root{len(display.roots)}"

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from _thread import _count as threads_started
+from os import _exit as os_exit
 from types import ModuleType
 
 from . import loading, terminal, wire
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any
 
-__builtins__ = dict(vars(builtins))  # what the functions below use, whatever is replaced later
+# What the functions below use, whatever a submission puts into the builtins later.
+globals()["__builtins__"] = dict(vars(builtins))
 
 _write = os.write
-_exit = os._exit
 _alarm = getattr(signal, "setitimer", None)
 _getsignal, _signal, _SIGALRM = signal.getsignal, signal.signal, getattr(signal, "SIGALRM", None)
 _modules = sys.modules
@@ -48,7 +49,7 @@ class Host:
     ) -> None:
         from .boot import read_request
 
-        self.read = lambda: read_request(requests)
+        self.read: Callable[[], dict[str, Any]] = lambda: read_request(requests)
         self.replies = replies
         self.config = config
         self.held = held
@@ -74,7 +75,7 @@ class Host:
         builtins.input = self.keyboard.input
         self.builtins["input"] = self.keyboard.input
         if not self.config["trusted"]:
-            sys.meta_path.insert(0, _Hidden)  # type: ignore[arg-type]
+            sys.meta_path.insert(0, _Hidden)
         terminal.clear_without_shell()
         self.clock.take_over()
         self.clock.running = lambda: self.running
@@ -85,7 +86,7 @@ class Host:
 
     def _too_much(self) -> None:
         self._send('{"state":"output"}')
-        _exit(0)
+        os_exit(0)
 
     # -- the conversation ---------------------------------------------------------------
 
@@ -95,7 +96,7 @@ class Host:
             try:
                 request = self.read()
             except EOFError:
-                _exit(0)
+                os_exit(0)
             self.answer(request)
 
     def answer(self, request: dict[str, Any]) -> None:
@@ -113,7 +114,7 @@ class Host:
         try:
             request = self.read()
         except EOFError:
-            _exit(0)
+            os_exit(0)
         self.answer(request)
 
     def _send(self, text: str) -> None:
@@ -142,9 +143,7 @@ class Host:
     def _ring(self, number: int, frame: FrameType | None) -> None:
         raise OutOfTime("still running when the time was over")
 
-    def guard(
-        self, seconds: float, action: Callable[[], Any]
-    ) -> tuple[Any, BaseException | None]:
+    def guard(self, seconds: float, action: Callable[[], Any]) -> tuple[Any, BaseException | None]:
         """Run `action` for at most `seconds`: its result, or the error that ended it."""
         try:
             try:
@@ -167,9 +166,9 @@ class Host:
         config = self.config
         result, error = self.guard(
             request["seconds"] + 30,
-            lambda: loading.Loader(
-                config["module"], config["scratch"], self.file, self.guard
-            ).load(request["way"], request["skip"], request["seconds"]),
+            lambda: loading.Loader(config["module"], config["scratch"], self.file, self.guard).load(
+                request["way"], request["skip"], request["seconds"]
+            ),
         )
         self.module = _modules.get(config["module"])
         described = None if error is None else self.describe(error)

@@ -50,9 +50,7 @@ class Loader:
         found = [self.part(statement, futures, way) for statement in wanted]
         return [note for note in found if note]
 
-    def part(
-        self, statement: ast.stmt, futures: list[ast.stmt], way: str
-    ) -> dict[str, Any] | None:
+    def part(self, statement: ast.stmt, futures: list[ast.stmt], way: str) -> dict[str, Any] | None:
         """Run one statement, or say why it is left out."""
         if way == "quiet" and not isinstance(statement, QUIET):
             harmless = isinstance(statement, ast.If) or is_docstring(statement)

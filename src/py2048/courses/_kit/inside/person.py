@@ -93,13 +93,14 @@ class Person:
     def click(self, widget: Any, x: float, y: float, button: int = 1) -> None:
         """Click at a place of a widget."""
         place = {"x": round(x), "y": round(y)}
-        for event in ("<Enter>", "<Motion>", f"<ButtonPress-{button}>", f"<ButtonRelease-{button}>"):
+        presses = (f"<ButtonPress-{button}>", f"<ButtonRelease-{button}>")
+        for event in ("<Enter>", "<Motion>", *presses):
             if widget.winfo_exists():
                 widget.event_generate(event, **place)
                 self._stage.refresh()
 
     def push(self, text: str) -> bool:
-        """Use the first button, menu entry or drawn text that contains `text`; say if there is one."""
+        """Use the first button, menu entry or drawn text that contains `text`, if there is one."""
         for widget in self.widgets():
             if widget.winfo_class() in CLICKABLE and _says(widget.cget("text"), text):
                 widget.invoke()
@@ -121,7 +122,8 @@ class Person:
             for menu in [w for w in _within(window) if w.winfo_class() == "Menu"]:
                 last = menu.index("end")
                 for index in range(0 if last is None else last + 1):
-                    if menu.type(index) == "command" and _says(menu.entrycget(index, "label"), text):
+                    is_command = menu.type(index) == "command"
+                    if is_command and _says(menu.entrycget(index, "label"), text):
                         menu.invoke(index)
                         self._stage.refresh()
                         return True

@@ -35,7 +35,8 @@ class Real:
         self._take_over()
 
     def _take_over(self) -> None:
-        stage, began, reported = self, tkinter.Tk.__init__, tkinter.Tk.report_callback_exception
+        stage, began = self, tkinter.Tk.__init__
+        reported: Any = tkinter.Tk.report_callback_exception
 
         def begin(root: tkinter.Tk, *words: Any, **options: Any) -> None:
             began(root, *words, **options)
@@ -49,12 +50,13 @@ class Real:
             stage._update(widget)
             stage.clock.poll(news=stage.changed())
 
-        tkinter.Tk.__init__ = begin  # type: ignore[method-assign]
-        tkinter.Tk.report_callback_exception = report  # type: ignore[method-assign]
-        tkinter.Misc.update = look  # type: ignore[method-assign]
-        tkinter.Misc.mainloop = lambda widget, n=0: stage._loop()  # type: ignore[method-assign,misc]
-        tkinter.Misc.quit = lambda widget: setattr(stage, "quitting", True)  # type: ignore[method-assign]
-        tkinter.mainloop = lambda n=0: stage._loop()  # type: ignore[assignment]
+        windows: Any = tkinter
+        windows.Tk.__init__ = begin
+        windows.Tk.report_callback_exception = report
+        windows.Misc.update = look
+        windows.Misc.mainloop = lambda widget, n=0: stage._loop()
+        windows.Misc.quit = lambda widget: setattr(stage, "quitting", True)
+        windows.mainloop = lambda n=0: stage._loop()
         for module in (tkinter.messagebox, tkinter.simpledialog):
             for name, default in DEFAULTS.items():
                 if hasattr(module, name):

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-__builtins__ = dict(vars(builtins))  # what the functions below use, whatever is replaced later
+# What the functions below use, whatever a submission puts into the builtins later.
+globals()["__builtins__"] = dict(vars(builtins))
 
 
 class Screen(io.TextIOBase):
@@ -92,23 +93,24 @@ class Keyboard(io.TextIOBase):
         return line[:-1]
 
 
+SCRIPT: deque[float] = deque()  # the draws to come, shared by all generators
+
+
 class Chance(random.Random):
     """The generator behind the `random` module: scripted draws first, then a seeded one."""
 
-    script: deque[float] = deque()
-
     def random(self) -> float:
         """The next draw in [0, 1)."""
-        return self.script.popleft() if self.script else super().random()
+        return SCRIPT.popleft() if SCRIPT else super().random()
 
     def getrandbits(self, k: int) -> int:
         """`k` bits, from the next draw."""
-        return int(self.script.popleft() * 2**k) if self.script else super().getrandbits(k)
+        return int(SCRIPT.popleft() * 2**k) if SCRIPT else super().getrandbits(k)
 
     def _randbelow(self, n: int) -> int:
         """An index below `n`: draw u gives int(u * n)."""
-        if self.script:
-            return int(self.script.popleft() * n)
+        if SCRIPT:
+            return int(SCRIPT.popleft() * n)
         return self._randbelow_with_getrandbits(n)  # type: ignore[attr-defined,no-any-return]
 
 
@@ -134,7 +136,7 @@ def take_over_random() -> Chance:
     chance = Chance(0)
     for name in METHODS.split():
         setattr(random, name, getattr(chance, name))
-    random._inst = chance  # type: ignore[attr-defined]
+    random._inst = chance
     random.Random = random.SystemRandom = Seeded  # type: ignore[assignment,misc]
     return chance
 
@@ -148,8 +150,8 @@ class Seeded(Chance):
 
 def reseed(chance: Chance, seed: int, draws: Iterable[float]) -> None:
     """Start again from `seed`, after `draws`."""
-    Chance.script.clear()
-    Chance.script.extend(draws)
+    SCRIPT.clear()
+    SCRIPT.extend(draws)
     chance.seed(seed)
     numpy = sys.modules.get("numpy")
     if numpy is not None:

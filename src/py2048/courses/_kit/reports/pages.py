@@ -88,7 +88,7 @@ def index_page(run: Run, reports: Sequence[Report], names: Sequence[str]) -> str
 def _lost(report: Report) -> str:
     if report.problem:
         return f'<span class="bad">not graded: {escape(report.problem)}</span>'
-    return escape(", ".join(f"task {id}" for id in report.lost)) or '<span class="good">–</span>'
+    return escape(", ".join(f"task {id}" for id in report.lost)) or '<span class="good">none</span>'
 
 
 def student_page(run: Run, report: Report) -> str:
@@ -98,7 +98,7 @@ def student_page(run: Run, report: Report) -> str:
     missing = f"<p>Not graded here: {escape(run.not_graded)}</p>\n" if run.not_graded else ""
     tasks = "\n".join(map(_task, report.tasks))
     back = '<p><a href="index.html">All submissions</a></p>\n'
-    return _page(f"{report.name} – {run.title}", back + total + notes + missing + tasks, run)
+    return _page(f"{report.name}: {run.title}", back + total + notes + missing + tasks, run)
 
 
 def _task(task: TaskResult) -> str:

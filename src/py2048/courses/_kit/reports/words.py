@@ -24,7 +24,8 @@ def task_text(task: TaskResult) -> str:
     for check in task.checks:
         lines.append(check_line(check))
         if not check.passed:
-            lines.extend(f"    {line}" for part in failure_lines(check) for line in part.split("\n"))
+            shown = "\n".join(failure_lines(check)).split("\n")
+            lines.extend(f"    {line}" for line in shown)
     return "\n".join(lines).rstrip()
 
 

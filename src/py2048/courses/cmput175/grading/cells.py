@@ -1,0 +1,135 @@
+"""Tasks 1, 2 and 6: the grid, its cells, and the list of the empty ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from py2048.courses._kit import Example, Raised, Session
+from py2048.courses.cmput175.grading.grids import Rows, grid_of
+
+CREATED = (
+    Example("Grid(4, 4, 0).createGrid(1, 1)", [[0]]),
+    Example("Grid(4, 4, 0).createGrid(2, 3)", [[0, 0, 0], [0, 0, 0]]),
+    Example("Grid(4, 4, 0).createGrid(4, 4)", [[0] * 4] * 4),
+    Example("Grid(3, 5, 0)._grid", [[0] * 5] * 3),
+)
+APART = (
+    Example(
+        "rows[0][0] = 2\nrows", [[2, 0], [0, 0]], given="rows = Grid(4, 4, 0).createGrid(2, 2)"
+    ),
+)
+SET = (
+    Example("grid.setCell(1, 2)\ngrid._grid", [[0, 2], [0, 0]], given=grid_of([[0, 0], [0, 0]])),
+    Example(
+        "grid.setCell(6, 8)\ngrid._grid",
+        [[0, 0, 0, 0], [0, 0, 8, 0], [0, 0, 0, 0], [0, 0, 0, 0]],
+        given=grid_of([[0] * 4 for _ in range(4)]),
+    ),
+    Example("grid.setCell(4, 2)\ngrid._grid", [[0, 0, 0], [0, 2, 0]], given=grid_of([[0] * 3] * 2)),
+    Example(
+        "grid.setCell(3, 2)\ngrid._grid", [[0, 0], [0, 2], [0, 0]], given=grid_of([[0, 0]] * 3)
+    ),
+)
+
+
+def got() -> Iterator[Example]:
+    """Every cell of a few grids, square and not."""
+    for rows in ([[2, 4], [8, 16]], [[2, 4, 8], [16, 32, 64]], [[2, 4], [8, 16], [32, 64]]):
+        cells = [tile for row in rows for tile in row]
+        for cell, tile in enumerate(cells):
+            yield Example(f"grid.getCell({cell})", tile, given=grid_of(rows))
+
+
+def starts_with_twos(session: Session) -> None:
+    """A new grid holds `initial` tiles of 2, and the list holds the other cells."""
+    for row, col, initial in ((4, 4, 2), (2, 3, 1), (4, 4, 16)):
+        session.begin()
+        session.run(f"grid = Grid({row}, {col}, {initial})", seed=initial)
+        tiles = session.value("[tile for row in grid._grid for tile in row]")
+        twos = [cell for cell, tile in enumerate(tiles) if tile == 2]
+        if len(twos) != initial or sum(tiles) != 2 * initial:
+            session.fail(f"{initial} tiles of 2 and zeros", str(tiles))
+        rest = sorted(set(range(row * col)) - set(twos))
+        session.expect("sorted(grid.emptiesSet)", rest)
+
+
+HOLES: tuple[Rows, ...] = (
+    [[0, 2], [2, 0]],
+    [[2, 2], [2, 2]],
+    [[0, 2, 0], [2, 0, 2]],
+    [[0, 2], [0, 2], [2, 0]],
+    [[0, 0, 0, 0], [0, 0, 0, 4], [2, 0, 2, 16], [2, 4, 4, 0]],
+)
+SPY = """
+seen = []
+original = Grid.assignRandCell
+def spy(self, init=False):
+    before = [tile for row in self._grid for tile in row]
+    original(self, init)
+    after = [tile for row in self._grid for tile in row]
+    if not init:
+        seen.append([before, after])
+Grid.assignRandCell = spy
+"""
+KEYS = ("a", "s", "d", "w", "a", "a", "s", "s", "d", "w", "s", "a", "w", "d", "a", "s") * 2
+
+
+def emptied() -> Iterator[Example]:
+    """The list after the grid has changed, from a list that is out of date."""
+    for rows in HOLES:
+        cells = [tile for row in rows for tile in row]
+        yield Example(
+            "grid.updateEmptiesSet()\ngrid.emptiesSet",
+            [cell for cell, tile in enumerate(cells) if not tile],
+            given=f"grid = Grid({len(rows)}, {len(rows[0])}, 0)\ngrid._grid = {rows}",
+        )
+
+
+def plays_on(session: Session) -> None:
+    """In a game each new tile goes into a cell that is empty then."""
+    for seed in range(6):
+        session.begin()
+        session.run(f"{SPY}Grid.collapsible = lambda self: True", show=False)
+        session.run(f"random.seed({seed})")
+        ended = session.run("Game(3, 3, 2)", typed=KEYS)
+        steps = session.value("seen", show=False)
+        if not steps:
+            session.fail("a new tile after a move", _ending(ended.error))
+        for before, after in steps:
+            filled = [cell for cell, tile in enumerate(before) if tile != after[cell]]
+            full = 0 not in before
+            if len(filled) != (0 if full else 1) or any(before[cell] for cell in filled):
+                session.fail(f"a new tile in an empty cell of {before}", str(after))
+
+
+def _ending(error: Raised | None) -> str:
+    return str(error) if error else "no tile"
+
+
+STILL = """
+class Watched(Grid):
+    spawned = 0
+    def assignRandCell(self, init=False):
+        Watched.spawned += not init
+game = Game.__new__(Game)
+game.game = Watched(2, 2, 0)
+game.game._grid = [[2, 4], [0, 0]]
+game.game.emptiesSet = [2, 3]
+"""
+
+
+def stays_still(session: Session) -> None:
+    """A move that changes nothing brings no tile; one that changes something brings one.
+
+    This much is given, so it counts for nothing until `updateEmptiesSet` does something.
+    """
+    session.begin()
+    session.run("grid = Grid(1, 2, 0)\ngrid._grid = [[2, 0]]\ngrid.updateEmptiesSet()")
+    session.expect("0 in grid.emptiesSet", False)
+    for keys, tiles in ((["a"], 0), (["w"], 0), (["s"], 1), (["a", "d", "s"], 1)):
+        session.begin()
+        session.run(STILL, show=False)
+        session.run("# the grid is [[2, 4], [0, 0]]\ngame.play()", typed=[*keys, "p"])
+        spawned = session.value("Watched.spawned", show=False)
+        if spawned != tiles:
+            session.fail(f"{tiles} new tiles", f"{spawned}")

@@ -1,0 +1,182 @@
+"""Tasks 3, 4 and 5: whether, and how, lines and grids collapse. The shared engine is the judge."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+
+from py2048.courses._kit import Example, OneOf, Satisfies, Session
+from py2048.courses.cmput175.grading.grids import TILES, Rows, grid_of, random_rows
+from py2048.engine import Board, Direction
+from py2048.engine.reference import slide_line
+from py2048.rules import Merging
+
+STUCK: tuple[Rows, ...] = (
+    [[2, 4], [4, 2]],
+    [[2, 4, 2], [4, 2, 4]],
+    [[2, 4], [4, 2], [2, 4]],
+    [[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 2]],
+    [[2, 8, 2, 4], [4, 2, 8, 2], [16, 8, 2, 4], [2, 4, 8, 2]],
+)
+MERGES: tuple[Rows, ...] = (
+    [[2, 2], [4, 8]],
+    [[2, 4], [2, 8]],
+    [[2, 4], [8, 8]],
+    [[2, 8], [4, 8]],
+    [[2, 4, 8], [4, 8, 8]],
+    [[2, 4], [4, 8], [2, 8]],
+    [[2, 8, 2, 4], [4, 4, 8, 2], [2, 8, 2, 4], [4, 2, 4, 2]],
+    [[2, 8, 2, 4], [8, 4, 8, 2], [2, 4, 2, 4], [4, 2, 4, 2]],
+    [[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 4]],
+)
+ROOM: tuple[Rows, ...] = (
+    [[0, 0], [0, 2]],
+    [[2, 4], [4, 0]],
+    [[0, 4, 2], [4, 2, 4]],
+    [[0, 0, 0, 0], [0, 0, 0, 4], [2, 0, 2, 16], [2, 4, 4, 2]],
+)
+
+
+def answers(boards: tuple[Rows, ...], expected: bool) -> tuple[Example, ...]:
+    """`collapsible()` on each of the boards."""
+    return tuple(Example("grid.collapsible()", expected, given=grid_of(b)) for b in boards)
+
+
+UNCHANGED = tuple(
+    Example(
+        "grid.collapsible()",
+        OneOf(True, False),
+        given=grid_of(rows),
+        then={"grid._grid": rows, "grid.score": 0},
+    )
+    for rows in (MERGES[0], MERGES[1], ROOM[0], MERGES[6])
+)
+OWN_EYES = (
+    Example(
+        "grid.collapsible()",
+        True,
+        given="grid = Grid(2, 2, 0)\ngrid._grid = [[2, 4], [0, 8]]\ngrid.emptiesSet = []",
+    ),
+    Example(
+        "grid.collapsible()",
+        False,
+        given="grid = Grid(2, 2, 0)\ngrid._grid = [[2, 4], [4, 2]]\ngrid.emptiesSet = [1]",
+    ),
+)
+
+LINES: tuple[list[int], ...] = (
+    [0, 2],
+    [2, 2],
+    [2, 4],
+    [0, 0, 0],
+    [2, 0, 2],
+    [2, 2, 2],
+    [4, 2, 2],
+    [2, 2, 4],
+    [2, 0, 0, 0],
+    [2, 0, 2, 0],
+    [2, 0, 2, 2],
+    [2, 0, 2, 4],
+    [4, 4, 8, 4],
+    [8, 8, 16, 8],
+    [2, 8, 4, 4],
+    [2, 2, 2, 2],
+    [0, 0, 0, 2],
+    [2, 4, 8, 16],
+    [2, 2, 0, 2, 2],
+    [2, 2, 2, 2, 2],
+)
+
+
+def lines(look: Callable[[list[int], list[int]], Example]) -> Callable[[], Iterator[Example]]:
+    """Examples for single lines: the chosen ones, then some at random."""
+
+    def examples() -> Iterator[Example]:
+        draw = random.Random(175)
+        more = [[draw.choice(TILES) for _ in range(draw.randint(2, 6))] for _ in range(60)]
+        for line in (*LINES, *more):
+            yield look(line, list(slide_line(tuple(line), Merging.ONCE)[0]))
+
+    return examples
+
+
+def first(line: list[int], after: list[int]) -> Example:
+    """The list that comes back."""
+    return Example(f"Grid(4, 4, 0).collapseRow({line})[0]", after)
+
+
+def second(line: list[int], after: list[int]) -> Example:
+    """The flag that comes back."""
+    return Example(f"Grid(4, 4, 0).collapseRow({line})[1]", line != after)
+
+
+PAIR = (
+    Example(
+        "type(Grid(4, 4, 0).collapseRow([2, 0])).__name__",
+        "tuple",
+    ),
+    Example("len(Grid(4, 4, 0).collapseRow([2, 2]))", 2),
+)
+KEPT = tuple(
+    Example(
+        "grid.collapseRow(line)",
+        Satisfies("a list and a flag", lambda found: len(found) > 0),
+        given=f"grid = Grid(4, 4, 0)\nline = {line}",
+        then={"line": line},
+    )
+    for line in ([0, 2], [2, 2], [2, 0, 2, 4], [2, 4, 8, 16])
+)
+
+
+def scores(session: Session) -> None:
+    """Merges add to the score, be it in collapseRow or in the methods that call it."""
+    for line, points in (([2, 2], 4), ([2, 4], 0), ([4, 4, 2, 2], 12)):
+        session.begin()
+        session.run(f"grid = Grid(1, {len(line)}, 0)\ngrid.collapseRow({line})")
+        if session.run("grid.score").value == points:
+            continue
+        session.begin()
+        session.run(f"grid = Grid(1, {len(line)}, 0)\ngrid._grid = [{line}]\ngrid.collapseLeft()")
+        session.expect("grid.score", points)
+
+
+BOARDS: tuple[Rows, ...] = (
+    [[2, 2], [0, 0]],
+    [[0, 0], [2, 2]],
+    [[2, 0], [2, 0]],
+    [[0, 2], [0, 2]],
+    [[2, 4], [4, 2]],
+    [[2, 4], [0, 0]],
+    [[0, 2], [0, 2], [0, 2]],
+    [[2, 2, 2], [2, 2, 2]],
+    [[2, 2, 4], [2, 2, 4]],
+    [[0, 0, 0, 0], [0, 0, 0, 4], [2, 0, 2, 16], [2, 4, 4, 2]],
+    [[2, 8, 2, 4], [8, 4, 8, 2], [2, 4, 2, 4], [4, 2, 4, 2]],
+    *(random_rows(seed, 2 + seed % 3, 2 + seed % 4) for seed in range(24)),
+)
+
+
+def slides(direction: Direction) -> Callable[[], Iterator[Example]]:
+    """What one direction makes of each board."""
+
+    def examples() -> Iterator[Example]:
+        for rows in BOARDS:
+            after = [list(row) for row in Board.from_rows(rows).slide(direction).board.rows]
+            yield Example(
+                f"grid.collapse{direction.name.capitalize()}()\ngrid._grid",
+                after,
+                given=grid_of(rows),
+            )
+
+    return examples
+
+
+def flags() -> Iterator[Example]:
+    """Whether each direction says that it changed each board."""
+    for rows in BOARDS:
+        for direction in Direction:
+            yield Example(
+                f"grid.collapse{direction.name.capitalize()}()",
+                Board.from_rows(rows).slide(direction).changed,
+                given=grid_of(rows),
+            )
