@@ -35,7 +35,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar, overload
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -127,6 +127,26 @@ def _teach_select() -> None:
 def _numba(module: str = "") -> Any:
     """Return Numba or a module of it, untyped, imported now and not with this file."""
     return importlib.import_module(f"numba{module}")
+
+
+@cache
+def plain_form(kernel: Any) -> Any:
+    """Return `kernel` as a plain Python function that calls the plain forms of others.
+
+    (A kernel's own ``py_func`` calls the compiled ones.) Words are NumPy scalars there: run it
+    under ``numpy.errstate(over="ignore")``, as they wrap around on purpose.
+    """
+    function = getattr(kernel, "py_func", kernel)
+    names = (name for name in _names_in(function.__code__) if name in function.__globals__)
+    scope = {name: _plain_value(function.__globals__[name]) for name in names}
+    scope["__builtins__"] = function.__globals__["__builtins__"]
+    cells = (CellType(_plain_value(cell.cell_contents)) for cell in function.__closure__ or ())
+    name, defaults = function.__name__, function.__defaults__
+    return FunctionType(function.__code__, scope, name, defaults, tuple(cells))
+
+
+def _plain_value(value: Any) -> Any:
+    return plain_form(value) if hasattr(value, "py_func") else value
 
 
 # --- what a compiled kernel depends on -----------------------------------------------------------

@@ -1,0 +1,63 @@
+"""The spawn of rules as arrays and cell lists, as the compiled engine takes it."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import accumulate
+
+import numpy as np
+from numpy.typing import NDArray
+
+from py2048.engine.board import Cell
+from py2048.engine.direction import Direction
+from py2048.rules import Rules, Weights
+
+
+def ranks_of(rules: Rules) -> NDArray[np.uint8]:
+    """Return the ranks that can appear after a move, ascending: uint8 `[tiles]`."""
+    return tile_ranks(rules.spawn_weights)
+
+
+def tile_ranks(weights: Weights) -> NDArray[np.uint8]:
+    """Return the ranks of the tiles, ascending: uint8 `[tiles]`."""
+    return np.array([tile.bit_length() - 1 for tile in weights.tiles], np.uint8)
+
+
+def cumulative_weights(rules: Rules) -> NDArray[np.uint64]:
+    """Return the running sums of the spawn's integer weights: uint64 `[tiles]`."""
+    return np.array(list(accumulate(rules.spawn_weights.integers)), np.uint64)
+
+
+def thresholds(weights: Weights) -> NDArray[np.uint64]:
+    """Return for each tile the least high half of a draw that chooses it or a larger one.
+
+    A draw's high half ``h`` chooses by ``h * total >> 32``, which reaches a running sum ``s``
+    exactly where ``h >= ceil(s * 2**32 / total)``. uint64 `[tiles]`, the first is 0.
+    """
+    sums = [0, *accumulate(weights.integers)]
+    return np.array([-(-s * 2**32 // sums[-1]) for s in sums[:-1]], np.uint64)
+
+
+@cache
+def edge_cells(rows: int, columns: int, direction: Direction) -> tuple[Cell, ...]:
+    """Return the cells where an `EdgeSpawn` may land after a move in `direction`, best first.
+
+    They are the edge left behind: after Up the bottom row from its right end, after Down the top
+    row from its left end, after Left the right column from its top, after Right the left column
+    from its bottom.
+    """
+    return {
+        Direction.UP: tuple((rows - 1, column) for column in reversed(range(columns))),
+        Direction.DOWN: tuple((0, column) for column in range(columns)),
+        Direction.LEFT: tuple((row, columns - 1) for row in range(rows)),
+        Direction.RIGHT: tuple((row, 0) for row in reversed(range(rows))),
+    }[direction]
+
+
+def edge_table(rows: int, columns: int) -> NDArray[np.int64]:
+    """Return `edge_cells` as cell numbers: int64 `[4, longest side]`, padded with -1."""
+    table = np.full((4, max(rows, columns)), -1, np.int64)
+    for direction in Direction:
+        cells = edge_cells(rows, columns, direction)
+        table[direction.value, : len(cells)] = [row * columns + column for row, column in cells]
+    return table
