@@ -16,6 +16,7 @@ from py2048.session.events import (
 )
 from py2048.session.replay import Replay
 from py2048.session.session import HINT_PLAYER, Session, open_session
+from py2048.storage import RecordSummary, SavedGame, ScoreSummary
 
 __all__ = [
     "HINT_PLAYER",
@@ -26,8 +27,11 @@ __all__ = [
     "Hinted",
     "Moved",
     "Question",
+    "RecordSummary",
     "Refused",
     "Replay",
+    "SavedGame",
+    "ScoreSummary",
     "Session",
     "StorageTrouble",
     "Undone",
