@@ -150,7 +150,7 @@ def _prepared(
     from py2048.courses._kit.grade import grader_version
     from py2048.courses._kit.protection import Limits, protection_named, strongest
     from py2048.courses._kit.reports.data import Run
-    from py2048.courses._kit.session import Surroundings
+    from py2048.courses._kit.runner import Surroundings
 
     grading = course.grading()
     if real_window and not os.environ.get("DISPLAY"):

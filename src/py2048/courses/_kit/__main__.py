@@ -9,7 +9,7 @@ from pathlib import Path
 from py2048.courses import get_course
 from py2048.courses._kit.grade import grade
 from py2048.courses._kit.results import Report, number
-from py2048.courses._kit.session import Surroundings
+from py2048.courses._kit.runner import Surroundings
 from py2048.courses._kit.submissions import collect
 
 

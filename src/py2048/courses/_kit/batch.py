@@ -11,7 +11,7 @@ from typing import Any
 
 from py2048.courses._kit.grade import grade, key_of
 from py2048.courses._kit.results import Report
-from py2048.courses._kit.session import Surroundings
+from py2048.courses._kit.runner import Surroundings
 from py2048.courses._kit.submissions import Submission
 from py2048.courses._kit.tasks import Grading
 from py2048.errors import CourseError

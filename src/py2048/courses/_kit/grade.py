@@ -12,8 +12,9 @@ from pathlib import Path
 from py2048 import __version__
 from py2048.courses._kit.process import Died
 from py2048.courses._kit.results import CheckResult, Report, TaskResult
-from py2048.courses._kit.session import Session, Surroundings, find_way
-from py2048.courses._kit.sources import Unreadable, Workspace, digest_of, prepare
+from py2048.courses._kit.runner import Surroundings
+from py2048.courses._kit.session import Session, find_way
+from py2048.courses._kit.sources import Unreadable, digest_of, prepare
 from py2048.courses._kit.submissions import Submission
 from py2048.courses._kit.tasks import Check, Grading, Mismatch, Task
 
@@ -36,7 +37,7 @@ def grade(submission: Submission, grading: Grading, around: Surroundings) -> Rep
                 notes = work.notes
                 with Session(grading, work, around) as session:
                     find_way(session)
-                tasks = tuple(grade_task(task, grading, work, around) for task in grading.tasks)
+                    tasks = tuple(grade_task(task, session) for task in grading.tasks)
         except Unreadable as error:
             problem = str(error)
     return Report(
@@ -55,23 +56,19 @@ def _nothing(task: Task) -> TaskResult:
     return TaskResult(task.id, task.title, task.asked, Fraction(task.marks), Fraction(0))
 
 
-def grade_task(task: Task, grading: Grading, work: Workspace, around: Surroundings) -> TaskResult:
-    """Try the checks of one task in a process of their own."""
-    with (
-        Session(grading, work, around) as own,
-        Session(grading, work, around, task.mended) as mended,
-    ):
-        found = tuple(_result(check, own, mended) for check in task.checks)
+def grade_task(task: Task, session: Session) -> TaskResult:
+    """Try the checks of one task."""
+    found = tuple(_result(check, session, task.mended) for check in task.checks)
     earned = task.earned([result.passed for result in found])
     return TaskResult(task.id, task.title, task.asked, Fraction(task.marks), earned, found)
 
 
-def _result(check: Check, own: Session, mended: Session) -> CheckResult:
+def _result(check: Check, session: Session, mended: str) -> CheckResult:
     """Try a check as handed in, and once more with earlier tasks put right if it fails."""
-    failure = attempt(check, own)
+    failure = attempt(check, session)
     if failure is None:
         return CheckResult(check.title, check.weight, passed=True)
-    if mended.mended and attempt(check, mended) is None:
+    if mended and attempt(check, session, mended) is None:
         return CheckResult(check.title, check.weight, passed=True, carried=True)
     return CheckResult(
         check.title,
@@ -83,9 +80,9 @@ def _result(check: Check, own: Session, mended: Session) -> CheckResult:
     )
 
 
-def attempt(check: Check, session: Session) -> Mismatch | None:
+def attempt(check: Check, session: Session, mended: str = "") -> Mismatch | None:
     """Try one check: None if it holds, else what shows that it does not."""
-    session.start_check(check.seconds)
+    session.start_check(check.seconds, mended)
     try:
         if check.run is not None:
             session.begin()

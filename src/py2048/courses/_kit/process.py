@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from py2048.courses._kit.protection import SCRATCH, Protection, Setup, python
+from py2048.courses._kit.protection import PLAIN, SCRATCH, Protection, Setup, python
 from py2048.courses._kit.values import decode
 from py2048.errors import CourseError
 
@@ -29,6 +29,7 @@ REPLY_BYTES = 32 << 20
 GRACE = 0.6  # seconds after its own alarm in which a process may still answer
 START = 20.0  # seconds for the interpreter to start on a busy machine
 NOBODY = 65534
+FLOODED = 85  # the exit code of a process that printed too much; see ``inside/host.py``
 
 _slots = itertools.count()
 
@@ -64,6 +65,20 @@ def _other_processes() -> int:
             if status.stat().st_uid == os.geteuid():
                 count += len(list(status.iterdir()))
     return count
+
+
+def cause(code: int) -> str:
+    """Why a process ended by itself, from its exit code; negative for a signal."""
+    number = -code if code < 0 else code - 128 if code > 128 else 0
+    if code == FLOODED:
+        return "printed far too much"
+    if number == signal.SIGSEGV:
+        return "crashed the interpreter: recursion without end?"
+    if number in {signal.SIGKILL, signal.SIGXCPU}:
+        return "was stopped by the system: too much memory or processor time"
+    if number:
+        return f"was ended by signal {number}"
+    return f"ended the process (exit code {code}): os._exit()?"
 
 
 class Process:
@@ -117,6 +132,7 @@ class Process:
             "output": setup.limits.output_bytes,
             "library_paths": setup.library_paths,
             "trusted": setup.trusted,
+            "own_processes": self.protection is not PLAIN or self.user not in {None, NOBODY},
             "real_window": setup.real_window,
         }
 
@@ -147,13 +163,11 @@ class Process:
             self.close()
             raise Died("the answer is too large to look at")
         try:
-            facts = decode(json.loads(self._receive(size, deadline)))
-        except (ValueError, KeyError, RecursionError) as error:
+            facts: dict[str, Any] = decode(json.loads(self._receive(size, deadline)))
+            facts["state"]
+        except (ValueError, LookupError, TypeError, RecursionError) as error:
             self.close()
             raise Died("the submission spoiled the process that runs it") from error
-        if not isinstance(facts, dict) or facts.get("state") == "output":
-            self.close()
-            raise Died(f"printed more than {self.setup.limits.output_bytes // 1000} kB")
         return facts
 
     def _send(self, request: dict[str, Any]) -> None:
@@ -188,15 +202,8 @@ class Process:
             code = self._child.wait(timeout=2)
         except subprocess.TimeoutExpired:
             code = 0
-        number = -code if code < 0 else code - 128 if code > 128 else 0
         self.close()
-        if number == signal.SIGSEGV:
-            return "crashed the interpreter: recursion without end?"
-        if number in {signal.SIGKILL, signal.SIGXCPU}:
-            return "was stopped by the system: too much memory or processor time"
-        if number:
-            return f"was ended by signal {number}"
-        return f"ended the process (exit code {code}): os._exit()?"
+        return cause(code)
 
     def wait_until_up(self) -> dict[str, Any]:
         """The first answer; that the interpreter does not come up is the grader's own fault."""

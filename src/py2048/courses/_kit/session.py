@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
-from py2048.courses._kit.process import Died, Process, clear
-from py2048.courses._kit.protection import Limits, Protection, Setup, strongest
+from py2048.courses._kit.process import Died
+from py2048.courses._kit.runner import BLANK, Runner, Surroundings
 from py2048.courses._kit.sources import Unreadable, Workspace
 from py2048.courses._kit.tasks import Example, Grading, Mismatch, Trouble
 from py2048.courses._kit.values import Raised, same, show
-from py2048.errors import CourseError
 
 WAYS = ("whole", "each", "quiet")
 SHOWN_LINES = 16
-REAL_PACE = 5  # how much longer everything may take in a real window
 PATIENCE = 12.0  # seconds that one check may take in all, for each second a call may take
 
 
@@ -44,122 +38,55 @@ class Outcome:
         return self.error or self.value
 
 
-@dataclass(frozen=True)
-class Surroundings:
-    """How processes are started: the protection and whether a real window is used.
-
-    `trusted` lets the code import py2048; it is for our own reference solutions only. `live`
-    are the sessions under way, which `end` stops.
-    """
-
-    protection: Protection
-    real_window: bool = False
-    trusted: bool = False
-    live: set[Session] = field(default_factory=set, compare=False)
-    over: threading.Event = field(default_factory=threading.Event, compare=False)
-
-    @classmethod
-    def usual(cls) -> Surroundings:
-        """The strongest protection that works here."""
-        return cls(strongest())
-
-    def end(self) -> None:
-        """Stop everything that is under way: the run is over or was broken off."""
-        self.over.set()
-        for session in list(self.live):
-            session.kill()
-
-
 class Session:
-    """One submission in a process of its own, replaced by a new one whenever it is lost.
+    """One submission, talked to in a process that each check finds untouched.
 
     Calls raise `Trouble` when the process ends or overruns, `Mismatch` where an expectation
-    fails. A session is a context manager; leaving it ends the process.
+    fails. A session is a context manager; leaving it ends the processes.
     """
 
-    def __init__(
-        self, grading: Grading, work: Workspace, around: Surroundings, mended: str = ""
-    ) -> None:
+    def __init__(self, grading: Grading, work: Workspace, around: Surroundings) -> None:
         self.grading = grading
         self.work = work
-        self.around = around
-        self.mended = mended
-        self.pace = REAL_PACE if around.real_window else 1
-        self.seconds = grading.seconds * self.pace
+        self.runner = Runner(grading, work, around)
+        self.seconds = grading.seconds * self.runner.pace
+        self.mended = ""
         self.shown: list[str] = []
-        self._process: Process | None = None
-        self._folder: Path | None = None
-        self._threads = 1
         self._deadline = float("inf")
 
     def __enter__(self) -> Session:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        self.close()
+        self.runner.end()
 
     # -- the process --------------------------------------------------------------------
 
+    def start_check(self, seconds: float | None = None, mended: str = "") -> None:
+        """Begin a check: in an untouched process, with `mended` run in it if given.
+
+        Each call of the check may take `seconds`.
+        """
+        self.seconds = (seconds or self.grading.seconds) * self.runner.pace
+        self._deadline = time.monotonic() + self.seconds * PATIENCE
+        self.mended = mended
+        self.shown.clear()
+        self.runner.leave()
+
     def close(self) -> None:
-        """End the process and remove its scratch folder."""
-        self.around.live.discard(self)
-        if self._process is not None:
-            self._process.close()
-            self._process = None
-        if self._folder is not None:
-            clear(self._folder)
-            self._folder = None
-
-    def kill(self) -> None:
-        """End the process from another thread; what waits for its answer is told that it died."""
-        process = self._process
-        if process is not None:
-            process.kill()
-
-    def _start(self) -> Process:
-        """A new process, up but with nothing loaded."""
-        self.close()
-        self.around.live.add(self)
-        if self.around.over.is_set():
-            raise CourseError("the run was broken off")
-        grading, around = self.grading, self.around
-        scratch = self.work.folder
-        if not around.protection.own_root:
-            self._folder = scratch = _copied(self.work.folder)
-        setup = Setup(
-            self.work.folder,
-            _given_folder(grading, self.work),
-            scratch,
-            Limits(memory_mib=grading.memory_mib),
-            libraries=bool(grading.libraries) or grading.gui,
-            trusted=around.trusted,
-            real_window=around.real_window and grading.gui,
-        )
-        config = {"file": self.work.file, "module": grading.module, "gui": grading.gui}
-        self._process = Process(setup, around.protection, config)
-        self._process.wait_until_up()
-        return self._process
+        """Leave the process: whatever comes next begins in an untouched one."""
+        self.runner.leave()
 
     def fresh(self) -> None:
-        """Start again in a new process: whatever the submission changed is gone."""
-        self.load(self.work.way)
-        self._begin()
-        if self.mended:
-            self._must(self.mended)
+        """Begin again in an untouched process: whatever the submission changed is gone."""
+        try:
+            self.runner.begin()
             self._begin()
-
-    def load(self, way: str) -> dict[str, Any]:
-        """Load the program in a new process; give back what had to be left out."""
-        process = self._start()
-        return process.ask(
-            {
-                "op": "load",
-                "way": way,
-                "skip": list(self.work.skip),
-                "seconds": self.grading.seconds * self.pace,
-            },
-            self.grading.seconds * self.pace * (1 if way == "whole" else 6),
-        )
+            if self.mended:
+                self._must(self.mended)
+                self._begin()
+        except Died as death:
+            self._lost("the program to load", death)
 
     def _must(self, code: str) -> None:
         """Run the grader's own code, which has to work."""
@@ -168,14 +95,11 @@ class Session:
             raise Mismatch(self.text(), "the parts that the task builds on", str(_error(facts)))
 
     def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        """One request, in a process that is started if there is none; raise `Died`."""
-        if self._process is None:
+        """One request to a process that is there; raise `Died`."""
+        if not self.runner.ready:
             self.fresh()
-        assert self._process is not None
         seconds = min(self.seconds, max(0.05, self._deadline - time.monotonic()))
-        facts = self._process.ask({"seconds": seconds, **request}, seconds)
-        self._threads = facts["threads"]
-        return facts
+        return self.runner.ask({"seconds": seconds, **request}, seconds)
 
     def _begin(self) -> None:
         self._ask({"op": "begin"})
@@ -184,23 +108,14 @@ class Session:
 
     # -- talking ------------------------------------------------------------------------
 
-    def start_check(self, seconds: float | None) -> None:
-        """Forget the example so far; limit the calls of this check to `seconds` each."""
-        self.seconds = (seconds or self.grading.seconds) * self.pace
-        self._deadline = time.monotonic() + self.seconds * PATIENCE
-        if self._threads > 1:
-            self.close()
-        self._threads = 1
-        self.shown.clear()
-
     def begin(self) -> None:
         """Forget the example so far and every name made in it; the module keeps its state."""
         self.shown.clear()
         try:
-            if self._process is None:
-                self.fresh()
-            else:
+            if self.runner.ready:
                 self._begin()
+            else:
+                self.fresh()
         except Died as death:
             self._lost("the program to load", death)
 
@@ -233,7 +148,7 @@ class Session:
         seed: int = 0,
     ) -> Outcome:
         """Run the student's file as a program in a new process."""
-        self._start()
+        self.runner.begin(BLANK)
         self.shown[:] = [f"$ python {' '.join([self.work.file, *arguments])}"]
         self._show("", typed)
         outcome = self._outcome(
@@ -257,12 +172,11 @@ class Session:
             self._lost(expected, death)
         error = _error(facts)
         if error is not None and error.type == "OutOfTime":
-            self.close()
+            self.runner.leave()
             raise Trouble(self.text(), expected, str(error))
         return Outcome(facts.get("value"), facts["output"], error, facts["asked"], facts["state"])
 
     def _lost(self, expected: str, death: Died) -> Any:
-        self.close()
         raise Trouble(self.text(), expected, str(death)) from None
 
     def value(self, code: str, **options: Any) -> Any:
@@ -361,32 +275,12 @@ def _printed(text: Any) -> str:
     return show(text) if not isinstance(text, str) or "\n" not in text.strip() else f"\n{text}"
 
 
-def _copied(folder: Path) -> Path:
-    """A scratch copy of a prepared submission, on this machine's disk."""
-    scratch = Path(tempfile.mkdtemp(prefix="py2048-scratch-"))
-    scratch.chmod(0o755)
-    shutil.copytree(folder, scratch, dirs_exist_ok=True)
-    return scratch
-
-
-def _given_folder(grading: Grading, work: Workspace) -> Path | None:
-    """The folder of given files beside the prepared submission, made once."""
-    if not grading.given_files:
-        return None
-    folder = work.folder.with_name(work.folder.name + "-given")
-    if not folder.exists():
-        folder.mkdir()
-        for path in grading.given_files:
-            (folder / path.name).write_bytes(path.read_bytes())
-    return folder
-
-
 def find_way(session: Session) -> None:
     """Find out how the submission's program can be loaded; raise `Unreadable` if it cannot."""
     work = session.work
     for way in WAYS:
         try:
-            facts = session.load(way)
+            facts = session.runner.load(way)
         except Died as death:
             if way == WAYS[-1]:
                 raise Unreadable(f"{work.file} cannot be loaded: {death}") from None

@@ -1,0 +1,215 @@
+"""The processes of one submission: every check begins in one that nothing has touched.
+
+A process loads the program once. For each check it makes a copy of itself (a fork), and the
+copy is what the check talks to. When the copy crashes, exits or has its state spoiled, the
+original makes another; when the original is lost, a new one is started.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import tempfile
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from py2048.courses._kit.process import Died, Process, cause, clear
+from py2048.courses._kit.protection import Limits, Protection, Setup, strongest
+from py2048.courses._kit.sources import Workspace
+from py2048.courses._kit.tasks import Grading
+from py2048.errors import CourseError
+
+LOADED, BLANK = "loaded", "blank"  # with the program as a module; with nothing
+REAL_PACE = 5  # how much longer everything may take in a real window
+PARTING = 2.0  # seconds for a copy to end and be cleared up
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """How processes are started: the protection and whether a real window is used.
+
+    `trusted` lets the code import py2048; it is for our own reference solutions only. `live`
+    are the runners under way, which `end` stops.
+    """
+
+    protection: Protection
+    real_window: bool = False
+    trusted: bool = False
+    live: set[Runner] = field(default_factory=set, compare=False)
+    over: threading.Event = field(default_factory=threading.Event, compare=False)
+
+    @classmethod
+    def usual(cls) -> Surroundings:
+        """The strongest protection that works here."""
+        return cls(strongest())
+
+    def end(self) -> None:
+        """Stop everything that is under way: the run is over or was broken off."""
+        self.over.set()
+        for runner in list(self.live):
+            runner.kill()
+
+
+class Runner:
+    """Starts, copies and ends the processes of one submission."""
+
+    def __init__(self, grading: Grading, work: Workspace, around: Surroundings) -> None:
+        self.grading = grading
+        self.work = work
+        self.around = around
+        self.pace = REAL_PACE if around.real_window else 1
+        self._bases: dict[str, Process] = {}
+        self._folders: dict[Process, Path] = {}
+        self._copies: set[Process] = set()  # those that can make copies of themselves
+        self._current: Process | None = None
+        around.live.add(self)
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is a process to ask."""
+        return self._current is not None
+
+    def begin(self, kind: str = LOADED) -> None:
+        """Get an untouched process of a kind; raise `Died` if the program does not load."""
+        self.leave()
+        base = self._bases.get(kind)
+        if base is None:
+            base = self._start(kind)
+            if kind == LOADED:
+                self._load(base, self.work.way)
+        if base in self._copies:
+            base.ask({"op": "fork"}, PARTING * self.pace)
+        self._current = base
+
+    def load(self, way: str) -> dict[str, Any]:
+        """Load the program in a new process; give back what had to be left out."""
+        self.close()
+        return self._load(self._start(LOADED), way)
+
+    def _load(self, process: Process, way: str) -> dict[str, Any]:
+        seconds = self.grading.seconds * self.pace
+        request = {"op": "load", "way": way, "skip": list(self.work.skip), "seconds": seconds}
+        try:
+            facts = process.ask(request, seconds * (1 if way == "whole" else 6))
+        except Died:
+            self._drop(process)
+            raise
+        if facts["threads"] > 1:
+            self._copies.discard(process)
+        return facts
+
+    def ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
+        """One request to the current process; raise `Died` if that ends it."""
+        assert self._current is not None
+        try:
+            facts = self._current.ask(request, seconds)
+        except Died:
+            self._drop(self._current)
+            raise
+        if facts["state"] == "ended":
+            self._after(self._current, facts)
+            raise Died(cause(_code(facts["status"])))
+        return facts
+
+    def leave(self) -> None:
+        """End the current copy, if there is one; what it changed is gone with it."""
+        current = self._current
+        if current is None:
+            return
+        if current not in self._copies:
+            self._drop(current)
+            return
+        try:
+            self._after(current, current.ask({"op": "leave"}, PARTING * self.pace))
+        except Died:
+            self._drop(current)
+
+    def _after(self, base: Process, facts: dict[str, Any]) -> None:
+        """A copy has ended: keep the original if its folder is as it was."""
+        self._current = None
+        if facts["state"] != "ended" or facts["changed"]:
+            self._drop(base)
+
+    def _start(self, kind: str) -> Process:
+        """A new process with nothing loaded."""
+        grading, around = self.grading, self.around
+        if around.over.is_set():
+            raise CourseError("the run was broken off")
+        folder = None
+        if not around.protection.own_root:
+            folder = _copied(self.work.folder)
+        setup = Setup(
+            self.work.folder,
+            _given_folder(grading, self.work),
+            folder or self.work.folder,
+            Limits(memory_mib=grading.memory_mib),
+            libraries=bool(grading.libraries) or grading.gui,
+            trusted=around.trusted,
+            real_window=around.real_window and grading.gui,
+        )
+        config = {"file": self.work.file, "module": grading.module, "gui": grading.gui}
+        process = Process(setup, around.protection, config)
+        if folder is not None:
+            self._folders[process] = folder
+        process.wait_until_up()
+        self._bases[kind] = process
+        if not setup.real_window and hasattr(os, "fork"):
+            self._copies.add(process)
+        return process
+
+    def _drop(self, process: Process) -> None:
+        """End a process for good."""
+        process.close()
+        self._bases = {kind: base for kind, base in self._bases.items() if base is not process}
+        self._copies.discard(process)
+        if self._current is process:
+            self._current = None
+        folder = self._folders.pop(process, None)
+        if folder is not None:
+            clear(folder)
+
+    def kill(self) -> None:
+        """End everything from another thread; who waits for an answer is told that it died."""
+        for process in list(self._bases.values()):
+            process.kill()
+
+    def close(self) -> None:
+        """End all processes and remove their folders."""
+        for process in list(self._bases.values()):
+            self._drop(process)
+
+    def end(self) -> None:
+        """Close, for the last time."""
+        self.close()
+        self.around.live.discard(self)
+
+
+def _code(status: int) -> int:
+    """A wait status as an exit code, negative for a signal."""
+    try:
+        return os.waitstatus_to_exitcode(status)
+    except ValueError:
+        return -int(signal.SIGKILL)
+
+
+def _copied(folder: Path) -> Path:
+    """A scratch copy of a prepared submission, on this machine's disk."""
+    scratch = Path(tempfile.mkdtemp(prefix="py2048-scratch-"))
+    scratch.chmod(0o755)
+    shutil.copytree(folder, scratch, dirs_exist_ok=True)
+    return scratch
+
+
+def _given_folder(grading: Grading, work: Workspace) -> Path | None:
+    """The folder of given files beside the prepared submission, made once."""
+    if not grading.given_files:
+        return None
+    folder = work.folder.with_name(work.folder.name + "-given")
+    if not folder.exists():
+        folder.mkdir()
+        for path in grading.given_files:
+            (folder / path.name).write_bytes(path.read_bytes())
+    return folder
