@@ -1,0 +1,324 @@
+"""What happens in the window, without the window.
+
+A `Presenter` holds the game in progress, takes clicks and keys, lets the computer move, and tells
+its `Screen` what to show. The window of the course is one screen; the tests have another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Protocol
+
+from py2048.courses.cits1401.computer import Computer, IntelligentComputer, RandomComputer
+from py2048.engine import Board, Direction
+from py2048.engine.board import Cell, Motion
+from py2048.errors import CourseError
+from py2048.game import Game, Spawn
+from py2048.rules import RandomStart, Rules, get_rules
+
+SIDES = range(2, 17)
+"""The lengths that a side of the board may have."""
+
+FORGET_AFTER = 2000
+"""A game keeps all its turns; after this many, one that nobody can undo lets go of them."""
+
+
+class Mover(Enum):
+    """Who plays."""
+
+    HUMAN = "human"
+    RANDOM = "random computer"
+    INTELLIGENT = "intelligent computer"
+
+    @property
+    def is_computer(self) -> bool:
+        """Whether it moves by itself."""
+        return self is not Mover.HUMAN
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How fast the computer plays.
+
+    Attributes:
+        name: what the window calls it.
+        pause: milliseconds between two moves that are shown.
+        burst: how many moves are made for each one shown.
+    """
+
+    name: str
+    pause: int
+    burst: int = 1
+
+
+PACES = (
+    Pace("slow", 1000),
+    Pace("normal", 450),
+    Pace("fast", 120),
+    Pace("rapid", 30),
+    Pace("turbo", 40, burst=100),
+)
+NORMAL = PACES[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a new game is asked for.
+
+    Raises:
+        CourseError: if a side is not a whole number in `SIDES`.
+    """
+
+    mover: Mover = Mover.HUMAN
+    rows: int = 5
+    columns: int = 5
+    pace: Pace = NORMAL
+
+    def __post_init__(self) -> None:
+        for side in (self.rows, self.columns):
+            checked_side(side)
+
+    @property
+    def rules(self) -> Rules:
+        """The course's rules on a board of this size: from one 2-tile to a board full of them."""
+        preset = get_rules("cits1401")
+        start = RandomStart(1, self.rows * self.columns, preset.start_weights)
+        return replace(preset, rows=self.rows, columns=self.columns, start=start)
+
+
+def checked_side(value: object) -> int:
+    """Return the length of a side, given as a number or as text.
+
+    Raises:
+        CourseError: if it is not a whole number in `SIDES`.
+    """
+    text = str(value).strip()
+    if not text.isdecimal() or int(text) not in SIDES:
+        raise CourseError(
+            f"a side of the board must be a whole number from {SIDES[0]} to {SIDES[-1]}, "
+            f"not {text!r}"
+        )
+    return int(text)
+
+
+def border_direction(cell: Cell, shape: tuple[int, int]) -> Direction | None:
+    """Return where a click on `cell` slides the tiles: to the border it stands on.
+
+    `None` for the corners, which stand on two borders, and for the squares inside.
+    """
+    (row, column), (rows, columns) = cell, shape
+    at_row_end = row in (0, rows - 1)
+    at_column_end = column in (0, columns - 1)
+    if at_row_end == at_column_end:
+        return None
+    if at_row_end:
+        return Direction.UP if row == 0 else Direction.DOWN
+    return Direction.LEFT if column == 0 else Direction.RIGHT
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Everything that is to be seen.
+
+    Attributes:
+        board: the tiles.
+        score: the points so far.
+        status: the text of the status panel.
+        motions: how the tiles moved in the last move; empty if nothing moved.
+        spawn: the tile that appeared after it.
+        is_over: whether the game is over.
+        listens: whether clicks on the border make moves.
+        animated: whether the screen has time to show the tiles moving.
+    """
+
+    board: Board
+    score: int
+    status: str
+    motions: tuple[Motion, ...] = ()
+    spawn: Spawn | None = None
+    is_over: bool = False
+    listens: bool = False
+    animated: bool = True
+
+    @property
+    def moved(self) -> frozenset[Cell]:
+        """The squares to highlight: those that a tile reached in the last move."""
+        return frozenset(m.target for m in self.motions if m.merged or m.source != m.target)
+
+
+class Screen(Protocol):
+    """What a presenter needs of a window."""
+
+    def show(self, scene: Scene) -> None:
+        """Show `scene`."""
+
+    def ask(self) -> None:
+        """Ask who is to play; the answer is a call of `Presenter.start`."""
+
+    def later(self, milliseconds: int, action: Callable[[], None]) -> None:
+        """Call `action` after a while, in place of one still waiting."""
+
+    def cancel(self) -> None:
+        """Forget the action still waiting, if there is one."""
+
+
+@dataclass
+class Presenter:
+    """The course of the program.
+
+    Attributes:
+        screen: where everything is shown.
+        seed: of the games and of the random player, for tests; by default every game differs.
+        settings: those of the game in progress, or of the last one.
+        game: the game in progress, `None` before the first and between two.
+    """
+
+    screen: Screen
+    seed: int | None = None
+    settings: Settings = field(default_factory=Settings)
+    game: Game | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        self._computer: Computer | None = None
+        self._earlier = 0
+
+    @property
+    def score(self) -> int:
+        """The points of the game in progress."""
+        return self._earlier + (self.game.score if self.game else 0)
+
+    @property
+    def is_human(self) -> bool:
+        """Whether a person's moves are awaited."""
+        is_running = self.game is not None and not self.game.is_over
+        return is_running and self.settings.mover is Mover.HUMAN
+
+    def new_game(self) -> None:
+        """End the game in progress and ask who is to play the next one."""
+        self._end()
+        self.screen.ask()
+
+    def start(self, settings: Settings) -> None:
+        """Begin a game."""
+        self._end()
+        self.settings = settings
+        self._earlier = 0
+        self.game = Game(settings.rules, seed=self.seed)
+        match settings.mover:
+            case Mover.HUMAN:
+                self._show("New game: click a square on the border")
+                return
+            case Mover.RANDOM:
+                self._computer = RandomComputer(self.seed)
+            case Mover.INTELLIGENT:
+                self._computer = IntelligentComputer(self.game.board, self.game.rules)
+        self._show(f"New game: the {settings.mover.value} plays")
+        self._wait()
+
+    def set_pace(self, pace: Pace) -> None:
+        """Let the computer play at another pace, from its next move on."""
+        self.settings = replace(self.settings, pace=pace)
+
+    def click(self, cell: Cell) -> None:
+        """Take a click on a square; corners and the squares inside do nothing."""
+        direction = border_direction(cell, self.settings.rules.shape)
+        if direction is not None:
+            self.push(direction)
+
+    def push(self, direction: Direction) -> None:
+        """Take a person's move; do nothing while the computer plays or no game is in progress."""
+        if self.is_human:
+            self._attempt(direction)
+            self._show_turn()
+
+    def quit(self) -> None:
+        """Stop everything that is still going on."""
+        self._end()
+
+    def _end(self) -> None:
+        self.screen.cancel()
+        if self._computer is not None:
+            self._computer.stop()
+        self._computer = None
+        self.game = None
+
+    def _wait(self) -> None:
+        self.screen.later(self.settings.pace.pause, self._let_computer_move)
+
+    def _let_computer_move(self) -> None:
+        pace = self.settings.pace
+        for made in range(pace.burst):
+            direction = self._next_direction()
+            if direction is None:
+                break
+            self._attempt(direction)
+            if self._is_over or made == pace.burst - 1:
+                self._show_turn(animated=pace.burst == 1)
+                break
+        if self._computer is not None and not self._is_over:
+            self._wait()
+
+    def _next_direction(self) -> Direction | None:
+        """Ask the computer for its next move; if there is none, say why."""
+        assert self._computer is not None
+        try:
+            direction = self._computer.next()
+        except CourseError as error:
+            self._computer = None
+            self._show(str(error))
+            return None
+        if direction is None:
+            self._show("The computer is thinking")
+        return direction
+
+    @property
+    def _running(self) -> Game:
+        assert self.game is not None
+        return self.game
+
+    @property
+    def _is_over(self) -> bool:
+        return self._running.is_over
+
+    def _attempt(self, direction: Direction) -> None:
+        """Play `direction`, or pay for it."""
+        game = self._running
+        if len(game.turns) >= FORGET_AFTER:
+            self._earlier += game.score
+            game = self.game = Game(game.rules, board=game.board)
+        game.attempt(direction)
+
+    def _show_turn(self, *, animated: bool = True) -> None:
+        """Show what the last turn did."""
+        turn = self._running.turns[-1]
+        if self._is_over:
+            status = f"Game over, final score {self.score}"
+        elif turn.legal:
+            status = f"{turn.direction.name.title()} movement is successful"
+        else:
+            status = "Movement not possible"
+        motions = turn.slide.motions if turn.legal else ()
+        self._show(status, motions=motions, spawn=turn.spawn, animated=animated)
+
+    def _show(
+        self,
+        status: str,
+        *,
+        motions: tuple[Motion, ...] = (),
+        spawn: Spawn | None = None,
+        animated: bool = True,
+    ) -> None:
+        self.screen.show(
+            Scene(
+                board=self._running.board,
+                score=self.score,
+                status=status,
+                motions=motions,
+                spawn=spawn,
+                is_over=self._is_over,
+                listens=self.is_human,
+                animated=animated,
+            )
+        )
