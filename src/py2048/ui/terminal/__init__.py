@@ -1,0 +1,37 @@
+"""The game in a terminal: a Textual application, and a line mode in `lines`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from py2048.session import Session
+
+
+def run(
+    session: Session,
+    *,
+    theme: str | None = None,
+    reduced_motion: bool = False,
+    player: str | None = None,
+) -> int:
+    """Play in the terminal until the player quits; return the exit status.
+
+    If nothing was started on the session, the last unfinished game is resumed, or a new one
+    begins.
+
+    Args:
+        session: the table to play at; it is left open.
+        theme: the name of a theme; by default the one used last.
+        reduced_motion: show moves without animation; by default as chosen last.
+        player: the spec of a player that plays from the start and gives hints; by default
+            nobody plays, and hints come from the player chosen last.
+
+    Raises:
+        ThemeError: if there is no such theme.
+    """
+    from py2048.ui.terminal.app import GameApp  # Textual takes a moment to import
+
+    app = GameApp(session, theme=theme, reduced_motion=reduced_motion, player=player)
+    app.run()
+    return app.return_code or 0

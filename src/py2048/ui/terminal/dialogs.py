@@ -1,0 +1,178 @@
+"""Dialogs: a question, a menu, a prompt for a text, the help."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar, NamedTuple
+
+from rich.markup import escape
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from py2048.ui.terminal.keys import COMMANDS, MOVES, Command
+
+
+class Choice(NamedTuple):
+    """An entry of a menu."""
+
+    value: str
+    title: str
+    detail: str = ""
+
+
+class Question(ModalScreen[bool]):
+    """A yes-or-no question; Enter and y say yes, Escape and n say no."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y,Y,enter", "answer(True)", "Yes"),
+        Binding("n,N,escape,q", "answer(False)", "No"),
+    ]
+
+    def __init__(self, text: str, yes: str, no: str) -> None:
+        super().__init__()
+        self._text, self._yes, self._no = text, yes, no
+
+    def compose(self) -> ComposeResult:
+        """Lay out the question over its two answers."""
+        with Vertical(classes="dialog"):
+            yield Static(self._text, classes="title", markup=False)
+            yield Static(
+                f"[bold $accent]y[/] [@click=screen.answer(True)]{escape(self._yes)}[/]    "
+                f"[bold $accent]n[/] [@click=screen.answer(False)]{escape(self._no)}[/]"
+            )
+
+    def action_answer(self, answer: bool) -> None:
+        """Close with the answer."""
+        self.dismiss(answer)
+
+
+class Menu(ModalScreen[str | None]):
+    """A list to choose from, with a line for a text of one's own.
+
+    Args:
+        title: what is to be chosen.
+        choices: the entries.
+        current: the value to start on.
+        own: what the text line asks for; empty for no such line.
+        check: returns why a text of one's own is no good, or an empty text.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "cancel", "Cancel"),
+        Binding("j", "step(1)", "Down"),
+        Binding("k", "step(-1)", "Up"),
+        Binding("q", "cancel", "Cancel"),
+    ]
+
+    def __init__(
+        self,
+        title: str,
+        choices: Sequence[Choice],
+        *,
+        current: str = "",
+        own: str = "",
+        check: Callable[[str], str] = lambda _: "",
+    ) -> None:
+        super().__init__()
+        self._title, self._choices, self._current = title, choices, current
+        self._own, self._check = own, check
+
+    def compose(self) -> ComposeResult:
+        """Lay out the title, the list and the text line."""
+        with Vertical(classes="dialog"):
+            yield Static(self._title, classes="title", markup=False)
+            yield OptionList(*(_option(choice) for choice in self._choices))
+            if self._own:
+                yield Input(placeholder=self._own)
+            yield Static("", classes="trouble", markup=False)
+
+    def on_mount(self) -> None:
+        """Start on the current value."""
+        values = [choice.value for choice in self._choices]
+        options = self.query_one(OptionList)
+        options.highlighted = values.index(self._current) if self._current in values else 0
+        options.focus()
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Close with the chosen value."""
+        self.dismiss(self._choices[event.option_index].value)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Close with the text, or say what is wrong with it."""
+        text = event.value.strip()
+        trouble = self._check(text) if text else f"type {self._own}"
+        if trouble:
+            self.query_one(".trouble", Static).update(trouble)
+        else:
+            self.dismiss(text)
+
+    def action_step(self, step: int) -> None:
+        """Move through the list."""
+        options = self.query_one(OptionList)
+        if step > 0:
+            options.action_cursor_down()
+        else:
+            options.action_cursor_up()
+
+    def action_cancel(self) -> None:
+        """Close without a choice."""
+        self.dismiss(None)
+
+
+class Prompt(ModalScreen[str | None]):
+    """A line to type a text into; Enter accepts, Escape cancels."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "Cancel")]
+
+    def __init__(self, title: str, value: str = "") -> None:
+        super().__init__()
+        self._title, self._value = title, value
+
+    def compose(self) -> ComposeResult:
+        """Lay out the title over the text line."""
+        with Vertical(classes="dialog"):
+            yield Static(self._title, classes="title", markup=False)
+            yield Input(self._value)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Close with the text."""
+        self.dismiss(event.value.strip() or None)
+
+    def action_cancel(self) -> None:
+        """Close without a text."""
+        self.dismiss(None)
+
+
+class Help(ModalScreen[None]):
+    """All keys, and what the mouse does."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,f1,H,enter,space", "close", "Close")]
+
+    def compose(self) -> ComposeResult:
+        """Lay out the keys in a list that scrolls where it must."""
+        with VerticalScroll(classes="dialog", id="help"):
+            yield Static("Keys", classes="title")
+            yield Static("\n".join(_line(command) for command in (*MOVES, *COMMANDS)))
+            yield Static(
+                "\nMouse: swipe over the board, or click near one of its sides.\n"
+                "The game is saved after every move.\n",
+                markup=False,
+            )
+            yield Static("[$text-muted]Escape closes this help.[/]")
+
+    def action_close(self) -> None:
+        """Close the help."""
+        self.dismiss(None)
+
+
+def _line(command: Command) -> str:
+    return f"[bold $accent]{escape(command.shown):<9}[/] {escape(command.help)}"
+
+
+def _option(choice: Choice) -> Option:
+    detail = f"  {escape(choice.detail)}" if choice.detail else ""
+    return Option(f"[bold]{escape(choice.title)}[/]{detail}")

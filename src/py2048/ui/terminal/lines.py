@@ -1,0 +1,212 @@
+"""Line mode: the game in plain lines, for pipes, slow links and screen readers.
+
+One line for each event, no escape codes, commands from the standard input. The end of the input
+ends the program; the game is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TextIO
+
+from py2048.engine import Direction
+from py2048.errors import DirectionError, Py2048Error, did_you_mean
+from py2048.rules import Rules
+from py2048.session import HINT_PLAYER, Event, GameStarted, Session
+from py2048.ui.describe import describe, describe_board, describe_rules
+
+HELP = (
+    "Moves: left, right, up, down, or l, r, u, d.",
+    "undo: take the last move back. redo: play it again.",
+    "board: read the board. score: read the score.",
+    "hint: the best move and what each is worth. auto 10: let the player make ten moves.",
+    "new: start a new game; with rules, such as: new 5x5, or: new classic:size=3x4.",
+    "resume 5x5: go on with the last game under these rules. rules: read the rules.",
+    "save game.2048.json: write the game to a file.",
+    "help: this help. quit: leave; the game is kept.",
+)
+
+
+class _Quit(Exception):  # noqa: N818 - not an error
+    """The player wants to leave."""
+
+
+class LineMode:
+    """Reads commands, does them in a session, and writes what happens.
+
+    Args:
+        session: the table to play at.
+        write: takes each line, without its end.
+        player: the spec of the player that gives hints and plays for `auto`.
+    """
+
+    def __init__(
+        self, session: Session, write: Callable[[str], object], player: str | None = None
+    ) -> None:
+        self._session = session
+        self._write = write
+        self._player = player or str(session.get_setting("player", HINT_PLAYER))
+        self._wants_new: Rules | None = None
+        self._commands: dict[str, Callable[[str], None]] = {
+            "undo": self._undo,
+            "redo": self._redo,
+            "new": self._new,
+            "resume": self._resume,
+            "hint": self._hint,
+            "auto": self._auto,
+            "board": self._board,
+            "score": self._score,
+            "rules": self._rules,
+            "save": self._save,
+            "help": self._help,
+            "quit": self._quit,
+        }
+        self._words = self._commands | {
+            "b": self._board, "n": self._new, "q": self._quit, "exit": self._quit,
+            "?": self._hint, "h": self._help, "z": self._undo, "y": self._redo,
+        }  # fmt: skip
+
+    def begin(self) -> None:
+        """Put a game on the table, or read out the one that is there."""
+        session, game = self._session, self._session.game
+        if session.version > 0:
+            self.show(GameStarted(game.board, game.score, session.best, resumed=game.ply > 0))
+        elif not session.resume():
+            session.start()
+
+    def show(self, event: Event) -> None:
+        """Write what happened."""
+        self._write(describe(event))
+
+    def obey(self, line: str) -> bool:
+        """Do what a line says; return whether to go on. Mistakes are answered, never raised."""
+        word, _, rest = line.strip().partition(" ")
+        answer, self._wants_new = self._wants_new, None
+        if not word:
+            return True
+        try:
+            if answer is not None and word.lower() in ("y", "yes", "n", "no"):
+                self._confirm(answer, word.lower()[0] == "y")
+            else:
+                self._do(word.lower(), rest.strip())
+        except _Quit:
+            return False
+        except (Py2048Error, OSError) as error:
+            self._write(f"{error}")
+        return True
+
+    def play_out(self) -> None:
+        """Let the player play until the game is over."""
+        while self._session.autoplay_step(self._player):
+            pass
+
+    def _do(self, word: str, rest: str) -> None:
+        if word in self._words:
+            self._words[word](rest)
+            return
+        try:
+            direction = Direction.parse(word)
+        except DirectionError:
+            known = [*self._commands, *(str(direction) for direction in Direction)]
+            self._write(f"Unknown command {word!r}{did_you_mean(word, known)}. Type help.")
+            return
+        if self._session.game.is_over:
+            self._write("The game is over. Type new or undo.")
+        else:
+            self._session.move(direction)
+
+    def _undo(self, _: str) -> None:
+        if not self._session.undo():
+            self._write("There is nothing to take back.")
+
+    def _redo(self, _: str) -> None:
+        if not self._session.redo():
+            self._write("There is no move to play again.")
+
+    def _new(self, text: str) -> None:
+        rules = Rules.parse(text) if text else self._session.rules
+        if self._session.in_progress:
+            self._wants_new = rules
+            self._write("A game is in progress. Start a new one? Type yes or no.")
+        else:
+            self._session.start(rules)
+
+    def _confirm(self, rules: Rules, yes: bool) -> None:
+        if yes:
+            self._session.start(rules)
+        else:
+            self._write("The game goes on.")
+
+    def _resume(self, text: str) -> None:
+        if not self._session.resume(Rules.parse(text) if text else None):
+            self._write("There is no game to resume.")
+
+    def _hint(self, _: str) -> None:
+        if self._session.game.is_over:
+            self._write("The game is over. Type new or undo.")
+        else:
+            self._session.hint(self._player)
+
+    def _auto(self, text: str) -> None:
+        if text and not text.isdecimal():
+            self._write(f"auto {text!r}: give a number of moves, such as auto 10.")
+            return
+        for _ in range(int(text or 1)):
+            if not self._session.autoplay_step(self._player):
+                break
+
+    def _board(self, _: str) -> None:
+        for line in describe_board(self._session.game.board):
+            self._write(line)
+
+    def _score(self, _: str) -> None:
+        game = self._session.game
+        self._write(f"Score {game.score}. Best {self._session.best}. {game.ply} moves.")
+
+    def _rules(self, _: str) -> None:
+        rules = self._session.rules
+        self._write(f"Rules {rules.name}: {describe_rules(rules)}.")
+
+    def _save(self, text: str) -> None:
+        if not text:
+            self._write("Name a file, such as save game.2048.json.")
+            return
+        self._session.save_record(text)
+        self._write(f"Saved as {text}.")
+
+    def _help(self, _: str) -> None:
+        for line in HELP:
+            self._write(line)
+
+    def _quit(self, _: str) -> None:
+        raise _Quit
+
+
+def run(session: Session, stdin: TextIO, stdout: TextIO, *, player: str | None = None) -> int:
+    """Play by lines until the input ends or says quit; return the exit status.
+
+    Args:
+        session: the table to play at; it is left open. If nothing was started on it, the last
+            unfinished game is resumed, or a new one begins.
+        stdin: where commands come from, one a line.
+        stdout: where the lines go.
+        player: the spec of a player that plays the game to its end first, and gives hints.
+    """
+
+    def write(line: str) -> None:
+        print(line, file=stdout, flush=True)
+
+    mode = LineMode(session, write, player)
+    stop = session.subscribe(mode.show)
+    try:
+        mode.begin()
+        if player is not None:
+            mode.play_out()
+        # Not `for line in stdin`: a pipe's lines are answered as they come.
+        while (line := stdin.readline()) and mode.obey(line):
+            pass
+    except (KeyboardInterrupt, BrokenPipeError):
+        pass
+    finally:
+        stop()
+    return 0

@@ -1,0 +1,136 @@
+"""From the session's events to the table: what each of them looks like."""
+
+from __future__ import annotations
+
+from functools import singledispatchmethod
+
+from py2048.engine import Direction
+from py2048.session import (
+    GameOver,
+    GameStarted,
+    Hint,
+    Hinted,
+    Moved,
+    Refused,
+    Session,
+    Undone,
+    Won,
+)
+from py2048.ui.autoplay import Autoplay
+from py2048.ui.describe import describe
+from py2048.ui.terminal import motion
+from py2048.ui.terminal.table import Status, Table
+
+LEAST_PACE = 0.2
+"""Animations are hurried for a fast autoplay; below this share of their time they are left out."""
+
+WON = "[bold $accent]You made {tile}![/]\n\nPlay on, or press [bold]n[/]\nfor a new game"
+OVER = (
+    "[bold $accent]{title}[/]\n\nScore [bold]{score:,}[/]\n{best}\n\n"
+    "[bold $accent]n[/] [@click=app.new]new[/]  [bold $accent]u[/] [@click=app.undo]undo[/]  "
+    "[bold $accent]q[/] [@click=app.quit]quit[/]"
+)
+
+ARROWS = {Direction.UP: "↑", Direction.DOWN: "↓", Direction.LEFT: "←", Direction.RIGHT: "→"}
+
+
+class Presenter:
+    """Shows on a table what happens in a session.
+
+    Attributes:
+        is_animated: whether tiles slide or jump.
+    """
+
+    def __init__(
+        self, session: Session, table: Table, autoplay: Autoplay, *, is_animated: bool
+    ) -> None:
+        self._session = session
+        self._table = table
+        self._autoplay = autoplay
+        self.is_animated = is_animated
+
+    @singledispatchmethod
+    def show(self, event: object) -> None:
+        """Show what happened. Whatever was still moving jumps to its end."""
+        raise TypeError(f"{event!r} is no event of a session")
+
+    @show.register
+    def _(self, event: GameStarted) -> None:
+        self._clear(describe(event) if event.resumed else "")
+        self._table.set_shape(event.board.shape)
+        self._show_board(motion.appearing(event.board))
+        self.show_status()
+
+    @show.register
+    def _(self, event: Moved) -> None:
+        self._clear("")
+        slide, spawn = event.turn.slide, event.turn.spawn
+        cell = None if spawn is None else spawn.cell
+        self._show_board(motion.forward(event.before, slide.motions, event.board, cell))
+        self.show_status()
+        self._table.flash(event.points)
+
+    @show.register
+    def _(self, event: Undone) -> None:
+        self._clear("")
+        self._show_board(motion.backward(event.backward_motions, event.board))
+        self.show_status()
+
+    @show.register
+    def _(self, event: Refused) -> None:
+        if self._session.game.is_over:
+            self._table.say("The game is over: n begins a new one, u takes the last move back.")
+            return
+        self._table.say(describe(event))
+        self.show_status()
+        self._table.flash(event.penalty)
+
+    @show.register
+    def _(self, event: Won) -> None:
+        self._table.say(describe(event))
+        if event.plays_on and not self._autoplay.is_on:
+            self._table.set_banner(WON.format(tile=event.tile))
+
+    @show.register
+    def _(self, event: GameOver) -> None:
+        self._autoplay.stop()
+        title = "You win!" if self._session.game.has_won else "Game over"
+        best = "A new best!" if event.is_best else f"[$text-muted]Best {event.best:,}[/]"
+        self._table.board.set_faded(True)
+        self._table.set_banner(OVER.format(title=title, score=event.score, best=best))
+        self._table.say(describe(event))
+
+    @show.register
+    def _(self, event: Hinted) -> None:
+        self._table.board.point(event.hint.direction)
+        self._table.say(_advice(event.hint))
+
+    def show_status(self) -> None:
+        """Show the scores and who plays."""
+        game = self._session.game
+        self._table.show_status(
+            Status(game.rules.name, game.score, self._session.best, game.ply, str(self._autoplay))
+        )
+
+    def _clear(self, note: str) -> None:
+        """Remove what belongs to the position before."""
+        self._table.set_banner("")
+        self._table.board.point(None)
+        self._table.board.set_faded(False)
+        self._table.say(note)
+
+    def _show_board(self, transition: motion.Transition) -> None:
+        pace = 1.0
+        if self._autoplay.is_on:
+            pace = min(1.0, self._autoplay.interval / transition.seconds)
+        if self.is_animated and pace >= LEAST_PACE:
+            self._table.board.play(transition, pace)
+        else:
+            self._table.board.show(transition.board)
+
+
+def _advice(hint: Hint) -> str:
+    """Return a hint in three short lines: the direction, then the worth of each in points."""
+    values = [f"{ARROWS[direction]} {value:,.0f}" for direction, value in hint.ranked]
+    lines = ["  ".join(values[i : i + 2]) for i in range(0, len(values), 2)]
+    return "\n".join([f"Hint: {hint.direction}", *lines])

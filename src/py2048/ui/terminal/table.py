@@ -1,0 +1,180 @@
+"""The table: the board with its scores, messages and keys, arranged for the size of the screen.
+
+It knows nothing of sessions; the application tells it what to show.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rich.markup import escape
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Container, Horizontal, Vertical
+from textual.geometry import Size
+from textual.widgets import Static
+
+from py2048.ui.terminal.board import BoardView
+from py2048.ui.terminal.geometry import Arrangement, Geometry, Layout, arrange
+from py2048.ui.terminal.keys import key_bar, key_list
+from py2048.ui.terminal.scores import Logo, ScoreBox
+from py2048.ui.themes import Theme
+
+BANNER_COLUMNS = 28
+"""The width of a banner, as in the style sheet."""
+BANNER_EDGES = 4
+"""The rows that its border and padding take."""
+BANNER_ROWS = 10
+"""The height of the least board that a banner may cover."""
+
+POWERS_NOTE = "Tiles show powers of two: 11 is 2048."
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What the table shows beside the board.
+
+    Attributes:
+        rules: the name of the rules.
+        score: the score, in points.
+        best: the best score under these rules.
+        moves: how many turns were played.
+        player: who plays by itself, and how fast; empty if nobody does.
+    """
+
+    rules: str = ""
+    score: int = 0
+    best: int = 0
+    moves: int = 0
+    player: str = ""
+
+
+class Table(Container):
+    """The whole picture of a game."""
+
+    def __init__(self) -> None:
+        super().__init__(id="table")
+        self.board = BoardView()
+        self._shape = (4, 4)
+        self._status = Status()
+        self._layout = Layout(Arrangement.NONE, None)
+        self._banner = ""
+        self._note = ""
+
+    @property
+    def arrangement(self) -> Arrangement:
+        """Where things stand at this size."""
+        return self._layout.arrangement
+
+    @property
+    def grid(self) -> Geometry | None:
+        """The grid of the board at this size; `None` if it does not fit."""
+        return self._layout.grid
+
+    @property
+    def note(self) -> str:
+        """The message that is shown."""
+        return self._note
+
+    @property
+    def status(self) -> Status:
+        """The scores and facts that are shown."""
+        return self._status
+
+    def compose(self) -> ComposeResult:
+        """Create every part once; the arrangement decides which are seen."""
+        with Horizontal(id="header"):
+            yield Static(id="title")
+            yield ScoreBox("SCORE", classes="points")
+            yield ScoreBox("BEST", classes="best")
+        yield Static(id="line")
+        with Horizontal(id="middle"):
+            with Container(id="stage"):
+                yield self.board
+                yield Static(id="banner")
+            with Vertical(id="panel"):
+                yield Logo()
+                with Horizontal(id="boxes"):
+                    yield ScoreBox("SCORE", classes="points")
+                    yield ScoreBox("BEST", classes="best")
+                yield Static(id="about")
+                yield Static(id="note", markup=False)
+                yield Static(key_list(), id="keys")
+        yield Static(id="message", markup=False)
+        yield Static(key_bar(), id="bar")
+        yield Static("This terminal is too small for the board.", id="too-small", markup=False)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw the parts that draw themselves with the colours of `theme`."""
+        self.board.set_theme(theme)
+        self.query_one(Logo).set_theme(theme)
+
+    def set_shape(self, shape: tuple[int, int]) -> None:
+        """Make room for a board of this many rows and columns."""
+        if shape != self._shape:
+            self._shape = shape
+            self._arrange(self.size)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Arrange everything for the new size."""
+        self._arrange(event.size)
+
+    def show_status(self, status: Status) -> None:
+        """Show scores and facts."""
+        self._status = status
+        for box in self.query(ScoreBox):
+            box.set_number(status.score if box.has_class("points") else status.best)
+        name = f"[bold]{escape(status.rules)}[/] {self._shape[0]}x{self._shape[1]}"
+        moves = f"[$text-muted]{status.moves} move{'s' * (status.moves != 1)}[/]"
+        player = f"[$accent]{escape(status.player)}[/]"
+        self.query_one("#about", Static).update(f"{name}\n{player if status.player else moves}")
+        self.query_one("#title", Static).update(f"[bold $accent]2048[/]  {name}\n{player or moves}")
+        self._write_line(0)
+
+    def flash(self, points: int) -> None:
+        """Let the points of a move stand beside the score for a moment."""
+        if points:
+            self._write_line(points)
+            for box in self.query(".points").results(ScoreBox):
+                box.gain(points)
+
+    def say(self, text: str) -> None:
+        """Show a message until the next one; lines are joined where there is room for one only."""
+        self._note = text
+        shown = text or (POWERS_NOTE if self.grid and self.grid.shows_powers else "")
+        self.query_one("#note", Static).update(shown)
+        self.query_one("#message", Static).update(shown.replace("\n", "  "))
+
+    def set_banner(self, markup: str) -> None:
+        """Show a banner over the middle of the board, where it fits; an empty text removes it."""
+        self._banner = markup
+        grid = self.grid
+        is_roomy = (
+            grid is not None
+            and grid.width_columns > BANNER_COLUMNS
+            and grid.height_rows >= BANNER_ROWS
+        )
+        banner = self.query_one("#banner", Static)
+        banner.update(markup)
+        banner.display = bool(markup) and is_roomy
+        if grid is not None:
+            height = markup.count("\n") + 1 + BANNER_EDGES
+            banner.styles.offset = (
+                (grid.width_columns - BANNER_COLUMNS) // 2,
+                (grid.height_rows - height) // 2,
+            )
+
+    def _write_line(self, points: int) -> None:
+        gain = f" [bold $accent]{points:+}[/]" if points else ""
+        status = self._status
+        self.query_one("#line", Static).update(
+            f"[bold]{status.score}[/]{gain} [$text-muted]best {status.best}[/]"
+        )
+
+    def _arrange(self, size: Size) -> None:
+        self._layout = layout = arrange(size.width, size.height, *self._shape)
+        for arrangement in Arrangement:
+            self.set_class(arrangement is layout.arrangement, f"-{arrangement.value}")
+        self.board.set_grid(layout.grid)
+        self.set_banner(self._banner)
+        self.say(self._note)
