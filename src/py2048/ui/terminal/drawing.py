@@ -5,11 +5,21 @@ from __future__ import annotations
 from functools import cache
 
 from py2048.engine import Direction
+from py2048.ui.terminal import glyphs
 from py2048.ui.terminal.canvas import Canvas
 from py2048.ui.terminal.geometry import Geometry
 from py2048.ui.terminal.labels import label
 from py2048.ui.terminal.motion import Sprite
 from py2048.ui.themes import Theme
+
+Place = tuple[int, int, int, int]
+"""``(x, y, width, height)`` in pixels."""
+
+DOT = 2
+"""How many pixels wide a dot of a large digit is; it is one high, which makes it a square."""
+
+LARGE_WIDTH = DOT * (glyphs.width_of("2048") + 1)
+"""Tiles at least this wide get large digits, where they fit."""
 
 FADE = 0.6
 """How far a faded board goes towards the colour of the page."""
@@ -64,16 +74,24 @@ def _draw_tile(canvas: Canvas, grid: Geometry, theme: Theme, sprite: Sprite, fad
     x, y, width, height = _draw_rectangle(
         canvas, grid, sprite, blend(style.background, theme.page, fade)
     )
-    text = label(sprite.value, grid.label_columns)
-    if 2 * len(text) <= width and height >= 2:
+    colour = blend(style.text, theme.page, fade)
+    digits = str(sprite.value)
+    if width >= max(LARGE_WIDTH, DOT * (glyphs.width_of(digits) + 1)):
+        _draw_digits(canvas, digits, (x, y, width, height), colour)
+    elif 2 * len(text := label(sprite.value, grid.label_columns)) <= width and height >= 2:
         column = (x + 1) // 2 + (width // 2 - len(text)) // 2
-        row = (2 * y + height) // 4
-        canvas.write(column, row, text, blend(style.text, theme.page, fade))
+        canvas.write(column, (2 * y + height) // 4, text, colour)
 
 
-def _draw_rectangle(
-    canvas: Canvas, grid: Geometry, sprite: Sprite, colour: str
-) -> tuple[int, int, int, int]:
+def _draw_digits(canvas: Canvas, digits: str, place: Place, colour: str) -> None:
+    x, y, width, height = place
+    left = x + (width - DOT * glyphs.width_of(digits)) // 2
+    top = y + (height - glyphs.HEIGHT) // 2
+    for across, down in glyphs.dots(digits):
+        canvas.rectangle(left + DOT * across, top + down, DOT, 1, colour)
+
+
+def _draw_rectangle(canvas: Canvas, grid: Geometry, sprite: Sprite, colour: str) -> Place:
     """Fill a cell-sized rectangle, scaled about its centre; return where it lies."""
     x, y = grid.corner(sprite.row, sprite.column)
     # A swollen tile fills the gap around it, by at least one pixel where there is a gap.

@@ -12,7 +12,7 @@ from enum import Enum
 
 from py2048.ui.terminal.labels import FULL_WIDTH, POWERS_WIDTH
 
-LARGEST_PITCH = 9
+LARGEST_PITCH = 12
 """Characters from one cell's top to the next one's, at most: larger boards look empty."""
 
 PANEL_COLUMNS = 28

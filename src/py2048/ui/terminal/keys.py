@@ -64,6 +64,7 @@ _LISTED = (
     ("theme", "games"),
     ("help", "quit"),
 )
+_RANKED = ("undo", "new", "hint", "help", "quit", "autoplay", "rules", "theme", "redo", "player")
 _SHORT_KEYS = {"autoplay": "␣", "help": "F1"}
 _BY_ACTION = {command.action: command for command in COMMANDS}
 
@@ -73,15 +74,23 @@ def key_list() -> str:
     return "\n".join(_entry(left, 15) + _entry(right, 10) for left, right in _LISTED)
 
 
-def key_bar() -> str:
-    """Return the most useful keys as Textual markup in one line; each can be clicked."""
-    actions = ("undo", "new", "hint", "autoplay", "rules", "theme", "help", "quit")
-    return " ".join(_entry(action, 0) for action in actions)
+def key_bar(width: int) -> str:
+    """Return the most useful keys as Textual markup in a line of at most `width` columns."""
+    entries: list[str] = []
+    for action in _RANKED:
+        width -= len(_key(action)) + len(_BY_ACTION[action].label) + 2
+        if width < -1:
+            break
+        entries.append(_entry(action, 0))
+    return " ".join(entries)
+
+
+def _key(action: str) -> str:
+    return _SHORT_KEYS.get(action, _BY_ACTION[action].shown)
 
 
 def _entry(action: str, width: int) -> str:
-    command = _BY_ACTION[action]
-    key = _SHORT_KEYS.get(action, command.shown)
+    command, key = _BY_ACTION[action], _key(action)
     padding = " " * (width - len(key) - 1 - len(command.label))
     link = f"[@click=app.{action}]{command.label}[/]"
     return f"[bold $accent]{key}[/] {link}{padding}"

@@ -27,7 +27,8 @@ BANNER_EDGES = 4
 BANNER_ROWS = 10
 """The height of the least board that a banner may cover."""
 
-POWERS_NOTE = "Tiles show powers of two: 11 is 2048."
+POWERS_NOTE = "11 means 2048"
+"""Explains tiles that are too small for digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ class Table(Container):
                 yield Static(id="note", markup=False)
                 yield Static(key_list(), id="keys")
         yield Static(id="message", markup=False)
-        yield Static(key_bar(), id="bar")
+        yield Static(id="bar")
         yield Static("This terminal is too small for the board.", id="too-small", markup=False)
 
     def set_theme(self, theme: Theme) -> None:
@@ -126,9 +127,9 @@ class Table(Container):
             box.set_number(status.score if box.has_class("points") else status.best)
         name = f"[bold]{escape(status.rules)}[/] {self._shape[0]}x{self._shape[1]}"
         moves = f"[$text-muted]{status.moves} move{'s' * (status.moves != 1)}[/]"
-        player = f"[$accent]{escape(status.player)}[/]"
-        self.query_one("#about", Static).update(f"{name}\n{player if status.player else moves}")
-        self.query_one("#title", Static).update(f"[bold $accent]2048[/]  {name}\n{player or moves}")
+        below = f"[$accent]{escape(status.player)}[/]" if status.player else moves
+        self.query_one("#about", Static).update(f"{name}\n{below}")
+        self.query_one("#title", Static).update(f"{name}\n{below}")
         self._write_line(0)
 
     def flash(self, points: int) -> None:
@@ -176,5 +177,6 @@ class Table(Container):
         for arrangement in Arrangement:
             self.set_class(arrangement is layout.arrangement, f"-{arrangement.value}")
         self.board.set_grid(layout.grid)
+        self.query_one("#bar", Static).update(key_bar(size.width))
         self.set_banner(self._banner)
         self.say(self._note)
