@@ -36,4 +36,3 @@ napoleon_use_ivar = True
 
 html_theme = "furo"
 html_title = f"py2048 {version}"
-html_static_path = ["images"]

@@ -146,14 +146,25 @@ def test_each_player_is_documented() -> None:
     assert headings == set(list_players())
 
 
+def commands_of(group: Any, prefix: str = "") -> dict[str, Any]:
+    """Return each command below `group` by the words that call it."""
+    found: dict[str, Any] = {}
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            found |= commands_of(command, f"{prefix}{name} ")
+        elif not command.hidden:
+            found[prefix + name] = command
+    return found
+
+
 def test_each_command_is_documented() -> None:
     """The page of the command has a section for each command, which names each of its options."""
     page = (ROOT / "docs/reference/command.md").read_text(encoding="utf-8")
     sections = dict(
         re.findall(r"^## `py2048 ([^`]+)`$(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
     )
-    commands: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
-    assert sections.keys() == {name for name, command in commands.items() if not command.hidden}
+    commands = commands_of(typer.main.get_command(app))
+    assert sections.keys() == commands.keys()
     for name, text in sections.items():
         for option in commands[name].params:
             names = {*option.opts, *option.secondary_opts}
