@@ -211,15 +211,18 @@ def beam_search(
 class BeamPlanner:
     """A plan for a game, made longer piece by piece.
 
+    The plan is the longest line found so far; it never gets shorter, and what has been taken of
+    it stays. Beside it runs the trial, the line that is being searched; it becomes the plan when
+    it is longer.
+
     Attributes:
         board: where the game starts.
         rules: its rules, with an edge spawn.
         width: how many boards of each depth are kept at first.
         widest: and at most, after dead ends.
         weights: what makes a board good.
-        played: how many moves of the plan have been taken and so cannot be changed any more; the
-            rest of the plan may change with each `extend`.
-        is_complete: whether the plan leads to the end of the game.
+        played: how many moves of the plan have been taken.
+        is_complete: whether the plan leads to the end of the game and will not be bettered.
 
     Raises:
         RulesError: if the rules leave the spawn to chance.
@@ -235,20 +238,20 @@ class BeamPlanner:
 
     def __post_init__(self) -> None:
         self._geometry = _geometry(self.rules, self.weights)
-        self._moves = bytearray()
-        self._trail = [_cells(self.board)]
+        self._plan = bytearray()
+        self._trial = bytearray()
+        self._trail = [(0, _cells(self.board))]  # boards on the trial to which it can go back
         self._doublings = 0
         self._hurdle = 0
-        self._longest = b""
         self._lock = threading.Lock()  # held while the plan changes, not while it is thought out
 
     def __len__(self) -> int:
-        """The number of moves planned, those already played among them."""
-        return len(self._moves)
+        """The number of moves planned, those already taken among them."""
+        return len(self._plan)
 
     def __getitem__(self, index: int) -> Direction:
         """The planned move with this number, from 0."""
-        return Direction(self._moves[index])
+        return Direction(self._plan[index])
 
     def take(self) -> Direction | None:
         """Return the next move to play and settle it; `None` if no more are planned yet.
@@ -256,19 +259,24 @@ class BeamPlanner:
         One thread may take moves while another one extends the plan.
         """
         with self._lock:
-            if self.played == len(self._moves):
+            if self.played == len(self._plan):
                 return None
             self.played += 1
             return self[self.played - 1]
 
     def extend(self) -> None:
-        """Search on from the end of the plan: make it longer, or step back from a dead end."""
+        """Search on from the end of the trial: make it longer, or step back from a dead end."""
         if self.is_complete:
             return
-        width = self.width << self._doublings
-        moves = self._geometry.search(self._trail[-1], width, CHUNK)
+        _, cells = self._trail[-1]
+        moves = self._geometry.search(cells, self.width << self._doublings, CHUNK)
         with self._lock:
-            self._continue(moves)
+            if not self._trial.startswith(self._plan[: self.played]):
+                self._restart()  # the game has gone another way in the meantime
+            elif len(moves) == CHUNK:
+                self._append(moves[:-DOUBTFUL])
+            else:
+                self._step_back(moves)
 
     def finish(self) -> None:
         """Complete the plan now, without stepping back from the next dead end."""
@@ -276,32 +284,35 @@ class BeamPlanner:
         while not self.is_complete:
             self.extend()
 
-    def _continue(self, moves: Moves) -> None:
-        if len(moves) == CHUNK:
-            self._append(moves[:-DOUBTFUL])
-            if len(self._moves) > self._hurdle:
-                self._doublings = 0
-        else:
-            self._step_back(moves)
-
     def _append(self, moves: Moves) -> None:
-        self._moves += moves.tobytes()
         for part in moves.reshape(-1, STRIDE):
-            self._trail.append(self._geometry.follow(self._trail[-1], part))
+            depth, cells = self._trail[-1]
+            self._trail.append((depth + STRIDE, self._geometry.follow(cells, part)))
+        self._trial += moves.tobytes()
+        self._adopt(self._trial)
+        if len(self._trial) > self._hurdle:
+            self._doublings = 0
+
+    def _adopt(self, line: bytearray) -> None:
+        if len(line) > len(self._plan):
+            self._plan = line.copy()
 
     def _step_back(self, last: Moves) -> None:
-        """Leave the dead end at which the plan and these `last` moves arrive."""
-        end = len(self._moves) + len(last)
-        settled = self._moves[: self.played]
-        if end > len(self._longest) or not self._longest.startswith(settled):
-            self._longest = bytes(self._moves) + last.tobytes()
-        self._hurdle = max(self._hurdle, end + CHUNK)
+        """Leave the dead end at which the trial and these `last` moves arrive."""
+        line = self._trial + last.tobytes()
+        self._adopt(line)
+        self._hurdle = max(self._hurdle, len(line) + CHUNK)
         self._doublings += 1
-        if self.width << self._doublings > self.widest:
-            self._moves = bytearray(self._longest)
-            self.is_complete = True
-            return
-        keep = max(end - STRIDE * 4 ** (self._doublings - 1), self.played)
-        steps = min(-(-keep // STRIDE), len(self._trail) - 1)
-        del self._trail[steps + 1 :]
-        del self._moves[steps * STRIDE :]
+        self.is_complete = self.width << self._doublings > self.widest
+        keep = max(len(line) - STRIDE * 4 ** (self._doublings - 1), self.played)
+        while len(self._trail) > 1 and self._trail[-2][0] >= keep:
+            self._trail.pop()
+        if self._trail[-1][0] < self.played:
+            self._restart()
+        del self._trial[self._trail[-1][0] :]
+
+    def _restart(self) -> None:
+        """Begin a trial where the game stands now."""
+        self._trial = self._plan[: self.played]
+        moves = np.frombuffer(bytes(self._trial), np.uint8)
+        self._trail = [(self.played, self._geometry.follow(_cells(self.board), moves))]

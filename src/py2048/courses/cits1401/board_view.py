@@ -164,6 +164,7 @@ class BoardView(tk.Canvas):
     def _pop(self, scene: Scene, since: float) -> None:
         """Draw the tiles in their places while the new one grows and merged ones bulge."""
         share = (time.perf_counter() - since) * 1000 / self.slide_ms
+        self._frame = None
         self._settle(scene, min(1.0, share))
         if share < 1:
             self._frame = self.after(FRAME_MS, self._pop, scene, since)

@@ -1,0 +1,355 @@
+"""The course of the cits1401 program, without a window: a screen that only takes notes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from py2048 import Board, Direction, Game
+from py2048.courses.cits1401 import presenter as presenter_module
+from py2048.courses.cits1401.computer import IntelligentComputer, RandomComputer
+from py2048.courses.cits1401.presenter import (
+    PACES,
+    Mover,
+    Pace,
+    Presenter,
+    Scene,
+    Settings,
+    border_direction,
+    checked_side,
+)
+from py2048.errors import CourseError
+
+QUICK = Pace("quick", 7)
+BORDERS = {
+    Direction.UP: [(0, 1), (0, 2), (0, 3)],
+    Direction.DOWN: [(4, 1), (4, 2), (4, 3)],
+    Direction.LEFT: [(1, 0), (2, 0), (3, 0)],
+    Direction.RIGHT: [(1, 4), (2, 4), (3, 4)],
+}
+
+
+@dataclass
+class NotedScreen:
+    scenes: list[Scene] = field(default_factory=list)
+    questions: int = 0
+    waiting: Callable[[], None] | None = None
+    pauses: list[int] = field(default_factory=list)
+
+    def show(self, scene: Scene) -> None:
+        self.scenes.append(scene)
+
+    def ask(self) -> None:
+        self.questions += 1
+
+    def later(self, milliseconds: int, action: Callable[[], None]) -> None:
+        self.pauses.append(milliseconds)
+        self.waiting = action
+
+    def cancel(self) -> None:
+        self.waiting = None
+
+    def tick(self) -> None:
+        assert self.waiting is not None
+        action, self.waiting = self.waiting, None
+        action()
+
+    @property
+    def last(self) -> Scene:
+        return self.scenes[-1]
+
+
+def begin(
+    mover: Mover = Mover.HUMAN,
+    board: Board | None = None,
+    pace: Pace = QUICK,
+    size: tuple[int, int] = (5, 5),
+) -> tuple[Presenter, NotedScreen]:
+    screen = NotedScreen()
+    presenter = Presenter(screen, seed=1)
+    presenter.start(Settings(mover, *(board.shape if board else size), pace))
+    if board is not None:
+        presenter.game = Game(presenter.settings.rules, board=board)
+    return presenter, screen
+
+
+def tick_until(screen: NotedScreen, done: Callable[[], bool], seconds: float = 60) -> None:
+    """Let time pass; while the computer thinks, give it real time."""
+    end = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < end, screen.last.status
+        if screen.scenes and screen.last.status == "The computer is thinking":
+            time.sleep(0.01)
+        screen.tick()
+
+
+# --- the start ---
+
+
+@given(st.integers(0, 2**32), st.integers(2, 8), st.integers(2, 8))
+def test_a_game_starts_with_one_to_all_squares_holding_2(seed, rows, columns) -> None:
+    screen = NotedScreen()
+    presenter = Presenter(screen, seed=seed)
+    presenter.start(Settings(Mover.HUMAN, rows, columns))
+    tiles = [tile for row in screen.last.board.rows for tile in row]
+    assert set(tiles) <= {0, 2}
+    assert 1 <= tiles.count(2) <= rows * columns
+    assert (screen.last.score, screen.last.is_over, screen.last.listens) == (0, False, True)
+
+
+def test_starts_of_every_size_from_1_to_25_occur() -> None:
+    counts = {
+        Game(Settings().rules, seed=seed).board.sum // 2 for seed in range(600)
+    }  # 600 draws of 25 equally likely numbers miss one with a chance below 1e-9
+    assert counts == set(range(1, 26))
+
+
+# --- clicks ---
+
+
+@pytest.mark.parametrize("direction", Direction)
+def test_a_click_on_the_border_moves_to_that_border(direction: Direction) -> None:
+    board = Board.parse(". . . . . / . . . . . / . . 2 . . / . . . . . / . . . . .")
+    for cell in BORDERS[direction]:
+        presenter, screen = begin(board=board)
+        presenter.click(cell)
+        rules = presenter.settings.rules
+        expected = Game(rules, board=board)
+        expected.play(direction)
+        assert screen.last.board == expected.board
+        assert screen.last.score == 1
+        assert screen.last.status == f"{direction.name.title()} movement is successful"
+
+
+@given(st.integers(2, 9), st.integers(2, 9), st.data())
+def test_corners_and_inner_squares_do_nothing_and_cost_nothing(rows, columns, data) -> None:
+    row = data.draw(st.integers(0, rows - 1))
+    column = data.draw(st.integers(0, columns - 1))
+    ends = (row in (0, rows - 1)) + (column in (0, columns - 1))
+    direction = border_direction((row, column), (rows, columns))
+    assert (direction is None) == (ends != 1)
+    if ends != 1:
+        presenter, screen = begin(size=(rows, columns))
+        before = list(screen.scenes)
+        presenter.click((row, column))
+        assert screen.scenes == before
+        assert presenter.score == 0
+
+
+def test_an_impossible_movement_costs_a_point_and_spawns_nothing() -> None:
+    board = Board.parse("2 . . . . / . . . . . / . . . . . / . . . . . / . . . . .")
+    presenter, screen = begin(board=board)
+    presenter.click((0, 2))
+    presenter.click((2, 0))
+    assert screen.last.status == "Movement not possible"
+    assert screen.last.board == board
+    assert screen.last.score == -2
+    assert screen.last.moved == frozenset()
+    assert screen.last.spawn is None
+
+
+def test_merges_give_no_points() -> None:
+    presenter, screen = begin(board=Board.parse("1024 1024 . / . . . / . . ."))
+    presenter.push(Direction.LEFT)
+    assert screen.last.board.max_tile == 2048
+    assert screen.last.score == 1
+
+
+def test_the_squares_that_moved_are_marked_and_the_new_tile_is_known() -> None:
+    presenter, screen = begin(board=Board.parse("2 2 . . / 4 . . 8 / . . . . / . . . ."))
+    presenter.push(Direction.LEFT)
+    assert screen.last.moved == {(0, 0), (1, 1)}
+    assert screen.last.spawn is not None
+    assert screen.last.spawn.cell == (0, 3)
+    presenter.push(Direction.LEFT)
+    assert screen.last.moved == {(0, 1)}
+
+
+@given(st.lists(st.sampled_from(Direction), max_size=60), st.integers(0, 2**32))
+def test_the_score_is_successes_minus_failures(pushes, seed) -> None:
+    screen = NotedScreen()
+    presenter = Presenter(screen, seed=seed)
+    presenter.start(Settings(rows=3, columns=3))
+    score = 0
+    for direction in pushes:
+        if screen.last.is_over:
+            break
+        legal = screen.last.board.slide(direction).changed
+        presenter.push(direction)
+        score += 1 if legal else -1
+        assert screen.last.score == score
+
+
+# --- the end ---
+
+
+def test_the_end_is_announced_with_the_final_score_and_clicks_do_nothing_then() -> None:
+    presenter, screen = begin(board=Board.parse("4 2 4 / 2 4 8 / . 8 16"))
+    presenter.push(Direction.RIGHT)  # nothing moves: minus one
+    presenter.push(Direction.LEFT)
+    assert screen.last.status == "Game over, final score 0"
+    assert screen.last.is_over
+    assert not screen.last.listens
+    shown = len(screen.scenes)
+    presenter.push(Direction.UP)
+    presenter.click((0, 1))
+    assert len(screen.scenes) == shown
+
+
+def test_a_full_board_with_a_merge_left_is_not_over() -> None:
+    presenter, screen = begin(board=Board.parse("4 2 4 / 2 4 2 / . 8 16"))
+    presenter.push(Direction.LEFT)
+    assert screen.last.board.empty_cells() == []
+    assert not screen.last.is_over
+    assert screen.last.status == "Left movement is successful"
+
+
+# --- new game ---
+
+
+def test_new_game_ends_the_game_in_progress_and_asks() -> None:
+    presenter, screen = begin(Mover.RANDOM)
+    presenter.new_game()
+    assert screen.questions == 1
+    assert screen.waiting is None
+    assert presenter.game is None
+    shown = len(screen.scenes)
+    presenter.push(Direction.UP)
+    assert len(screen.scenes) == shown
+    presenter.start(Settings(Mover.HUMAN))
+    assert screen.last.score == 0
+    assert screen.last.listens
+
+
+def test_quit_stops_the_computer() -> None:
+    presenter, screen = begin(Mover.RANDOM)
+    presenter.quit()
+    assert screen.waiting is None
+    assert presenter.game is None
+
+
+@pytest.mark.parametrize("side", ["", "x", "1", "17", "-5", "2.5", "five", None, 0, 5.0])
+def test_a_bad_side_is_refused_by_name(side) -> None:
+    with pytest.raises(CourseError, match="whole number from 2 to 16") as error:
+        checked_side(side)
+    assert repr(str(side)) in str(error.value)
+    with pytest.raises(CourseError):
+        Settings(rows=side)
+
+
+# --- the computer ---
+
+
+def test_the_random_computer_tries_all_four_directions_and_pays_for_failures() -> None:
+    _, screen = begin(Mover.RANDOM, size=(3, 3))
+    tick_until(screen, lambda: screen.last.is_over)
+    statuses = [scene.status for scene in screen.scenes[1:-1]]
+    directions = {f"{d.name.title()} movement is successful" for d in Direction}
+    assert set(statuses) == directions | {"Movement not possible"}
+    successes = sum(status in directions for status in statuses) + 1
+    assert screen.last.score == successes - statuses.count("Movement not possible")
+    assert screen.last.status == f"Game over, final score {screen.last.score}"
+    assert screen.waiting is None
+
+
+def test_the_random_computer_chooses_evenly() -> None:
+    computer = RandomComputer(0)
+    counts = [0] * 4
+    for _ in range(4000):
+        counts[computer.next().value] += 1
+    assert min(counts) > 900
+
+
+def test_a_person_cannot_interfere_while_the_computer_plays() -> None:
+    presenter, screen = begin(Mover.RANDOM)
+    shown = len(screen.scenes)
+    presenter.click((0, 2))
+    presenter.push(Direction.UP)
+    assert len(screen.scenes) == shown
+    assert not screen.last.listens
+
+
+@pytest.mark.parametrize("pace", PACES)
+def test_there_is_a_visible_pause_before_each_move(pace: Pace) -> None:
+    presenter, screen = begin(Mover.RANDOM, pace=pace)
+    for _ in range(3):
+        screen.tick()
+    assert set(screen.pauses) == {pace.pause}
+    assert pace.pause >= 30
+    presenter.set_pace(QUICK)
+    screen.tick()
+    assert screen.pauses[-1] == QUICK.pause
+    presenter.quit()
+
+
+def test_a_burst_shows_one_scene_for_many_moves() -> None:
+    presenter, screen = begin(Mover.RANDOM, pace=Pace("burst", 7, burst=10), size=(8, 8))
+    shown = len(screen.scenes)
+    screen.tick()
+    assert len(screen.scenes) == shown + 1
+    assert presenter.game is not None
+    assert len(presenter.game.turns) == 10
+    assert not screen.last.animated
+
+
+def test_the_intelligent_computer_plays_the_longest_game_where_that_is_known() -> None:
+    presenter, screen = begin(Mover.INTELLIGENT, board=None, size=(2, 2))
+    start = screen.last.board
+    rules = presenter.settings.rules
+    tick_until(screen, lambda: screen.last.is_over)
+    length, reached = -1, {start}
+    while reached:
+        length += 1
+        reached = {child for board in reached for child in _children(board, rules)}
+    assert screen.last.score == length
+    assert not any(scene.status == "Movement not possible" for scene in screen.scenes)
+
+
+def test_the_intelligent_computer_never_fails_a_move() -> None:
+    presenter, screen = begin(Mover.INTELLIGENT, pace=Pace("burst", 7, burst=200))
+    tick_until(screen, lambda: screen.last.score >= 1000)
+    assert presenter.game is not None
+    assert screen.last.score == presenter.game.ply
+    presenter.quit()
+
+
+def test_a_long_game_lets_go_of_its_turns_and_keeps_its_score(monkeypatch) -> None:
+    monkeypatch.setattr(presenter_module, "FORGET_AFTER", 10)
+    presenter, screen = begin(size=(8, 8))
+    for turn in range(1, 41):
+        presenter.push(Direction.RIGHT if turn % 2 else Direction.LEFT)
+        assert screen.last.score == presenter.score
+        assert presenter.game is not None
+        assert len(presenter.game.turns) <= 10
+    successes = sum("successful" in scene.status for scene in screen.scenes)
+    failures = sum("not possible" in scene.status for scene in screen.scenes)
+    assert successes + failures == 40
+    assert screen.last.score == successes - failures
+
+
+def test_a_computer_that_cannot_think_says_why(monkeypatch) -> None:
+    def fail(self: IntelligentComputer) -> None:
+        raise RuntimeError("no compiler")
+
+    monkeypatch.setattr(IntelligentComputer, "_plan", fail)
+    _, screen = begin(Mover.INTELLIGENT)
+    tick_until(screen, lambda: screen.waiting is None)
+    assert screen.last.status == "the intelligent computer gave up: no compiler"
+
+
+def test_a_stopped_computer_ends_its_thread() -> None:
+    rules = Settings().rules
+    computer = IntelligentComputer(Game(rules, seed=1).board, rules)
+    computer.stop()
+    computer._thread.join(timeout=60)
+    assert not computer._thread.is_alive()
+
+
+def _children(board: Board, rules) -> set[Board]:
+    games = [(Game(rules, board=board), direction) for direction in board.legal_directions()]
+    return {game.play(direction).board for game, direction in games}

@@ -1,0 +1,332 @@
+"""The window of cits1401 on a real display, driven with mouse and key events."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import shutil
+import subprocess
+import sys
+import time
+import tkinter as tk
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+
+from py2048 import Board, Direction, Game
+from py2048.courses.cits1401 import app as app_module
+from py2048.courses.cits1401.app import App
+from py2048.courses.cits1401.presenter import PACES, Mover, border_direction
+from py2048.courses.cits1401.tiles import Mark, draw_tile
+
+pytestmark = pytest.mark.gui
+
+MODULE = "py2048.courses.cits1401"
+Cell = tuple[int, int]
+
+
+@pytest.fixture
+def app(display: str) -> Iterator[App]:
+    window = App(seed=1)
+    window.update()
+    window.focus_force()
+    window.update()
+    yield window
+    with contextlib.suppress(tk.TclError):  # the test may have closed it
+        window.quit_game()
+    del window
+    gc.collect()  # here and now, because Tk's objects must not be collected by a planner's thread
+
+
+def wait(app: App, done: Callable[[], object], seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < end, app.status["text"]
+        app.update()
+        time.sleep(0.002)
+
+
+def begin(app: App, mover: Mover = Mover.HUMAN, **options: str) -> None:
+    """Answer the question for a new game as a person would."""
+    for name, value in options.items():
+        getattr(app.panel, name).set(value)
+    if mover.is_computer:
+        app.panel.skill.set("random" if mover is Mover.RANDOM else "intelligent")
+    answer = app.panel.computer if mover.is_computer else app.panel.human
+    press(answer, 8, 8)
+    app.update()
+
+
+def press(widget: tk.Misc, x: int, y: int) -> None:
+    widget.event_generate("<Enter>")
+    widget.event_generate("<Button-1>", x=x, y=y)
+    widget.event_generate("<ButtonRelease-1>", x=x, y=y)
+
+
+def click(app: App, cell: Cell) -> None:
+    x, y = app.board.middle(cell)
+    press(app.board, x, y)
+    app.update()
+
+
+def lay(app: App, text: str) -> None:
+    board = Board.parse(text)
+    app.presenter.game = Game(app.presenter.settings.rules, board=board)
+
+
+def settled(app: App) -> bool:
+    """Return whether no tile is moving."""
+    return app.board._frame is None
+
+
+def shown_at(app: App, cell: Cell) -> list[str]:
+    """Return what kinds of pictures lie over the middle of a square."""
+    x, y = app.board.middle(cell)
+    items = app.board.find_overlapping(x, y, x, y)
+    return [tag for item in items for tag in app.board.gettags(item) if tag != "current"]
+
+
+def test_the_window_has_all_components_and_asks_who_plays(app: App) -> None:
+    assert app.panel.is_open
+    assert app.panel.human.winfo_ismapped()
+    assert app.panel.computer.winfo_ismapped()
+    assert app.score.text == "0"
+    assert app.status["text"] == "Choose who plays"
+    assert app.new_game_button["text"] == "New game"
+    assert app.quit_button["text"] == "Quit"
+    assert app.board.shape == (5, 5)
+
+
+@pytest.mark.parametrize(
+    ("cell", "direction"), [((0, 2), "Up"), ((4, 3), "Down"), ((3, 0), "Left"), ((1, 4), "Right")]
+)
+def test_a_click_on_a_border_square_slides_to_it(app: App, cell: Cell, direction: str) -> None:
+    begin(app)
+    lay(app, ". . . . . / . . . . . / . . 2 . . / . . . . . / . . . . .")
+    click(app, cell)
+    assert app.presenter.game is not None
+    slid = app.presenter.game.turns[-1]
+    assert slid.direction is Direction.parse(direction)
+    assert app.status["text"] == f"{direction} movement is successful"
+    assert app.score.text == "1"
+    wait(app, lambda: settled(app))
+    (reached,) = app.board.scene.moved
+    assert border_direction(reached, (5, 5)) is slid.direction
+    assert shown_at(app, reached)[-1] == "tile"
+    assert shown_at(app, (2, 2))[-1] == "ground"
+
+
+@pytest.mark.parametrize("size", [2, 3, 5, 8, 16])
+def test_no_click_on_a_corner_or_inside_does_anything(app: App, size: int) -> None:
+    begin(app, rows=str(size), columns=str(size))
+    score, status = app.score.text, app.status["text"]
+    inside = range(1, size - 1)
+    ends = (0, size - 1)
+    for cell in [(r, c) for r in ends for c in ends] + [(r, r) for r in inside]:
+        click(app, cell)
+        assert (app.score.text, app.status["text"]) == (score, status)
+
+
+def test_an_impossible_movement_is_said_and_costs_a_point(app: App) -> None:
+    begin(app)
+    lay(app, "2 . . . . / . . . . . / . . . . . / . . . . . / . . . . .")
+    click(app, (0, 2))
+    assert app.status["text"] == "Movement not possible"
+    assert app.score.text == "-1"
+
+
+@pytest.mark.parametrize("key", ["Up", "Down", "Left", "Right", "w", "s", "a", "d"])
+def test_keys_move_too(app: App, key: str) -> None:
+    begin(app)
+    lay(app, ". . . . . / . . . . . / . . 2 . . / . . . . . / . . . . .")
+    app.event_generate(f"<KeyPress-{key}>")
+    app.update()
+    assert app.score.text == "1"
+
+
+def test_an_arrow_on_the_frame_moves_where_no_border_square_can_be_clicked(app: App) -> None:
+    begin(app, rows="2", columns="2")
+    lay(app, ". 2 / . .")
+    x, y = app.board.middle((0, 0))
+    press(app.board, x - app.board.tile // 2 - app.board.gap - 12, y)
+    app.update()
+    assert app.status["text"] == "Left movement is successful"
+
+
+def test_the_mouse_over_a_border_square_shows_what_a_click_does(app: App) -> None:
+    begin(app)
+    x, y = app.board.middle((2, 4))
+    app.board.event_generate("<Motion>", x=x, y=y)
+    app.update()
+    assert all(shown_at(app, (row, 4))[-1] == "hover" for row in (1, 2, 3))
+    assert app.board["cursor"] == "hand2"
+    x, y = app.board.middle((2, 2))
+    app.board.event_generate("<Motion>", x=x, y=y)
+    app.update()
+    assert not app.board.find_withtag("hover")
+    assert app.board["cursor"] == ""
+
+
+def test_squares_do_not_invite_clicks_while_the_computer_plays(app: App) -> None:
+    begin(app, Mover.RANDOM, pace="slow")
+    x, y = app.board.middle((2, 4))
+    app.board.event_generate("<Motion>", x=x, y=y)
+    app.update()
+    assert not app.board.find_withtag("hover")
+
+
+def test_a_click_during_an_animation_is_not_lost(app: App) -> None:
+    begin(app)
+    lay(app, ". . . . . / . . . . . / . . 2 . . / . . . . . / . . . . .")
+    app.board.slide_ms = 100_000
+    for cell in ((0, 2), (2, 0), (4, 2)):
+        click(app, cell)
+    assert app.score.text == "3"
+    assert not settled(app)
+
+
+def test_the_end_is_shown_on_the_status_panel_and_over_the_board(app: App) -> None:
+    begin(app, rows="3", columns="3")
+    lay(app, "4 2 4 / 2 4 8 / . 8 16")
+    click(app, (1, 0))
+    assert app.status["text"] == "Game over, final score 1"
+    wait(app, lambda: settled(app))
+    texts = [app.board.itemcget(i, "text") for i in app.board.find_withtag("veil")[1:]]
+    assert texts == ["Game over", "Final score 1"]
+
+
+def test_new_game_ends_the_game_in_progress_at_any_time(app: App) -> None:
+    begin(app, Mover.RANDOM, pace="rapid")
+    wait(app, lambda: app.presenter.game.turns)
+    press(app.new_game_button, 8, 8)
+    app.update()
+    assert app.panel.is_open
+    assert app.presenter.game is None
+    later = time.monotonic() + 0.15
+    wait(app, lambda: time.monotonic() > later)
+    assert app.status["text"] == "Choose who plays"
+    begin(app)
+    assert not app.panel.is_open
+    assert app.score.text == "0"
+    assert app.presenter.is_human
+
+
+def test_quit_closes_the_window(app: App) -> None:
+    begin(app, Mover.RANDOM)
+    press(app.quit_button, 8, 8)
+    with pytest.raises(tk.TclError, match="destroyed"):
+        app.winfo_exists()
+
+
+def test_the_random_computer_plays_to_the_end_by_itself(app: App) -> None:
+    begin(app, Mover.RANDOM, rows="3", columns="3", pace="rapid")
+    wait(app, lambda: "Game over" in app.status["text"])
+    assert app.status["text"] == f"Game over, final score {app.score.text}"
+
+
+def test_the_intelligent_computer_plays_without_freezing_the_window(app: App) -> None:
+    begin(app, Mover.INTELLIGENT, rows="4", columns="4", pace="turbo")
+    longest, last = 0.0, time.monotonic()
+    while int(app.score.text) < 2000:
+        app.update()
+        now = time.monotonic()
+        longest, last = max(longest, now - last), now
+        time.sleep(0.002)
+    assert longest < 30  # the thread compiles and plans; the window answers in the meantime
+
+
+@pytest.mark.parametrize("value", ["", "1", "99", "five"])
+def test_a_bad_size_is_refused_in_the_panel(app: App, value: str) -> None:
+    begin(app, rows=value)
+    assert app.panel.is_open
+    assert repr(value) in app.panel.complaint["text"]
+    begin(app, rows="4")
+    assert not app.panel.is_open
+    assert app.board.shape == (4, 5)
+
+
+def test_keys_typed_into_the_question_do_not_play(app: App) -> None:
+    app.event_generate("<KeyPress-q>")
+    app.event_generate("<KeyPress-n>")
+    app.event_generate("<Left>")
+    app.update()
+    assert app.panel.is_open
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (4, 4), (5, 5), (8, 8), (3, 9), (16, 2), (16, 16)])
+def test_every_size_fits_the_window(app: App, shape: tuple[int, int]) -> None:
+    begin(app, rows=str(shape[0]), columns=str(shape[1]))
+    app.board.update()
+    x1, y1, x2, y2 = app.board.bbox("all")
+    assert 0 <= x1 < x2 <= app.board.winfo_width()
+    assert 0 <= y1 < y2 <= app.board.winfo_height()
+    for row in range(shape[0]):
+        for column in range(shape[1]):
+            assert app.board._place(*app.board.middle((row, column))) == (row, column)
+
+
+@pytest.mark.parametrize("pace", [pace for pace in PACES if pace.burst == 1])
+def test_animations_end_before_the_computer_moves_again(app: App, pace) -> None:
+    begin(app, Mover.RANDOM, pace=pace.name)
+    assert 2 * app.board.slide_ms <= pace.pause
+
+
+@pytest.mark.parametrize("rank", [1, 5, 11, 17, 18, 25, 40])
+@pytest.mark.parametrize("side", [24, 60, 97])
+def test_the_digits_of_every_tile_stay_inside_it(rank: int, side: int) -> None:
+    tile = draw_tile(2**rank, side)
+    assert tile.size == (side, side)
+    face = np.array(tile.getpixel((side // 2, 2)))
+    pixels = np.asarray(tile)[side // 3 : side * 2 // 3, [1, side - 2]]
+    assert np.abs(pixels - face).max() < 6
+
+
+def test_marks_are_rings_of_their_own_colours() -> None:
+    plain, moved, new = (draw_tile(2, 90, mark) for mark in Mark)
+    rings = {image.getpixel((2, 45)) for image in (plain, moved, new)}
+    assert len(rings) == 3
+
+
+def test_arguments_and_a_missing_display_are_one_clear_line_and_status_2() -> None:
+    environment = {k: v for k, v in os.environ.items() if k != "DISPLAY"}
+    for arguments, said in ((["5"], "takes no arguments"), ([], "no window can be opened")):
+        done = subprocess.run(
+            [sys.executable, "-m", MODULE, *arguments],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 2
+        assert done.stderr.count("\n") == 1
+        assert said in done.stderr
+
+
+def test_importing_the_program_opens_nothing() -> None:
+    code = f"import tkinter; tkinter.Tk.__init__ = None; import {app_module.__name__}"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.skipif(not shutil.which("xdotool"), reason="xdotool moves the mouse")
+def test_the_program_is_played_with_a_real_mouse(display: str) -> None:
+    program = subprocess.Popen([sys.executable, "-m", MODULE])
+    try:
+        find = ["xdotool", "search", "--sync", "--onlyvisible", "--name", "^CITS1401"]
+        window = subprocess.run(find, capture_output=True, text=True, check=True).stdout.split()[0]
+        time.sleep(0.5)
+        size = subprocess.run(
+            ["xdotool", "getwindowgeometry", "--shell", window],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        values = dict(line.split("=") for line in size.split())
+        x, y = int(values["WIDTH"]) - 60, int(values["HEIGHT"]) - 36
+        move = ["xdotool", "mousemove", "--sync", "--window", window, str(x), str(y), "click", "1"]
+        subprocess.run(move, check=True)
+        assert program.wait(timeout=20) == 0
+    finally:
+        program.kill()
+        program.wait()
