@@ -57,7 +57,7 @@ def _(event: Moved) -> str:
     merges = describe_merges(event.turn)
     points = f", {_signed(event.points)}" if event.points else ""
     spawn = event.turn.spawn
-    new_tile = f" A {spawn.tile} at {_place(spawn.cell)}." if spawn else ""
+    new_tile = f" {_a(spawn.tile)} at {_place(spawn.cell)}." if spawn else ""
     return (
         f"{opening}{_name(event.turn.direction)}: {merges}{points}.{new_tile} Score {event.score}."
     )
@@ -166,11 +166,16 @@ def _tiles(board: Board) -> str:
     if filled > FEW_TILES:
         return f"{filled} tiles, the largest {board.max_tile}."
     return " ".join(
-        f"A {value} at {_place((row, column))}."
+        f"{_a(value)} at {_place((row, column))}."
         for row, line in enumerate(board.rows)
         for column, value in enumerate(line)
         if value
     )
+
+
+def _a(value: int) -> str:
+    """The value with its article: "A 2", but "An 8", since one says eight."""
+    return f"{'An' if str(value).startswith('8') else 'A'} {value}"
 
 
 def _place(cell: Cell) -> str:

@@ -96,7 +96,7 @@ def _framed(width: int, height: int, rows: int, columns: int) -> Geometry | None
 
 
 def _bare(width: int, height: int, rows: int, columns: int) -> Geometry | None:
-    across, down = (width + 1) // columns, (height + (height >= 2 * rows - 1)) // rows
+    across, down = (width + 1) // columns, height // rows
     high = min(down, max(across // 2, 1), 2)
     wide = min(across, FULL_WIDTH + 1)
     if wide < 2 or high < 1:

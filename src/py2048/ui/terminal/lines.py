@@ -68,6 +68,7 @@ class LineMode:
 
     def begin(self) -> None:
         """Put a game on the table, or read out the one that is there."""
+        self._write("2048. Type help for the commands.")
         session, game = self._session, self._session.game
         if session.version > 0:
             self.show(GameStarted(game.board, game.score, session.best, resumed=game.ply > 0))

@@ -1,0 +1,223 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from py2048.engine import Board, Direction
+from py2048.ui.terminal import glyphs
+from py2048.ui.terminal.canvas import Canvas
+from py2048.ui.terminal.drawing import draw_board
+from py2048.ui.terminal.geometry import Arrangement, arrange, fit
+from py2048.ui.terminal.labels import label
+from py2048.ui.terminal.motion import Transition, appearing, backward, forward, still
+from py2048.ui.themes import DARK, LIGHT
+
+sizes = st.tuples(st.integers(1, 220), st.integers(1, 70))
+shapes = st.tuples(st.integers(1, 10), st.integers(2, 10))
+boards = st.lists(
+    st.lists(st.sampled_from([0, 0, 2, 2, 4, 8, 1024]), min_size=4, max_size=4),
+    min_size=4,
+    max_size=4,
+).map(Board.from_rows)
+
+
+@given(st.integers(1, 200), st.integers(1, 12))
+def test_a_label_fits_its_tile(rank: int, width: int) -> None:
+    """However large the tile and narrow its place, the label is not longer than the place."""
+    assert 1 <= len(label(2**rank, width)) <= width
+
+
+@pytest.mark.parametrize("width", range(1, 8))
+def test_labels_are_different_up_to_131072(width: int) -> None:
+    """At any width two tiles up to 131072 have different labels."""
+    labels = [label(2**rank, width) for rank in range(1, 18)]
+    assert len(set(labels)) == len(labels)
+
+
+def test_labels_are_digits_where_they_fit() -> None:
+    """Six columns show every tile up to 131072 in digits; then thousands stand for them."""
+    assert [label(2**rank, 6) for rank in range(1, 18)] == [str(2**rank) for rank in range(1, 18)]
+    assert label(2**20, 6) == "1048k"
+    assert label(16384, 4) == "16k"
+    assert label(2048, 2) == "11"
+
+
+@given(sizes, shapes)
+def test_a_grid_stays_inside_its_room(size: tuple[int, int], shape: tuple[int, int]) -> None:
+    """The board never needs more characters than it was given, and every cell has a place."""
+    grid = fit(*size, *shape)
+    if grid is None:
+        assert size[0] < shape[1] or size[1] < shape[0]
+        return
+    assert grid.width_columns <= size[0]
+    assert grid.height_rows <= size[1]
+    assert grid.label_columns >= 1
+    corners = [grid.corner(0, column)[0] for column in range(shape[1])]
+    assert all(b - a == grid.pitch_x >= grid.tile_width for a, b in pairwise(corners))
+    assert corners[-1] + grid.tile_width <= 2 * grid.width_columns
+
+
+@given(sizes, shapes)
+def test_more_room_never_gives_smaller_tiles(size: tuple[int, int], shape: tuple[int, int]) -> None:
+    """Enlarging the terminal never takes digits away."""
+    small, large = arrange(*size, *shape), arrange(size[0] + 1, size[1] + 1, *shape)
+    if small.grid is not None:
+        assert large.grid is not None
+        assert min(large.grid.label_columns, 6) >= min(small.grid.label_columns, 6)
+
+
+@pytest.mark.parametrize(
+    ("size", "shape", "arrangement", "label_columns"),
+    [
+        ((80, 24), (4, 4), Arrangement.WIDE, 9),
+        ((120, 40), (4, 4), Arrangement.WIDE, 17),
+        ((40, 24), (4, 4), Arrangement.TALL, 7),
+        ((20, 10), (4, 4), Arrangement.COMPACT, 4),
+        ((20, 10), (8, 8), Arrangement.COMPACT, 2),
+        ((80, 24), (8, 8), Arrangement.TALL, 6),
+        ((5, 3), (4, 4), Arrangement.NONE, None),
+    ],
+)
+def test_arrangements(
+    size: tuple[int, int],
+    shape: tuple[int, int],
+    arrangement: Arrangement,
+    label_columns: int | None,
+) -> None:
+    """Common sizes get the arrangement that suits them."""
+    layout = arrange(*size, *shape)
+    assert layout.arrangement is arrangement
+    assert (layout.grid and layout.grid.label_columns) == label_columns
+
+
+def test_a_canvas_draws_quarters() -> None:
+    """Rectangles end on half characters, drawn with block characters in two colours."""
+    canvas = Canvas(4, 2, "#000000")
+    canvas.rectangle(1, 1, 4, 2, "#ffffff")
+    first, second = canvas.runs(0), canvas.runs(1)
+    assert "".join(run.text for run in first) == "▗▄▖ "
+    assert "".join(run.text for run in second) == "▝▄▘ "
+    assert (second[1].ink, second[1].ground) == ("#000000", "#ffffff")
+    assert first[0].ink == "#ffffff"
+    assert first[0].ground == "#000000"
+
+
+def test_a_canvas_cuts_what_lies_outside() -> None:
+    """Rectangles and text beyond the edge are cut off, not wrapped and not refused."""
+    canvas = Canvas(3, 1, "#000000")
+    canvas.rectangle(-5, -5, 100, 100, "#ffffff")
+    canvas.write(1, 0, "abcdef", "#ff0000")
+    canvas.write(0, 7, "z", "#ff0000")
+    assert [(run.text, run.ground) for run in canvas.runs(0)] == [
+        (" ", "#ffffff"),
+        ("ab", "#ffffff"),
+    ]
+
+
+@given(boards, st.sampled_from(list(Direction)), st.floats(0, 1))
+def test_a_slide_carries_every_tile_from_its_source_to_its_target(
+    board: Board, direction: Direction, share: float
+) -> None:
+    """All tiles are there all the way, start and end where the engine says, and stay between."""
+    slide = board.slide(direction)
+    transition = forward(board, slide.motions, slide.board, None)
+    begin = {(s.value, s.row, s.column) for s in transition.at(0.0)}
+    assert begin == {(s.value, s.row, s.column) for s in still(board)}
+    during = transition.at(0.0999 * share)
+    assert sorted(s.value for s in during) == sorted(s.value for s in still(board))
+    assert all(0 <= s.row <= 3 and 0 <= s.column <= 3 for s in during)
+    assert transition.at(transition.seconds) == still(slide.board)
+
+
+@given(boards, st.sampled_from(list(Direction)))
+def test_an_undo_ends_where_the_slide_began(board: Board, direction: Direction) -> None:
+    """Backwards, the tiles leave the targets of the slide and come home to their sources."""
+    slide = board.slide(direction)
+    motions = tuple(m._replace(source=m.target, target=m.source) for m in slide.motions)
+    transition = backward(motions, board)
+    assert {(s.row, s.column) for s in transition.at(0.0)} == {m.target for m in slide.motions}
+    assert transition.at(transition.seconds) == still(board)
+
+
+def test_new_tiles_grow_and_merged_tiles_swell() -> None:
+    """After the slide the merged tile swells and the new tile grows, then both rest."""
+    board = Board.parse("2 2 . .\n. . . .\n. . . .\n. . . .")
+    slide = board.slide(Direction.LEFT)
+    after = slide.board.with_tile((3, 3), 2)
+    transition = forward(board, slide.motions, after, (3, 3))
+    scales = {(s.row, s.column): s.scale for s in transition.at(0.13)}
+    assert scales[0, 0] > 1
+    assert 0 < scales[3, 3] < 1
+    assert {s.scale for s in transition.at(1.0)} == {1.0}
+
+
+def test_standing_still_takes_no_time() -> None:
+    """A transition without motion and without new tiles is over at once."""
+    board = Board.empty(4, 4)
+    assert Transition((), board).seconds == 0
+    assert appearing(board).seconds == 0
+    assert Transition((), board).at(0.0) == []
+
+
+def drawn(board: Board, columns: int, rows: int, **options: object) -> list[str]:
+    grid = fit(columns, rows, *board.shape)
+    assert grid is not None
+    canvas = Canvas(grid.width_columns, grid.height_rows, DARK.page)
+    draw_board(canvas, grid, DARK, still(board), **options)  # type: ignore[arg-type]
+    return ["".join(run.text for run in canvas.runs(row)) for row in range(canvas.rows)]
+
+
+def test_a_board_shows_its_numbers_in_place() -> None:
+    """Every tile's number stands on its row, in the order of the columns."""
+    picture = drawn(
+        Board.parse("2 4 8 16\n32 64 128 256\n512 1024 2048 4096\n. 131072 . 2"), 42, 21
+    )
+    numbers = [row.replace("▀", " ").replace("▄", " ").split() for row in picture]
+    assert [row for row in numbers if row] == [
+        ["2", "4", "8", "16"],
+        ["32", "64", "128", "256"],
+        ["512", "1024", "2048", "4096"],
+        ["131072", "2"],
+    ]
+
+
+def test_large_tiles_have_large_digits() -> None:
+    """On a large tile the number is drawn with dots, as many as its digits have."""
+    board = Board.parse("2048 . . .\n. . . .\n. . . .\n. . . 2")
+    grid = fit(80, 40, 4, 4)
+    assert grid is not None
+    canvas = Canvas(grid.width_columns, grid.height_rows, LIGHT.page)
+    draw_board(canvas, grid, LIGHT, still(board))
+    ink = LIGHT.tile(2048).text
+    drawn_cells = sum(
+        len(run.text)
+        for row in range(canvas.rows)
+        for run in canvas.runs(row)
+        if ink in (run.ink, run.ground)
+    )
+    assert drawn_cells >= len(list(glyphs.dots("2048"))) // 2
+    assert not any(character.isdigit() for row in drawn(board, 80, 40) for character in row)
+
+
+def test_a_pointer_lights_up_one_side() -> None:
+    """A hint's direction is a side of the frame in the accent colour."""
+    board = Board.empty(4, 4)
+    grid = fit(42, 21, 4, 4)
+    assert grid is not None
+    for side in Direction:
+        canvas = Canvas(grid.width_columns, grid.height_rows, DARK.page)
+        draw_board(canvas, grid, DARK, [], side)
+        lit = {
+            row
+            for row in range(canvas.rows)
+            for run in canvas.runs(row)
+            if DARK.accent in (run.ink, run.ground)
+        }
+        ends = {Direction.UP: {0}, Direction.DOWN: {canvas.rows - 1}}
+        assert lit == ends.get(side, set(range(canvas.rows))) or (
+            side.is_vertical and len(lit) == 1
+        )
+    assert board.max_tile == 0

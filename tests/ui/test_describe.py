@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from py2048.engine import Board, Direction
+from py2048.rules import get_rules, list_rules
+from py2048.session import Event, Hint, Hinted, Moved, Session, StorageTrouble
+from py2048.ui.describe import describe, describe_board, describe_rules
+
+
+def heard(do: Callable[[Session], object], rules: str = "classic", board: str = "") -> list[str]:
+    """The sentences of what `do` makes happen on `board`."""
+    session = Session()
+    chosen = get_rules(rules)
+    session.start(chosen, board=Board.parse(board) if board else None, seed=1)
+    sentences: list[str] = []
+    session.subscribe(lambda event: sentences.append(describe(event)))
+    do(session)
+    return sentences
+
+
+def test_a_move_says_what_merged_what_came_and_the_score() -> None:
+    """A move names its merges, its points, the new tile's place and the score."""
+    [sentence] = heard(lambda s: s.move(Direction.LEFT), board="4 4 2 .\n. . . .\n. . . .\n. . . .")
+    opening, spawn, score = sentence.split(". ", 2)
+    assert opening == "Left: merged 4 and 4 into 8, plus 8"
+    assert spawn.startswith(("A 2 at row ", "A 4 at row "))
+    assert score == "Score 8."
+
+
+@pytest.mark.parametrize(
+    ("rules", "board", "merges"),
+    [
+        ("classic", "2 2 2 2\n. . . .\n. . . .\n. . . .", "merged 2 and 2 into 4 twice, plus 8"),
+        ("classic", "2 2 . .\n4 4 . .\n. . . .\n. . . .", "merged 2 and 2 into 4, 4 and 4 into 8, plus 12"),  # noqa: E501
+        ("classic", ". . 2 4\n. . . .\n. . . .\n. . . .", "nothing merged"),
+        ("comp1127", "2 2 4 .\n. . . .\n. . . .\n. . . .", "merged 2, 2 and 4 into 8, plus 12"),
+        ("cits1401", ". 2 2 . .\n. . . . .\n. . . . .\n. . . . .\n. . . . .", "merged 2 and 2 into 4, plus 1"),  # noqa: E501
+    ],
+)  # fmt: skip
+def test_merges_are_counted_and_listed(rules: str, board: str, merges: str) -> None:
+    """Equal merges are counted, others listed; cascades name all tiles that went in."""
+    [sentence, *_] = heard(lambda s: s.move(Direction.LEFT), rules, board)
+    assert sentence.split(". ")[0] == f"Left: {merges}"
+
+
+def test_eight_takes_an() -> None:
+    """One says an eight."""
+    session_start: list[str] = []
+    session = Session()
+    session.subscribe(lambda event: session_start.append(describe(event)))
+    session.start(get_rules("2x4"), board=Board.parse("8 . . 2\n. . . ."))
+    assert session_start == [
+        "New game, 2 by 4. An 8 at row 1, column 1. A 2 at row 1, column 4. Score 0. Best 0."
+    ]
+
+
+def test_a_full_board_is_summed_up() -> None:
+    """A start with many tiles is not read out tile by tile."""
+    session, sentences = Session(), []
+    session.subscribe(lambda event: sentences.append(describe(event)))
+    session.start(board=Board.parse("2 4 2 4\n. 16 . .\n. . . .\n2 . . ."))
+    assert sentences == ["New game, 4 by 4. 6 tiles, the largest 16. Score 0. Best 0."]
+
+
+def test_refusals_say_whether_they_cost() -> None:
+    """A refused move says so, and names the penalty where the rules have one."""
+    left = ". . . .\n2 . . .\n. . . .\n. . . ."
+    assert heard(lambda s: s.move(Direction.LEFT), board=left) == ["Left: nothing moves."]
+    wide = "2 . . . .\n. . . . .\n. . . . .\n. . . . .\n. . . . ."
+    assert heard(lambda s: s.move(Direction.LEFT), "cits1401", wide) == [
+        "Left: nothing moves, minus 1. Score -1."
+    ]
+
+
+def test_undo_redo_win_and_end() -> None:
+    """Each remaining event has its sentence."""
+    board = "1024 1024 2 4\n2 4 8 16\n. . . .\n. . . ."
+
+    def play(session: Session) -> None:
+        session.move(Direction.LEFT)
+        session.undo()
+        session.redo()
+
+    moved, won, undone, redone = heard(play, board=board)
+    assert moved.startswith("Left: merged 1024 and 1024 into 2048, plus 2048.")
+    assert won == "You made 2048: you win! Play on if you like."
+    assert undone == "Undone: left. Score 0."
+    assert redone == f"Redone. {moved}"
+    *_, won, over = heard(lambda s: s.move(Direction.LEFT), "comp1127", board)
+    assert won == "You made 2048: you win!"
+    assert over == "Game over: you win! Score 2048. A new best!"
+
+
+def test_a_stuck_game_says_that_no_move_is_left() -> None:
+    """A board without a move is announced as the end, with the score."""
+    stuck = "2 4 2 4\n4 2 4 2\n2 4 2 4\n4 2 4 2"
+    session, sentences = Session(), []
+    session.subscribe(lambda event: sentences.append(describe(event)))
+    session.start(board=Board.parse(stuck))
+    assert sentences[-1] == "Game over: no move is left. Score 0. Best 0."
+
+
+def test_a_hint_ranks_the_directions() -> None:
+    """A hint names the best direction first and what each is worth."""
+    values = {Direction.UP: 10.4, Direction.LEFT: 1500.0}
+    hint = Hint(Direction.LEFT, values, "greedy", 1)
+    assert describe(Hinted(hint)) == "Hint: left. Worth in points: left 1,500, up 10."
+    assert describe(Hinted(Hint(Direction.UP, {}, "random", 1))) == "Hint: up."
+
+
+def test_trouble_is_a_warning() -> None:
+    """Trouble with the store is passed on in its own words."""
+    assert describe(StorageTrouble("the disk is full")) == "Warning: the disk is full"
+
+
+def test_boards_are_read_row_by_row() -> None:
+    """A board is read as one line a row, with words for empty cells."""
+    assert describe_board(Board.parse("2 . 4\n. 8 .")) == [
+        "Row 1: 2, empty, 4.",
+        "Row 2: empty, 8, empty.",
+    ]
+
+
+def test_each_preset_has_a_line_of_its_own() -> None:
+    """The menu's lines are short, single, and tell the presets apart."""
+    lines = [describe_rules(rules) for rules in list_rules()]
+    assert len(set(lines)) == len(lines)
+    assert all(len(line) <= 80 and "\n" not in line for line in lines)
+    assert lines[0] == "4x4, new 2 (90 %) or 4 (10 %), target 2048"
+    assert "ends at 2048" in describe_rules(get_rules("comp1127"))
+    assert "minus 1 if illegal" in describe_rules(get_rules("cits1401"))
+
+
+@given(st.integers(0, 2**64 - 1), st.lists(st.sampled_from(list(Direction)), max_size=60))
+def test_every_event_is_one_line_without_escapes(seed: int, directions: list[Direction]) -> None:
+    """Whatever happens is told in one printable line that ends a sentence, with the true score."""
+    session, events = Session(), list[Event]()
+    session.subscribe(events.append)
+    session.start(get_rules("3x3"), seed=seed)
+    for direction in directions:
+        session.move(direction)
+    for event in events:
+        sentence = describe(event)
+        assert sentence.isprintable()
+        assert sentence[-1] in ".!"
+        if isinstance(event, Moved):
+            assert sentence.endswith(f"Score {event.score}.")
