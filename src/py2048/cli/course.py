@@ -53,7 +53,7 @@ def play(
     ] = None,
 ) -> None:
     """Play a course's own solution, such as cmput175 5 5 for a larger grid."""
-    get_course(name).play(arguments or ())
+    raise typer.Exit(get_course(name).play(arguments or ()))
 
 
 @app.command()

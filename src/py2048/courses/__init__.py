@@ -43,14 +43,17 @@ class Course:
         found: Grading = importlib.import_module(f"{self.package}.tasks").GRADING
         return found
 
-    def play(self, arguments: Sequence[str] = ()) -> None:
-        """Run the reference solution, as ``python -m`` would."""
+    def play(self, arguments: Sequence[str] = ()) -> int:
+        """Run the reference solution, as ``python -m`` would; return its exit status."""
         before = sys.argv
         sys.argv = [self.package, *arguments]
         try:
             runpy.run_module(self.package, run_name="__main__", alter_sys=True)
+        except SystemExit as end:
+            return end.code if isinstance(end.code, int) else int(end.code is not None)
         finally:
             sys.argv = before
+        return 0
 
 
 COURSES: dict[str, Course] = {

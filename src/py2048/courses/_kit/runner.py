@@ -76,13 +76,26 @@ class Runner:
         """Get an untouched process of a kind; raise `Died` if the program does not load."""
         self.leave()
         base = self._bases.get(kind)
+        if base is not None and not self._copied(base):
+            base = None
         if base is None:
             base = self._start(kind)
             if kind == LOADED:
                 self._load(base, self.work.way)
-        if base in self._copies:
-            base.ask({"op": "fork"}, PARTING * self.pace)
+            if not self._copied(base):
+                raise Died("the process does not answer once the program is loaded")
         self._current = base
+
+    def _copied(self, base: Process) -> bool:
+        """Have a copy made, where that is possible; say whether `base` is still of use."""
+        if base not in self._copies:
+            return True
+        try:
+            base.ask({"op": "fork"}, PARTING * self.pace)
+        except Died:
+            self._drop(base)
+            return False
+        return True
 
     def load(self, way: str) -> dict[str, Any]:
         """Load the program in a new process; give back what had to be left out."""
@@ -140,7 +153,7 @@ class Runner:
             raise CourseError("the run was broken off")
         folder = None
         if not around.protection.own_root:
-            folder = _copied(self.work.folder)
+            folder = _scratch(self.work.folder)
         setup = Setup(
             self.work.folder,
             _given_folder(grading, self.work),
@@ -195,7 +208,7 @@ def _code(status: int) -> int:
         return -int(signal.SIGKILL)
 
 
-def _copied(folder: Path) -> Path:
+def _scratch(folder: Path) -> Path:
     """A scratch copy of a prepared submission, on this machine's disk."""
     scratch = Path(tempfile.mkdtemp(prefix="py2048-scratch-"))
     scratch.chmod(0o755)

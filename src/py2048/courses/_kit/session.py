@@ -23,7 +23,7 @@ class Outcome:
     """What some lines gave: the value of the last, what was printed, what was raised.
 
     `asked` counts the lines that were read; `state` is ``waiting`` when a program waits for a
-    person and ``done`` otherwise.
+    person and ``done`` otherwise; `complaints` is what went to the standard error.
     """
 
     value: Any
@@ -31,6 +31,7 @@ class Outcome:
     error: Raised | None
     asked: int = 0
     state: str = "done"
+    complaints: str = ""
 
     @property
     def answer(self) -> Any:
@@ -102,9 +103,9 @@ class Session:
         return self.runner.ask({"seconds": seconds, **request}, seconds)
 
     def _begin(self) -> None:
-        self._ask({"op": "begin"})
-        if self.grading.prelude:
-            self._must(self.grading.prelude)
+        facts = self._ask({"op": "begin", "prelude": self.grading.prelude})
+        if facts["error"]:
+            self.fail("the names that the examples use", str(_error(facts)))
 
     # -- talking ------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from _thread import get_ident
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class Clock:
         self._monotonic = time.monotonic
         self._counter = time.perf_counter
         self._heard = self._monotonic()
+        self._main = get_ident()
         self.due: Callable[[], None] = lambda: None
         self.running: Callable[[], bool] = lambda: False
 
@@ -61,6 +63,9 @@ class Clock:
         """What `time.sleep` becomes."""
         if seconds < 0:
             raise ValueError("sleep length must be non-negative")
+        if get_ident() != self._main:  # a thread beside the program: it has no turn to give
+            self.real_sleep(seconds)
+            return
         self.skip(seconds)
         self.due()
         if self.skipped >= self.until:

@@ -5,8 +5,14 @@ from __future__ import annotations
 import ast
 import builtins
 import os
-import signal
 import sys
+from _signal import (  # type: ignore[import-not-found]
+    ITIMER_REAL,
+    SIGALRM,
+    SIGKILL,
+    setitimer,
+)
+from _signal import signal as set_handler
 from _thread import _count as threads_started
 from os import _exit as os_exit
 from os import fork as os_fork
@@ -24,9 +30,7 @@ if TYPE_CHECKING:
 # What the functions below use, whatever a submission puts into the builtins later.
 globals()["__builtins__"] = dict(vars(builtins))
 
-_write, _wait_for, _kill, _scan = os.write, os.waitpid, os.kill, os.scandir
-_alarm = getattr(signal, "setitimer", None)
-_getsignal, _signal, _SIGALRM = signal.getsignal, signal.signal, getattr(signal, "SIGALRM", None)
+_write, _wait_for, _kill, _scan, _number = os.write, os.waitpid, os.kill, os.scandir, os.getpid
 _modules = sys.modules
 
 
@@ -55,6 +59,7 @@ class Host:
 
         self.read: Callable[[], dict[str, Any]] = lambda: read_request(requests)
         self.replies = replies
+        self.process = _number()
         self.config = config
         self.held = held
         self.file = config["file"]
@@ -67,6 +72,7 @@ class Host:
         self.builtins = dict(vars(builtins))
         self.depth = sys.getrecursionlimit()
         self.screen = terminal.Screen(config["output"], self._too_much)
+        self.complaints = terminal.Screen(config["output"], self._too_much)
         self.keyboard = terminal.Keyboard()
         self.chance = terminal.take_over_random()
         self.clock = Clock(self.wait, real=config["real_window"])
@@ -74,7 +80,8 @@ class Host:
 
     def _take_over(self) -> None:
         """Put the recording stand-ins in place of the terminal, the clock and the windows."""
-        sys.stdout = sys.stderr = sys.__stdout__ = sys.__stderr__ = self.screen  # type: ignore[assignment,misc]
+        sys.stdout = sys.__stdout__ = self.screen  # type: ignore[assignment,misc]
+        sys.stderr = sys.__stderr__ = self.complaints  # type: ignore[assignment,misc]
         sys.stdin = sys.__stdin__ = self.keyboard  # type: ignore[assignment,misc]
         builtins.input = self.keyboard.input
         self.builtins["input"] = self.keyboard.input
@@ -127,10 +134,16 @@ class Host:
             data = data[_write(self.replies, data) :]
 
     def _reply(self, facts: dict[str, Any]) -> None:
-        """Send `facts` with what was printed and asked for meanwhile."""
+        """Send `facts` with what was printed and asked for meanwhile.
+
+        A process that the submission forked off comes here too, and has no say.
+        """
+        if _number() != self.process:
+            os_exit(0)
         builtins.__dict__.update(self.builtins)
         sys.setrecursionlimit(self.depth)
         facts["output"] = self.screen.take()
+        facts["complaints"] = self.complaints.take()
         facts["asked"] = self.keyboard.asked
         facts["threads"] = 1 + threads_started()
         self._send(wire.encode(facts))
@@ -139,9 +152,8 @@ class Host:
 
     def _time(self, seconds: float) -> None:
         """Let an alarm go off after `seconds`, and again soon, in case it is swallowed."""
-        if _alarm is not None:
-            _signal(_SIGALRM, self._ring)  # type: ignore[arg-type]
-            _alarm(signal.ITIMER_REAL, seconds, 0.1 if seconds else 0)
+        set_handler(SIGALRM, self._ring)
+        setitimer(ITIMER_REAL, seconds, 0.1 if seconds else 0)
 
     def _ring(self, number: int, frame: FrameType | None) -> None:
         raise OutOfTime("still running when the time was over")
@@ -170,12 +182,17 @@ class Host:
         before = _picture(".")
         number = os_fork()
         if number == 0:
+            self.process = _number()
             self._reply({"state": "forked"})
             return
         status = _wait_for(number, 0)[1]
-        if self.config["own_processes"]:
-            _kill_others()
+        self._tidy()
         self._reply({"state": "ended", "status": status, "changed": _picture(".") != before})
+
+    def _tidy(self) -> None:
+        """End the processes that the submission has left running, where only they are met."""
+        if self.config["own_processes"] and _number() == self.process:
+            _kill_others()
 
     def do_leave(self, request: dict[str, Any]) -> None:
         """End this copy."""
@@ -191,17 +208,22 @@ class Host:
                 request["way"], request["skip"], request["seconds"]
             ),
         )
+        self._tidy()
         self.module = _modules.get(config["module"])
         described = None if error is None else self.describe(error)
         self._reply({"state": "done", "left_out": result or [], "error": described})
 
     def do_begin(self, request: dict[str, Any]) -> None:
         """Make the names fresh: those of the module, the module, the helpers."""
-        del request
         self.names = {**self.helpers, "__name__": "__console__"}
         self.copied = {}
         self._follow()
-        self._reply({"state": "done"})
+        error = None
+        if request["prelude"]:
+            code = compile(request["prelude"], "<grader>", "exec")
+            error = self.guard(request["seconds"], lambda: exec(code, self.names))[1]
+        described = None if error is None else self.describe(error)
+        self._reply({"state": "done", "error": described})
 
     def _follow(self) -> None:
         """Bring the names up to date with the module's, but for those that were assigned."""
@@ -273,7 +295,7 @@ class Host:
         return {
             "type": type(error).__name__,
             "bases": [kind.__name__ for kind in wire.BASES(type(error))],
-            "message": loading.words_of(error),
+            "message": error.msg if isinstance(error, SyntaxError) else loading.words_of(error),
             "file": file,
             "line": line,
         }
@@ -293,7 +315,7 @@ def _picture(folder: str) -> list[tuple[str, int, int]]:
 def _kill_others() -> None:
     """End every process that a copy has left behind; this sandbox holds nothing else."""
     try:
-        _kill(-1, signal.SIGKILL)
+        _kill(-1, SIGKILL)
     except OSError:
         return
     try:

@@ -23,9 +23,13 @@ if TYPE_CHECKING:
 globals()["__builtins__"] = dict(vars(builtins))
 
 DEPTH = 60
-NODES = 200_000
+NODES = 60_000
 TEXT = 2_000_000
 SHOWN = 160
+
+
+class TooMuch(Exception):  # noqa: N818 - only ever caught here
+    """More values than are worth looking at."""
 
 
 class Raw:
@@ -50,9 +54,10 @@ class Encoder:
     def put(self, value: Any, depth: int) -> None:
         """Append `value`, `depth` levels down."""
         self.nodes += 1
-        if depth > DEPTH or self.nodes > NODES:
-            reason = "nested too deeply" if depth > DEPTH else "too many values"
-            self.mark("object", string(type(value).__name__), string(f"({reason} to show)"))
+        if self.nodes > NODES:
+            raise TooMuch
+        if depth > DEPTH:
+            self.mark("object", string(type(value).__name__), string("(nested too deeply to show)"))
             return
         if type(value) is Raw:
             self.parts.append(value.text)
@@ -192,4 +197,10 @@ PLAIN = {type(None), bool, int, float, str}
 
 def encode(value: Any) -> str:
     """The JSON text of any value."""
-    return Encoder().text(value)
+    try:
+        return Encoder().text(value)
+    except TooMuch:
+        whole = Encoder()
+        name = type(value).__name__
+        whole.mark("object", string(name), string(f"<{name} with more than {NODES} values>"))
+        return "".join(whole.parts)

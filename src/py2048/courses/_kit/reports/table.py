@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from py2048.courses._kit.reports.words import check_line, failure_lines, summary
+from py2048.courses._kit.reports.words import check_line, failure_lines, harmless, summary
 from py2048.courses._kit.results import CheckResult, Report, TaskResult, number
 
 
@@ -30,12 +30,12 @@ def details(report: Report) -> RenderableType:
         table.add_row(task.id, _task(task), shown)
     full = report.earned == report.marks
     table.add_row("", Text("All tasks", style="bold"), _total(report, full=full))
-    return Group(*(Text(line, style="yellow") for line in summary(report)), table)
+    return Group(*(Text(harmless(line), style="yellow") for line in summary(report)), table)
 
 
 def _plain(text: str) -> str:
-    """Text in which rich sees no markup."""
-    return text.replace("[", "\\[")
+    """Text in which neither rich nor the terminal sees anything to obey."""
+    return harmless(text).replace("[", "\\[")
 
 
 def _total(report: Report, *, full: bool) -> Text:
@@ -45,23 +45,23 @@ def _total(report: Report, *, full: bool) -> Text:
 def _task(task: TaskResult) -> RenderableType:
     parts: list[RenderableType] = [Text(task.title, style="bold"), Text(task.asked)]
     for check in task.checks:
-        parts.append(Text(check_line(check), style="green" if check.passed else "red"))
+        parts.append(Text(harmless(check_line(check)), style="green" if check.passed else "red"))
         if not check.passed:
             parts.append(Padding(_failure(check), (0, 0, 0, 4)))
     return Group(*parts)
 
 
 def _failure(check: CheckResult) -> Text:
-    return Text("\n".join(failure_lines(check)))
+    return Text(harmless("\n".join(failure_lines(check))))
 
 
 def line(report: Report) -> Text:
     """One submission on one line, for when results come in."""
-    text = Text.assemble((report.name, "bold"), "  ")
+    text = Text.assemble((harmless(report.name), "bold"), "  ")
     full = report.earned == report.marks
     text.append_text(_total(report, full=full))
     if report.problem:
-        text.append(f"  not graded: {report.problem}", style="yellow")
+        text.append(f"  not graded: {harmless(report.problem)}", style="yellow")
     elif report.lost:
         text.append(f"  marks lost in {', '.join(report.lost)}")
     return text
@@ -79,7 +79,7 @@ def gradebook(reports: Sequence[Report]) -> Table:
             Text(str(number(task.earned)), style="" if task.status == "passed" else "red")
             for task in report.tasks
         ]
-        table.add_row(Text(report.name), *cells, str(number(report.earned)))
+        table.add_row(Text(harmless(report.name)), *cells, str(number(report.earned)))
     return table
 
 

@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from py2048.courses._kit.results import CheckResult, Report, TaskResult
 
+CONTROLS = {
+    code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"
+}
+
+
+def harmless(text: str) -> str:
+    """A submission's text without anything that a terminal would obey."""
+    return text.translate(CONTROLS)
+
 
 def check_line(check: CheckResult) -> str:
     """One line on a check."""

@@ -1,0 +1,195 @@
+"""Many submissions: several at a time, results as they come, and a killed run goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from toys import GREET, GROW, RIGHT, TOY
+
+from py2048.courses._kit.batch import Memory, grade_all
+from py2048.courses._kit.grade import key_of
+from py2048.courses._kit.results import Report
+from py2048.courses._kit.runner import Surroundings
+from py2048.courses._kit.submissions import Submission, collect
+from py2048.errors import CourseError
+
+HERE = Path(__file__).parent
+SLOW = f"{GREET}{GROW}\ndef add(a, b):\n    while True: pass\n"
+
+
+def _class(tmp_path: Path, sources: dict[str, str]) -> list[Submission]:
+    folder = tmp_path / "class"
+    folder.mkdir()
+    for name, source in sources.items():
+        (folder / f"{name}.py").write_text(source)
+    return collect([folder], TOY, tmp_path / "scratch")
+
+
+def _graded(
+    submissions: list[Submission], memory: Memory | None = None, jobs: int = 2
+) -> dict[str, Report]:
+    around = Surroundings.usual()
+    reports = grade_all(submissions, TOY, around, jobs=jobs, memory=memory)
+    return {report.name: report for report in reports}
+
+
+def test_each_is_graded_as_if_alone(tmp_path):
+    """How many run at a time, and who runs beside, makes no difference."""
+    wrong = RIGHT.replace("a + b", "a - b")
+    bomb = f"{RIGHT}\nimport os\nwhile True:\n    try: os.fork()\n    except OSError: pass\n"
+    sources = {"ann": RIGHT, "bob": wrong, "cy": SLOW, "dee": "def", "eve": bomb, "fay": RIGHT}
+    reports = _graded(_class(tmp_path, sources), jobs=3)
+    lost = {name: report.lost for name, report in reports.items()}
+    everything = ("1", "2", "3")
+    assert lost == {
+        "ann": (),
+        "bob": ("1",),
+        "cy": ("1",),
+        "dee": everything,
+        "eve": (),
+        "fay": (),
+    }
+
+
+def test_results_come_as_they_are_ready(tmp_path):
+    """A slow submission does not hold up the results of the others."""
+    submissions = _class(tmp_path, {"aaa": SLOW, "bbb": RIGHT, "ccc": RIGHT})
+    names = [r.name for r in grade_all(submissions, TOY, Surroundings.usual(), jobs=2)]
+    assert names[-1] == "aaa"
+
+
+def test_a_second_run_grades_nothing_again(tmp_path):
+    """What the results file holds is taken from there, and is the same."""
+    submissions = _class(tmp_path, {"ann": RIGHT, "bob": RIGHT.replace("a + b", "0")})
+    path = tmp_path / "results.jsonl"
+    first = _graded(submissions, Memory(path))
+    written = path.read_bytes()
+    told: list[str] = []
+    again = grade_all(
+        submissions,
+        TOY,
+        Surroundings.usual(),
+        memory=Memory(path),
+        told=lambda submission: told.append(submission.name),
+    )
+    assert {report.name: report for report in again} == first
+    assert told == []
+    assert path.read_bytes() == written
+
+
+def test_what_has_changed_is_graded_again(tmp_path):
+    """A result is for certain files: a new version of them is a new submission."""
+    path = tmp_path / "results.jsonl"
+    submissions = _class(tmp_path, {"ann": RIGHT.replace("a + b", "0"), "bob": RIGHT})
+    _graded(submissions, Memory(path))
+    submissions[0].files[0].write_text(RIGHT)
+    reports = _graded(submissions, Memory(path))
+    assert reports["ann"].lost == ()
+    assert len(path.read_text().splitlines()) == 3
+
+
+def test_another_version_of_the_grader_grades_again(tmp_path, monkeypatch):
+    """A corrected grader does not repeat its old verdicts."""
+    (submission,) = _class(tmp_path, {"ann": RIGHT})
+    before = key_of(submission, TOY)
+    monkeypatch.setattr("py2048.courses._kit.grade.grader_version", lambda grading: "another")
+    assert key_of(submission, TOY) != before
+
+
+def test_a_line_that_was_cut_off_is_graded_again(tmp_path):
+    """A run killed while writing loses that one result and no other."""
+    path = tmp_path / "results.jsonl"
+    submissions = _class(tmp_path, {"ann": RIGHT, "bob": RIGHT})
+    _graded(submissions, Memory(path))
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(lines[0] + lines[1][: len(lines[1]) // 2])
+    assert len(Memory(path).known) == 1
+    assert {name: r.lost for name, r in _graded(submissions, Memory(path)).items()} == {
+        "ann": (),
+        "bob": (),
+    }
+    kept = path.read_bytes().splitlines()
+    assert json.loads(kept[-1])["course"] == "toy"
+
+
+def test_a_file_of_something_else_is_refused(tmp_path):
+    """A results file is not confused with another file, and that is not spoiled."""
+    path = tmp_path / "essay.txt"
+    path.write_text("It was a dark\nand stormy\nnight.\n")
+    with pytest.raises(CourseError, match=r"is no results file of this command \(line 1\)"):
+        Memory(path)
+    assert path.read_text().startswith("It was")
+
+
+RUN = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from toys import TOY
+from py2048.courses._kit.batch import Memory, grade_all
+from py2048.courses._kit.runner import Surroundings
+from py2048.courses._kit.submissions import collect
+found = collect([Path(sys.argv[2])], TOY, Path(sys.argv[3]))
+for report in grade_all(found, TOY, Surroundings.usual(), memory=Memory(Path(sys.argv[4]))):
+    print(report.name, flush=True)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_a_run_that_is_cut_short_goes_on(number, tmp_path):
+    """Killed in the middle, a run leaves no process behind, and the next does only the rest."""
+    names = [f"s{n}" for n in range(6)]
+    marker = f"marker_{os.getpid()}_{int(number)}"
+    slow = f"{RIGHT}\nimport time\n{marker} = 1\n"
+    submissions = _class(tmp_path, dict.fromkeys(names, slow))
+    path = tmp_path / "results.jsonl"
+    words = [HERE, tmp_path / "class", tmp_path / "scratch-2", path]
+    run = subprocess.Popen(
+        [sys.executable, "-c", RUN, *map(str, words)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert run.stdout is not None
+    assert run.stdout.readline() == "s0\n"
+    assert run.stdout.readline() == "s1\n"
+    run.send_signal(number)
+    run.communicate(timeout=30)
+    done = set(Memory(path).known)
+    assert 2 <= len(done) < 6
+    told: list[str] = []
+    reports = grade_all(
+        submissions,
+        TOY,
+        Surroundings.usual(),
+        memory=Memory(path),
+        told=lambda submission: told.append(submission.name),
+    )
+    assert sorted(report.name for report in reports) == names
+    assert len(told) == 6 - len(done)
+    assert not _children_of_sandboxes()
+
+
+def _children_of_sandboxes() -> list[str]:
+    """Command lines of processes that serve a submission and have lost their grader."""
+    for _ in range(50):
+        found = []
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                words = (folder / "cmdline").read_bytes().split(b"\0")
+                parent = (folder / "stat").read_text().rpartition(")")[2].split()[1]
+            except OSError:
+                continue
+            if any(word.endswith(b"/boot.py") for word in words) and parent == "1":
+                found.append(b" ".join(words).decode())
+        if not found:
+            return []
+        time.sleep(0.1)
+    return found

@@ -1,0 +1,206 @@
+"""`py2048 course`: what a teacher types, what comes back, and one clear line when it is wrong."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from toys import RIGHT, TOY
+
+from py2048 import courses
+from py2048.cli import main
+from py2048.courses import COURSES, Course
+
+
+@pytest.fixture
+def toy(monkeypatch):
+    """The toy course beside the five."""
+
+    class Toy(Course):
+        def grading(self):
+            return TOY
+
+    course = Toy("toy", "A toy", "three functions", "terminal")
+    monkeypatch.setitem(courses.COURSES, "toy", course)
+
+
+@pytest.fixture
+def students(tmp_path):
+    """A class of three: one right, one wrong, one that is no Python."""
+    folder = tmp_path / "class"
+    folder.mkdir()
+    (folder / "ann.py").write_text(RIGHT)
+    (folder / "bob.py").write_text(RIGHT.replace("a + b", "a - b"))
+    (folder / "cy.py").write_text("def add(")
+    return folder
+
+
+def _run(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
+    status = main(["course", *map(str, words)])
+    shown = capsys.readouterr()
+    return status, shown.out, shown.err
+
+
+def test_list_names_every_course(capsys):
+    """One line for each, with what it asks."""
+    status, out, _ = _run(capsys, "list")
+    assert status == 0
+    assert [line.split()[0] for line in out.splitlines()] == list(COURSES)
+
+
+def test_check_shows_one_submission_in_full(capsys, toy, students):
+    """What was asked, marks, and the smallest failing example; the protection on top."""
+    status, out, _ = _run(capsys, "check", "toy", students / "bob.py")
+    assert status == 0
+    assert out.startswith("Protection: ")
+    for text in ("6 / 9", "add(a, b) returns the sum", "add(1, 2)", "expected: 3", "actual:   -1"):
+        assert text in " ".join(out.split()) or text in out
+
+
+def test_check_shows_a_class_as_a_gradebook(capsys, toy, students):
+    """A line as each result comes, then the table."""
+    status, out, _ = _run(capsys, "check", "toy", students, "--jobs", 2)
+    assert status == 0
+    assert "ann  9 / 9" in out
+    assert "bob  6 / 9  marks lost in 1" in out
+    assert "cy  0 / 9  not graded: app.py, line 1: SyntaxError" in " ".join(out.split("\n"))
+    assert "Gradebook" in out
+
+
+def test_json_is_all_that_is_printed(capsys, toy, students):
+    """Standard output is JSON and nothing else; the order is that of the names."""
+    status, out, err = _run(capsys, "check", "toy", students, "--json")
+    assert status == 0
+    data = json.loads(out)
+    assert [(s["name"], s["score"]) for s in data["submissions"]] == [
+        ("ann", 9),
+        ("bob", 6),
+        ("cy", 0),
+    ]
+    assert "Protection: " in err
+
+
+def test_all_files_at_once_from_a_zip(capsys, toy, students, tmp_path):
+    """CSV, pages and the results file come out of one run over a ZIP."""
+    archive = tmp_path / "class.zip"
+    with zipfile.ZipFile(archive, "w") as opened:
+        for path in students.iterdir():
+            opened.write(path, path.name)
+    out = tmp_path / "out"
+    status, *_ = _run(
+        capsys, "check", "toy", archive, "--csv", tmp_path / "g.csv", "--html", out,
+        "--resume", tmp_path / "r.jsonl",
+    )  # fmt: skip
+    assert status == 0
+    with (tmp_path / "g.csv").open(newline="") as file:
+        assert [row[:2] for row in csv.reader(file)][1:] == [
+            ["ann", "9"],
+            ["bob", "6"],
+            ["cy", "0"],
+        ]
+    assert {path.name for path in out.iterdir()} == {
+        "index.html",
+        "ann.html",
+        "bob.html",
+        "cy.html",
+    }
+    assert len((tmp_path / "r.jsonl").read_text().splitlines()) == 3
+    assert not list(Path.cwd().glob("class*"))
+
+
+def test_gradescope_writes_results_json(capsys, toy, students, tmp_path):
+    """One submission, one results.json."""
+    target = tmp_path / "results.json"
+    status, *_ = _run(capsys, "check", "toy", students / "bob.py", "--gradescope", target)
+    assert status == 0
+    data = json.loads(target.read_text())
+    assert data["score"] == 6
+    assert [test["status"] for test in data["tests"]] == ["failed", "passed", "passed"]
+
+
+def test_start_writes_the_starter_and_check_takes_it(capsys, tmp_path):
+    """What `start` writes, `check` grades."""
+    folder = tmp_path / "work"
+    status, out, _ = _run(capsys, "start", "cmput175", folder)
+    assert status == 0
+    assert str(folder / "game.py") in out
+    status, out, _ = _run(capsys, "check", "cmput175", folder, "--json")
+    assert status == 0
+    assert json.loads(out)["submissions"][0]["score"] == 0
+
+
+def test_start_overwrites_nothing(capsys, tmp_path):
+    """One file that is there already stops it before the first is written."""
+    (tmp_path / "tests.py").write_text("mine")
+    status, _, err = _run(capsys, "start", "cmput175", tmp_path)
+    assert status == 2
+    assert f"'{tmp_path / 'tests.py'}' is there already and is not overwritten" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["tests.py"]
+    assert (tmp_path / "tests.py").read_text() == "mine"
+
+
+def test_play_runs_the_reference_solution(capsys, monkeypatch):
+    """Arguments go to the course."""
+    monkeypatch.setattr("builtins.input", lambda prompt="": "p")
+    before = sys.argv
+    status, out, _ = _run(capsys, "play", "cmput175", "2", "3")
+    assert status == 0
+    assert 'Enter "p" to quit.' in out
+    assert sys.argv is before
+
+
+BAD = {
+    "an unknown course": (("check", "cmput157", "x.py"), "did you mean 'cmput175'?"),
+    "an unknown course to start": (("start", "nothing", "x"), "no course is called 'nothing'"),
+    "an unknown course to play": (("play", "nothing"), "no course is called 'nothing'"),
+    "a missing path": (("check", "toy", "{tmp}/none.py"), "there is no file or folder"),
+    "no path": (("check", "toy"), "Missing argument"),
+    "no jobs": (("check", "toy", "{class}", "--jobs", "0"), "--jobs is 0: give at least 1"),
+    "a class for Gradescope": (
+        ("check", "toy", "{class}", "--gradescope", "{tmp}/r.json"),
+        "--gradescope writes the results of one submission, and here are 3",
+    ),
+    "a folder for CSV": (("check", "toy", "{class}", "--csv", "{tmp}"), "cannot be written"),
+    "a CSV in no folder": (
+        ("check", "toy", "{class}", "--csv", "{tmp}/no/g.csv"),
+        "cannot be written",
+    ),
+    "a file for pages": (
+        ("check", "toy", "{class}/ann.py", "--html", "{class}/ann.py"),
+        "no pages can be written",
+    ),
+    "a results file of something else": (
+        ("check", "toy", "{class}", "--resume", "{class}/ann.py"),
+        "is no results file",
+    ),
+    "an unknown protection": (
+        ("check", "toy", "{class}", "--protection", "prayer"),
+        "no protection is called 'prayer': choose one of bubblewrap, unshare, limits only",
+    ),
+    "a broken ZIP": (("check", "toy", "{tmp}/broken.zip"), "is no readable ZIP file"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_one_clear_line_and_status_2(name, capsys, toy, students, tmp_path):
+    """The line names what is wrong; nothing is graded and nothing written."""
+    (tmp_path / "broken.zip").write_text("x")
+    words, message = BAD[name]
+    places = {"tmp": str(tmp_path), "class": str(students)}
+    status, out, err = _run(capsys, *(word.format(**places) for word in words))
+    assert status == 2
+    assert message in err
+    assert err.splitlines()[-1].startswith("py2048: ")
+    assert "Traceback" not in out + err
+
+
+def test_a_real_window_needs_a_display(capsys, toy, students, monkeypatch):
+    """Without one the teacher is told, rather than every student failed."""
+    monkeypatch.delenv("DISPLAY", raising=False)
+    status, _, err = _run(capsys, "check", "toy", students, "--real-window")
+    assert status == 2
+    assert "there is no display for --real-window" in err

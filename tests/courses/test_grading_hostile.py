@@ -1,0 +1,319 @@
+"""Submissions that crash, hang, flood, cheat or are merely odd: each costs its own marks only."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from toys import ADD, GREET, GROW, RIGHT, TOY, failures, grade_source
+
+from py2048.courses._kit import Check, Example, Grading, Task
+
+
+def test_a_right_submission_has_full_marks():
+    """Full marks, nothing to remark."""
+    report = grade_source(RIGHT)
+    assert (report.earned, report.marks, report.lost) == (9, 9, ())
+    assert not report.notes
+    assert not report.problem
+
+
+def test_the_smallest_failing_example_is_reported():
+    """Of two examples that fail, a student sees the shorter, with expected and actual."""
+    (check, _) = grade_source(RIGHT.replace("a + b", "a - b")).tasks[0].checks
+    assert (check.example, check.expected, check.actual) == ("add(1, 2)", "3", "-1")
+
+
+def test_checks_share_the_marks_of_a_task_by_weight():
+    """One of two checks, with three quarters of the weight, earns three of four marks."""
+    task = grade_source(RIGHT.replace("no number", "nonsense")).tasks[0]
+    assert task.earned == 3
+    assert [check.passed for check in task.checks] == [True, False]
+
+
+def test_an_error_costs_the_marks_of_its_own_task_only():
+    """grow is right, but for the add that it calls: it is tried with a right add."""
+    report = grade_source(RIGHT.replace("a + b", "a - b"))
+    assert report.lost == ("1",)
+    assert report.tasks[2].checks[0].carried
+
+
+# Each breaks greet, and only greet: two of nine marks.
+IN_A_FUNCTION = {
+    "endless loop": ("while True: pass", "line 8"),
+    "loop that swallows the alarm": (
+        "\n    while True:\n        try:\n            while True: pass\n        except: pass",
+        "still running",
+    ),
+    "long sleep in C": ("import threading; threading.Event().wait(60)", "still running"),
+    "sys.exit": ("import sys; sys.exit()", "SystemExit"),
+    "os._exit": ("import os; os._exit(0)", "ended the process"),
+    "kills itself": ("import os; os.kill(os.getpid(), 9)", "stopped by the system"),
+    "kills the original": ("import os; os.kill(os.getppid(), 9)", ""),
+    "huge output": ("\n    while True: print('x' * 1000)", "printed far too much"),
+    "large output": ("print('x' * 5000000)", "printed far too much"),
+    "input without end": ("[input() for _ in range(9)]", "EOFError"),
+    "recursion": ("greet()", "RecursionError"),
+    "recursion without limit": (
+        "import sys; sys.setrecursionlimit(10**9); f = lambda: f(); f()",
+        "",
+    ),
+    "memory": ("x = 'x' * 10**10", "MemoryError"),
+    "wrong arity": ("(lambda a: a)()", "TypeError"),
+    "takes an argument": ("\ndef greet(name): print(name)", "TypeError"),
+    "deep data": (
+        "\n    x = []\n    for _ in range(10**5): x = [x]\n    return x",
+        "nested too deeply",
+    ),
+    "data without end": ("x = []; x.append(x); return x", "nested too deeply"),
+    "much data": ("return list(range(10**6))", "list with more than"),
+    "unprintable": (
+        "\n    class A:\n        def __repr__(self): raise ValueError\n    return A()",
+        "its repr raised",
+    ),
+    "repr without end": (
+        "\n    class A:\n        def __repr__(self):\n            while True: pass\n    return A()",
+        "still running",
+    ),
+    "an exception that cannot be told": (
+        "\n    class A(Exception):\n        def __str__(self): raise KeyError\n    raise A()",
+        "its message raised",
+    ),
+    "equal to everything": (
+        "\n    class A:\n        def __eq__(self, other): return True\n        __hash__ = None\n"
+        "    print('Name? Hello Ann'); return A()",
+        "A object",
+    ),
+    "None by another name": (
+        "\n    class A:\n        __class__ = type(None)\n    print('Name? Hello Ann'); return A()",
+        "A object",
+    ),
+    "closes what it finds": ("import os; os.closerange(3, 64)", ""),
+    "garbage to what it finds": (
+        "\n    import os\n    for n in range(3, 20):\n        try: os.write(n, b'\\0\\0\\0\\2{}')\n"
+        "        except OSError: pass",
+        "",
+    ),
+    "breaks the built-ins": (
+        "\n    import builtins\n    for n in ('len', 'isinstance', 'type', 'dict', 'getattr'):\n"
+        "        setattr(builtins, n, None)",
+        "printed",
+    ),
+    "breaks json and marshal": (
+        "\n    import json, marshal\n    json.dumps = marshal.loads = marshal.dumps = None",
+        "printed",
+    ),
+    "a passing result": (
+        "\n    import sys\n"
+        '    sys.__stdout__.write(\'{"state": "done", "passed": true, "score": 9}\\n\')',
+        "printed",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", IN_A_FUNCTION)
+def test_a_function_that_misbehaves_costs_its_own_marks(name):
+    """Whatever greet does, the marks of add and grow stand, and the student is told what it was."""
+    body, told = IN_A_FUNCTION[name]
+    greet = body if body.startswith("\ndef") else f"\ndef greet():\n    {body}\n"
+    report = grade_source(ADD + greet + GROW)
+    assert report.lost == ("2",), failures(report)
+    assert told in failures(report)
+
+
+# Each stands at the end of a right file and must cost nothing.
+AT_IMPORT = {
+    "prints": "print('hello')",
+    "floods": "print('x' * 900000)",
+    "asks": "name = input('Your name? ')",
+    "plays": "def main():\n    while True: input('move? ')\nmain()",
+    "plays on at the end of input": (
+        "def main():\n    while True:\n        try: input('move? ')\n        except: pass\nmain()"
+    ),
+    "loops": "while True: pass",
+    "exits": "import sys\nsys.exit(1)",
+    "ends the process": "import os\nos._exit(0)",
+    "raises": "print(undefined)",
+    "deletes its files": (
+        "import os, shutil\nfor n in os.listdir('.'):\n    os.remove(n)\nshutil.rmtree('/', True)"
+    ),
+    "starts a thread": (
+        "import threading, time\ndef run():\n    while True: time.sleep(0.01)\n"
+        "threading.Thread(target=run, daemon=True).start()\n"
+        "threading.Thread(target=run).start()"
+    ),
+    "main guard": "if __name__ == '__main__':\n    greet()\n    while True: pass",
+    "replaces the standard streams": "import sys\nsys.stdout = sys.stderr = sys.stdin = None\n"
+    "sys.stdout = sys.__stdout__",
+    "catches signals": (
+        "import signal\nfor n in (signal.SIGALRM, signal.SIGTERM, signal.SIGINT):\n"
+        "    signal.signal(n, signal.SIG_IGN)"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", AT_IMPORT)
+def test_what_happens_at_import_costs_nothing(name):
+    """Functions are graded although the file does something when it is imported."""
+    report = grade_source(f"{RIGHT}\n{AT_IMPORT[name]}\n")
+    assert report.lost == (), failures(report)
+
+
+def test_what_was_left_out_when_loading_is_said():
+    """The student reads which line was left out, and why."""
+    report = grade_source(f"{RIGHT}\nname = input('Your name? ')\n")
+    assert any("line 17 was left out when loading: EOFError" in note for note in report.notes)
+
+
+def test_definitions_after_a_game_that_starts_are_graded():
+    """A call in the middle of the file that fails does not hide what comes after it."""
+    report = grade_source(f"{ADD}{GREET}\ngreet()\n{GROW}")
+    assert report.lost == (), failures(report)
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("def add(a, b)\n    return a + b\n", 1),
+        (f"{RIGHT}\ndef last(:\n    pass\n", 17),
+        ("print 'hello'\n", 1),
+        ("def add(a, b):\n\tif a:\n        return b\n", 3),
+        ("def add(a, b):\nreturn a\n", 2),
+    ],
+)
+def test_a_syntax_error_costs_everything_and_names_the_line(source, line):
+    """Nothing can be graded; the line is named once, not for every task."""
+    report = grade_source(source)
+    assert report.earned == 0
+    assert f"app.py, line {line}: " in report.problem
+    assert "Error" in report.problem
+
+
+COMMENT = "# caf\u00e9 \u2013 gro\u00df\n"
+ENCODINGS = {
+    "Windows line ends": RIGHT.replace("\n", "\r\n").encode(),
+    "old Mac line ends": RIGHT.replace("\n", "\r").encode(),
+    "tabs": RIGHT.replace("    ", "\t").encode(),
+    "BOM": b"\xef\xbb\xbf" + RIGHT.encode(),
+    "BOM and Windows line ends": b"\xef\xbb\xbf" + RIGHT.replace("\n", "\r\n").encode(),
+    "UTF-8": (COMMENT + RIGHT).encode(),
+    "UTF-16": (COMMENT + RIGHT).encode("utf-16"),
+    "Latin-1 with cookie": ("# -*- coding: latin-1 -*-\n# caf\u00e9\n" + RIGHT).encode("latin-1"),
+    "Latin-1 without cookie": ("# caf\u00e9\n" + RIGHT).encode("latin-1"),
+    "cp1252": (COMMENT + RIGHT).encode("cp1252"),
+    "wrong cookie": ("# -*- coding: utf-8 -*-\n# caf\u00e9\n" + RIGHT).encode("latin-1"),
+    "unknown cookie": ("# -*- coding: klingon -*-\n" + RIGHT).encode(),
+    "no last line end": RIGHT.rstrip().encode(),
+    "form feed": RIGHT.replace("\ndef grow", "\n\f\ndef grow").encode(),
+}
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_every_encoding_of_a_right_file_has_full_marks(name):
+    """How the editor saved the file is not what is graded."""
+    report = grade_source(ENCODINGS[name])
+    assert report.lost == (), failures(report)
+
+
+def test_a_guessed_encoding_is_said():
+    """Python itself would refuse the file; the student should know."""
+    assert "read as Latin-1" in failures(grade_source(ENCODINGS["Latin-1 without cookie"]))
+
+
+def test_missing_functions_cost_their_own_tasks():
+    """What is not there is named."""
+    report = grade_source(ADD)
+    assert report.lost == ("2", "3")
+    assert "name 'greet' is not defined" in failures(report)
+
+
+def test_an_empty_file_earns_nothing():
+    """And no more is said than that the names are missing."""
+    assert grade_source("").earned == 0
+
+
+def test_a_class_that_looks_like_a_list_is_a_list():
+    """A subclass of a built-in is read through the built-in's own methods, not its own."""
+    liar = "class L(list):\n    def __iter__(self): return iter([1, 2, 3])\n"
+    source = f"{ADD}{GREET}\n{liar}def grow(numbers): numbers.extend(L([3]))\n"
+    report = grade_source(source.replace("numbers.extend(L([3]))", "numbers.append(L([3]))"))
+    assert report.lost == ("3",)
+    assert "[1, 2, [3]]" in failures(report)
+
+
+def test_a_fork_bomb_ends():
+    """Processes are counted, and all are gone when the check is over."""
+    bomb = "\ndef greet():\n    import os\n    while True:\n        try: os.fork()\n        except OSError: pass\n"
+    began = time.monotonic()
+    report = grade_source(ADD + bomb + GROW)
+    assert report.lost == ("2",), failures(report)
+    assert time.monotonic() - began < 60
+
+
+def test_what_a_check_changes_is_gone_in_the_next():
+    """Module state, built-ins, files and processes of one check do not reach another."""
+    state = Grading(
+        course="toy",
+        module="app",
+        files=("app.py",),
+        tasks=(
+            Task("1", "spoil", "Spoil.", 1, (Check("a", (Example("spoil()", 1),)),)),
+            Task("2", "look", "Look.", 1, (Check("b", (Example("look()", (0, False, True)),)),)),
+        ),
+    )
+    source = """
+import builtins, os
+count = 0
+def spoil():
+    global count
+    count += 1
+    builtins.marked = True
+    open("left.txt", "w").close()
+    os.remove("app.py")
+    return count
+def look():
+    return count, hasattr(builtins, "marked"), os.listdir(".") == ["app.py"]
+"""
+    assert grade_source(source, state).lost == ()
+
+
+def test_the_expected_values_are_not_in_the_process():
+    """A submission that searches its whole process and its files does not find what is expected."""
+    hunt = """
+import gc, os, re, sys
+def find():
+    seen = []
+    frame = sys._getframe()
+    while frame:
+        seen += [repr(frame.f_locals), repr(frame.f_globals)]
+        frame = frame.f_back
+    seen += [repr(thing) for thing in gc.get_objects() if type(thing) in (dict, list, tuple)]
+    for folder, _, names in os.walk("/py2048"):
+        for name in names:
+            with open(os.path.join(folder, name), errors="replace") as file:
+                seen.append(file.read())
+    numbers = {int(word) for text in seen for word in re.findall(r"[0-9]{9}", text)}
+    return [number for number in numbers if number * 3 == 2754820935]
+"""
+    check = Check("c", (Example("find()", [918_273_645]),))
+    task = Task("1", "find", "Find it.", 1, (check,))
+    report = grade_source(hunt, Grading("toy", "app", (task,), ("app.py",), seconds=20))
+    assert report.tasks[0].checks[0].actual == "[]"
+
+
+def test_py2048_cannot_be_imported():
+    """The reference solutions are out of reach of what is graded."""
+    report = grade_source(f"{GREET}{GROW}\nfrom py2048.courses.toy import add\n")
+    assert "1" in report.lost
+    assert "py2048 cannot be imported by a submission" in failures(report)
+
+
+def test_the_limits_of_one_submission_leave_the_grader_as_it_was():
+    """After all of that a right submission still has full marks."""
+    assert grade_source(RIGHT, TOY).lost == ()
+
+
+def test_a_process_that_a_function_forks_off_has_no_say():
+    """Both halves return, but only one of them is listened to."""
+    report = grade_source(RIGHT.replace("    return a + b", "    import os\n    os.fork()\n    return a + b"))
+    assert report.lost == (), failures(report)

@@ -1,0 +1,180 @@
+"""The forms of a report: JSON, gradebook, web pages, Gradescope, terminal."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from fractions import Fraction
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.console import Console
+from toys import RIGHT, TOY, grade_source
+
+from py2048.courses._kit.protection import PLAIN, Limits
+from py2048.courses._kit.reports import pages
+from py2048.courses._kit.reports.data import Run, to_data
+from py2048.courses._kit.reports.gradebook import write_gradebook
+from py2048.courses._kit.reports.gradescope import to_gradescope
+from py2048.courses._kit.reports.table import print_reports
+from py2048.courses._kit.results import CheckResult, Report, TaskResult
+
+RUN = Run("toy", "A toy", "1+abc", PLAIN, Limits(), not_graded="style")
+EVIL = "<script>alert(1)</script> & \"quotes\" 'single' [bold]markup[/bold] ]]> \x1b[31m"
+
+
+def _report(name: str, earned: Fraction = Fraction(1), problem: str = "") -> Report:
+    failed = CheckResult(EVIL, 1, passed=False, example=EVIL, expected=EVIL, actual=EVIL)
+    good = CheckResult("fine", 2, passed=True, carried=True)
+    tasks = (
+        TaskResult("1", "add", "Add up.", Fraction(4), earned, (failed, good)),
+        TaskResult("2", "greet", "Greet.", Fraction(2), Fraction(2)),
+        TaskResult("3", "grow", "Grow.", Fraction(3), Fraction(0)),
+    )
+    return Report(name, "toy", tasks, ("app.py",), (f"note {EVIL}",), problem, 1.5, "key")
+
+
+NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
+
+
+@given(NAMES, st.fractions(0, 4, max_denominator=12), st.text(max_size=10))
+@settings(deadline=None)
+def test_reports_can_be_written_down_and_read_back(name, earned, problem):
+    """What the results file keeps is the whole report, marks exactly."""
+    report = _report(name, earned, problem)
+    assert Report.from_data(json.loads(json.dumps(report.to_data()))) == report
+
+
+def test_json_has_everything():
+    """Course, grader, protection, and per task what was asked, marks, checks, the example."""
+    data = json.loads(json.dumps(to_data(RUN, [grade_source(RIGHT.replace("a + b", "a * b"))])))
+    assert data.keys() == {
+        "course", "title", "grader", "not_graded", "real_window", "protection", "submissions",
+    }  # fmt: skip
+    assert data["protection"]["name"] == "limits only"
+    assert "the network" in data["protection"]["lacks"]
+    assert "512 MiB memory" in data["protection"]["limits"]
+    (submission,) = data["submissions"]
+    assert (submission["score"], submission["max_score"]) == (6, 9)
+    task = submission["tasks"][0]
+    assert (task["id"], task["score"], task["max_score"], task["status"]) == ("1", 1, 4, "failed")
+    assert task["asked"].startswith("add(a, b)")
+    assert task["checks"][0] == {
+        "title": "sums",
+        "weight": 3,
+        "passed": False,
+        "carried": False,
+        "example": "add(1, 2)",
+        "expected": "3",
+        "actual": "2",
+    }
+
+
+@given(st.lists(NAMES.filter(lambda name: "\r" not in name and "\n" not in name), max_size=5))
+@settings(deadline=None)
+def test_the_gradebook_has_one_line_for_each_submission(names):
+    """It reads back as CSV, with names as they were (formulas made harmless) and all marks."""
+    path = Path("gradebook-test.csv")
+    try:
+        write_gradebook(path, TOY, [_report(name, Fraction(8, 3)) for name in names])
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.reader(file))
+    finally:
+        path.unlink()
+    assert rows[0][:4] == ["submission", "score", "possible", "percent"]
+    assert rows[0][4:] == ["task 1 (4)", "task 2 (2)", "task 3 (3)", "problem"]
+    assert [row[0].removeprefix("'") for row in rows[1:]] == [n.removeprefix("'") for n in names]
+    assert all(row[1:] == ["4.67", "9", "51.9", "2.67", "2", "0", ""] for row in rows[1:])
+
+
+@pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1"])
+def test_the_gradebook_holds_no_formulas(name, tmp_path):
+    """A student's file name is no program for the teacher's spreadsheet."""
+    write_gradebook(tmp_path / "g.csv", TOY, [_report(name, problem=name)])
+    with (tmp_path / "g.csv").open(newline="") as file:
+        row = list(csv.reader(file))[1]
+    assert row[0] == row[-1] == f"'{name}"
+
+
+class _Tags(HTMLParser):
+    """Collects the tags and the text of a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def test_pages_show_students_text_as_text(tmp_path):
+    """What a submission printed is shown, and is not part of the page."""
+    index = pages.write_pages(tmp_path / "out", RUN, [_report(EVIL, problem=EVIL)])
+    for path in index.parent.iterdir():
+        page = _Tags(path.read_text(encoding="utf-8"))
+        assert "script" not in page.tags
+        assert "<script>alert(1)</script>" in page.text
+        assert "Content-Security-Policy" in path.read_text(encoding="utf-8")
+    assert len(list(index.parent.iterdir())) == 2
+
+
+def test_every_student_has_a_page_that_the_index_leads_to(tmp_path):
+    """Names that make the same file name, or none, get pages of their own."""
+    names = ["ann", "ANN", "a/b", "a b", "..", "index", "日本", "x" * 300]
+    index = pages.write_pages(tmp_path, RUN, [_report(name) for name in names])
+    links = re.findall(r'href="([^"]+)"', index.read_text(encoding="utf-8"))
+    assert len({link.lower() for link in links}) == len(names)
+    assert all((tmp_path / link).is_file() for link in links)
+    assert "limits only" in index.read_text(encoding="utf-8")
+
+
+def test_gradescope_reads_results_json():
+    """The fields, their types and their values are those of Gradescope's specification."""
+    data = json.loads(json.dumps(to_gradescope(RUN, _report("ann", Fraction(8, 3)))))
+    assert isinstance(data["score"], float | int)
+    assert data["score"] == 4.67
+    assert isinstance(data["execution_time"], int)
+    assert {data["visibility"], data["stdout_visibility"]} <= {
+        "visible", "hidden", "after_due_date", "after_published",
+    }  # fmt: skip
+    formats = {"text", "html", "simple_format", "md", "ansi"}
+    assert {data[k] for k in ("output_format", "test_output_format", "test_name_format")} <= formats
+    assert "style" in data["output"]
+    assert [t["number"] for t in data["tests"]] == ["1", "2", "3"]
+    for test in data["tests"]:
+        assert test.keys() == {
+            "score", "max_score", "status", "name", "number", "output", "visibility",
+        }  # fmt: skip
+        assert test["status"] == ("passed" if test["score"] == test["max_score"] else "failed")
+        assert test["visibility"] == "visible"
+        assert 0 <= test["score"] <= test["max_score"]
+    assert EVIL in data["tests"][0]["output"]
+    assert sum(test["score"] for test in data["tests"]) == data["score"]
+
+
+def test_gradescope_is_told_why_nothing_was_graded():
+    """Every task says so, since students look there."""
+    report = grade_source("def add(:")
+    data = to_gradescope(RUN, report)
+    assert data["score"] == 0
+    assert "line 1: SyntaxError" in data["output"]
+    assert all("Not graded: " in test["output"] for test in data["tests"])
+
+
+def test_the_terminal_shows_students_text_as_text(capsys):
+    """Markup and control characters of a submission do not reach the terminal as such."""
+    console = Console(width=100, force_terminal=False)
+    print_reports(console, [_report(EVIL), _report("bob")], detailed=True)
+    shown = capsys.readouterr().out
+    assert "[bold]markup[/bold]" in shown.replace("\n", "")
+    assert "\x1b" not in shown
+    assert "Gradebook" in shown

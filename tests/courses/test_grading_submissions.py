@@ -1,0 +1,264 @@
+"""Submissions are found in every shape they come in, and bad archives are refused."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import zipfile
+from pathlib import Path
+
+import pytest
+from toys import RIGHT, TOY, grade_path
+
+from py2048.courses._kit.archives import BadArchive, unpack
+from py2048.courses._kit.grade import grade
+from py2048.courses._kit.runner import Surroundings
+from py2048.courses._kit.submissions import collect
+from py2048.errors import CourseError
+
+
+def _zipped(files: dict[str, str | bytes]) -> bytes:
+    """A ZIP of these members."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            info = zipfile.ZipInfo(name)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            info.filename = name  # as it is: ZipInfo would turn the system's separator
+            archive.writestr(info, content)
+    return buffer.getvalue()
+
+
+def _laid_out(folder: Path, files: dict[str, str | bytes]) -> Path:
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return folder
+
+
+def _names(path: Path, tmp_path: Path) -> list[str]:
+    return [submission.name for submission in collect([path], TOY, tmp_path / "scratch")]
+
+
+SHAPES = {
+    "a folder that is one": ({"app.py": RIGHT, "notes.txt": "x"}, ["class"]),
+    "a folder with the program further down": ({"src/app.py": RIGHT}, ["class/src"]),
+    "files side by side": ({"ann.py": RIGHT, "bob.py": RIGHT}, ["ann", "bob"]),
+    "folders": ({"ann/app.py": RIGHT, "bob/app.py": RIGHT}, ["ann", "bob"]),
+    "folders with folders": (
+        {"ann/project/app.py": RIGHT, "bob/app.py": RIGHT},
+        ["ann", "bob"],
+    ),
+    "folders whose program has another name": (
+        {"ann/mine.py": RIGHT, "bob/app.py": RIGHT},
+        ["ann", "bob"],
+    ),
+    "groups of folders": (
+        {"mon/ann/app.py": RIGHT, "mon/bob/app.py": RIGHT, "tue/cy/app.py": RIGHT},
+        ["mon/ann", "mon/bob", "tue"],
+    ),
+    "ZIPs": (
+        {"ann.zip": _zipped({"app.py": RIGHT}), "bob.zip": _zipped({"p/app.py": RIGHT})},
+        ["ann", "bob"],
+    ),
+    "Moodle": (
+        {
+            "Ann Lee_123_assignsubmission_file_/app.py": RIGHT,
+            "Bob Ray_456_assignsubmission_file_/work.zip": _zipped({"w/app.py": RIGHT}),
+        },
+        ["Ann Lee_123_assignsubmission_file_", "Bob Ray_456_assignsubmission_file_"],
+    ),
+    "Canvas": (
+        {"leeann_123_9001_app.py": RIGHT, "raybob_LATE_456_9002_app-1.py": RIGHT},
+        ["leeann_123", "raybob_LATE_456"],
+    ),
+    "Canvas with several files each": (
+        {
+            "leeann_123_1_app.py": "from other import *\n" + RIGHT,
+            "leeann_123_2_other.py": "",
+            "raybob_456_3_app.py": RIGHT,
+        },
+        ["leeann_123", "raybob_456"],
+    ),
+    "rubbish beside": (
+        {
+            "ann/app.py": RIGHT,
+            "__MACOSX/ann/._app.py": b"\0",
+            ".DS_Store": b"\0",
+            "bob/app.py": RIGHT,
+            "bob/__pycache__/app.pyc": b"\0",
+        },
+        ["ann", "bob"],
+    ),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_submissions_in_a_folder(shape, tmp_path):
+    """Every student is found once, under the name of the download."""
+    files, names = SHAPES[shape]
+    assert _names(_laid_out(tmp_path / "class", files), tmp_path) == names
+
+
+@pytest.mark.parametrize("shape", [shape for shape in SHAPES if "one" not in shape])
+def test_submissions_in_a_zip(shape, tmp_path):
+    """The same in a ZIP."""
+    files, names = SHAPES[shape]
+    path = tmp_path / "class.zip"
+    path.write_bytes(_zipped(files))
+    expected = ["class"] if names == ["class/src"] else names
+    assert _names(path, tmp_path) == expected
+
+
+def test_every_shape_is_graded(tmp_path):
+    """What was found can be graded."""
+    for shape in ("ZIPs", "Canvas with several files each"):
+        folder = _laid_out(tmp_path / shape, SHAPES[shape][0])
+        for submission in collect([folder], TOY, tmp_path / f"scratch {shape}"):
+            assert not submission.problem
+            assert any(path.name == "app.py" for path in submission.files)
+
+
+def test_windows_paths_in_a_zip(tmp_path):
+    """Backslashes are separators, as the program that wrote them meant."""
+    path = tmp_path / "class.zip"
+    path.write_bytes(_zipped({"ann\\app.py": RIGHT, "bob\\src\\app.py": RIGHT}))
+    assert _names(path, tmp_path) == ["ann", "bob"]
+
+
+def test_names_are_kept_apart(tmp_path):
+    """Two submissions of the same name stay two."""
+    for part in ("a", "b"):
+        _laid_out(tmp_path / part, {"app.py": RIGHT})
+    found = collect(
+        [tmp_path / "a" / "app.py", tmp_path / "b" / "app.py"], TOY, tmp_path / "scratch"
+    )
+    assert [submission.name for submission in found] == ["app", "app (2)"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../evil.py", "a/../../evil.py", "/evil.py", "\\evil.py", "C:\\evil.py", "..\\evil.py", "C:e"],
+)
+def test_paths_out_of_the_folder_are_refused(name, tmp_path):
+    """Nothing is written, inside or outside, when one name leads out."""
+    path = tmp_path / "bad.zip"
+    path.write_bytes(_zipped({"app.py": RIGHT, name: "evil"}))
+    with pytest.raises(BadArchive, match="leads out"):
+        unpack(path, tmp_path / "deep" / "folder")
+    assert not [p for p in tmp_path.rglob("*") if p.is_file() and p != path]
+
+
+def test_links_in_a_zip_are_refused(tmp_path):
+    """A link could lead anywhere."""
+    info = zipfile.ZipInfo("app.py")
+    info.external_attr = (stat.S_IFLNK | 0o777) << 16
+    path = tmp_path / "bad.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(info, "/etc/passwd")
+    with pytest.raises(BadArchive, match="is a link"):
+        unpack(path, tmp_path / "folder")
+
+
+def test_a_bomb_is_stopped_by_what_comes_out(tmp_path, monkeypatch):
+    """The size that counts is the one written, not the one the file claims."""
+    monkeypatch.setattr("py2048.courses._kit.archives.LARGEST", 1 << 20)
+    path = tmp_path / "bomb.zip"
+    path.write_bytes(_zipped({"app.py": RIGHT, "zeros": b"\0" * (8 << 20)}))
+    assert path.stat().st_size < 1 << 15
+    with pytest.raises(BadArchive, match="unpacks to more than 1 MiB"):
+        unpack(path, tmp_path / "folder")
+
+
+def test_too_many_files_are_refused(tmp_path, monkeypatch):
+    """A million empty files are a bomb too."""
+    monkeypatch.setattr("py2048.courses._kit.archives.MOST_FILES", 10)
+    path = tmp_path / "bomb.zip"
+    path.write_bytes(_zipped({f"{n}.py": "" for n in range(11)}))
+    with pytest.raises(BadArchive, match="holds 11 files"):
+        unpack(path, tmp_path / "folder")
+
+
+def test_zips_in_zips_end(tmp_path):
+    """A ZIP that holds a ZIP that holds a ZIP … is not followed for ever."""
+    content = _zipped({"app.py": RIGHT})
+    for depth in range(8):
+        content = _zipped({f"{depth}.zip": content, "app.txt": ""})
+    path = _laid_out(tmp_path / "class", {"ann.zip": content, "bob.py": RIGHT})
+    (ann, bob) = sorted(collect([path], TOY, tmp_path / "scratch"), key=lambda s: s.name)
+    assert ann.problem == "too many ZIPs inside each other"
+    assert not bob.problem
+
+
+def test_a_students_bad_zip_is_that_students_alone(tmp_path):
+    """The others are graded; the one is told why not."""
+    path = _laid_out(tmp_path / "class", {"ann.zip": b"no zip", "bob.py": RIGHT})
+    found = {submission.name: submission for submission in collect([path], TOY, tmp_path / "s")}
+    assert "ann.zip is no readable ZIP file" in found["ann"].problem
+    assert not found["bob"].problem
+
+
+def test_a_locked_zip_is_refused(tmp_path):
+    """A password is asked of nobody."""
+    content = bytearray(_zipped({"app.py": RIGHT}))
+    for signature, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        content[content.index(signature) + place] |= 1
+    path = tmp_path / "locked.zip"
+    path.write_bytes(bytes(content))
+    with pytest.raises(BadArchive, match="password"):
+        unpack(path, tmp_path / "folder")
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda path: None, "there is no file or folder"),
+        (lambda path: path.mkdir(), "holds no Python file"),
+        (lambda path: path.write_text("x"), "is no Python file, no folder and no ZIP"),
+    ],
+)
+def test_a_path_with_nothing_to_grade_is_refused(make, message, tmp_path):
+    """The teacher is told at once."""
+    path = tmp_path / "thing.txt"
+    make(path)
+    with pytest.raises(CourseError, match=message):
+        collect([path], TOY, tmp_path / "scratch")
+
+
+def test_a_folder_without_python_is_a_submission_with_a_problem(tmp_path):
+    """A student who handed in a document has no marks, and a reason."""
+    folder = _laid_out(tmp_path / "class", {"ann/essay.docx": b"x", "bob/app.py": RIGHT})
+    ann, bob = collect([folder], TOY, tmp_path / "scratch")
+    reports = [grade(student, TOY, Surroundings.usual()) for student in (ann, bob)]
+    assert [report.earned for report in reports] == [0, 9]
+    assert reports[0].problem == "there is no Python file; app.py was expected"
+
+
+def test_links_in_a_folder_are_not_followed(tmp_path):
+    """A submission cannot have a file of the teacher's graded."""
+    secret = tmp_path / "secret.py"
+    secret.write_text(RIGHT)
+    folder = _laid_out(tmp_path / "class", {"ann/app.py": RIGHT, "bob/app.py": RIGHT})
+    os.symlink(secret, folder / "ann" / "other.py")
+    ann, _ = collect([folder], TOY, tmp_path / "scratch")
+    assert [path.name for path in ann.files] == ["app.py"]
+
+
+def test_the_program_is_found_by_what_it_defines(tmp_path):
+    """Of several files the one that defines the functions is graded, whatever it is called."""
+    folder = _laid_out(
+        tmp_path / "ann", {"Final version (2).py": RIGHT, "old/app.txt": "", "helper.py": "x = 1"}
+    )
+    report = grade_path(folder / "Final version (2).py")
+    assert report.lost == ()
+    assert "Final version (2).py was taken for app.py" in report.notes
+
+
+def test_other_files_of_a_submission_can_be_imported_and_read(tmp_path):
+    """Modules and data beside the program are there when it runs."""
+    source = f"from helper import add\n{RIGHT.partition('def greet')[1]}{RIGHT.partition('def greet')[2]}"
+    helper = RIGHT.partition("def greet")[0] + "\nassert open('data/x.txt').read() == 'x'\n"
+    folder = _laid_out(tmp_path / "ann", {"app.py": source, "helper.py": helper, "data/x.txt": "x"})
+    assert grade_path(folder).lost == ()

@@ -1,0 +1,168 @@
+"""What each protection keeps off, and that it says no more than it does."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+
+import pytest
+from toys import RIGHT, failures, grade_source
+
+from py2048.courses._kit import Check, Example, Grading, Task
+from py2048.courses._kit.protection import (
+    ALL,
+    BUBBLEWRAP,
+    PLAIN,
+    UNSHARE,
+    protection_named,
+    strongest,
+    works,
+)
+from py2048.courses._kit.runner import Surroundings
+from py2048.errors import CourseError
+
+HERE = [protection for protection in ALL if works(protection)]
+
+
+def _answer(source: str, protection, code: str = "f()") -> str:
+    """What `code` gives in a submission under a protection, as text."""
+    check = Check("c", (Example(code, "an answer that nothing gives"),))
+    task = Task("1", "f", "f.", 1, (check,))
+    grading = Grading("toy", "app", (task,), ("app.py",), seconds=3)
+    return grade_source(source, grading, Surroundings(protection)).tasks[0].checks[0].actual
+
+
+@pytest.mark.parametrize("protection", HERE, ids=str)
+def test_a_right_submission_has_full_marks_under_every_protection(protection):
+    """The weaker ones work too."""
+    report = grade_source(RIGHT, around=Surroundings(protection))
+    assert report.lost == (), failures(report)
+
+
+@pytest.mark.parametrize("protection", HERE, ids=str)
+@pytest.mark.parametrize(
+    "body",
+    [
+        "while True: pass",
+        "import os; os._exit(3)",
+        "open('big', 'wb').write(b'x' * (64 << 20))",
+        "x = bytearray(4 << 30)",
+        "[open('/dev/null') for _ in range(10000)]",
+    ],
+)
+def test_the_limits_hold_under_every_protection(protection, body):
+    """Time, ends, file size, memory and open files: the task is lost, the others are not."""
+    greet = f"\ndef greet():\n    {body}\n"
+    report = grade_source(RIGHT + greet, around=Surroundings(protection))
+    assert report.lost == ("2",), failures(report)
+
+
+@pytest.mark.parametrize("protection", HERE, ids=str)
+def test_nothing_is_left_running(protection):
+    """A process that leaves its group is ended with the submission."""
+    if protection is PLAIN and (protection.keeps_root or os.geteuid() != 0):
+        pytest.skip("without namespaces this takes a user number for each submission")
+    name = f"left-behind-{os.getpid()}-{len(protection.name)}"
+    source = f"""
+import os
+def greet():
+    for _ in range(3):
+        if os.fork() == 0:
+            os.setsid()
+            os.execvp("sleep", ["{name}", "300"])
+"""
+    grade_source(RIGHT + source, around=Surroundings(protection))
+    assert not any(name in words for words in _command_lines())
+
+
+def _command_lines() -> list[str]:
+    found = []
+    for number in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{number}/cmdline", errors="replace") as file:
+                found.append(file.read())
+        except OSError:
+            continue
+    return found
+
+
+@pytest.mark.skipif(BUBBLEWRAP not in HERE, reason="bubblewrap does not work here")
+class TestBubblewrap:
+    """What bubblewrap keeps off, one sentence of its description each."""
+
+    def test_it_is_taken_where_it_works(self):
+        """The strongest is the usual one."""
+        assert strongest() is BUBBLEWRAP
+
+    def test_no_network(self):
+        """A server on this machine cannot be reached."""
+        server = socket.create_server(("127.0.0.1", 0))
+        threading.Thread(target=server.close, daemon=True)
+        port = server.getsockname()[1]
+        source = f"""
+import socket
+def f():
+    socket.create_connection(("127.0.0.1", {port}), timeout=1)
+"""
+        assert "Error" in _answer(source, BUBBLEWRAP)
+        server.close()
+
+    def test_other_files_are_hidden_or_read_only(self, tmp_path):
+        """Neither this machine's files nor the system can be changed; private ones not even read."""
+        secret = tmp_path / "secret.txt"
+        secret.write_text("the marks")
+        tmp_path.chmod(0o755)
+        secret.chmod(0o666)
+        source = f"""
+def read(): return open({str(secret)!r}).read()
+def write(place): open(place, "w")
+"""
+        assert "FileNotFoundError" in _answer(source, BUBBLEWRAP, "read()")
+        for place in ("/usr/bin/x", "/py2048/grader/x", "/py2048/submission/x", "/x"):
+            assert "Error" in _answer(source, BUBBLEWRAP, f"write({place!r})")
+        assert secret.read_text() == "the marks"
+
+    def test_its_own_processes_only(self):
+        """The grader and everything else on the machine cannot be seen, let alone ended."""
+        source = """
+import os
+def f(): return len([n for n in os.listdir("/proc") if n.isdigit()])
+"""
+        assert int(_answer(source, BUBBLEWRAP)) <= 4
+
+    def test_a_scratch_folder_in_memory(self):
+        """What is written is bounded in all, not only per file."""
+        source = """
+def f():
+    for n in range(100):
+        open(str(n), "wb").write(b"x" * (4 << 20))
+"""
+        assert "No space left" in _answer(source, BUBBLEWRAP)
+
+    def test_root_is_given_up(self):
+        """A submission never runs as root, and cannot become it."""
+        source = """
+import os
+def f():
+    try: os.setuid(0)
+    except OSError: pass
+    return os.getuid()
+"""
+        assert _answer(source, BUBBLEWRAP) not in {"0", ""}
+
+
+@pytest.mark.skipif(UNSHARE not in HERE, reason="unshare does not work here")
+def test_unshare_keeps_off_the_network():
+    """The second best has no network either."""
+    source = "import socket\ndef f(): return [name for _, name in socket.if_nameindex()]\n"
+    assert _answer(source, UNSHARE) in {"['lo']", "[]"}
+
+
+def test_what_is_not_protected_is_said():
+    """The weakest names what it does not keep off; the strongest lacks nothing."""
+    assert "NOT protected: the network" in str(PLAIN)
+    assert "NOT" not in str(BUBBLEWRAP)
+    assert protection_named("unshare") is UNSHARE
+    with pytest.raises(CourseError, match="no protection is called 'none'"):
+        protection_named("none")

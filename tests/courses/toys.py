@@ -1,0 +1,105 @@
+"""A small course of three tasks, to try the grading kit on."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from py2048.courses._kit import Check, Example, Grading, Raises, Task
+from py2048.courses._kit.grade import grade
+from py2048.courses._kit.results import Report
+from py2048.courses._kit.runner import Surroundings
+from py2048.courses._kit.submissions import collect
+
+TOY = Grading(
+    course="toy",
+    module="app",
+    files=("app.py",),
+    expects=("add", "greet", "grow"),
+    seconds=0.4,
+    tasks=(
+        Task(
+            "1",
+            "add",
+            "add(a, b) returns the sum; a text is refused with a ValueError.",
+            4,
+            (
+                Check("sums", (Example("add(30, 12)", 42), Example("add(1, 2)", 3)), weight=3),
+                Check("refuses", (Example("add('1', 2)", Raises("ValueError", "no number")),)),
+            ),
+        ),
+        Task(
+            "2",
+            "greet",
+            "greet() asks for a name and prints a greeting.",
+            2,
+            (
+                Check(
+                    "greets",
+                    (Example("greet()", None, typed=["Ann"], prints="Name? Hello Ann\n"),),
+                ),
+            ),
+        ),
+        Task(
+            "3",
+            "grow",
+            "grow(numbers) appends the sum of the list, by add, to the list.",
+            3,
+            (
+                Check(
+                    "grows",
+                    (
+                        Example(
+                            "grow(list_)", None, given="list_ = [1, 2]", then={"list_": [1, 2, 3]}
+                        ),
+                    ),
+                ),
+            ),
+            mended="app.add = lambda a, b: a + b",
+        ),
+    ),
+)
+
+ADD = """
+def add(a, b):
+    if isinstance(a, str) or isinstance(b, str):
+        raise ValueError("no number")
+    return a + b
+"""
+GREET = """
+def greet():
+    name = input("Name? ")
+    print("Hello", name)
+"""
+GROW = """
+def grow(numbers):
+    total = 0
+    for number in numbers:
+        total = add(total, number)
+    numbers.append(total)
+"""
+RIGHT = ADD + GREET + GROW
+
+
+def grade_source(
+    source: str | bytes, grading: Grading = TOY, around: Surroundings | None = None
+) -> Report:
+    """Grade one file with this source."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "app.py"
+        path.write_bytes(source if isinstance(source, bytes) else source.encode())
+        return grade_path(path, grading, around)
+
+
+def grade_path(path: Path, grading: Grading = TOY, around: Surroundings | None = None) -> Report:
+    """Grade what lies at a path, which is one submission."""
+    with tempfile.TemporaryDirectory() as scratch:
+        (submission,) = collect([path], grading, Path(scratch))
+        return grade(submission, grading, around or Surroundings.usual())
+
+
+def failures(report: Report) -> str:
+    """All that a report says about what went wrong, in one text."""
+    checks = [check for task in report.tasks for check in task.checks if not check.passed]
+    lines = [f"{check.example}\n{check.expected}\n{check.actual}" for check in checks]
+    return "\n".join([report.problem, *report.notes, *lines])
