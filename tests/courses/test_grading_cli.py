@@ -145,7 +145,7 @@ def test_start_overwrites_nothing(capsys, tmp_path):
 
 def test_play_runs_the_reference_solution(capsys, monkeypatch):
     """Arguments go to the course."""
-    monkeypatch.setattr("builtins.input", lambda prompt="": "p")
+    monkeypatch.setattr("builtins.input", lambda _="": "p")
     before = sys.argv
     status, out, _ = _run(capsys, "play", "cmput175", "2", "3")
     assert status == 0

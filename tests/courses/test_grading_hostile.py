@@ -8,6 +8,7 @@ import pytest
 from toys import ADD, GREET, GROW, RIGHT, TOY, failures, grade_source
 
 from py2048.courses._kit import Check, Example, Grading, Task
+from py2048.courses._kit.protection import PLAIN, strongest
 
 
 def test_a_right_submission_has_full_marks():
@@ -32,7 +33,7 @@ def test_checks_share_the_marks_of_a_task_by_weight():
 
 
 def test_an_error_costs_the_marks_of_its_own_task_only():
-    """grow is right, but for the add that it calls: it is tried with a right add."""
+    """The function grow is right, but for the add that it calls: it is tried with a right add."""
     report = grade_source(RIGHT.replace("a + b", "a - b"))
     assert report.lost == ("1",)
     assert report.tasks[2].checks[0].carried
@@ -42,7 +43,11 @@ def test_an_error_costs_the_marks_of_its_own_task_only():
 IN_A_FUNCTION = {
     "endless loop": ("while True: pass", "line 8"),
     "loop that swallows the alarm": (
-        "\n    while True:\n        try:\n            while True: pass\n        except: pass",
+        """
+    while True:
+        try:
+            while True: pass
+        except: pass""",
         "still running",
     ),
     "long sleep in C": ("import threading; threading.Event().wait(60)", "still running"),
@@ -50,7 +55,7 @@ IN_A_FUNCTION = {
     "os._exit": ("import os; os._exit(0)", "ended the process"),
     "kills itself": ("import os; os.kill(os.getpid(), 9)", "stopped by the system"),
     "kills the original": ("import os; os.kill(os.getppid(), 9)", ""),
-    "huge output": ("\n    while True: print('x' * 1000)", "printed far too much"),
+    "huge output": ("while True: print('x' * 1000)", "printed far too much"),
     "large output": ("print('x' * 5000000)", "printed far too much"),
     "input without end": ("[input() for _ in range(9)]", "EOFError"),
     "recursion": ("greet()", "RecursionError"),
@@ -62,50 +67,77 @@ IN_A_FUNCTION = {
     "wrong arity": ("(lambda a: a)()", "TypeError"),
     "takes an argument": ("\ndef greet(name): print(name)", "TypeError"),
     "deep data": (
-        "\n    x = []\n    for _ in range(10**5): x = [x]\n    return x",
+        """
+    x = []
+    for _ in range(10**5): x = [x]
+    return x""",
         "nested too deeply",
     ),
     "data without end": ("x = []; x.append(x); return x", "nested too deeply"),
     "much data": ("return list(range(10**6))", "list with more than"),
     "unprintable": (
-        "\n    class A:\n        def __repr__(self): raise ValueError\n    return A()",
+        """
+    class A:
+        def __repr__(self): raise ValueError
+    return A()""",
         "its repr raised",
     ),
     "repr without end": (
-        "\n    class A:\n        def __repr__(self):\n            while True: pass\n    return A()",
+        """
+    class A:
+        def __repr__(self):
+            while True: pass
+    return A()""",
         "still running",
     ),
     "an exception that cannot be told": (
-        "\n    class A(Exception):\n        def __str__(self): raise KeyError\n    raise A()",
+        """
+    class A(Exception):
+        def __str__(self): raise KeyError
+    raise A()""",
         "its message raised",
     ),
     "equal to everything": (
-        "\n    class A:\n        def __eq__(self, other): return True\n        __hash__ = None\n"
-        "    print('Name? Hello Ann'); return A()",
+        """
+    class A:
+        def __eq__(self, other): return True
+        __hash__ = None
+    print('Name? Hello Ann'); return A()""",
         "A object",
     ),
     "None by another name": (
-        "\n    class A:\n        __class__ = type(None)\n    print('Name? Hello Ann'); return A()",
+        """
+    class A:
+        __class__ = type(None)
+    print('Name? Hello Ann'); return A()""",
         "A object",
     ),
     "closes what it finds": ("import os; os.closerange(3, 64)", ""),
     "garbage to what it finds": (
-        "\n    import os\n    for n in range(3, 20):\n        try: os.write(n, b'\\0\\0\\0\\2{}')\n"
-        "        except OSError: pass",
+        """
+    import os
+    for n in range(3, 20):
+        try: os.write(n, b'\\0\\0\\0\\2{}')
+        except OSError: pass""",
         "",
     ),
     "breaks the built-ins": (
-        "\n    import builtins\n    for n in ('len', 'isinstance', 'type', 'dict', 'getattr'):\n"
-        "        setattr(builtins, n, None)",
+        """
+    import builtins
+    for n in ('len', 'isinstance', 'type', 'dict', 'getattr'):
+        setattr(builtins, n, None)""",
         "printed",
     ),
     "breaks json and marshal": (
-        "\n    import json, marshal\n    json.dumps = marshal.loads = marshal.dumps = None",
+        """
+    import json, marshal
+    json.dumps = marshal.loads = marshal.dumps = None""",
         "printed",
     ),
     "a passing result": (
-        "\n    import sys\n"
-        '    sys.__stdout__.write(\'{"state": "done", "passed": true, "score": 9}\\n\')',
+        """
+    import sys
+    sys.__stdout__.write('{"state": "done", "passed": true, "score": 9}')""",
         "printed",
     ),
 }
@@ -134,9 +166,7 @@ AT_IMPORT = {
     "exits": "import sys\nsys.exit(1)",
     "ends the process": "import os\nos._exit(0)",
     "raises": "print(undefined)",
-    "deletes its files": (
-        "import os, shutil\nfor n in os.listdir('.'):\n    os.remove(n)\nshutil.rmtree('/', True)"
-    ),
+    "deletes its files": "import os\nfor n in os.listdir('.'):\n    os.remove(n)",
     "starts a thread": (
         "import threading, time\ndef run():\n    while True: time.sleep(0.01)\n"
         "threading.Thread(target=run, daemon=True).start()\n"
@@ -189,6 +219,7 @@ def test_a_syntax_error_costs_everything_and_names_the_line(source, line):
     assert "Error" in report.problem
 
 
+BOMB = "\n    import os\n    while True:\n        try: os.fork()\n        except OSError: pass\n"
 COMMENT = "# caf\u00e9 \u2013 gro\u00df\n"
 ENCODINGS = {
     "Windows line ends": RIGHT.replace("\n", "\r\n").encode(),
@@ -243,7 +274,9 @@ def test_a_class_that_looks_like_a_list_is_a_list():
 
 def test_a_fork_bomb_ends():
     """Processes are counted, and all are gone when the check is over."""
-    bomb = "\ndef greet():\n    import os\n    while True:\n        try: os.fork()\n        except OSError: pass\n"
+    if strongest() is PLAIN:
+        pytest.skip("only namespaces make this harmless everywhere")
+    bomb = f"\ndef greet():{BOMB}"
     began = time.monotonic()
     report = grade_source(ADD + bomb + GROW)
     assert report.lost == ("2",), failures(report)
@@ -315,5 +348,6 @@ def test_the_limits_of_one_submission_leave_the_grader_as_it_was():
 
 def test_a_process_that_a_function_forks_off_has_no_say():
     """Both halves return, but only one of them is listened to."""
-    report = grade_source(RIGHT.replace("    return a + b", "    import os\n    os.fork()\n    return a + b"))
+    forks = "    import os\n    os.fork()\n    return a + b"
+    report = grade_source(RIGHT.replace("    return a + b", forks))
     assert report.lost == (), failures(report)

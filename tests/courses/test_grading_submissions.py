@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import io
-import os
 import stat
 import zipfile
 from pathlib import Path
 
 import pytest
-from toys import RIGHT, TOY, grade_path
+from toys import ADD, GREET, GROW, RIGHT, TOY, grade_path
 
 from py2048.courses._kit.archives import BadArchive, unpack
 from py2048.courses._kit.grade import grade
@@ -214,7 +213,7 @@ def test_a_locked_zip_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda path: None, "there is no file or folder"),
+        (lambda _: None, "there is no file or folder"),
         (lambda path: path.mkdir(), "holds no Python file"),
         (lambda path: path.write_text("x"), "is no Python file, no folder and no ZIP"),
     ],
@@ -241,7 +240,7 @@ def test_links_in_a_folder_are_not_followed(tmp_path):
     secret = tmp_path / "secret.py"
     secret.write_text(RIGHT)
     folder = _laid_out(tmp_path / "class", {"ann/app.py": RIGHT, "bob/app.py": RIGHT})
-    os.symlink(secret, folder / "ann" / "other.py")
+    (folder / "ann" / "other.py").symlink_to(secret)
     ann, _ = collect([folder], TOY, tmp_path / "scratch")
     assert [path.name for path in ann.files] == ["app.py"]
 
@@ -258,7 +257,7 @@ def test_the_program_is_found_by_what_it_defines(tmp_path):
 
 def test_other_files_of_a_submission_can_be_imported_and_read(tmp_path):
     """Modules and data beside the program are there when it runs."""
-    source = f"from helper import add\n{RIGHT.partition('def greet')[1]}{RIGHT.partition('def greet')[2]}"
-    helper = RIGHT.partition("def greet")[0] + "\nassert open('data/x.txt').read() == 'x'\n"
+    source = f"from helper import add\n{GREET}{GROW}"
+    helper = ADD + "\nassert open('data/x.txt').read() == 'x'\n"
     folder = _laid_out(tmp_path / "ann", {"app.py": source, "helper.py": helper, "data/x.txt": "x"})
     assert grade_path(folder).lost == ()

@@ -1,4 +1,4 @@
-"""The tasks of every course are complete: marks, words, starter, and an empty start earns nothing."""
+"""The tasks of every course are complete, and their starters fit them and earn nothing."""
 
 from __future__ import annotations
 
