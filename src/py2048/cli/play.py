@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from contextlib import closing
 from enum import StrEnum
 from typing import Annotated
 
@@ -21,6 +22,7 @@ from py2048.cli.options import (
     print_json,
 )
 from py2048.engine.rng import derive_seed, random_seed
+from py2048.errors import Py2048Error
 from py2048.players import make_player
 from py2048.session import Event, Moved, Session, open_session
 from py2048.ui.describe import describe
@@ -32,6 +34,7 @@ class Screen(StrEnum):
     """Where to play."""
 
     AUTO = "auto"
+    DESKTOP = "desktop"
     TERMINAL = "terminal"
     LINES = "lines"
 
@@ -45,7 +48,8 @@ def play(
         typer.Option("--player", "-p", metavar="PLAYER", help="Let this player play."),
     ] = None,
     ui: Annotated[
-        Screen, typer.Option(help="auto takes the best there is; lines suits screen readers.")
+        Screen,
+        typer.Option(help="auto opens a window, else the terminal; lines suits screen readers."),
     ] = Screen.AUTO,
     theme: Annotated[
         str | None, typer.Option(metavar="THEME", help="Colours, such as dark.")
@@ -66,14 +70,15 @@ def play(
         make_player(player)  # refuse an unknown one before the screen opens
     is_chosen = bool(rules or size or seed)
     wanted, number = chosen_rules(rules, size), chosen_seed(seed)
-    session = open_session() if save else Session()
-    try:
-        goes_on = not is_chosen if resume is None else resume
+    goes_on = not is_chosen if resume is None else resume
+
+    def begin(session: Session) -> None:
         if not (goes_on and session.resume(wanted if is_chosen else None)):
             session.start(wanted, seed=number)
-        return _show(session, ui, theme=theme, reduced_motion=reduced_motion, player=player)
-    finally:
-        session.close()
+
+    screen = _chosen_screen(ui)
+    show = _desktop if screen is Screen.DESKTOP else _beside_the_prompt(screen)
+    return show(open_session if save else Session, begin, theme, reduced_motion, player)
 
 
 def open_game() -> int:
@@ -83,18 +88,78 @@ def open_game() -> int:
     return watch()
 
 
-def _show(
-    session: Session, ui: Screen, *, theme: str | None, reduced_motion: bool, player: str | None
-) -> int:
-    if ui is Screen.AUTO:
-        ui = Screen.TERMINAL if sys.stdin.isatty() and sys.stdout.isatty() else Screen.LINES
-    if ui is Screen.LINES:
-        from py2048.ui.terminal import lines
+Opener = Callable[[], Session]
+Begin = Callable[[Session], None]
+Show = Callable[[Opener, Begin, str | None, bool, str | None], int]
+"""Opens a session and a screen on it: (open, begin, theme, reduced_motion, player) -> status."""
 
-        return lines.run(session, sys.stdin, sys.stdout, player=player)
+
+def _chosen_screen(ui: Screen) -> Screen:
+    """Return the screen to open; where a window was wanted and cannot be, say why."""
+    from py2048.ui import desktop
+
+    is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    if ui is Screen.AUTO and not (is_terminal and desktop.has_display()):
+        return Screen.TERMINAL if is_terminal else Screen.LINES
+    if ui in (Screen.AUTO, Screen.DESKTOP):
+        trouble = desktop.trouble()
+        if trouble:
+            return _instead_of_a_window(trouble)
+        return Screen.DESKTOP
+    return ui
+
+
+def _instead_of_a_window(trouble: str) -> Screen:
+    """Say why there is no window, and return the terminal's game, if there is a terminal."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise Py2048Error(trouble)
+    print(f"py2048: {trouble}; here is the terminal's game instead", file=sys.stderr)
+    return Screen.TERMINAL
+
+
+def _desktop(
+    opener: Opener, begin: Begin, theme: str | None, reduced_motion: bool, player: str | None
+) -> int:
+    from py2048.storage import data_folder
+    from py2048.ui import desktop
+
+    try:
+        return desktop.run(
+            opener,
+            theme=theme,
+            reduced_motion=reduced_motion,
+            player=player,
+            watch=player is not None,
+            begin=begin,
+            memory=data_folder() / "desktop.json",
+        )
+    except desktop.NoDesktopError as error:
+        screen = _instead_of_a_window(str(error))
+    return _beside_the_prompt(screen)(opener, begin, theme, reduced_motion, player)
+
+
+def _beside_the_prompt(ui: Screen) -> Show:
+    return _lines if ui is Screen.LINES else _terminal
+
+
+def _terminal(
+    opener: Opener, begin: Begin, theme: str | None, reduced_motion: bool, player: str | None
+) -> int:
     from py2048.ui import terminal
 
-    return terminal.run(session, theme=theme, reduced_motion=reduced_motion, player=player)
+    with closing(opener()) as session:
+        begin(session)
+        return terminal.run(session, theme=theme, reduced_motion=reduced_motion, player=player)
+
+
+def _lines(
+    opener: Opener, begin: Begin, _theme: str | None, _reduced_motion: bool, player: str | None
+) -> int:
+    from py2048.ui.terminal import lines
+
+    with closing(opener()) as session:
+        begin(session)
+        return lines.run(session, sys.stdin, sys.stdout, player=player)
 
 
 def watch(

@@ -1,0 +1,87 @@
+"""The game in a window of the desktop: tkinter's canvas, with tiles drawn by Pillow."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from py2048.errors import Py2048Error
+
+if TYPE_CHECKING:
+    from py2048.session import Session
+
+MISSING = (
+    "the desktop game needs tkinter, which this Python lacks: install the package python3-tk "
+    "(sudo apt install python3-tk; Fedora: python3-tkinter; Homebrew: python-tk)"
+)
+NO_DISPLAY = "the desktop game needs a display, and there is none: DISPLAY is not set"
+
+
+class NoDesktopError(Py2048Error):
+    """No window can be opened here; the message says what is missing."""
+
+
+def has_display() -> bool:
+    """Return whether there seems to be a display to open windows on."""
+    return sys.platform in ("win32", "darwin") or bool(os.environ.get("DISPLAY"))
+
+
+def trouble() -> str:
+    """Return why no window can be opened here, in one line; an empty text if one can."""
+    if not has_display():
+        return NO_DISPLAY
+    return "" if has_tkinter() else MISSING
+
+
+def has_tkinter() -> bool:
+    """Return whether tkinter is installed, with the library that it stands on."""
+    return all(importlib.util.find_spec(name) for name in ("tkinter", "_tkinter"))
+
+
+def run(
+    session: Session | Callable[[], Session],
+    *,
+    theme: str | None = None,
+    reduced_motion: bool = False,
+    player: str | None = None,
+    watch: bool = False,
+    begin: Callable[[Session], object] | None = None,
+    memory: Path | None = None,
+) -> int:
+    """Play in a window until it is closed; return the exit status.
+
+    Args:
+        session: the table to play at, which is left open; or how to open one, which is called
+            after the first frame and closed in the end. If it cannot be opened, the window
+            says so and the game is kept in memory.
+        theme: the name of a theme; by default the one used last.
+        reduced_motion: show moves without animation; by default as chosen last.
+        player: the spec of the player that gives hints and plays by itself.
+        watch: let the player play from the start.
+        begin: puts a game on the table where none is; by default the last unfinished game is
+            resumed, or a new one begins.
+        memory: a file that remembers what the window looked like.
+
+    Raises:
+        NoDesktopError: if no window can be opened.
+        ThemeError: if there is no such theme.
+    """
+    if not has_tkinter():
+        raise NoDesktopError(MISSING)
+    from py2048.ui.desktop.start import start
+
+    app = start(
+        session,
+        theme=theme,
+        reduced_motion=reduced_motion,
+        player=player,
+        watch=watch,
+        begin=begin,
+        memory=memory,
+    )
+    app.run()
+    return 0

@@ -1,0 +1,255 @@
+"""The board on a Tk canvas: tiles in motion, hints, the veil of a finished game, the mouse."""
+
+from __future__ import annotations
+
+import time
+import tkinter as tk
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from PIL.Image import Image
+
+from py2048.engine import Board, Direction
+from py2048.session import Hint
+from py2048.ui.desktop import motion, pictures
+from py2048.ui.desktop.banner import BannerView
+from py2048.ui.desktop.geometry import Grid, swipe
+from py2048.ui.desktop.photos import Photos
+from py2048.ui.themes import Theme
+
+FRAME = 1 / 60
+STEPS = 16
+"""Sizes of a growing tile are rounded to such a part of its full size, and drawn once."""
+
+LEAST_SWIPE = 0.25
+"""A drag over this share of a cell is a swipe, a shorter one a click."""
+
+
+class BoardView(tk.Canvas):
+    """Shows boards and how one becomes the next.
+
+    Whatever is still moving when something new is shown jumps to its end.
+
+    Args:
+        parent: the widget to stand in.
+        theme: the colours.
+        pushed: called with the direction of each swipe and of each click near a side.
+    """
+
+    def __init__(
+        self, parent: tk.Misc, theme: Theme, pushed: Callable[[Direction], object]
+    ) -> None:
+        super().__init__(
+            parent, highlightthickness=2, borderwidth=0, takefocus=True, width=10, height=10
+        )
+        self._theme = theme
+        self._pushed = pushed
+        self._photos = Photos(self)
+        self._shape = (4, 4)
+        self._grid: Grid | None = None
+        self._transition = motion.Transition((), Board.empty(4, 4))
+        self._pace = 0.0
+        self._began = 0.0
+        self._timer = ""
+        self._hint: Hint | None = None
+        self._items: list[int] = []
+        self._shown: list[tuple[float, float, tk.PhotoImage] | None] = []
+        self._kept: list[tk.PhotoImage] = []
+        self._press: tuple[int, int] | None = None
+        self._ground = self.create_image(0, 0, anchor="nw")
+        self.banner = BannerView(self, theme)
+        self.frames = 0
+        self.set_theme(theme)
+        self._hear()
+
+    def _hear(self) -> None:
+        self.bind("<Configure>", lambda _: self._lay_out())
+        self.bind("<ButtonPress-1>", self._on_press)
+        self.bind("<ButtonRelease-1>", self._on_release)
+        self.bind("<<TraverseIn>>", lambda _: self._ring(self._theme.accent))
+        self.bind("<FocusOut>", lambda _: self._ring(self._theme.page))
+
+    # What is shown
+
+    @property
+    def board(self) -> Board:
+        """The board that is shown, or will be when the motion has ended."""
+        return self._transition.board
+
+    @property
+    def cells(self) -> Grid | None:
+        """Where the cells lie; `None` before the window has a size."""
+        return self._grid
+
+    @property
+    def is_moving(self) -> bool:
+        """Whether an animation is running."""
+        return bool(self._timer)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Change the colours."""
+        self._theme = theme
+        self._photos.clear()
+        self.configure(background=theme.page, highlightbackground=theme.page)
+        self._ring(theme.page)
+        self.banner.set_theme(theme)
+        self._lay_out()
+
+    def show(self, transition: motion.Transition, pace: float) -> None:
+        """Show how a board becomes another.
+
+        Args:
+            transition: what to show.
+            pace: how many times longer than usual it takes; 0 jumps to the end.
+        """
+        self._stop()
+        self._transition, self._pace = transition, pace
+        self._hint = None
+        if transition.board.shape != self._shape:
+            self._shape = transition.board.shape
+            self._lay_out()
+        self._began = time.perf_counter()
+        # Drawing waits until all keys that were pressed have been heard.
+        self._timer = self.after_idle(self._draw_frame)
+
+    def finish(self) -> None:
+        """Jump to the end of what is moving."""
+        self._stop()
+        self._pace = 0.0
+        self._draw_frame()
+
+    def point(self, hint: Hint) -> None:
+        """Show where a hint points, and what it says each direction is worth."""
+        self._hint = hint
+        self.finish()
+        self._draw_hint()
+
+    def _stop(self) -> None:
+        if self._timer:
+            self.after_cancel(self._timer)
+            self._timer = ""
+        self.delete("hint")
+
+    # Drawing
+
+    def _draw_frame(self) -> None:
+        self._timer = ""
+        now = time.perf_counter()
+        elapsed = (now - self._began) / self._pace if self._pace else self._transition.seconds
+        self._draw(self._transition.at(elapsed))
+        self.frames += 1
+        if elapsed < self._transition.seconds:
+            rest = FRAME - (time.perf_counter() - now)
+            self._timer = self.after(max(1, round(1000 * rest)), self._draw_frame)
+
+    def _draw(self, sprites: Sequence[motion.Sprite]) -> None:
+        if self._grid is None:
+            return
+        while len(self._items) < len(sprites):
+            self._items.append(self.create_image(0, 0, state="hidden", tags="tile"))
+            self._shown.append(None)
+            self.tag_raise("over")
+        for index, sprite in enumerate(sprites):
+            self._draw_sprite(index, sprite, self._grid)
+        for index in range(len(sprites), len(self._items)):
+            if self._shown[index] is not None:
+                self.itemconfigure(self._items[index], state="hidden")
+                self._shown[index] = None
+
+    def _draw_sprite(self, index: int, sprite: motion.Sprite, grid: Grid) -> None:
+        x, y = grid.middle(sprite.row, sprite.column)
+        photo = self._tile(sprite.value, sprite.scale, grid)
+        item, shown = self._items[index], self._shown[index]
+        if shown is None or shown[2] is not photo:
+            self.itemconfigure(item, image=photo, state="normal")
+        if shown is None or shown[:2] != (x, y):
+            self.coords(item, x, y)
+        self._shown[index] = (x, y, photo)
+
+    def _tile(self, value: int, scale: float, grid: Grid) -> tk.PhotoImage:
+        step = max(1, round(scale * STEPS))
+        side, theme = max(2, grid.cell * step // STEPS), self._theme
+
+        def draw() -> Image:
+            image = pictures.tile(value, grid.cell, theme, grid.radius)
+            return image if step == STEPS else image.resize((side, side))
+
+        return self._photos.get((value, step), draw)
+
+    def _lay_out(self) -> None:
+        """Fit the board to the window, and draw everything again."""
+        border = 2 * int(self.cget("highlightthickness"))
+        width, height = self.winfo_width() - border, self.winfo_height() - border
+        if width < 10 or height < 10:
+            return
+        grid = Grid.fit(self._shape, width, height)
+        offset = border // 2
+        grid = Grid(self._shape, grid.left + offset, grid.top + offset, grid.cell, grid.gap)
+        self._photos.clear()
+        self._grid, theme = grid, self._theme
+        self._shown = [None] * len(self._items)
+        base = self._photos.get("ground", lambda: pictures.ground(grid, theme))
+        self._kept = [base]
+        self.itemconfigure(self._ground, image=base)
+        self.coords(self._ground, grid.left, grid.top)
+        self.finish()
+        self.banner.lay_out(grid)
+        if self._hint:
+            self._draw_hint()
+
+    def _draw_hint(self) -> None:
+        if self._grid is None or self._hint is None:
+            return
+        self.delete("hint")
+        grid, theme, hint = self._grid, self._theme, self._hint
+        side = max(16, round(0.5 * min(grid.width, grid.height)))
+        arrow = self._photos.get(
+            ("arrow", hint.direction), lambda: pictures.arrow(hint.direction, side, theme)
+        )
+        self.create_image(*grid.centre, image=arrow, tags=("hint", "over"))
+        self._kept = [self._kept[0], arrow]
+        height = max(14, round(min(grid.cell * 0.32, 40)))
+        for direction, value in hint.values.items():
+            is_best = direction is hint.direction
+            colours = (theme.accent, theme.page) if is_best else (theme.panel, theme.ink)
+            photo = self._photos.get(
+                ("pill", value, is_best),
+                partial(pictures.pill, f"{value:,.0f}", height, *colours),
+            )
+            self._kept.append(photo)
+            x, y = _side(grid, direction, photo.width(), photo.height())
+            self.create_image(x, y, image=photo, tags=("hint", "over"))
+
+    # The mouse and the focus
+
+    def _on_press(self, event: tk.Event[tk.Misc]) -> None:
+        self._press = event.x, event.y
+        self.focus_set()
+
+    def _on_release(self, event: tk.Event[tk.Misc]) -> None:
+        if self._press is None or self._grid is None:
+            return
+        (x, y), self._press = self._press, None
+        direction = swipe(event.x - x, event.y - y, LEAST_SWIPE * self._grid.cell)
+        direction = direction or self._grid.side_at(x, y)
+        if direction is not None:
+            self._pushed(direction)
+
+    def _ring(self, colour: str) -> None:
+        self.configure(highlightcolor=colour)
+
+    def hide_ring(self) -> None:
+        """Take the focus ring away: keys are for the board anyway."""
+        self._ring(self._theme.page)
+
+
+def _side(grid: Grid, direction: Direction, width: int, height: int) -> tuple[float, float]:
+    """Return where the label of a direction stands: inside the side that it is about."""
+    x, y = grid.centre
+    across, down = grid.width / 2 - width / 2 - grid.gap, grid.height / 2 - height / 2 - grid.gap
+    return {
+        Direction.UP: (x, y - down),
+        Direction.DOWN: (x, y + down),
+        Direction.LEFT: (x - across, y),
+        Direction.RIGHT: (x + across, y),
+    }[direction]

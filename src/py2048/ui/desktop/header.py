@@ -1,0 +1,166 @@
+"""The head of the window: the name, who plays, the scores, and points rising from them."""
+
+from __future__ import annotations
+
+import time
+import tkinter as tk
+from dataclasses import dataclass
+
+from py2048.ui.desktop import motion
+from py2048.ui.desktop.photos import Photos
+from py2048.ui.desktop.pictures import rounded
+from py2048.ui.desktop.style import font, mixed
+from py2048.ui.themes import Theme
+
+HEIGHT = 58
+"""The height of the head, in pixels of an ordinary screen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What the head of the window says.
+
+    Attributes:
+        rules: the name of the rules.
+        score: the score, in points.
+        best: the best score under these rules.
+        moves: how many turns were played.
+        note: who thinks or plays, or an empty text.
+    """
+
+    rules: str = ""
+    score: int = 0
+    best: int = 0
+    moves: int = 0
+    note: str = ""
+
+
+class Header(tk.Canvas):
+    """The name at the left, the scores at the right."""
+
+    def __init__(self, parent: tk.Misc, theme: Theme, scale: float) -> None:
+        super().__init__(parent, highlightthickness=0, borderwidth=0, height=round(HEIGHT * scale))
+        self._scale = scale
+        self._theme = theme
+        self._photos = Photos(self)
+        self._boxes: dict[str, tuple[int, int]] = {}
+        self._rises: dict[int, float] = {}
+        self._timer = ""
+        self.status = Status()
+        self.bind("<Configure>", lambda _: self._draw())
+        self.set_theme(theme)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Change the colours."""
+        self._theme = theme
+        self._photos.clear()
+        self.configure(background=theme.page)
+        self._draw()
+
+    def show(self, status: Status) -> None:
+        """Show the scores."""
+        if status != self.status:
+            self.status = status
+            self._draw()
+
+    def rise(self, points: int, *, is_animated: bool) -> None:
+        """Let points rise from the score, over 600 ms."""
+        if not points or not is_animated or "Score" not in self._boxes:
+            return
+        x, _ = self._boxes["Score"]
+        item = self.create_text(
+            x,
+            self.winfo_height() * 0.8,
+            text=f"{points:+,}",
+            fill=self._theme.accent,
+            font=font(self, 17 * self._scale, bold=True),
+            tags="rise",
+        )
+        self._rises[item] = time.perf_counter()
+        if not self._timer:
+            self._timer = self.after(16, self._lift)
+
+    def _lift(self) -> None:
+        self._timer = ""
+        now = time.perf_counter()
+        for item, began in list(self._rises.items()):
+            progress = (now - began) / motion.RISE
+            if progress >= 1:
+                self.delete(item)
+                del self._rises[item]
+                continue
+            way = motion.ease_in(progress)
+            x, _ = self._boxes["Score"]
+            self.coords(item, x, self.winfo_height() * (0.8 - 0.85 * way))
+            self.itemconfigure(item, fill=mixed(self._theme.accent, self._theme.panel, way))
+        if self._rises:
+            self._timer = self.after(16, self._lift)
+
+    def _draw(self) -> None:
+        width, height = self.winfo_width(), self.winfo_height()
+        if width < 20:
+            return
+        self.delete("head")
+        scale = self._scale
+        left = self._draw_box("Best", self.status.best, width - round(6 * scale), height)
+        left = self._draw_box("Score", self.status.score, left - round(6 * scale), height)
+        room = left - 12 * scale
+        title = "2048" if room > 70 * scale else ""
+        self.create_text(
+            8 * scale,
+            height * 0.36,
+            text=title,
+            anchor="w",
+            fill=self._theme.ink,
+            font=font(self, min(34 * scale, room / 3), bold=True),
+            tags="head",
+        )
+        self.create_text(
+            9 * scale,
+            height * 0.8,
+            text=self._line(room),
+            anchor="w",
+            fill=self._theme.accent if self.status.note else self._theme.muted,
+            font=font(self, 12 * scale),
+            tags="head",
+        )
+        self.tag_raise("rise")
+
+    def _line(self, room: float) -> str:
+        """The small line, cut to the room there is."""
+        status = self.status
+        moves = f"{status.moves:,} move{'' if status.moves == 1 else 's'}"
+        text = status.note or (f"{status.rules} · {moves}" if status.rules else "")
+        most = int(room / (6.6 * self._scale))
+        return text if len(text) <= most else text[: max(0, most - 1)] + "…"
+
+    def _draw_box(self, label: str, value: int, right: int, height: int) -> int:
+        scale = self._scale
+        text = f"{value:,}"
+        size = 19 if self.winfo_width() > 400 * scale else 15
+        width = round(max(58.0, len(text) * size * 0.66 + 20) * scale)
+        box_height = height - round(8 * scale)
+        photo = self._photos.get(
+            (width, box_height),
+            lambda: rounded(width, box_height, round(5 * scale), self._theme.panel),
+        )
+        self.create_image(right, height / 2, image=photo, anchor="e", tags="head")
+        x = right - width // 2
+        self.create_text(
+            x,
+            height * 0.29,
+            text=label,
+            fill=self._theme.muted,
+            font=font(self, 12 * scale),
+            tags="head",
+        )
+        self.create_text(
+            x,
+            height * 0.64,
+            text=text,
+            fill=self._theme.ink,
+            font=font(self, size * scale, bold=True),
+            tags="head",
+        )
+        self._boxes[label] = (x, height // 2)
+        return right - width

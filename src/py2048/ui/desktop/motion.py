@@ -1,0 +1,151 @@
+"""What a turn looks like at each moment, with the timings of the original game.
+
+Pure functions of time in seconds: a tile slides for 100 ms and eases in and out; then, for
+200 ms, what merged pops over the tiles that it came from and what is new grows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from py2048.engine import Board, Cell, Motion
+from py2048.session import Moved, Undone
+
+SLIDE = 0.1
+SETTLE = 0.2
+POP = 1.2
+"""How large a merged tile is half way through its pop."""
+
+RISE = 0.6
+"""How long the points of a move rise over the score."""
+
+VEIL_DELAY, VEIL_FADE = 1.2, 0.8
+"""When the end of a game covers the board, and how long it takes to."""
+
+
+class Sprite(NamedTuple):
+    """One tile to draw: where (in cells, possibly between them) and how large (1 = full)."""
+
+    value: int
+    row: float
+    column: float
+    scale: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """From one board to the next.
+
+    Attributes:
+        moving: value, source and target of each tile during the slide.
+        board: the board at the end.
+        popping: cells whose tile has just merged.
+        growing: cells whose tile has just appeared.
+    """
+
+    moving: tuple[tuple[int, Cell, Cell], ...]
+    board: Board
+    popping: frozenset[Cell] = frozenset()
+    growing: frozenset[Cell] = frozenset()
+
+    @property
+    def seconds(self) -> float:
+        """How long it takes."""
+        return SLIDE * bool(self.moving) + SETTLE * bool(self.popping or self.growing)
+
+    def at(self, seconds: float) -> list[Sprite]:
+        """Return the tiles to draw `seconds` after the beginning, the lowest first."""
+        slide = SLIDE * bool(self.moving)
+        if seconds < slide:
+            progress = ease_in_out(max(0.0, seconds) / slide)
+            return [_between(tile, progress) for tile in self.moving]
+        if seconds >= self.seconds:
+            return still(self.board)
+        return self._settling((seconds - slide) / SETTLE)
+
+    def _settling(self, progress: float) -> list[Sprite]:
+        sprites = still(self.board)
+        below = [
+            Sprite(value, *target)
+            for value, source, target in self.moving
+            if target in self.popping
+        ]
+        resting = [s for s in sprites if (s.row, s.column) not in self.popping | self.growing]
+        growing = _scaled(sprites, self.growing, ease(progress))
+        return below + resting + growing + _scaled(sprites, self.popping, pop(progress))
+
+
+def still(board: Board) -> list[Sprite]:
+    """Return the tiles of a board at rest."""
+    return [
+        Sprite(value, row, column)
+        for row, line in enumerate(board.rows)
+        for column, value in enumerate(line)
+        if value
+    ]
+
+
+def turning(event: Moved) -> Transition:
+    """Return the transition of a turn: slide, then merged tiles pop and the spawn grows."""
+    motions, spawn = event.turn.slide.motions, event.turn.spawn
+    return Transition(
+        moving=tuple((event.before[m.source], m.source, m.target) for m in motions),
+        board=event.board,
+        popping=frozenset(m.target for m in motions if m.merged),
+        growing=frozenset() if spawn is None else frozenset({spawn.cell}),
+    )
+
+
+def returning(event: Undone) -> Transition:
+    """Return the transition of an undo: the tiles slide home."""
+    motions: tuple[Motion, ...] = event.backward_motions
+    return Transition(
+        tuple((event.board[m.target], m.source, m.target) for m in motions), event.board
+    )
+
+
+def appearing(board: Board) -> Transition:
+    """Return the transition of a game that begins: all its tiles grow."""
+    cells = frozenset((int(s.row), int(s.column)) for s in still(board))
+    return Transition((), board, growing=cells)
+
+
+def pop(progress: float) -> float:
+    """Return the size of a merged tile: from nothing to `POP` at half time, then back to 1."""
+    if progress < 0.5:
+        return POP * ease(2 * progress)
+    return POP + (1 - POP) * ease(2 * progress - 1)
+
+
+def _scaled(sprites: list[Sprite], cells: frozenset[Cell], scale: float) -> list[Sprite]:
+    return [s._replace(scale=scale) for s in sprites if (s.row, s.column) in cells]
+
+
+def _between(tile: tuple[int, Cell, Cell], progress: float) -> Sprite:
+    value, (row, column), (to_row, to_column) = tile
+    return Sprite(value, row + (to_row - row) * progress, column + (to_column - column) * progress)
+
+
+def bezier(x1: float, y1: float, x2: float, y2: float) -> Callable[[float], float]:
+    """Return the timing function that style sheets call ``cubic-bezier(x1, y1, x2, y2)``."""
+
+    def coordinate(first: float, second: float, t: float) -> float:
+        return ((1 - 3 * second + 3 * first) * t + (3 * second - 6 * first)) * t * t + 3 * first * t
+
+    @lru_cache(maxsize=1024)
+    def timing(progress: float) -> float:
+        low, high = 0.0, 1.0
+        for _ in range(20):  # x grows with t, so halving finds t to a millionth
+            t = (low + high) / 2
+            low, high = (t, high) if coordinate(x1, x2, t) < progress else (low, t)
+        return coordinate(y1, y2, (low + high) / 2)
+
+    return lambda progress: 0.0 if progress <= 0 else 1.0 if progress >= 1 else timing(progress)
+
+
+ease = bezier(0.25, 0.1, 0.25, 1.0)
+ease_in = bezier(0.42, 0.0, 1.0, 1.0)
+ease_in_out = bezier(0.42, 0.0, 0.58, 1.0)

@@ -1,0 +1,180 @@
+"""Everything on the board as Pillow pictures with smooth edges: tiles, cells, arrows, the icon.
+
+No display is needed, and no file: digits come from the font inside Pillow, so that a tile looks
+the same on every machine.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from PIL import Image, ImageDraw, ImageFont
+
+from py2048.engine import Board, Direction
+from py2048.ui.desktop.geometry import Grid
+from py2048.ui.themes import Theme
+
+SMOOTH = 4
+"""Shapes are drawn so many times larger and scaled down."""
+
+LEAST_DIGITS = 7
+"""Digits lower than this, in pixels, give way to a shorter spelling."""
+
+_UNITS = "kMGTPE"
+
+
+@lru_cache(maxsize=64)
+def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+    return ImageFont.load_default(size)
+
+
+@lru_cache(maxsize=256)
+def _corner(radius: int) -> Image.Image:
+    """The upper left corner of a rounded rectangle, as a mask."""
+    side = radius * SMOOTH
+    mask = Image.new("L", (side, side), 0)
+    ImageDraw.Draw(mask).ellipse((0, 0, 2 * side - 1, 2 * side - 1), fill=255)
+    return mask.reduce(SMOOTH)
+
+
+def rounded_mask(width: int, height: int, radius: int) -> Image.Image:
+    """Return the mask of a rectangle with smooth round corners."""
+    radius = max(1, min(radius, width // 2, height // 2))
+    mask, corner = Image.new("L", (width, height), 255), _corner(radius)
+    flip, mirror = Image.Transpose.FLIP_TOP_BOTTOM, Image.Transpose.FLIP_LEFT_RIGHT
+    right, bottom = width - radius, height - radius
+    mask.paste(corner, (0, 0))
+    mask.paste(corner.transpose(mirror), (right, 0))
+    mask.paste(corner.transpose(flip), (0, bottom))
+    mask.paste(corner.transpose(flip).transpose(mirror), (right, bottom))
+    return mask
+
+
+def rounded(width: int, height: int, radius: int, colour: str) -> Image.Image:
+    """Return a rectangle with round corners on nothing."""
+    image = Image.new("RGBA", (width, height), colour)
+    image.putalpha(rounded_mask(width, height, radius))
+    return image
+
+
+def short(value: int) -> str:
+    """Return a tile in thousands: ``131k`` for 131072."""
+    power = min((len(str(value)) - 1) // 3, len(_UNITS))
+    return f"{value // 1000**power}{_UNITS[power - 1]}" if power else str(value)
+
+
+def _text_width(text: str) -> float:
+    """The width of a text at 100 pixels, its outline included."""
+    return _font(100).getlength(text) + 6
+
+
+def digits(value: int, side: int) -> tuple[str, int]:
+    """Return what to write on a tile of `side` pixels, and the font's size in pixels."""
+    for text in (str(value), short(value)):
+        size = int(min(0.46 * side, 100 * 0.86 * side / _text_width(text)))
+        if size >= LEAST_DIGITS:
+            break
+    return text, max(size, 4)
+
+
+def tile(value: int, side: int, theme: Theme, radius: int) -> Image.Image:
+    """Return the picture of a tile, `side` pixels square, transparent at its corners."""
+    style = theme.tile(value)
+    image = rounded(side, side, radius, style.background)
+    text, size = digits(value, side)
+    write(image, (side / 2, side / 2), text, style.text, size)
+    return image
+
+
+def write(
+    image: Image.Image, centre: tuple[float, float], text: str, colour: str, size: int
+) -> None:
+    """Write a bold text around a point."""
+    # The font has one weight; an outline of its own colour makes it bold.
+    ImageDraw.Draw(image).text(
+        centre,
+        text,
+        colour,
+        _font(size),
+        anchor="mm",
+        stroke_width=size / 38,
+        stroke_fill=colour,
+    )
+
+
+def ground(grid: Grid, theme: Theme) -> Image.Image:
+    """Return the frame of a board with its empty cells, on the colour of the page."""
+    image = Image.new("RGB", (grid.width, grid.height), theme.page)
+    frame = rounded_mask(grid.width, grid.height, round(1.4 * grid.radius))
+    image.paste(theme.board, (0, 0), frame)
+    mask = rounded_mask(grid.cell, grid.cell, grid.radius)
+    rows, columns = grid.shape
+    for row in range(rows):
+        for column in range(columns):
+            corner = (grid.gap + column * grid.pitch, grid.gap + row * grid.pitch)
+            image.paste(theme.empty, corner, mask)
+    return image
+
+
+def board(
+    position: Board, grid: Grid, theme: Theme, base: Image.Image | None = None
+) -> Image.Image:
+    """Return the whole picture of a position; `base` is its `ground`, if it is at hand."""
+    image = (base or ground(grid, theme)).copy()
+    for row, line in enumerate(position.rows):
+        for column, value in enumerate(line):
+            if value:
+                face = _cached_tile(value, grid.cell, theme, grid.radius)
+                corner = (grid.gap + column * grid.pitch, grid.gap + row * grid.pitch)
+                image.paste(face, corner, face)
+    return image
+
+
+_cached_tile = lru_cache(maxsize=128)(tile)
+
+_TURNS = {Direction.UP: 0, Direction.LEFT: 90, Direction.DOWN: 180, Direction.RIGHT: 270}
+
+
+def arrow(direction: Direction, side: int, theme: Theme) -> Image.Image:
+    """Return an arrow of `side` pixels, see-through enough to read the tiles under it."""
+    big = side * SMOOTH
+    mask = Image.new("L", (big, big), 0)
+    points = ((50, 6), (90, 48), (66, 48), (66, 94), (34, 94), (34, 48), (10, 48))
+    outline = [(x * big / 100, y * big / 100) for x, y in points]
+    ImageDraw.Draw(mask).polygon(outline, fill=255)
+    mask = mask.reduce(SMOOTH).rotate(_TURNS[direction])
+    image = Image.new("RGBA", (side, side), theme.accent)
+    image.putalpha(mask.point(lambda level: level * 0.55))
+    return image
+
+
+def pill(text: str, height: int, background: str, ink: str) -> Image.Image:
+    """Return a short text on a rounded label."""
+    size = max(8, round(0.6 * height))
+    width = round(_text_width(text) * size / 100) + round(0.9 * height)
+    image = rounded(width, height, height // 2, background)
+    write(image, (width / 2, height / 2), text, ink, size)
+    return image
+
+
+def veil(width: int, height: int, theme: Theme, strength: float, radius: int) -> Image.Image:
+    """Return what covers a finished game: the page's colour, from nothing (0) to dense (1)."""
+    image = Image.new("RGBA", (width, height), theme.page)
+    level = 0.8 * strength
+    image.putalpha(rounded_mask(width, height, radius).point(lambda mask: mask * level))
+    return image
+
+
+def icon(side: int, theme: Theme) -> Image.Image:
+    """Return the application's icon: the digits 2, 0, 4 and 8 on four tiles."""
+    big = 2 * side
+    image = rounded(big, big, big // 6, theme.page)
+    faces = (("2", 8), ("0", 64), ("4", 2048), ("8", 16384))
+    cell = round(big * 0.41)
+    for index, (text, value) in enumerate(faces):
+        style = theme.tile(value)
+        face = rounded(cell, cell, cell // 6, style.background)
+        write(face, (cell / 2, cell / 2), text, style.text, round(cell * 0.72))
+        corner = [round(big * (0.065 + 0.46 * place)) for place in (index % 2, index // 2)]
+        image.alpha_composite(face, (corner[0], corner[1]))
+    return image.reduce(2)

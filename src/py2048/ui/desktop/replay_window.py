@@ -1,0 +1,192 @@
+"""The viewer: a record move by move, with a slider and keys."""
+
+from __future__ import annotations
+
+import tkinter as tk
+from collections.abc import Callable
+from tkinter import ttk
+
+from py2048.game import Record
+from py2048.session import Moved, Replay, Undone
+from py2048.ui.describe import describe
+from py2048.ui.desktop import motion
+from py2048.ui.desktop.board_view import BoardView
+from py2048.ui.desktop.dialogs import Dialog
+from py2048.ui.themes import Theme
+
+PAGE = 10
+"""How many moves Page Up and Page Down go."""
+
+SPEEDS = (1, 2, 4, 8, 16, 32)
+START_SPEED = 4
+
+
+class ReplayWindow(Dialog):
+    """Walks through a record.
+
+    Args:
+        root: the main window.
+        scale: how many pixels of this screen are one of an ordinary screen.
+        theme: the colours.
+        record: the game.
+        play_on: called with a number of turns, to go on with the game from there.
+        is_animated: whether tiles slide or jump.
+
+    Raises:
+        RecordError: if the record breaks its own rules.
+    """
+
+    def __init__(
+        self,
+        root: tk.Tk,
+        scale: float,
+        theme: Theme,
+        record: Record,
+        play_on: Callable[[int], object],
+        is_animated: bool,
+    ) -> None:
+        self.replay = Replay(record)
+        super().__init__(root, "Watch a game", scale)
+        self._play_on = play_on
+        self._is_animated = is_animated
+        self._timer = ""
+        self._speed = START_SPEED
+        who = record.player or "a person"
+        day = f", {record.finished[:10]}" if record.finished else ""
+        title = f"{record.rules.name}, {record.score:,} points, by {who}{day}"
+        ttk.Label(self.body, text=title, style="Muted.TLabel").pack(anchor="w")
+        self.add_buttons(("Play on from here", self._go_on), ("Close", self.close))
+        self.line = ttk.Label(self.body, wraplength=round(400 * scale))
+        self.line.pack(side="bottom", anchor="w", fill="x")
+        self._add_controls()
+        self.view = BoardView(self.body, theme, lambda _: None)
+        self.view.configure(width=round(400 * scale), height=round(400 * scale))
+        self.view.pack(fill="both", expand=True, pady=round(6 * scale))
+        self._hear()
+        self._jump(0)
+        self.open(self.view)
+
+    def _add_controls(self) -> None:
+        row = ttk.Frame(self.body)
+        row.pack(side="bottom", fill="x", pady=4)
+        self.buttons = {}
+        for name, text, action in (
+            ("first", "|<", lambda: self.seek(0)),
+            ("back", "<", self.back),
+            ("play", "Play", self.toggle),
+            ("forward", ">", self.forward),
+            ("last", ">|", lambda: self.seek(len(self.replay))),
+        ):
+            button = ttk.Button(row, text=text, command=action, style="Tool.TButton")
+            button.pack(side="left", expand=True, fill="x", padx=2)
+            self.buttons[name] = button
+        ttk.Label(row, text="Speed").pack(side="left", padx=(8, 2))
+        speed = ttk.Combobox(row, values=[str(each) for each in SPEEDS], width=3, state="readonly")
+        speed.set(str(self._speed))
+        speed.bind("<<ComboboxSelected>>", lambda _: self.set_speed(int(speed.get())))
+        speed.pack(side="left")
+        self.slider = ttk.Scale(self.body, from_=0, to=max(1, len(self.replay)))
+        self.slider.configure(command=lambda value: self._slide(round(float(value))))
+        self.slider.pack(side="bottom", fill="x")
+
+    def _hear(self) -> None:
+        keys: dict[str, Callable[[], object]] = {
+            "Left": self.back,
+            "Right": self.forward,
+            "Home": lambda: self.seek(0),
+            "End": lambda: self.seek(len(self.replay)),
+            "Prior": lambda: self.seek(self.replay.index - PAGE),
+            "Next": lambda: self.seek(self.replay.index + PAGE),
+            "space": self.toggle,
+            "plus": lambda: self._change_speed(1),
+            "minus": lambda: self._change_speed(-1),
+        }
+        for key, action in keys.items():
+            self.view.bind(f"<{key}>", lambda _, action=action: action())  # type: ignore[misc]
+        self.bind("q", lambda _: self.close())
+
+    # Walking
+
+    def forward(self) -> None:
+        """Go one turn forward."""
+        event = self.replay.forward()
+        if event is None:
+            self.pause()
+        else:
+            self._show(event, motion.turning(event))
+
+    def back(self) -> None:
+        """Go one turn back."""
+        self.pause()
+        event = self.replay.back()
+        if event is not None:
+            self._show(event, motion.returning(event))
+
+    def seek(self, index: int) -> None:
+        """Go to the place after so many turns."""
+        self.pause()
+        self._jump(index)
+
+    def _jump(self, index: int) -> None:
+        position = self.replay.seek(index)
+        self.view.show(motion.Transition((), position.board), 0)
+        self._show_place("")
+
+    def _show(self, event: Moved | Undone, transition: motion.Transition) -> None:
+        pace = 1.0 if self._is_animated else 0.0
+        if self._timer and transition.seconds:
+            pace = min(pace, 1 / self._speed / transition.seconds)
+        self.view.show(transition, pace)
+        self._show_place(describe(event))
+
+    def _show_place(self, text: str) -> None:
+        index, score = self.replay.index, self.replay.position.score
+        self.slider.configure(value=index)
+        place = f"Move {index} of {len(self.replay)}, score {score:,}."
+        self.line.configure(text=f"{place} {text}")
+
+    def _slide(self, index: int) -> None:
+        if index != self.replay.index:
+            self.seek(index)
+
+    # Playing
+
+    def toggle(self) -> None:
+        """Let it run, or pause it."""
+        if self._timer:
+            self.pause()
+            return
+        if self.replay.index == len(self.replay):
+            self._jump(0)
+        self.buttons["play"].configure(text="Pause")
+        self._run()
+
+    def _run(self) -> None:
+        self._timer = self.after(round(1000 / self._speed), self._run)
+        self.forward()
+
+    def pause(self) -> None:
+        """Stop running."""
+        if self._timer:
+            self.after_cancel(self._timer)
+            self._timer = ""
+            self.buttons["play"].configure(text="Play")
+
+    def set_speed(self, speed: int) -> None:
+        """Run so many moves a second."""
+        self._speed = speed
+
+    def _change_speed(self, step: int) -> None:
+        index = SPEEDS.index(self._speed) + step
+        self._speed = SPEEDS[min(max(index, 0), len(SPEEDS) - 1)]
+
+    def _go_on(self) -> None:
+        index = self.replay.index
+        self.close()
+        self._play_on(index)
+
+    def close(self) -> None:
+        """Close the viewer, running or not."""
+        if self.winfo_exists():
+            self.pause()
+        super().close()

@@ -1,0 +1,242 @@
+"""Opening the window: the first frame comes before the store is opened."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tkinter as tk
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+
+from py2048.engine import Direction
+from py2048.errors import StorageError
+from py2048.session import Session
+from py2048.ui.desktop import NoDesktopError
+from py2048.ui.desktop.app import DesktopApp, remembered_theme
+from py2048.ui.desktop.memory import Memory
+from py2048.ui.desktop.window import HEIGHT, LEAST_HEIGHT, LEAST_WIDTH, WIDTH, Window
+from py2048.ui.themes import DEFAULT_THEME, get_theme
+
+ICON_SIDES = (128, 64, 32, 16)
+
+
+class Running:
+    """A window with a game in it.
+
+    Attributes:
+        root: the window.
+        app: the application, once the session is open.
+    """
+
+    def __init__(
+        self,
+        session: Session | Callable[[], Session],
+        theme: str | None,
+        memory: Memory,
+        begin: Callable[[Session], object] | None,
+        *,
+        reduced_motion: bool,
+        player: str | None,
+        watch: bool = False,
+    ) -> None:
+        self._session = session
+        self._theme = theme
+        self._memory = memory
+        self._begin = begin
+        self._reduced = reduced_motion
+        self._player = player
+        self._watch = watch
+        self._opened: Session | None = None
+        self._pressed: list[tk.Event[tk.Misc]] = []
+        self._error: BaseException | None = None
+        self.app: DesktopApp | None = None
+        palette = get_theme(theme) if theme else remembered_theme(memory.get("theme"))
+        self._palette = palette or DEFAULT_THEME
+        self.root = _open_root()
+        self.root.report_callback_exception = self._fail
+        self._set_up()
+
+    def _set_up(self) -> None:
+        root = self.root
+        root.title("2048")
+        scale = _scale(root)
+        root.minsize(round(LEAST_WIDTH * scale), round(LEAST_HEIGHT * scale))
+        remembered = self._memory.get("geometry")
+        root.geometry(
+            _usable(root, remembered) or f"{round(WIDTH * scale)}x{round(HEIGHT * scale)}"
+        )
+        self.window = Window(root, self._palette, scale, self._act, self._move)
+        root.bind("<Key>", self._press)
+        root.bind("<<Quit>>", lambda _: self.close())
+        root.protocol("WM_DELETE_WINDOW", self.close)
+        if isinstance(self._session, Session):
+            self._open(self._session)
+
+    def first_frame(self) -> None:
+        """Draw the window."""
+        self.root.update()
+
+    def go_on(self) -> None:
+        """Open the session, if it is not open yet, and add what may come after the first frame."""
+        if self.app is None:
+            self._open_store()
+        _set_icon(self.root)
+
+    def _open_store(self) -> None:
+        assert not isinstance(self._session, Session)
+        trouble = ""
+        try:
+            self._opened = self._session()
+        except StorageError as error:
+            self._opened, trouble = Session(), str(error)
+        self._open(self._opened)
+        if trouble:
+            self.window.warn(f"{trouble}; this game is not kept")
+
+    def _open(self, session: Session) -> None:
+        chosen = remembered_theme(str(session.get_setting("theme", "")))
+        if self._theme is None and chosen is not None and chosen != self._palette:
+            self._palette = chosen
+            self.window.set_theme(chosen)
+        self.app = app = DesktopApp(
+            self.window,
+            session,
+            self._palette,
+            self._memory,
+            reduced_motion=self._reduced,
+            player=self._player,
+        )
+        app.begin(self._begin)
+        if self._watch and not session.game.is_over:
+            app.do_autoplay()
+        for event in self._pressed:
+            app.press(event)
+        self._pressed.clear()
+
+    def run(self) -> None:
+        """Play until the window is closed.
+
+        Raises:
+            Exception: what went wrong in the window, after it was closed.
+        """
+        try:
+            self.first_frame()
+            self.root.after_idle(self.go_on)
+            self.root.mainloop()
+        finally:
+            self.close()
+            if self._opened is not None:
+                self._opened.close()
+        if self._error is not None:
+            raise self._error
+
+    def close(self) -> None:
+        """Close the window, whatever it is doing."""
+        root, app = self.root, self.app
+        if not _exists(root):
+            return
+        if app is not None:
+            app.close()
+        for timer in root.tk.splitlist(root.tk.call("after", "info")):
+            root.after_cancel(timer)
+        root.destroy()
+
+    def _press(self, event: tk.Event[tk.Misc]) -> str | None:
+        if self.app is None:
+            self._pressed.append(event)  # heard as soon as the session is open
+            return None
+        return self.app.press(event)
+
+    def _act(self, name: str) -> None:
+        if self.app is not None:
+            self.app.act(name)
+
+    def _move(self, direction: Direction) -> None:
+        if self.app is not None:
+            self.app.move(direction)
+
+    def _fail(
+        self,
+        _kind: type[BaseException],
+        error: BaseException,
+        _trace: TracebackType | None,
+    ) -> None:
+        """End the window; `run` raises the error. A fault must not hide in a half-dead window."""
+        self._error = self._error or error
+        self.close()
+
+
+def start(
+    session: Session | Callable[[], Session],
+    *,
+    theme: str | None = None,
+    reduced_motion: bool = False,
+    player: str | None = None,
+    watch: bool = False,
+    begin: Callable[[Session], object] | None = None,
+    memory: Path | None = None,
+) -> Running:
+    """Return a window that is ready to run; see `py2048.ui.desktop.run`."""
+    return Running(
+        session,
+        theme,
+        Memory(memory),
+        begin,
+        reduced_motion=reduced_motion,
+        player=player,
+        watch=watch,
+    )
+
+
+def _open_root() -> tk.Tk:
+    _ask_for_sharp_pixels()
+    try:
+        return tk.Tk(className="Py2048")
+    except tk.TclError as error:
+        raise NoDesktopError(f"no window can be opened: {error}") from None
+
+
+def _ask_for_sharp_pixels() -> None:
+    """Tell Windows that we scale ourselves; other systems do not ask."""
+    if sys.platform == "win32":
+        import ctypes
+
+        ctypes.windll.shcore.SetProcessDpiAwareness(1)
+
+
+def _scale(root: tk.Tk) -> float:
+    """Return how many pixels of this screen are one of an ordinary screen of 96 dots an inch."""
+    try:
+        wanted = float(os.environ.get("GDK_SCALE", "1"))
+    except ValueError:
+        wanted = 1.0
+    scale = min(4.0, max(1.0, wanted, root.winfo_fpixels("1i") / 96))
+    return scale if scale > 1.15 else 1.0  # many screens report 100 dots for 96
+
+
+def _usable(root: tk.Tk, geometry: str) -> str:
+    """Return a remembered geometry if the window would be seen there."""
+    size, plus, place = geometry.partition("+")
+    try:
+        width, height = map(int, size.split("x"))
+        x, y = map(int, place.split("+")) if plus else (0, 0)
+    except ValueError:
+        return ""
+    is_seen = 0 <= x < root.winfo_screenwidth() - 50 and 0 <= y < root.winfo_screenheight() - 50
+    return geometry if is_seen and width >= LEAST_WIDTH and height >= LEAST_HEIGHT else ""
+
+
+def _set_icon(root: tk.Tk) -> None:
+    from py2048.ui.desktop.photos import photo_of
+    from py2048.ui.desktop.pictures import icon
+
+    photos = [photo_of(icon(side, DEFAULT_THEME), root) for side in ICON_SIDES]
+    root.iconphoto(True, *photos)
+
+
+def _exists(root: tk.Tk) -> bool:
+    try:
+        return bool(root.winfo_exists())
+    except tk.TclError:
+        return False

@@ -1,0 +1,190 @@
+"""The window with one's games in numbers and two plots, drawn on canvases."""
+
+from __future__ import annotations
+
+import tkinter as tk
+from tkinter import ttk
+from typing import Literal
+
+from py2048.errors import Py2048Error
+from py2048.session import Session
+from py2048.ui.desktop.dialogs import Dialog
+from py2048.ui.desktop.statistics import ALL, Summary, nice_steps, summarise
+from py2048.ui.desktop.style import font
+from py2048.ui.themes import Theme
+
+MOST_GAMES = 10_000
+CATEGORIES = (ALL, "plain", "assisted", "computer")
+HEIGHT = 190
+
+Anchor = Literal["w", "e", "center"]
+
+
+class StatisticsWindow(Dialog):
+    """One's finished games.
+
+    Args:
+        root: the main window.
+        scale: how many pixels of this screen are one of an ordinary screen.
+        theme: the colours.
+        session: where the games are kept.
+    """
+
+    def __init__(self, root: tk.Tk, scale: float, theme: Theme, session: Session) -> None:
+        super().__init__(root, "Statistics", scale)
+        self._theme = theme
+        trouble = ""
+        try:
+            self._games = session.finished(limit=MOST_GAMES)
+        except Py2048Error as error:
+            self._games, trouble = [], str(error)
+        self.add_title("Your games")
+        (close,) = self.add_buttons(("Close", self.close))
+        texts = {game.rules: game.rules.partition(",end")[0] for game in self._games}
+        self._rules = {ALL: ALL} | {_short(text, list(texts)): text for text in texts}
+        self._add_choices(str(session.rules))
+        self._table = ttk.Frame(self.body)
+        self._table.pack(anchor="w", pady=round(6 * scale))
+        if trouble:
+            ttk.Label(self.body, text=trouble, style="Trouble.TLabel").pack(anchor="w")
+        self.plots = [self._add_plot(), self._add_plot()]
+        self.summary = Summary((), (), 0, 0)
+        self.refresh()
+        self.open(close)
+
+    def _add_choices(self, current: str) -> None:
+        row = ttk.Frame(self.body)
+        row.pack(fill="x")
+        shown = next((name for name, text in self._rules.items() if text == current), ALL)
+        self.rules = self._add_choice(row, "Rules", list(self._rules), shown)
+        self.category = self._add_choice(row, "Played", list(CATEGORIES), ALL)
+
+    def _add_choice(
+        self, row: ttk.Frame, label: str, values: list[str], value: str
+    ) -> ttk.Combobox:
+        ttk.Label(row, text=label).pack(side="left", padx=(0, 4))
+        box = ttk.Combobox(row, values=values, state="readonly", width=16)
+        box.set(value)
+        box.bind("<<ComboboxSelected>>", lambda _: self.refresh())
+        box.pack(side="left", padx=(0, 12))
+        return box
+
+    def _add_plot(self) -> tk.Canvas:
+        canvas = tk.Canvas(
+            self.body,
+            width=round(520 * self.scale),
+            height=round(HEIGHT * self.scale),
+            background=self._theme.panel,
+            highlightthickness=0,
+        )
+        canvas.pack(fill="both", expand=True, pady=(0, round(8 * self.scale)))
+        canvas.bind("<Configure>", lambda _: self._draw())
+        return canvas
+
+    def refresh(self) -> None:
+        """Show the games that are chosen."""
+        rules = self._rules[self.rules.get()]
+        self.summary = summarise(self._games, rules, self.category.get())
+        for child in self._table.winfo_children():
+            child.destroy()
+        for column, (name, value) in enumerate(self.summary.lines):
+            pad = (0, round(14 * self.scale))
+            label = ttk.Label(self._table, text=name, style="Muted.TLabel")
+            label.grid(row=0, column=column, sticky="w", padx=pad)
+            ttk.Label(self._table, text=value).grid(row=1, column=column, sticky="w", padx=pad)
+        self._draw()
+
+    def _draw(self) -> None:
+        if self.summary.scores:
+            self._draw_scores(Plot(self.plots[0], self._theme, self.scale, "Scores, game by game"))
+            title = "Games by their largest tile"
+            self._draw_tiles(Plot(self.plots[1], self._theme, self.scale, title))
+        else:
+            for canvas in self.plots:
+                canvas.delete("all")
+
+    def _draw_scores(self, plot: Plot) -> None:
+        scores, trend = self.summary.scores, self.summary.trend
+        plot.scale_to(max(scores))
+        count = max(1, len(scores) - 1)
+        for index, score in enumerate(scores):
+            plot.dot(index / count, score)
+        plot.line([(index / count, value) for index, value in enumerate(trend)])
+
+    def _draw_tiles(self, plot: Plot) -> None:
+        tiles = self.summary.tiles
+        plot.scale_to(max(count for _, count in tiles))
+        for index, (tile, count) in enumerate(tiles):
+            style = self._theme.tile(tile) if tile else self._theme.tile(2)
+            plot.bar(index, len(tiles), count, style.background, f"{tile}")
+
+
+class Plot:
+    """A plot on a canvas: lines at round values, then dots, lines or bars over them."""
+
+    def __init__(self, canvas: tk.Canvas, theme: Theme, scale: float, title: str) -> None:
+        self._canvas = canvas
+        self._theme = theme
+        self._scale = scale
+        canvas.delete("all")
+        self._left, self._right = 60 * scale, canvas.winfo_width() - 14 * scale
+        self._top, self._bottom = 30 * scale, canvas.winfo_height() - 22 * scale
+        self._most = 1.0
+        self._write(self._left, 13 * scale, title, "w", theme.ink)
+
+    def _write(self, x: float, y: float, text: str, anchor: Anchor, colour: str) -> None:
+        self._canvas.create_text(
+            x,
+            y,
+            text=text,
+            anchor=anchor,
+            fill=colour,
+            font=font(self._canvas, 12 * self._scale),
+        )
+
+    def scale_to(self, top: float) -> None:
+        """Let values from 0 to `top` fit, and draw lines at round ones."""
+        steps = nice_steps(top)
+        self._most = steps[-1]
+        for value in steps:
+            y = self._y(value)
+            self._canvas.create_line(self._left, y, self._right, y, fill=self._theme.empty)
+            self._write(self._left - 6, y, f"{value:,.0f}", "e", self._theme.muted)
+
+    def _x(self, share: float) -> float:
+        return self._left + 6 + share * (self._right - self._left - 12)
+
+    def _y(self, value: float) -> float:
+        return self._bottom - value / self._most * (self._bottom - self._top)
+
+    def dot(self, share: float, value: float) -> None:
+        """Draw a value at this share of the way from left to right."""
+        x, y, r = self._x(share), self._y(value), 2.5 * self._scale
+        self._canvas.create_oval(x - r, y - r, x + r, y + r, fill=self._theme.muted, width=0)
+
+    def line(self, points: list[tuple[float, float]]) -> None:
+        """Draw a line through values."""
+        if len(points) > 1:
+            flat = [c for share, value in points for c in (self._x(share), self._y(value))]
+            self._canvas.create_line(*flat, fill=self._theme.accent, width=2 * self._scale)
+
+    def bar(self, index: int, count: int, value: float, colour: str, label: str) -> None:
+        """Draw one of `count` bars."""
+        room = (self._right - self._left) / count
+        width = min(room * 0.8, 60 * self._scale)
+        x = self._left + (index + 0.5) * room
+        top = self._y(value)
+        self._canvas.create_rectangle(
+            x - width / 2, top, x + width / 2, self._bottom, fill=colour, outline=self._theme.ink
+        )
+        self._write(x, self._bottom + 11 * self._scale, label, "center", self._theme.ink)
+        self._write(x, top - 9 * self._scale, f"{value:,.0f}", "center", self._theme.muted)
+
+
+def _short(text: str, texts: list[str]) -> str:
+    """Return the name of rules, with their size where two rules share the name."""
+    name = text.partition(":")[0]
+    alike = [other for other in texts if other.partition(":")[0] == name]
+    if len(alike) == 1:
+        return name
+    return f"{name} {alike.index(text) + 1}: {text.partition(':')[2].partition(',')[0]}"

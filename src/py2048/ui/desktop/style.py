@@ -1,0 +1,120 @@
+"""A theme for Tk's widgets: colours, fonts, and a visible focus."""
+
+from __future__ import annotations
+
+import tkinter as tk
+from tkinter import ttk
+
+from py2048.ui.themes import Theme
+
+FAMILY = "TkDefaultFont"
+
+
+def mixed(first: str, second: str, share: float) -> str:
+    """Return `first` with `share` of `second` in it."""
+    pairs = ((int(first[i : i + 2], 16), int(second[i : i + 2], 16)) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
+
+
+def font(root: tk.Misc, pixels: float, *, bold: bool = False) -> tuple[str, int, str]:
+    """Return a font of this height in pixels, of the system's family."""
+    family = _family(root)
+    return family, -max(7, round(pixels)), "bold" if bold else "normal"
+
+
+_families: dict[str, str] = {}
+
+
+def _family(root: tk.Misc) -> str:
+    name = str(root.tk)
+    if name not in _families:
+        _families.clear()
+        _families[name] = str(root.tk.call("font", "actual", FAMILY, "-family"))
+    return _families[name]
+
+
+def apply(root: tk.Tk, theme: Theme, scale: float) -> None:
+    """Give all widgets the colours of `theme` and fonts for a screen of this scale."""
+    text = font(root, 13 * scale)
+    style = ttk.Style(root)
+    if style.theme_use() != "clam":
+        style.theme_use("clam")
+    raised, pressed = mixed(theme.panel, theme.ink, 0.08), mixed(theme.panel, theme.ink, 0.2)
+    style.configure(
+        ".",
+        background=theme.page,
+        foreground=theme.ink,
+        fieldbackground=theme.panel,
+        troughcolor=theme.panel,
+        bordercolor=mixed(theme.panel, theme.ink, 0.2),
+        lightcolor=theme.panel,
+        darkcolor=theme.panel,
+        selectbackground=theme.accent,
+        selectforeground=theme.page,
+        insertcolor=theme.ink,
+        arrowcolor=theme.ink,
+        focuscolor=theme.accent,
+        font=text,
+    )
+    for widget in ("TButton", "TMenubutton", "TCombobox", "TSpinbox", "Treeview.Heading"):
+        style.configure(widget, background=raised)
+        style.map(
+            widget,
+            background=[("disabled", theme.page), ("pressed", pressed), ("active", pressed)],
+            foreground=[("disabled", theme.muted)],
+            bordercolor=[("focus", theme.accent)],
+            lightcolor=[("focus", theme.accent)],
+            darkcolor=[("focus", theme.accent)],
+            fieldbackground=[("readonly", theme.panel), ("disabled", theme.page)],
+            selectbackground=[("!focus", theme.panel)],
+            selectforeground=[("!focus", theme.ink)],
+        )
+    padding = round(5 * scale)
+    style.configure("TButton", padding=(padding, round(3 * scale)), anchor="center", width=0)
+    style.configure("Tool.TButton", padding=(round(3 * scale), round(3 * scale)))
+    style.map(
+        "TEntry",
+        bordercolor=[("focus", theme.accent)],
+        lightcolor=[("focus", theme.accent)],
+    )
+    for widget in ("TCheckbutton", "TRadiobutton"):
+        style.map(
+            widget,
+            background=[("active", theme.page)],
+            foreground=[("disabled", theme.muted)],
+            indicatorcolor=[("selected", theme.accent), ("!selected", theme.panel)],
+        )
+    style.configure("Muted.TLabel", foreground=theme.muted)
+    style.configure("Trouble.TLabel", foreground=theme.accent)
+    style.configure("Title.TLabel", font=font(root, 17 * scale, bold=True))
+    style.configure("Treeview", background=theme.panel, rowheight=round(24 * scale))
+    style.map(
+        "Treeview", background=[("selected", theme.accent)], foreground=[("selected", theme.page)]
+    )
+    style.configure("TScale", background=raised)
+    style.map("TScale", background=[("focus", theme.accent), ("active", pressed)])
+    root.configure(background=theme.page)
+    for pattern, value in (
+        ("*TCombobox*Listbox.background", theme.panel),
+        ("*TCombobox*Listbox.foreground", theme.ink),
+        ("*TCombobox*Listbox.selectBackground", theme.accent),
+        ("*TCombobox*Listbox.selectForeground", theme.page),
+        ("*TCombobox*Listbox.font", text),
+    ):
+        root.option_add(pattern, value)
+
+
+def colour_menu(menu: tk.Menu, theme: Theme, scale: float) -> None:
+    """Give a menu the theme's colours."""
+    menu.configure(
+        background=theme.panel,
+        foreground=theme.ink,
+        activebackground=theme.accent,
+        activeforeground=theme.page,
+        selectcolor=theme.accent,
+        disabledforeground=theme.muted,
+        font=font(menu, 13 * scale),
+        borderwidth=1,
+        relief="flat",
+        activeborderwidth=0,
+    )

@@ -1,0 +1,198 @@
+"""The main window: head, buttons, board, the bar of autoplay, and the line that says it all."""
+
+from __future__ import annotations
+
+import tkinter as tk
+from collections.abc import Callable
+from tkinter import ttk
+
+from py2048.engine import Direction
+from py2048.session import Hint
+from py2048.ui.autoplay import SPEEDS, Autoplay
+from py2048.ui.desktop import motion, style
+from py2048.ui.desktop.actions import BY_NAME
+from py2048.ui.desktop.banner import Banner
+from py2048.ui.desktop.board_view import BoardView
+from py2048.ui.desktop.header import Header, Status
+from py2048.ui.themes import Theme
+
+WIDTH, HEIGHT = 480, 640
+LEAST_WIDTH, LEAST_HEIGHT = 240, 300
+
+WARNING_SECONDS = 10.0
+
+TOOLS = (
+    ("new", "New"),
+    ("undo", "Undo"),
+    ("redo", "Redo"),
+    ("hint", "Hint"),
+    ("autoplay", "Auto"),
+    ("rules", "Rules"),
+)
+
+
+class Window:
+    """The widgets of the game, and what the presenter asks of them.
+
+    Args:
+        root: the window to fill.
+        theme: the colours.
+        scale: how many pixels of this screen are one of an ordinary screen.
+        act: called with the name of the action of a button that is pressed.
+        move: called with a direction that the mouse gives.
+    """
+
+    def __init__(
+        self,
+        root: tk.Tk,
+        theme: Theme,
+        scale: float,
+        act: Callable[[str], object],
+        move: Callable[[Direction], object],
+    ) -> None:
+        self.root = root
+        self.scale = scale
+        self._act = act
+        self._bar: ttk.Frame | None = None
+        self._warning = ""
+        self._text = ""
+        style.apply(root, theme, scale)
+        self.header = Header(root, theme, scale)
+        self.tools = ttk.Frame(root)
+        self.buttons = {name: self._add_tool(name, text) for name, text in TOOLS}
+        self.board = BoardView(root, theme, move)
+        self.board.banner.act = act
+        self.line = ttk.Label(root, anchor="w", justify="left")
+        self.header.pack(fill="x", padx=round(4 * scale), pady=(round(4 * scale), 0))
+        self.tools.pack(fill="x", padx=round(6 * scale), pady=round(2 * scale))
+        self.line.pack(side="bottom", fill="x", padx=round(8 * scale), pady=round(4 * scale))
+        self.board.pack(fill="both", expand=True, padx=round(4 * scale))
+        self.line.bind("<Configure>", lambda event: self._wrap(event.width))
+        self.board.focus_set()
+
+    def _add_tool(self, name: str, text: str) -> ttk.Button:
+        button = ttk.Button(
+            self.tools, text=text, style="Tool.TButton", command=lambda: self._act(name)
+        )
+        column = len(self.tools.grid_slaves())
+        button.grid(row=0, column=column, sticky="ew", padx=round(2 * self.scale))
+        self.tools.columnconfigure(column, weight=1, uniform="tools")
+        Tip(button, f"{BY_NAME[name].help} ({BY_NAME[name].shown})")
+        return button
+
+    def set_theme(self, theme: Theme) -> None:
+        """Change the colours of everything."""
+        style.apply(self.root, theme, self.scale)
+        self.header.set_theme(theme)
+        self.board.set_theme(theme)
+
+    # What the presenter asks for
+
+    def show(self, transition: motion.Transition, pace: float) -> None:
+        """Show a board become another; a pace of 0 shows the end."""
+        self.board.show(transition, pace)
+
+    def show_status(self, status: Status) -> None:
+        """Show the scores."""
+        self.header.show(status)
+
+    def rise(self, points: int, *, is_animated: bool) -> None:
+        """Let points rise over the score."""
+        self.header.rise(points, is_animated=is_animated)
+
+    def point(self, hint: Hint) -> None:
+        """Show a hint on the board."""
+        self.board.point(hint)
+
+    def cover(self, banner: Banner | None, *, is_animated: bool) -> None:
+        """Cover the board with words, or uncover it."""
+        self.board.banner.show(banner, is_animated=is_animated)
+
+    def say(self, text: str) -> None:
+        """Say what happened."""
+        self._text = text
+        if not self._warning:
+            self.line.configure(text=text, style="TLabel")
+
+    def warn(self, text: str) -> None:
+        """Say what went wrong for a while, in place of what happened."""
+        if self._warning:
+            self.root.after_cancel(self._warning)
+        self.line.configure(text=f"Warning: {text}", style="Trouble.TLabel")
+        self._warning = self.root.after(round(1000 * WARNING_SECONDS), self._forget_warning)
+
+    def _forget_warning(self) -> None:
+        self._warning = ""
+        self.say(self._text)
+
+    @property
+    def said(self) -> str:
+        """The line as it is shown."""
+        return str(self.line.cget("text"))
+
+    def _wrap(self, width: int) -> None:
+        self.line.configure(wraplength=max(100, width - 4))
+
+    # Buttons and bars
+
+    def show_possible(self, *, undo: bool, redo: bool) -> None:
+        """Show which buttons can do something."""
+        for name, is_possible in (("undo", undo), ("redo", redo)):
+            self.buttons[name].state(["!disabled" if is_possible else "disabled"])
+
+    def show_autoplay(self, autoplay: Autoplay, set_speed: Callable[[int], object]) -> None:
+        """Show the bar of autoplay while it is on: its speed and a button to pause it."""
+        self.buttons["autoplay"].configure(text="Pause" if autoplay.is_on else "Auto")
+        if autoplay.is_on and self._bar is None:
+            self._bar = self._make_bar(SPEEDS.index(autoplay.speed), set_speed)
+            self._bar.pack(
+                before=self.board, fill="x", padx=round(8 * self.scale), pady=round(2 * self.scale)
+            )
+        elif not autoplay.is_on and self._bar is not None:
+            self._bar.destroy()
+            self._bar = None
+        elif self._bar is not None:
+            self.slider.set(SPEEDS.index(autoplay.speed))
+
+    def _make_bar(self, speed: int, set_speed: Callable[[int], object]) -> ttk.Frame:
+        bar = ttk.Frame(self.root)
+        ttk.Label(bar, text="Slow", style="Muted.TLabel").pack(side="left")
+        ttk.Label(bar, text="Fast", style="Muted.TLabel").pack(side="right")
+        self.slider = ttk.Scale(bar, from_=0, to=len(SPEEDS) - 1, value=speed)
+        self.slider.configure(command=lambda value: set_speed(round(float(value))))
+        self.slider.pack(fill="x", expand=True, padx=round(6 * self.scale))
+        return bar
+
+
+class Tip:
+    """A few words that appear while the mouse rests on a widget."""
+
+    def __init__(self, widget: tk.Widget, text: str) -> None:
+        self._widget = widget
+        self._text = text
+        self._timer = ""
+        self._window: tk.Toplevel | None = None
+        widget.bind("<Enter>", lambda _: self._wait(), add=True)
+        for event in ("<Leave>", "<ButtonPress>", "<Destroy>"):
+            widget.bind(event, lambda _: self._hide(), add=True)
+
+    def _wait(self) -> None:
+        self._hide()
+        self._timer = self._widget.after(700, self._show)
+
+    def _show(self) -> None:
+        self._timer = ""
+        self._window = window = tk.Toplevel(self._widget)
+        window.wm_overrideredirect(True)
+        ttk.Label(window, text=self._text, padding=4, relief="solid", borderwidth=1).pack()
+        x = self._widget.winfo_rootx()
+        y = self._widget.winfo_rooty() + self._widget.winfo_height() + 4
+        window.wm_geometry(f"+{x}+{y}")
+
+    def _hide(self) -> None:
+        if self._timer:
+            self._widget.after_cancel(self._timer)
+            self._timer = ""
+        if self._window is not None:
+            self._window.destroy()
+            self._window = None
