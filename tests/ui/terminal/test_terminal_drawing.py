@@ -75,6 +75,7 @@ def test_more_room_never_gives_smaller_tiles(size: tuple[int, int], shape: tuple
         ((80, 24), (4, 4), Arrangement.WIDE, 9),
         ((120, 40), (4, 4), Arrangement.WIDE, 17),
         ((40, 24), (4, 4), Arrangement.TALL, 7),
+        ((80, 24), (3, 4), Arrangement.WIDE, 9),
         ((20, 10), (4, 4), Arrangement.COMPACT, 4),
         ((20, 10), (8, 8), Arrangement.COMPACT, 2),
         ((80, 24), (8, 8), Arrangement.TALL, 6),

@@ -10,6 +10,7 @@ from textual.app import App, ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
 from textual.theme import Theme as Palette
+from textual.timer import Timer
 
 from py2048.engine import Direction
 from py2048.errors import Py2048Error, StorageError
@@ -28,6 +29,9 @@ from py2048.ui.themes import DEFAULT_THEME, THEMES, Theme, ThemeError, get_theme
 from py2048.ui.thinking import Thinker, Thought
 
 HINT = "hint"
+
+SHORTEST_TIMER = 0.001
+"""Seconds; Textual divides by a timer's interval."""
 
 
 class GameApp(App[None]):
@@ -76,7 +80,7 @@ class GameApp(App[None]):
         self.theme = self._palette.name
         thinker = Thinker(lambda thought: self.post_message(self.Thinking(thought)))
         self._thinker = thinker
-        self.autoplay = Autoplay(session, thinker, self.set_timer, self._show_status)
+        self.autoplay = Autoplay(session, thinker, self._later, self._show_status)
         speed = session.get_setting("autoplay_speed", START_SPEED)
         self.autoplay.speed = speed if speed in SPEEDS else START_SPEED
         animated = not reduced_motion and session.get_setting("animation", True) is not False
@@ -104,6 +108,9 @@ class GameApp(App[None]):
     def on_unmount(self) -> None:
         """Leave the session to others."""
         self._unsubscribe()
+
+    def _later(self, seconds: float, action: Callable[[], None]) -> Timer:
+        return self.set_timer(max(seconds, SHORTEST_TIMER), action)
 
     def _show_status(self) -> None:
         self.presenter.show_status()

@@ -15,7 +15,12 @@ from py2048.ui.terminal.labels import FULL_WIDTH, POWERS_WIDTH
 LARGEST_PITCH = 12
 """Characters from one cell's top to the next one's, at most: larger boards look empty."""
 
+COMFORTABLE_PITCH = 5
+"""Tiles of this many rows need not grow at the cost of scores and keys beside the board."""
+
 PANEL_COLUMNS = 28
+PANEL_ROWS = 22
+LOGO_ROWS = 4
 HEADER_ROWS = 3
 BARS_ROWS = 2
 """The message and the keys, one row each."""
@@ -129,7 +134,7 @@ class Layout:
 
 
 def arrange(width: int, height: int, rows: int, columns: int) -> Layout:
-    """Choose the arrangement that gives a board of `rows` x `columns` the largest tiles."""
+    """Choose the arrangement that shows a board of `rows` x `columns` best."""
     rooms = {
         Arrangement.WIDE: (width - PANEL_COLUMNS - 4, height),
         Arrangement.TALL: (width - 2, height - HEADER_ROWS - BARS_ROWS),
@@ -144,5 +149,7 @@ def arrange(width: int, height: int, rows: int, columns: int) -> Layout:
 
 
 def _worth(grid: Geometry | None) -> tuple[int, int]:
-    """How well a grid can be read: digits before powers, then the height of its tiles."""
-    return (-1, 0) if grid is None else (min(grid.label_columns, FULL_WIDTH), grid.pitch_y)
+    """How well a grid can be read: digits before powers, then height, up to a comfortable one."""
+    if grid is None:
+        return -1, 0
+    return min(grid.label_columns, FULL_WIDTH), min(grid.pitch_y, 2 * COMFORTABLE_PITCH)

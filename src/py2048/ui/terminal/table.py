@@ -15,7 +15,14 @@ from textual.geometry import Size
 from textual.widgets import Static
 
 from py2048.ui.terminal.board import BoardView
-from py2048.ui.terminal.geometry import Arrangement, Geometry, Layout, arrange
+from py2048.ui.terminal.geometry import (
+    LOGO_ROWS,
+    PANEL_ROWS,
+    Arrangement,
+    Geometry,
+    Layout,
+    arrange,
+)
 from py2048.ui.terminal.keys import key_bar, key_list
 from py2048.ui.terminal.scores import Logo, ScoreBox
 from py2048.ui.themes import Theme
@@ -103,7 +110,7 @@ class Table(Container):
                 yield Static(key_list(), id="keys")
         yield Static(id="message", markup=False)
         yield Static(id="bar")
-        yield Static("This terminal is too small for the board.", id="too-small", markup=False)
+        yield Static("Too small", id="too-small", markup=False)
 
     def set_theme(self, theme: Theme) -> None:
         """Draw the parts that draw themselves with the colours of `theme`."""
@@ -114,7 +121,11 @@ class Table(Container):
         """Make room for a board of this many rows and columns."""
         if shape != self._shape:
             self._shape = shape
-            self._arrange(self.size)
+            self._arrange(self.app.size)
+
+    def on_mount(self) -> None:
+        """Arrange everything for the first time, before anything is seen."""
+        self._arrange(self.app.size)
 
     def on_resize(self, event: events.Resize) -> None:
         """Arrange everything for the new size."""
@@ -176,6 +187,8 @@ class Table(Container):
         self._layout = layout = arrange(size.width, size.height, *self._shape)
         for arrangement in Arrangement:
             self.set_class(arrangement is layout.arrangement, f"-{arrangement.value}")
+        self.set_class(size.height < PANEL_ROWS, "-short")
+        self.set_class(size.height < PANEL_ROWS - LOGO_ROWS, "-shorter")
         self.board.set_grid(layout.grid)
         self.query_one("#bar", Static).update(key_bar(size.width))
         self.set_banner(self._banner)
