@@ -87,8 +87,7 @@ def attempt(check: Check, session: Session, mended: str = "") -> Mismatch | None
         if check.run is not None:
             session.begin()
             check.run(session)
-        for example in check.listed():
-            session.example(example)
+        session.examples(check.listed())
     except Mismatch as mismatch:
         return mismatch
     except Died as death:

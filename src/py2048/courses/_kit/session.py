@@ -15,6 +15,7 @@ from py2048.courses._kit.values import Raised, same, show
 
 WAYS = ("whole", "each", "quiet")
 SHOWN_LINES = 16
+GROUP = 24  # examples sent at a time
 PATIENCE = 12.0  # seconds that one check may take in all, for each second a call may take
 
 
@@ -95,12 +96,12 @@ class Session:
         if facts["error"]:
             raise Mismatch(self.text(), "the parts that the task builds on", str(_error(facts)))
 
-    def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        """One request to a process that is there; raise `Died`."""
+    def _ask(self, request: dict[str, Any], calls: int = 1) -> dict[str, Any]:
+        """One request, of so many calls, to a process that is there; raise `Died`."""
         if not self.runner.ready:
             self.fresh()
         seconds = min(self.seconds, max(0.05, self._deadline - time.monotonic()))
-        return self.runner.ask({"seconds": seconds, **request}, seconds)
+        return self.runner.ask({"seconds": seconds, **request}, seconds * calls)
 
     def _begin(self) -> None:
         facts = self._ask({"op": "begin", "prelude": self.grading.prelude})
@@ -203,8 +204,7 @@ class Session:
             wanted = "a result" if expected is ... else show(expected)
             raise Trouble(trouble.example, wanted, trouble.actual) from None
         self._compare(expected, outcome.answer)
-        if prints is not None and not same(prints, outcome.output):
-            self.fail(f"to print {_printed(prints)}", f"printed {_printed(outcome.output)}")
+        self._compare_printed(prints, outcome.output)
         for expression, value in (then or {}).items():
             self._compare(value, self.run(expression).answer)
             self.shown.pop()
@@ -222,22 +222,71 @@ class Session:
                 f"{got} ({type(actual).__name__})" if kinds else got,
             )
 
+    def examples(self, examples: Sequence[Example]) -> None:
+        """Try examples, each with names of its own; raise `Mismatch` at the first that fails.
+
+        They are sent many at a time. When one of them ends the process, all of its group are
+        tried again one by one, to find out which.
+        """
+        for start in range(0, len(examples), GROUP):
+            group = examples[start : start + GROUP]
+            found = self._found(group)
+            for example, facts in zip(group, found, strict=False):
+                self._judge(example, facts)
+            for example in group[len(found) :]:
+                self.example(example)
+
+    def _found(self, group: Sequence[Example]) -> list[dict[str, Any]]:
+        """What the examples of a group gave, as far as they could be tried together."""
+        try:
+            return self._tried(group) if len(group) > 1 else []
+        except Died:
+            return []
+
+    def _tried(self, group: Sequence[Example]) -> list[dict[str, Any]]:
+        request = {
+            "op": "examples",
+            "prelude": self.grading.prelude,
+            "examples": [_as_request(example) for example in group],
+        }
+        found: list[dict[str, Any]] = self._ask(request, len(group))["found"]
+        return found
+
     def example(self, example: Example) -> None:
         """Try one example; raise `Mismatch` if it does not hold."""
-        self.begin()
-        if example.given:
-            outcome = self.run(example.given, seed=example.seed)
-            if outcome.error is not None:
-                self.fail("to get that far", show(outcome.error))
-        self.expect(
-            example.code,
-            example.expected,
-            prints=example.prints,
-            then=example.then,
-            typed=example.typed,
-            draws=example.draws,
-            seed=example.seed,
-        )
+        try:
+            (facts,) = self._tried([example])
+        except Died as death:
+            self._show_example(example)
+            wanted = "a result" if example.expected is ... else show(example.expected)
+            raise Trouble(self.text(), wanted, str(death)) from None
+        self._judge(example, facts)
+
+    def _show_example(self, example: Example) -> None:
+        self.shown.clear()
+        self._show(example.given, ())
+        self._show(example.code, example.typed)
+
+    def _judge(self, example: Example, facts: dict[str, Any]) -> None:
+        """Compare what an example gave with what is expected."""
+        self._show_example(example)
+        early, error = _error(facts, "early"), _error(facts)
+        for raised in (early, error):
+            if raised is not None and raised.type == "OutOfTime":
+                self.runner.leave()
+                raise Trouble(self.text(), show(example.expected), str(raised))
+        if early is not None:
+            self.fail("to get that far", show(early))
+        self._compare(example.expected, error or facts["value"])
+        self._compare_printed(example.prints, facts["output"])
+        for (expression, value), after in zip(example.then.items(), facts["then"], strict=True):
+            self.shown.append(expression)
+            self._compare(value, _error(after) or after["value"])
+            self.shown.pop()
+
+    def _compare_printed(self, expected: Any, printed: str) -> None:
+        if expected is not None and not same(expected, printed):
+            self.fail(f"to print {_printed(expected)}", f"printed {_printed(printed)}")
 
     def fail(self, expected: str, actual: str) -> Any:
         """Report the example shown so far, in words of the check's own."""
@@ -258,12 +307,24 @@ class Session:
         return "\n".join(lines)
 
 
+def _as_request(example: Example) -> dict[str, Any]:
+    """The part of an example that the submission's process is told."""
+    return {
+        "given": example.given,
+        "code": example.code,
+        "then": list(example.then),
+        "typed": list(example.typed),
+        "draws": list(example.draws),
+        "seed": example.seed,
+    }
+
+
 _NOTHING_TYPED: dict[str, Any] = {"typed": [], "draws": [], "seed": None}
 
 
-def _error(facts: dict[str, Any]) -> Raised | None:
+def _error(facts: dict[str, Any], name: str = "error") -> Raised | None:
     """The exception among the facts."""
-    found = facts["error"]
+    found = facts[name]
     if not found:
         return None
     return Raised(

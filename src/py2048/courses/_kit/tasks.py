@@ -7,7 +7,7 @@ The process that runs a submission gets the code of an example and never what is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -78,10 +78,10 @@ class Check:
     weight: int = 1
     seconds: float | None = None
 
-    def listed(self) -> Iterator[Example]:
+    def listed(self) -> list[Example]:
         """The examples, smallest first."""
         found = self.examples() if callable(self.examples) else self.examples
-        return iter(sorted(found, key=lambda example: example.size))
+        return sorted(found, key=lambda example: example.size)
 
 
 @dataclass(frozen=True)

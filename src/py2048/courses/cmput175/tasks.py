@@ -97,7 +97,7 @@ TASKS = (
                 "in play, only a move that changed something brings a tile", run=cells.stays_still
             ),
         ),
-        mended=mended.CREATE + mended.CELLS + mended.ROW + mended.DIRECTIONS,
+        mended=mended.CREATE + mended.CELLS + mended.ROW + mended.DIRECTIONS + mended.COLLAPSIBLE,
     ),
 )
 

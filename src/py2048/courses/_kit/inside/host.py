@@ -66,6 +66,7 @@ class Host:
         self.names: dict[str, Any] = {}
         self.helpers: dict[str, Any] = {}
         self.copied: dict[str, Any] = {}
+        self.prelude: tuple[str, Any] = "", None
         self.module: Any = None
         self.pending: dict[str, Any] | None = None
         self.running = False
@@ -215,15 +216,61 @@ class Host:
 
     def do_begin(self, request: dict[str, Any]) -> None:
         """Make the names fresh: those of the module, the module, the helpers."""
+        error = self._begin(request)
+        self._reply({"state": "done", "error": error})
+
+    def _begin(self, request: dict[str, Any]) -> dict[str, Any] | None:
+        """Fresh names and the prelude; return its error."""
         self.names = {**self.helpers, "__name__": "__console__"}
         self.copied = {}
         self._follow()
-        error = None
-        if request["prelude"]:
-            code = compile(request["prelude"], "<grader>", "exec")
-            error = self.guard(request["seconds"], lambda: exec(code, self.names))[1]
-        described = None if error is None else self.describe(error)
-        self._reply({"state": "done", "error": described})
+        if not request["prelude"]:
+            return None
+        code = self._compiled(request["prelude"])
+        error = self.guard(request["seconds"], lambda: exec(code, self.names))[1]
+        return None if error is None else self.describe(error)
+
+    def _compiled(self, prelude: str) -> Any:
+        if self.prelude[0] != prelude:
+            self.prelude = prelude, compile(prelude, "<grader>", "exec")
+        return self.prelude[1]
+
+    def do_examples(self, request: dict[str, Any]) -> None:
+        """Run examples one after the other, each with fresh names; stop when one overruns."""
+        found = []
+        for example in request["examples"]:
+            facts = self._example(example, request)
+            found.append(facts)
+            if facts["over"]:
+                break
+        self._reply({"state": "done", "found": found})
+
+    def _example(self, example: dict[str, Any], request: dict[str, Any]) -> dict[str, Any]:
+        """Prepare, run, and look afterwards."""
+        seconds = request["seconds"]
+        early = self._begin(request)
+        nothing: dict[str, Any] = {
+            "value": None,
+            "error": None,
+            "output": "",
+            "then": [],
+            "over": False,
+        }
+        if early is None and example["given"]:
+            self._prepare({**example, "typed": [], "draws": []})
+            early = self._run(example["given"], seconds)["error"]
+        if early is not None:
+            return {**nothing, "early": early, "over": early["type"] == "OutOfTime"}
+        self.screen.take()
+        self._prepare(example)
+        facts = {**nothing, "early": None, **self._run(example["code"], seconds)}
+        facts["output"] = self.screen.take()
+        facts["over"] = bool(facts["error"]) and facts["error"]["type"] == "OutOfTime"
+        if not facts["over"]:
+            self._follow()
+            facts["then"] = [self._run(expression, seconds) for expression in example["then"]]
+        self.screen.take()
+        return facts
 
     def _follow(self) -> None:
         """Bring the names up to date with the module's, but for those that were assigned."""
@@ -238,19 +285,23 @@ class Host:
         """Run some lines; the value of a last expression is the value of them all."""
         self._prepare(request)
         before = self.running
-        value, error = self.guard(request["seconds"], lambda: self._evaluate(request["code"]))
-        text = None
-        if error is None:
-            text, error = self.guard(request["seconds"], lambda: wire.encode(value))
-        facts = {
-            "value": None if text is None else wire.Raw(text),
-            "error": None if error is None else self.describe(error),
-        }
+        facts = self._run(request["code"], request["seconds"])
         if before:
             self.pending = facts  # the program goes on first; see `wait`
             self._time(request["seconds"])
         else:
             self._reply({**facts, "state": "done"})
+
+    def _run(self, code: str, seconds: float) -> dict[str, Any]:
+        """Run lines: the value of a last expression, or the error."""
+        value, error = self.guard(seconds, lambda: self._evaluate(code))
+        text = None
+        if error is None:
+            text, error = self.guard(seconds, lambda: wire.encode(value))
+        return {
+            "value": None if text is None else wire.Raw(text),
+            "error": None if error is None else self.describe(error),
+        }
 
     def _prepare(self, request: dict[str, Any]) -> None:
         self.keyboard.type(request["typed"])

@@ -45,3 +45,9 @@ def _move(turned, backwards):
 Grid.collapseLeft, Grid.collapseRight = _move(False, False), _move(False, True)
 Grid.collapseUp, Grid.collapseDown = _move(True, False), _move(True, True)
 """
+COLLAPSIBLE = """
+def _collapsible(self):
+    lines = [list(line) for line in (*self._grid, *zip(*self._grid))]
+    return any(0 in line or any(map(int.__eq__, line, line[1:])) for line in lines)
+Grid.collapsible = _collapsible
+"""
