@@ -9,7 +9,8 @@ ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 SETUP := PYTHON="$(PYTHON)" EXTRAS="$(EXTRAS)" scripts/setup
-PYTEST := $(BIN)/python -m pytest
+# A run that decides whether a change lands tries the same things each time; others vary them.
+PYTEST := $(BIN)/python -m pytest $(if $(CI),--randomly-seed=2048)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

@@ -57,8 +57,10 @@ class Worker:
 
     def kill(self) -> list[str]:
         """Kill the worker with SIGKILL and return all that it had said."""
+        assert self.process.stdout is not None
         self.process.kill()
-        return self.process.communicate()[0].splitlines()
+        # communicate() would read past what `hear` has left in the buffer, and lose it.
+        return self.process.stdout.read().splitlines()
 
 
 @contextmanager
@@ -96,6 +98,7 @@ def test_a_killed_process_loses_no_acknowledged_turn(url: str) -> None:
         with workers(1) as (worker,):
             worker.tell("play_on", url)
             worker.hear("resumed")
+            acknowledged.append(worker.hear("kept"))
             time.sleep(random.uniform(0.0, 0.1))
             acknowledged += [line.removeprefix("kept ") for line in worker.kill()]
         with open_store(url) as store:
