@@ -310,6 +310,17 @@ async def test_the_end_has_a_panel_and_can_be_undone() -> None:
         assert not session.game.is_over
 
 
+async def test_a_finished_game_is_shown_as_finished() -> None:
+    """An application that opens on a game that is over says so."""
+    session = table("2 4 2\n4 2 4", "classic:size=2x3")
+    app = GameApp(session, reduced_motion=True)
+    async with app.run_test() as pilot:
+        await pilot.pause()
+        assert "Game over" in app.table.note
+        await pilot.press("n")
+        assert not session.game.is_over
+
+
 async def test_rules_that_end_at_the_target_end_in_triumph() -> None:
     """Under comp1127 the target ends the game: the panel says that it is won."""
     app = GameApp(table(NEARLY_WON, "comp1127"), reduced_motion=True)

@@ -17,13 +17,14 @@ from py2048.errors import Py2048Error, StorageError
 from py2048.game import Record
 from py2048.players import list_players
 from py2048.rules import Rules, list_rules
-from py2048.session import HINT_PLAYER, Event, GameStarted, SavedGame, Session, StorageTrouble
+from py2048.session import HINT_PLAYER, Event, SavedGame, Session, StorageTrouble
 from py2048.ui.autoplay import PURPOSE, SPEEDS, START_SPEED, Autoplay
 from py2048.ui.describe import describe_rules
 from py2048.ui.terminal.board import BoardView
 from py2048.ui.terminal.dialogs import Choice, Help, Menu, Prompt, Question
 from py2048.ui.terminal.keys import BINDINGS
 from py2048.ui.terminal.presenter import Presenter
+from py2048.ui.terminal.standing import standing
 from py2048.ui.terminal.table import Table
 from py2048.ui.themes import DEFAULT_THEME, THEMES, Theme, ThemeError, get_theme, next_theme
 from py2048.ui.thinking import Thinker, Thought
@@ -98,10 +99,8 @@ class GameApp(App[None]):
         if self.session.version == 0:
             self._begin()
         else:
-            game = self.session.game
-            self.presenter.show(
-                GameStarted(game.board, game.score, self.session.best, resumed=game.ply > 0)
-            )
+            for event in standing(self.session):
+                self.presenter.show(event)
         if self._wanted_player:
             self.action_autoplay()
 

@@ -12,8 +12,9 @@ from typing import TextIO
 from py2048.engine import Direction
 from py2048.errors import DirectionError, Py2048Error, did_you_mean
 from py2048.rules import Rules
-from py2048.session import HINT_PLAYER, Event, GameStarted, Session
+from py2048.session import HINT_PLAYER, Event, Session
 from py2048.ui.describe import describe, describe_board, describe_rules
+from py2048.ui.terminal.standing import standing
 
 HELP = (
     "Moves: left, right, up, down, or l, r, u, d.",
@@ -69,11 +70,11 @@ class LineMode:
     def begin(self) -> None:
         """Put a game on the table, or read out the one that is there."""
         self._write("2048. Type help for the commands.")
-        session, game = self._session, self._session.game
-        if session.version > 0:
-            self.show(GameStarted(game.board, game.score, session.best, resumed=game.ply > 0))
-        elif not session.resume():
-            session.start()
+        if self._session.version > 0:
+            for event in standing(self._session):
+                self.show(event)
+        elif not self._session.resume():
+            self._session.start()
 
     def show(self, event: Event) -> None:
         """Write what happened."""
@@ -162,7 +163,8 @@ class LineMode:
 
     def _score(self, _: str) -> None:
         game = self._session.game
-        self._write(f"Score {game.score}. Best {self._session.best}. {game.ply} moves.")
+        moves = "1 move" if game.ply == 1 else f"{game.ply} moves"
+        self._write(f"Score {game.score}. Best {self._session.best}. {moves}.")
 
     def _rules(self, _: str) -> None:
         rules = self._session.rules

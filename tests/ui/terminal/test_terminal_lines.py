@@ -1,0 +1,185 @@
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from py2048.engine import Board
+from py2048.rules import Rules
+from py2048.session import Session, open_session
+from py2048.ui.terminal import lines
+
+GREETING = "2048. Type help for the commands."
+
+
+def transcript(
+    text: str, *, board: str = "", rules: str = "classic", player: str | None = None, seed: int = 7
+) -> list[str]:
+    """What line mode answers to the lines of `text`, after its greeting and the new game."""
+    session = Session()
+    session.start(Rules.parse(rules), seed=seed, board=Board.parse(board) if board else None)
+    out = io.StringIO()
+    assert lines.run(session, io.StringIO(text), out, player=player) == 0
+    greeting, started, *answers = out.getvalue().splitlines()
+    assert greeting == GREETING
+    assert started.startswith("New game, ")
+    return answers
+
+
+def test_a_short_game() -> None:
+    """Each command is answered by one line; the whole is what a listener needs to play."""
+    session, out = Session(), io.StringIO()
+    session.start(seed=7)
+    lines.run(session, io.StringIO("left\nu\nundo\nredo\nundo\nu\nscore\nquit\nleft\n"), out)
+    assert out.getvalue().splitlines() == [
+        GREETING,
+        "New game, 4 by 4. A 2 at row 1, column 3. A 2 at row 3, column 3. Score 0. Best 0.",
+        "Left: nothing merged. A 2 at row 2, column 4. Score 0.",
+        "Up: merged 2 and 2 into 4, plus 4. A 2 at row 2, column 1. Score 4.",
+        "Undone: up. Score 0.",
+        "Redone. Up: merged 2 and 2 into 4, plus 4. A 2 at row 2, column 1. Score 4.",
+        "Undone: up. Score 0.",
+        "Up: merged 2 and 2 into 4, plus 4. A 2 at row 2, column 1. Score 4.",
+        "Score 4. Best 4. 2 moves.",
+    ]
+
+
+@pytest.mark.parametrize("word", ["left", "LEFT", "l", " Left ", "←"])
+def test_directions_are_words_letters_and_arrows(word: str) -> None:
+    """Directions are understood in full and in short, in any case."""
+    [answer] = transcript(f"{word}\n", board="2 2 . .\n. . . .\n. . . .\n. . . .")
+    assert answer.startswith("Left: merged 2 and 2 into 4, plus 4. ")
+
+
+def test_the_board_is_read_row_by_row() -> None:
+    """The board is one line a row."""
+    assert transcript("board\n", board="2 . .\n. 4 .", rules="2x4:size=2x3") == [
+        "Row 1: 2, empty, empty.",
+        "Row 2: empty, 4, empty.",
+    ]
+
+
+def test_mistakes_are_answered_with_the_nearest_command() -> None:
+    """An unknown word, a move that moves nothing, bad rules and a bad number get one line each."""
+    answers = transcript(
+        "lefft\n\nleft\nnew clasic\nauto some\nsave\n",
+        board="2 . .\n. . .",
+        rules="classic:size=2x3",
+    )
+    assert answers == [
+        "Unknown command 'lefft'; did you mean 'left'?. Type help.",
+        "Left: nothing moves.",
+        "no rules are called 'clasic'; did you mean 'classic'?",
+        "auto 'some': give a number of moves, such as auto 10.",
+        "Name a file, such as save game.2048.json.",
+    ]  # fmt: skip
+
+
+def test_new_asks_while_a_game_is_in_progress() -> None:
+    """New starts over only after yes; anything else keeps the game."""
+    answers = transcript("left\nnew\nno\nnew\nscore\nyes\nnew 3x4\nyes\n")
+    question = "A game is in progress. Start a new one? Type yes or no."
+    assert answers[1:4] == [question, "The game goes on.", question]
+    assert answers[4] == "Score 0. Best 0. 1 move."
+    assert answers[5].startswith("Unknown command 'yes'")
+    assert answers[6] == question
+    assert answers[7].startswith("New game, 3 by 4.")
+
+
+def test_a_hint_ranks_the_moves_and_auto_plays_them() -> None:
+    """A hint speaks of all legal moves; auto lets the player make them."""
+    session, out = Session(), io.StringIO()
+    session.set_setting("player", "greedy")
+    session.start(board=Board.parse("2 2 4 8\n. . . .\n. . . .\n. . . ."), seed=7)
+    lines.run(session, io.StringIO("hint\nauto 3\nrules\n"), out)
+    answers = out.getvalue().splitlines()
+    assert answers[2].startswith("Hint: left. Worth in points: left 5, right 5, down 1.")
+    assert session.game.ply == 3
+    assert answers[-1] == "Rules classic: 4x4, new 2 (90 %) or 4 (10 %), target 2048."
+
+
+def test_the_end_is_announced_and_moves_are_refused_kindly() -> None:
+    """After the end moves and hints say what can be done; undo still works."""
+    answers = transcript("left\nhint\nhelp\n", board="2 4 2\n4 2 4", rules="classic:size=2x3")
+    assert answers[0] == "Game over: no move is left. Score 0. Best 0."
+    assert answers[1:3] == ["The game is over. Type new or undo."] * 2
+    assert answers[3:] == list(lines.HELP)
+
+
+def test_a_player_plays_to_the_end() -> None:
+    """With a player the whole game is told, move by move, to its end."""
+    answers = transcript("", rules="2x4", player="random:seed=5")
+    assert answers[-1].startswith("Game over: ")
+    assert all(": " in answer for answer in answers)
+
+
+def test_the_end_of_the_input_keeps_the_game() -> None:
+    """When the input ends the program ends; the next one goes on with the game."""
+    session, out = open_session(), io.StringIO()
+    lines.run(session, io.StringIO("left\nup\nright"), out)
+    board, ply = session.game.board, session.game.ply
+    assert ply > 0
+    session.close()
+    session, out = open_session(), io.StringIO()
+    lines.run(session, io.StringIO(""), out)
+    assert (session.game.board, session.game.ply) == (board, ply)
+    assert out.getvalue().splitlines()[1].startswith("Game resumed, 4 by 4. ")
+    session.close()
+
+
+def test_games_are_saved_resumed_and_written(tmp_path: Path) -> None:
+    """Other rules keep their own game; a record can be written; a bad path is explained."""
+    path = tmp_path / "game.2048.json"
+    session, out = open_session(), io.StringIO()
+    text = (
+        f"left\nright\nresume 3x4\nnew 3x4\nyes\nresume classic\nsave {path}\nsave {tmp_path}\nboard\n"
+    )
+    lines.run(session, io.StringIO(text), out)
+    session.close()
+    answers = out.getvalue().splitlines()
+    assert "There is no game to resume." in answers
+    assert any(answer.startswith("Game resumed, 4 by 4.") for answer in answers)
+    assert f"Saved as {path}." in answers
+    assert path.exists()
+    assert any(str(tmp_path) in answer and "Saved" not in answer for answer in answers)
+    assert answers[-1].startswith("Row 4: ")
+
+
+def test_through_a_real_pipe_without_escape_codes() -> None:
+    """In a pipe every line is printable, and answers come at once, before the input ends."""
+    code = (
+        "import sys; from py2048.session import Session; from py2048.ui.terminal import lines\n"
+        "s = Session(); s.start(seed=7); sys.exit(lines.run(s, sys.stdin, sys.stdout))"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    heard = [process.stdout.readline(), process.stdout.readline()]
+    for command in ("left", "up", "hint", "board"):
+        process.stdin.write(command + "\n")
+        process.stdin.flush()
+        heard.append(process.stdout.readline())
+    rest, trouble = process.communicate()
+    assert process.returncode == 0
+    assert trouble == ""
+    assert heard[2] == "Left: nothing merged. A 2 at row 2, column 4. Score 0.\n"
+    assert all(line.rstrip("\n").isprintable() for line in [*heard, *rest.splitlines()])
+
+
+def test_line_mode_loads_no_screen_library() -> None:
+    """Line mode starts without Textual."""
+    code = "import sys; import py2048.ui.terminal.lines; print('textual' in sys.modules)"
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert answer.stdout.strip() == "False"

@@ -1,0 +1,126 @@
+"""The application in a real pseudo-terminal, looked at through a terminal emulator."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pexpect
+import pyte
+import pytest
+
+from py2048.engine import Board, Direction
+from py2048.game import Game
+from py2048.rules import get_rules
+from py2048.session import open_session
+from py2048.ui.themes import DARK, LIGHT
+
+PLAY = (
+    "import sys; from py2048.session import open_session; from py2048.ui.terminal import run\n"
+    "s = open_session(); s.resume() or s.start(seed=7)\n"
+    "status = run(s); s.close(); sys.exit(status)"
+)
+COLUMNS, ROWS = 80, 24
+
+
+class Terminal:
+    """A program in a pseudo-terminal and the screen it has painted."""
+
+    def __init__(self, data_folder: Path) -> None:
+        self.screen = pyte.Screen(COLUMNS, ROWS)
+        self._stream = pyte.ByteStream(self.screen)
+        environment = os.environ | {
+            "TERM": "xterm-256color",
+            "COLORTERM": "truecolor",
+            "PY2048_HOME": str(data_folder),
+        }
+        self.process = pexpect.spawn(
+            sys.executable, ["-c", PLAY], env=environment, dimensions=(ROWS, COLUMNS)
+        )
+        self.process.delaybeforesend = None
+
+    def read(self) -> None:
+        """Take in what has been painted by now."""
+        try:
+            # The emulator knows no private keyboard modes and would print their tails.
+            raw = self.process.read_nonblocking(1 << 16, timeout=0.05)
+            self._stream.feed(re.sub(rb"\x1b\[[<>=][0-9;]*u", b"", raw))
+        except (pexpect.TIMEOUT, pexpect.EOF):
+            pass
+
+    def until(self, condition: Callable[[], bool], what: str) -> None:
+        """Read until the screen is as wanted."""
+        end = time.monotonic() + 60
+        while not condition():
+            assert time.monotonic() < end, f"no {what} on:\n" + "\n".join(self.screen.display)
+            self.read()
+
+    def shows(self, text: str) -> bool:
+        """Whether the text stands somewhere on the screen."""
+        return any(text in line for line in self.screen.display)
+
+    def board(self) -> list[list[str]]:
+        """The numbers on the board, row by row, as the screen shows them."""
+        rows = []
+        for line in self.screen.display:
+            numbers = re.findall(r"\d+", line[:44])
+            if numbers:
+                rows.append(numbers)
+        return rows
+
+
+@pytest.fixture
+def terminal(data_folder: Path) -> Iterator[Terminal]:
+    terminal = Terminal(data_folder)
+    yield terminal
+    terminal.process.close(force=True)
+
+
+def numbers(board: Board) -> list[list[str]]:
+    rows = [[str(tile) for tile in row if tile] for row in board.rows]
+    return [row for row in rows if row]
+
+
+def test_a_person_plays_switches_theme_quits_and_comes_back(
+    terminal: Terminal, data_folder: Path
+) -> None:
+    """The screen shows the game; 40 keys in one burst all count; quitting keeps the game."""
+    game = Game(get_rules("classic"), seed=7)
+    terminal.until(lambda: terminal.shows("SCORE"), "score")
+    terminal.until(lambda: terminal.board() == numbers(game.board), "first board")
+    assert terminal.screen.buffer[0][60].bg == DARK.page.removeprefix("#")
+
+    arrows = {Direction.LEFT: "\x1b[D", Direction.UP: "\x1b[A", Direction.RIGHT: "\x1b[C"}
+    burst = [Direction.LEFT, Direction.UP, Direction.RIGHT, Direction.UP] * 10
+    terminal.process.send("".join(arrows[direction] for direction in burst))
+    for direction in burst:
+        game.attempt(direction)
+    terminal.until(lambda: terminal.shows(f"{game.ply} moves"), f"{game.ply} moves")
+    terminal.until(lambda: terminal.board() == numbers(game.board), "board after the burst")
+    assert terminal.shows(f"{game.score:,}")
+
+    terminal.process.send("t")
+    terminal.until(
+        lambda: terminal.screen.buffer[0][60].bg == LIGHT.page.removeprefix("#"), "light page"
+    )
+    terminal.process.send("n")
+    terminal.until(lambda: terminal.shows("Start a new game?"), "question")
+    terminal.process.send("n")
+    terminal.until(lambda: not terminal.shows("Start a new game?"), "answer")
+    terminal.process.send("q")
+    while terminal.process.isalive():
+        terminal.read()
+    assert terminal.process.exitstatus == 0
+
+    again = Terminal(data_folder)
+    again.until(lambda: again.shows("Game resumed"), "resumed game")
+    again.until(lambda: again.board() == numbers(game.board), "board of the resumed game")
+    again.process.close(force=True)
+    session = open_session()
+    assert session.resume()
+    assert session.game.board == game.board
+    session.close()

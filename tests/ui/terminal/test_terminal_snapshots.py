@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from py2048.engine import Board
+from py2048.rules import get_rules
+from py2048.session import Session
+from py2048.ui.terminal.app import GameApp
+
+FULL = "2 4 8 16\n32 64 128 256\n512 1024 2048 4096\n8192 65536 131072 ."
+
+
+@pytest.mark.parametrize(
+    ("theme", "size"),
+    [("dark", (80, 24)), ("colour-blind", (40, 24)), ("high-contrast", (20, 10))],
+)
+def test_every_arrangement_looks_as_it_did(
+    snap_compare: Callable[..., bool], theme: str, size: tuple[int, int]
+) -> None:
+    """Beside, above and compact: each arrangement keeps its look, in another theme each."""
+    session = Session()
+    session.start(get_rules("classic"), board=Board.parse(FULL), seed=7)
+    app = GameApp(session, theme=theme, reduced_motion=True)
+    assert snap_compare(app, terminal_size=size)
