@@ -227,6 +227,7 @@ def test_a_complete_plan_is_a_whole_legal_game(shape) -> None:
         game.play(planner[index])
     assert game.is_over
     assert game.score == len(planner) <= longest_game(game.start)
+    assert planner.last_board() == game.board
 
 
 def test_stepping_back_with_a_wider_beam_passes_dead_ends() -> None:

@@ -253,6 +253,17 @@ class BeamPlanner:
         """The planned move with this number, from 0."""
         return Direction(self._plan[index])
 
+    def last_board(self) -> Board:
+        """Return the board to which the plan leads."""
+        with self._lock:
+            moves = np.frombuffer(bytes(self._plan), np.uint8)
+        cells = self._geometry.follow(_cells(self.board), moves)
+        tiles = [1 << rank if rank else 0 for rank in cells.tolist()]
+        columns = self.rules.columns
+        return Board.from_rows(
+            tiles[first : first + columns] for first in range(0, self.rules.cells, columns)
+        )
+
     def take(self) -> Direction | None:
         """Return the next move to play and settle it; `None` if no more are planned yet.
 
