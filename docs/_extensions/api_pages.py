@@ -35,7 +35,7 @@ LAYERS = (
 )
 """What programs build on, from the bottom; the screens and courses have pages of their own."""
 
-DIRECTIVE = ".. automodule:: {}\n   :members:\n   :ignore-module-all:"
+DIRECTIVE = ".. automodule:: {}\n   :members:\n   :show-inheritance:\n   :ignore-module-all:"
 """Each object has its place where it is defined, and none where it is only offered again."""
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from py2048.engine import Board, Direction
 from py2048.errors import StorageError
@@ -13,7 +12,6 @@ from py2048.players import Player, make_player
 from py2048.rules import Rules, get_rules
 from py2048.session.advice import Hint, Question
 from py2048.session.events import (
-    Event,
     GameOver,
     GameStarted,
     Hinted,
@@ -25,9 +23,10 @@ from py2048.session.events import (
 )
 from py2048.session.keeper import Keeper, finish_left_behind
 from py2048.session.play import Play
+from py2048.session.shelf import Shelf
 
 if TYPE_CHECKING:
-    from py2048.storage import RecordSummary, SavedGame, ScoreSummary, Store
+    from py2048.storage import SavedGame, Store
 
 HINT_PLAYER = "expectimax"
 """The player that gives hints unless another is asked for."""
@@ -35,10 +34,8 @@ HINT_PLAYER = "expectimax"
 PERSON = ("plain", "assisted")
 """The categories of games that a person played alone; only these count for the best score."""
 
-Listener = Callable[[Event], None]
 
-
-class Session:
+class Session(Shelf):
     """One player at one table: a game, its history, its best score, and what may be done.
 
     Every change is saved before the call returns, and announced to the listeners as an event
@@ -54,12 +51,9 @@ class Session:
     def __init__(
         self, store: Store | None = None, *, owner: str = "local", player: str = ""
     ) -> None:
-        self._store = store
-        self._owner = owner
+        super().__init__(store, owner)
         self._player = player
         self._keeper = Keeper(store, owner) if store else None
-        self._listeners: list[Listener] = []
-        self._settings: dict[str, Any] = {}
         self._bests: dict[str, int] = {}
         self._advisers: dict[str, Player] = {}
         self._version = 0
@@ -108,17 +102,6 @@ class Session:
         """Grows with every change of the position; a `Hint` for an older one is outdated."""
         return self._version
 
-    # Listeners
-
-    def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Call `listener` with every event from now on; return how to stop that."""
-        self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
-
-    def _emit(self, event: Event) -> None:
-        for listener in tuple(self._listeners):
-            listener(event)
-
     # Starting and resuming
 
     def start(
@@ -166,14 +149,6 @@ class Session:
         self._leave()
         self._play = self._keeper.load(saved)
         self._announce(resumed=True)
-
-    def saved_games(self) -> list[SavedGame]:
-        """Return the games in progress, the last played first.
-
-        Raises:
-            StorageError: if the store cannot be read.
-        """
-        return self._store.list_games(self._owner, finished=False) if self._store else []
 
     def start_from(self, record: Record) -> None:
         """Go on with the game of `record`, with all its turns to be undone.
@@ -348,56 +323,6 @@ class Session:
         """
         self.record().save(path)
 
-    def scores(self, rules: Rules | None = None) -> list[ScoreSummary]:
-        """Return the best scores and averages by rules and category.
-
-        Raises:
-            StorageError: if the store cannot be read.
-        """
-        if self._store is None:
-            return []
-        text = None if rules is None else str(rules)
-        return self._store.score_summaries(self._owner, rules=text)
-
-    def finished(self, rules: Rules | None = None, *, limit: int = 20) -> list[RecordSummary]:
-        """Return finished games, the best first.
-
-        Raises:
-            StorageError: if the store cannot be read.
-        """
-        if self._store is None:
-            return []
-        text = None if rules is None else str(rules)
-        return self._store.records(rules=text, owner=self._owner, limit=limit)
-
-    def finished_record(self, record_id: str) -> Record:
-        """Return one of the `finished` games.
-
-        Raises:
-            StorageError: if there is none of that name.
-            RecordError: if it is damaged.
-        """
-        if self._store is None:
-            raise StorageError("this session keeps no games: it was opened without a store")
-        return Record.from_json(self._store.load_record(record_id))
-
-    # Settings
-
-    def get_setting(self, key: str, default: Any = None) -> Any:
-        """Return what `set_setting` remembered, or `default`."""
-        if key not in self._settings and self._store:
-            store = self._store
-            self._guard(lambda: self._settings.update({key: store.get_setting(key)}))
-        value = self._settings.get(key)
-        return default if value is None else value
-
-    def set_setting(self, key: str, value: Any) -> None:
-        """Remember a JSON value for the next session."""
-        self._settings[key] = value
-        if self._store:
-            store = self._store
-            self._guard(lambda: store.set_setting(key, value))
-
     # The store
 
     def _save(self) -> None:
@@ -425,14 +350,6 @@ class Session:
         if self._store:
             store = self._store
             self._guard(lambda: store.note_score(text, self._owner, self.category, score))
-
-    def _guard(self, action: Callable[[], Any]) -> Any:
-        """Do something with the store; a failure is announced and yields `None`."""
-        try:
-            return action()
-        except StorageError as error:
-            self._emit(StorageTrouble(str(error)))
-            return None
 
 
 def open_session(url: str | None = None, *, owner: str = "local", player: str = "") -> Session:
