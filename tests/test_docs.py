@@ -20,6 +20,7 @@ from sybil.parsers.myst import CodeBlockParser, PythonCodeBlockParser, SkipParse
 
 from py2048 import list_players, list_rules
 from py2048.cli.app import app
+from py2048.ui.terminal.keys import COMMANDS
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "src"
@@ -171,6 +172,13 @@ def test_each_command_is_documented() -> None:
             assert option.param_type_name == "argument" or names & set(
                 re.findall(r"`(-[-\w]+)", text)
             ), f"the section of py2048 {name} lacks {option.opts}"
+
+
+def test_each_key_is_documented() -> None:
+    """The page about playing names the first key of each command of the terminal."""
+    page = (ROOT / "docs/tutorial/playing.md").read_text(encoding="utf-8")
+    keys = {command.shown.split()[0] for command in COMMANDS}
+    assert not {key for key in keys if f"`{key}`" not in page}
 
 
 def test_links_between_pages_lead_somewhere() -> None:
