@@ -183,10 +183,12 @@ def slide_lines(
     step, stride = (columns, 1) if vertical else (1, columns)
     if backward:
         step = -step
-    new_low, new_high, points = ZERO, ZERO, 0
+    new_low, new_high = ZERO, ZERO
+    points: Int = 0
     for line in range(lines):
         first = line * stride - (step * (length - 1) if backward else 0)
-        target, waiting, is_open = first, np.int64(0), False
+        target, is_open = first, False
+        waiting: Int = 0
         for position in range(length):
             rank = rank_at(low, high, first + position * step)
             if rank == 0:

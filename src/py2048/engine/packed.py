@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from py2048.engine import _packed_kernels as kernels
 from py2048.engine.board import Board, Cell
 from py2048.engine.direction import Direction
-from py2048.engine.spawning import cumulative_weights, edge_cells, ranks_of
+from py2048.engine.rule_arrays import cumulative_weights, edge_cells, ranks_of
 from py2048.errors import BoardError, IllegalMoveError
 from py2048.rules import EdgeSpawn, Merging, Rules
 

@@ -1,4 +1,4 @@
-"""The spawn of rules as arrays and cell lists, as the compiled engine takes it."""
+"""Rules as the compiled engine takes them: numbers, tables and lists of cells."""
 
 from __future__ import annotations
 
@@ -10,7 +10,42 @@ from numpy.typing import NDArray
 
 from py2048.engine.board import Cell
 from py2048.engine.direction import Direction
-from py2048.rules import Rules, Weights
+from py2048.rules import BoardSum, MergePoints, Merging, MovePoints, Rules, Weights
+
+RuleArrays = tuple[
+    NDArray[np.int64],
+    NDArray[np.uint8],
+    NDArray[np.uint64],
+    NDArray[np.uint8],
+    NDArray[np.uint64],
+    NDArray[np.int64],
+]
+"""Numbers, spawn ranks, spawn thresholds, start ranks, start thresholds, edges."""
+
+
+def rule_arrays(rules: Rules) -> RuleArrays:
+    """Return what the block kernels need to know of `rules`.
+
+    The numbers are, in order: rows, columns, whether merges cascade, the scoring (0 for merges, 1
+    for moves, 2 for the sum), the points of a legal and of an illegal move, the rank that ends
+    the game (0 for none), whether the spawn is deterministic, and the bounds of the number of
+    start tiles.
+    """
+    scoring = rules.scoring
+    kind = [MergePoints, MovePoints, BoardSum].index(type(scoring))
+    legal, illegal = (scoring.legal, scoring.illegal) if isinstance(scoring, MovePoints) else (0, 0)
+    target = rules.target.bit_length() - 1 if rules.target and rules.ends_at_target else 0
+    numbers = [
+        *(rules.rows, rules.columns, rules.merging is Merging.CASCADE),
+        *(kind, legal, illegal, target, rules.is_deterministic),
+        *(rules.start.low, rules.start.high),
+    ]
+    return (
+        np.array(numbers, np.int64),
+        *(tile_ranks(rules.spawn_weights), thresholds(rules.spawn_weights)),
+        *(tile_ranks(rules.start_weights), thresholds(rules.start_weights)),
+        edge_table(rules.rows, rules.columns),
+    )
 
 
 def ranks_of(rules: Rules) -> NDArray[np.uint8]:

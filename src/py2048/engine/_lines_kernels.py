@@ -1,0 +1,191 @@
+"""The slide and the legal moves of a block of boards of any shape and merging.
+
+See ``_lane_kernels.py`` for the layout. A line is copied to `scratch`, its first cell at the wall
+that each board moves to, worked on row by row of lanes, and copied back. Here rows are taken as
+slices: their distances are not known to the compiler, and this way it has to compare few of them
+before it trusts that none overlap.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from py2048._jit import kernel, select
+from py2048.engine._lane_kernels import (
+    B1,
+    B2,
+    DIRECTION,
+    EMPTY,
+    INDEX,
+    LANES,
+    LEGAL,
+    NO_MERGE,
+    POINT_BITS,
+    POINTS,
+    RANK,
+    U0,
+    U1,
+    WIDTH,
+    Bytes,
+    Halves,
+    Int,
+    pair_bits,
+)
+
+VERTICAL, HORIZONTAL = np.uint8(0), np.uint8(1)
+"""The higher bit of the directions along an axis."""
+
+
+@kernel(inline=True)
+def row_of(array: Bytes, number: Int) -> Bytes:
+    """Return one row of lanes."""
+    return array[number * LANES : (number + 1) * LANES]
+
+
+@kernel
+def slide_any(
+    board: Bytes,
+    flags: Bytes,
+    halves: Halves,
+    scratch: Bytes,
+    rows: Int,
+    columns: Int,
+    cascade: bool,
+) -> None:
+    """Slide every board in its direction; a direction that is not legal changes nothing."""
+    for lane in range(WIDTH):
+        halves[POINTS + lane] = U0
+    for column in range(columns):
+        slide_line(board, flags, halves, scratch, column, columns, rows, VERTICAL, cascade)
+    for row in range(rows):
+        first = row * columns
+        slide_line(board, flags, halves, scratch, first, 1, columns, HORIZONTAL, cascade)
+
+
+@kernel
+def slide_line(
+    board: Bytes,
+    flags: Bytes,
+    halves: Halves,
+    scratch: Bytes,
+    first: Int,
+    step: Int,
+    length: Int,
+    axis: np.uint8,
+    cascade: bool,
+) -> None:
+    """Slide one line of the boards that move along it.
+
+    Args:
+        board: the boards.
+        flags: the flags; ``INDEX`` and ``RANK`` are used up.
+        halves: gets the points added.
+        scratch: room for the line.
+        first: the first cell of the line.
+        step: from one cell to the next.
+        length: the number of cells.
+        axis: `VERTICAL` for a column, `HORIZONTAL` for a row.
+        cascade: whether a merged tile can merge again.
+    """
+    directions = flags[DIRECTION : DIRECTION + WIDTH]
+    gaps, merged = flags[INDEX : INDEX + WIDTH], flags[RANK : RANK + WIDTH]
+    for cell in range(length):
+        ahead, behind = first + cell * step, first + (length - 1 - cell) * step
+        take_row(
+            row_of(scratch, cell), row_of(board, ahead), row_of(board, behind), directions, axis
+        )
+    for cell in range(length - 2, -1, -1):
+        mark_empty(gaps, row_of(scratch, cell))
+        close_gap(scratch, gaps, cell, length)
+    for cell in range(length - 1):
+        for _ in range(length - 1 - cell if cascade else 1):
+            merge_row(row_of(scratch, cell), row_of(scratch, cell + 1), gaps, merged)
+            close_gap(scratch, gaps, cell + 1, length)
+            add_merged(halves[POINTS : POINTS + WIDTH], merged)
+    for cell in range(length):
+        target = row_of(board, first + cell * step)
+        forward, backward = row_of(scratch, cell), row_of(scratch, length - 1 - cell)
+        put_row(target, forward, backward, directions, axis)
+
+
+@kernel
+def take_row(target: Bytes, ahead: Bytes, behind: Bytes, directions: Bytes, axis: np.uint8) -> None:
+    """Copy a cell of the boards that move along the axis: `behind` where they move backward."""
+    for lane in range(WIDTH):
+        direction = directions[lane]
+        tile = select((direction & B1) != EMPTY, behind[lane], ahead[lane])
+        target[lane] = select(direction >> B1 == axis, tile, EMPTY)
+
+
+@kernel
+def put_row(target: Bytes, ahead: Bytes, behind: Bytes, directions: Bytes, axis: np.uint8) -> None:
+    """Copy a cell back to the boards that move along the axis."""
+    for lane in range(WIDTH):
+        direction = directions[lane]
+        tile = select((direction & B1) != EMPTY, behind[lane], ahead[lane])
+        target[lane] = select(direction >> B1 == axis, tile, target[lane])
+
+
+@kernel
+def mark_empty(gaps: Bytes, tiles: Bytes) -> None:
+    """Set `gaps` where a cell is empty."""
+    for lane in range(WIDTH):
+        gaps[lane] = np.uint8(tiles[lane] == EMPTY)
+
+
+@kernel
+def close_gap(scratch: Bytes, gaps: Bytes, first: Int, length: Int) -> None:
+    """Where `gaps` is set, move the cells of the line behind `first` up by one."""
+    for cell in range(first, length - 1):
+        pull_row(row_of(scratch, cell), row_of(scratch, cell + 1), gaps)
+    last = row_of(scratch, length - 1)
+    for lane in range(WIDTH):
+        last[lane] = select(gaps[lane] != EMPTY, EMPTY, last[lane])
+
+
+@kernel
+def pull_row(tiles: Bytes, behind: Bytes, gaps: Bytes) -> None:
+    """Where `gaps` is set, move the tiles from `behind`."""
+    for lane in range(WIDTH):
+        tiles[lane] = select(gaps[lane] != EMPTY, behind[lane], tiles[lane])
+
+
+@kernel
+def merge_row(tiles: Bytes, behind: Bytes, gaps: Bytes, merged: Bytes) -> None:
+    """Merge where the tile behind is equal; set `gaps` there, and `merged` to the new rank."""
+    for lane in range(WIDTH):
+        tile = tiles[lane]
+        equal = (tile == behind[lane]) & (tile != EMPTY)
+        bigger = np.uint8(tile + B1)
+        tiles[lane] = select(equal, bigger, tile)
+        merged[lane] = select(equal, bigger, NO_MERGE)
+        gaps[lane] = np.uint8(equal)
+
+
+@kernel
+def add_merged(points: Halves, merged: Bytes) -> None:
+    """Add the merged tiles to `points`; `NO_MERGE` falls out at bit 31."""
+    for lane in range(WIDTH):
+        points[lane] += U1 << np.uint32(merged[lane]) & POINT_BITS
+
+
+@kernel
+def legal_any(board: Bytes, flags: Bytes, rows: Int, columns: Int) -> None:
+    """Set ``LEGAL`` of every board."""
+    legal = flags[LEGAL : LEGAL + WIDTH]
+    for lane in range(WIDTH):
+        legal[lane] = EMPTY
+    for row in range(rows):
+        for column in range(columns):
+            cell = row * columns + column
+            if column + 1 < columns:
+                join_rows(legal, row_of(board, cell), row_of(board, cell + 1), B2)
+            if row + 1 < rows:
+                join_rows(legal, row_of(board, cell), row_of(board, cell + columns), EMPTY)
+
+
+@kernel
+def join_rows(legal: Bytes, tiles: Bytes, neighbours: Bytes, shift: np.uint8) -> None:
+    """Add the directions that two neighbouring cells allow."""
+    for lane in range(WIDTH):
+        legal[lane] |= np.uint8(pair_bits(tiles[lane], neighbours[lane]) << shift)
