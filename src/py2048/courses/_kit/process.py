@@ -18,10 +18,18 @@ import signal
 import subprocess
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from py2048.courses._kit.protection import PLAIN, SCRATCH, Protection, Setup, python
+from py2048.courses._kit.protection import (
+    AUTHORITY,
+    PLAIN,
+    SCRATCH,
+    Protection,
+    Setup,
+    python,
+)
 from py2048.courses._kit.values import decode
 from py2048.errors import CourseError
 
@@ -85,9 +93,10 @@ class Process:
     """A running interpreter, wrapped by a protection, that serves one submission."""
 
     def __init__(self, setup: Setup, protection: Protection, config: dict[str, Any]) -> None:
-        self.setup = setup
         self.protection = protection
         self.user = None if protection.keeps_root else _user()
+        self._keys: tempfile.TemporaryDirectory[str] | None = None
+        self.setup = setup = replace(setup, authority=self._authority(setup))
         self.closed = False
         self.complaint = ""
         down, self._requests = os.pipe()
@@ -149,8 +158,26 @@ class Process:
             "OMP_NUM_THREADS": "1",
             "MPLBACKEND": "Agg",
         }
-        passed = ("DISPLAY", "XAUTHORITY") if self.setup.real_window else ()
-        return words | {name: os.environ[name] for name in passed if name in os.environ}
+        if self.setup.real_window:
+            words["DISPLAY"] = os.environ.get("DISPLAY", "")
+        if self.setup.authority is not None:
+            seen = AUTHORITY if self.protection.own_root else str(self.setup.authority)
+            words["XAUTHORITY"] = seen
+        return words
+
+    def _authority(self, setup: Setup) -> Path | None:
+        """A copy of the display's key that the submission's user can read, and no other."""
+        path = Path(os.environ.get("XAUTHORITY") or Path.home() / ".Xauthority")
+        if not setup.real_window or not path.is_file():
+            return None
+        self._keys = tempfile.TemporaryDirectory(prefix="py2048-keys-")
+        copy = Path(self._keys.name, "authority")
+        shutil.copyfile(path, copy)
+        copy.chmod(0o400)
+        if self.user is not None:
+            Path(self._keys.name).chmod(0o711)
+            os.chown(copy, self.user, self.user)
+        return copy
 
     # -- asking -------------------------------------------------------------------------
 
@@ -235,6 +262,8 @@ class Process:
         lines = self._errors.read(4000).decode(errors="replace").strip().splitlines()
         self.complaint = lines[-1] if lines else ""
         self._errors.close()
+        if self._keys is not None:
+            self._keys.cleanup()
 
 
 def _hand_over(folder: Path, user: int) -> None:

@@ -22,6 +22,7 @@ INSIDE = Path(__file__).resolve().parent / "inside"
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/gnu/store")
 SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
 FONTS = ("/etc/fonts", "/var/cache/fontconfig")
+AUTHORITY = "/py2048/authority"
 SCRATCH = "/py2048/scratch"  # as a submission in bubblewrap sees it
 
 
@@ -58,7 +59,10 @@ class Limits:
 
 @dataclass(frozen=True)
 class Setup:
-    """The folders of one process: the prepared submission, given files, the scratch folder."""
+    """The folders of one process: the prepared submission, given files, the scratch folder.
+
+    `authority` is the X display's key, for a real window.
+    """
 
     folder: Path
     given: Path | None
@@ -67,6 +71,7 @@ class Setup:
     libraries: bool = False
     trusted: bool = False
     real_window: bool = False
+    authority: Path | None = None
 
     @property
     def library_paths(self) -> list[str]:
@@ -156,16 +161,17 @@ def _bubblewrap(setup: Setup) -> list[str]:
     if setup.given:
         words += ["--ro-bind", str(setup.given), "/py2048/given"]
     if setup.real_window:
-        words += _window_binds()
+        words += _window_binds(setup)
     words += ["--size", str(setup.limits.scratch_mib << 20), "--tmpfs", SCRATCH]
     return [*words, "--chdir", SCRATCH, "--"]
 
 
-def _window_binds() -> list[str]:
+def _window_binds(setup: Setup) -> list[str]:
     """Arguments for bubblewrap that let a submission open windows on this display."""
     words = ["--ro-bind-try", "/tmp/.X11-unix", "/tmp/.X11-unix"]
-    authority = os.environ.get("XAUTHORITY") or str(Path.home() / ".Xauthority")
-    return [*words, "--ro-bind-try", authority, authority]
+    if setup.authority is not None:
+        words += ["--ro-bind", str(setup.authority), AUTHORITY]
+    return words
 
 
 def _unshare(setup: Setup) -> list[str]:

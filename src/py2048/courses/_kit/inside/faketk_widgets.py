@@ -274,6 +274,8 @@ class Menu(Widget):
     def __init__(self, master: Any = None, cnf: Any = None, **options: Any) -> None:
         self.entries: list[tuple[str, dict[str, Any]]] = []
         super().__init__(master, cnf, **options)
+        if str(self.options.get("tearoff", 1)).lower() not in {"0", "false", "no"}:
+            self.entries.append(("tearoff", {}))
 
     def add(self, itemType: str, cnf: Any = None, **options: Any) -> None:
         """Add an entry."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .clock import Clock
 
 CLICKABLE = {"Button", "TButton", "Radiobutton", "TRadiobutton", "Checkbutton", "TCheckbutton"}
+LABELLED = {"command", "cascade", "checkbutton", "radiobutton"}  # kinds of menu entries
 READABLE = {"Entry", "TEntry", "Spinbox", "TSpinbox", "TCombobox"}
 
 
@@ -29,7 +30,7 @@ class Person:
     def windows(self) -> list[Any]:
         """The open windows that are not hidden, oldest first."""
         found = [widget for root in self._stage.roots() for widget in _tree(root)]
-        tops = [widget for widget in found if widget.winfo_toplevel() is widget]
+        tops = [widget for widget in found if _is_window(widget)]
         return [window for window in tops if window.state() == "normal"]
 
     def title(self) -> str:
@@ -167,9 +168,14 @@ def _tree(widget: Any) -> Iterator[Any]:
 def _within(window: Any) -> Iterator[Any]:
     """Everything in a window but not in the windows it owns."""
     for child in window.winfo_children():
-        if child.winfo_toplevel() is not child:
+        if not _is_window(child):
             yield child
             yield from _within(child)
+
+
+def _is_window(widget: Any) -> bool:
+    """Whether a widget is a window; Tk counts menus as windows of their own, people do not."""
+    return hasattr(widget, "wm_title")
 
 
 def _says(text: Any, wanted: str) -> bool:
@@ -190,7 +196,7 @@ def _texts_of(widget: Any) -> list[str]:
     if kind == "Menu":
         last = widget.index("end")
         entries = range(0 if last is None else last + 1)
-        return [str(widget.entrycget(i, "label")) for i in entries if widget.type(i) != "separator"]
+        return [str(widget.entrycget(i, "label")) for i in entries if widget.type(i) in LABELLED]
     if not widget.winfo_ismapped():
         return []
     if kind == "Canvas":

@@ -1,0 +1,221 @@
+"""Programs with windows are graded on a stand-in for Tk, and in the same way on a real display."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from toys import failures, grade_source
+
+from py2048.courses._kit import Check, Example, Grading, Session, Task
+from py2048.courses._kit.protection import strongest
+from py2048.courses._kit.runner import Surroundings
+from py2048.courses._kit.sources import Workspace
+
+WINDOWS = Grading("toy", "app", (), ("app.py",), gui=True, seconds=4)
+BOTH = pytest.mark.parametrize(
+    "real", [False, pytest.param(True, marks=pytest.mark.gui)], ids=["stand-in", "real"]
+)
+
+
+@pytest.fixture
+def program(tmp_path, request):
+    """Run a program in a window; give the session that is the person before it."""
+    sessions: list[Session] = []
+
+    def run(source: str, *, real: bool = False) -> Session:
+        if real:
+            request.getfixturevalue("display")
+        folder = tmp_path / f"work-{len(sessions)}"
+        folder.mkdir()
+        (folder / "app.py").write_text(source)
+        around = Surroundings(strongest(), real_window=real)
+        session = Session(WINDOWS, Workspace(folder, "app.py"), around)
+        sessions.append(session)
+        session.start_check()
+        outcome = session.program()
+        assert outcome.error is None, outcome
+        assert outcome.state == "waiting"
+        return session
+
+    yield run
+    for session in sessions:
+        session.__exit__()
+
+
+CLICKER = """
+import tkinter as tk
+from tkinter import messagebox
+
+count = 0
+def left(event):
+    global count
+    count += 1
+    label["text"] = f"{event.keysym} {count}"
+    canvas.move(box, -10, 0)
+def clicked(event):
+    label.config(text=f"clicked {event.x},{event.y}")
+def new():
+    if messagebox.askyesno("New", "Really?"):
+        label.config(text="new game")
+        root.after(100, lambda: label.config(text="later"))
+
+root = tk.Tk()
+root.title("Clicker")
+label = tk.Label(root, text="hello")
+label.pack()
+canvas = tk.Canvas(root, width=200, height=100)
+canvas.pack()
+box = canvas.create_rectangle(20, 20, 60, 60, fill="red")
+canvas.create_text(150, 50, text="2048", tags="number")
+canvas.bind("<Button-1>", clicked)
+hidden = tk.Label(root, text="hidden")
+button = tk.Button(root, text="New Game", command=new)
+button.pack()
+root.bind("<Left>", left)
+root.mainloop()
+"""
+
+
+@BOTH
+def test_a_person_sees_and_does(real, program):
+    """Texts, keys, clicks, buttons, dialogs and time are the same on the stand-in and for real."""
+    session = program(CLICKER, real=real)
+    session.expect("screen.texts()", ["Clicker", "hello", "2048", "New Game"])
+    session.run("screen.press('Left'); screen.press('Left')")
+    session.expect("label['text']", "Left 2")
+    session.expect("canvas.coords(box)", [0.0, 20.0, 40.0, 60.0])
+    session.run("screen.click(canvas, 30, 40)")
+    session.expect("screen.shows('CLICKED 30,40')", True)
+    session.expect("screen.answer(False); screen.push('new game')", True)
+    session.expect(
+        "screen.shows('new game') and screen.dialogs()", [("askyesno", "New", "Really?")]
+    )
+    session.expect("label.cget('text')", "clicked 30,40")
+    session.run("screen.push('New')")
+    session.expect("label.cget('text')", "new game")
+    session.run("screen.advance(300)")
+    session.expect("label.cget('text')", "later")
+    session.expect("screen.push('nothing')", False)
+    kinds = [("rectangle", "red"), ("text", "")]
+    found = session.value("[(k, o.get('fill', '')) for k, _, o in screen.items(canvas)]")
+    assert [(kind, fill if kind != "text" else "") for kind, fill in found] == kinds
+    assert session.run("root.destroy()").state == "done"
+
+
+POLLING = """
+import time
+import tkinter as tk
+
+root = tk.Tk()
+root.withdraw()
+window = tk.Toplevel(root)
+canvas = tk.Canvas(window, width=100, height=100)
+canvas.pack()
+clicks = []
+canvas.bind("<Button-1>", lambda event: clicks.append((event.x, event.y)))
+text = canvas.create_text(50, 50, text="start")
+
+def get_mouse():
+    clicks.clear()
+    while not clicks:
+        canvas.update()
+        time.sleep(0.05)
+    return clicks[0]
+
+x = 0
+while x < 90:
+    x, y = get_mouse()
+    canvas.itemconfig(text, text=f"got {x} {y}")
+    for _ in range(10):
+        canvas.move(text, 1, 0)
+        canvas.update()
+        time.sleep(0.01)
+canvas.itemconfig(text, text="over")
+"""
+
+
+@BOTH
+def test_a_program_that_polls_for_clicks(real, program):
+    """No main loop: the program draws and sleeps in a loop of its own, and has its animation."""
+    session = program(POLLING, real=real)
+    session.expect("canvas.itemcget(text, 'text')", "start")
+    session.run("screen.click(screen.widgets('Canvas')[0], 10, 20)")
+    session.expect("canvas.itemcget(text, 'text')", "got 10 20")
+    session.expect("canvas.coords(text)", [60.0, 50.0])
+    outcome = session.run("screen.click(screen.widgets('Canvas')[0], 95, 20)")
+    assert outcome.state == "done"
+
+
+COMPUTER = """
+import time
+import tkinter as tk
+root = tk.Tk()
+label = tk.Label(root, text="0")
+label.pack()
+for number in range(1, 100):
+    label["text"] = str(number)
+    root.update()
+    time.sleep(1)
+"""
+
+
+def test_long_pauses_pass_at_once_but_can_be_looked_into(program):
+    """A computer player that pauses a second between moves is seen in the middle of its game."""
+    session = program(COMPUTER)
+    first = int(session.value("label['text']"))
+    assert 1 < first < 10
+    session.run("screen.advance(20_000)")
+    second = int(session.value("label['text']"))
+    assert first + 15 < second < first + 30
+
+
+def _operations() -> dict[str, str]:
+    """Code by name, from ``window_operations.txt``."""
+    text = (Path(__file__).parent / "window_operations.txt").read_text(encoding="utf-8")
+    parts = [part.partition("\n") for part in text.split("\n== ")[1:]]
+    return {name: code.strip() for name, _, code in parts}
+
+
+@pytest.fixture(scope="module")
+def real_answers(request, tmp_path_factory):
+    """What real Tk makes of each operation."""
+    request.getfixturevalue("display")
+    return _answers(tmp_path_factory.mktemp("real"), real=True)
+
+
+def _answers(folder, *, real: bool) -> dict[str, object]:
+    source = "import tkinter as tk\nroot = tk.Tk()\nlabel = tk.Label(root)\nlabel.pack()\n"
+    source += "c = tk.Canvas(root, width=100, height=100)\nc.pack()\nroot.mainloop()\n"
+    (folder / "app.py").write_text(source)
+    around = Surroundings(strongest(), real_window=real)
+    found: dict[str, object] = {}
+    with Session(WINDOWS, Workspace(folder, "app.py"), around) as session:
+        session.start_check()
+        session.program()
+        for name, code in _operations().items():
+            outcome = session.run(code)
+            found[name] = outcome.error.type if outcome.error else outcome.value
+    return found
+
+
+@pytest.mark.gui
+def test_the_stand_in_does_what_tk_does(real_answers, tmp_path):
+    """Every operation gives the same on the stand-in as on a real display."""
+    assert _answers(tmp_path, real=False) == real_answers
+
+
+def test_a_window_opened_at_import_does_not_stop_grading():
+    """A file without main guard builds its window and waits; its functions are graded anyway."""
+    source = CLICKER + "\ndef double(n):\n    return 2 * n\n"
+    task = Task("1", "d", "d.", 1, (Check("c", (Example("double(4)", 8),)),))
+    report = grade_source(source, Grading("toy", "app", (task,), ("app.py",), gui=True))
+    assert report.lost == (), failures(report)
+
+
+def test_python_2_names_are_there():
+    """Old material imports Tkinter and tkMessageBox."""
+    source = "import Tkinter, tkMessageBox, tkFont\nfrom Tkinter import *\nname = Tk().title()\n"
+    task = Task("1", "d", "d.", 1, (Check("c", (Example("name, LEFT", ("tk", "left")),)),))
+    report = grade_source(source, Grading("toy", "app", (task,), ("app.py",), gui=True))
+    assert report.lost == (), failures(report)
