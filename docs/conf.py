@@ -21,7 +21,6 @@ extensions = [
     "api_pages",
 ]
 exclude_patterns = ["_build"]
-suppress_warnings = ["toc.empty_glob"]  # a list may name every page it has, and take new ones
 default_role = "code"  # docstrings name parameters in single backticks
 
 myst_enable_extensions = ["colon_fence", "deflist", "linkify"]
