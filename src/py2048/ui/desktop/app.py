@@ -114,7 +114,7 @@ class DesktopApp:
 
     def press(self, event: tk.Event[tk.Misc]) -> str | None:
         """Do what a key asks for."""
-        is_button = event.widget is not self.window.board
+        is_button = event.widget not in (self.window.board, self.root)
         if is_button and event.keysym in WIDGET_KEYS:
             return None
         state = int(event.state)

@@ -72,6 +72,8 @@ def digits(value: int, side: int) -> tuple[str, int]:
     """Return what to write on a tile of `side` pixels, and the font's size in pixels."""
     for text in (str(value), short(value)):
         size = int(min(0.46 * side, 100 * 0.86 * side / _text_width(text)))
+        while size > LEAST_DIGITS and _font(size).getlength(text) > 0.84 * side:
+            size -= 1  # small letters are wider in proportion
         if size >= LEAST_DIGITS:
             break
     return text, max(size, 4)

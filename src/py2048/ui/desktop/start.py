@@ -49,6 +49,7 @@ class Running:
         self._watch = watch
         self._opened: Session | None = None
         self._pressed: list[tk.Event[tk.Misc]] = []
+        self._is_closed = False
         self._error: BaseException | None = None
         self.app: DesktopApp | None = None
         palette = get_theme(theme) if theme else remembered_theme(memory.get("theme"))
@@ -134,12 +135,13 @@ class Running:
     def close(self) -> None:
         """Close the window, whatever it is doing."""
         root, app = self.root, self.app
-        if not _exists(root):
+        if self._is_closed:
             return
+        self._is_closed = True
         if app is not None:
             app.close()
         for timer in root.tk.splitlist(root.tk.call("after", "info")):
-            root.after_cancel(timer)
+            root.tk.call("after", "cancel", timer)  # whichever widget it belongs to
         root.destroy()
 
     def _press(self, event: tk.Event[tk.Misc]) -> str | None:
@@ -233,10 +235,3 @@ def _set_icon(root: tk.Tk) -> None:
 
     photos = [photo_of(icon(side, DEFAULT_THEME), root) for side in ICON_SIDES]
     root.iconphoto(True, *photos)
-
-
-def _exists(root: tk.Tk) -> bool:
-    try:
-        return bool(root.winfo_exists())
-    except tk.TclError:
-        return False

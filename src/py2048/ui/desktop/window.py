@@ -21,6 +21,9 @@ LEAST_WIDTH, LEAST_HEIGHT = 240, 300
 
 WARNING_SECONDS = 10.0
 
+LINES, NARROW = 2, 400
+"""The room for what is said, always the same so that the board stays; a narrow window has more."""
+
 TOOLS = (
     ("new", "New"),
     ("undo", "Undo"),
@@ -53,6 +56,7 @@ class Window:
         self.root = root
         self.scale = scale
         self._act = act
+        self._theme = theme
         self._bar: ttk.Frame | None = None
         self._warning = ""
         self._text = ""
@@ -62,12 +66,13 @@ class Window:
         self.buttons = {name: self._add_tool(name, text) for name, text in TOOLS}
         self.board = BoardView(root, theme, move)
         self.board.banner.act = act
-        self.line = ttk.Label(root, anchor="w", justify="left")
+        self.line = tk.Label(root, anchor="nw", justify="left", height=LINES)
         self.header.pack(fill="x", padx=round(4 * scale), pady=(round(4 * scale), 0))
         self.tools.pack(fill="x", padx=round(6 * scale), pady=round(2 * scale))
         self.line.pack(side="bottom", fill="x", padx=round(8 * scale), pady=round(4 * scale))
         self.board.pack(fill="both", expand=True, padx=round(4 * scale))
         self.line.bind("<Configure>", lambda event: self._wrap(event.width))
+        self._colour_line()
         self.board.focus_set()
 
     def _add_tool(self, name: str, text: str) -> ttk.Button:
@@ -85,6 +90,15 @@ class Window:
         style.apply(self.root, theme, self.scale)
         self.header.set_theme(theme)
         self.board.set_theme(theme)
+        self._theme = theme
+        self._colour_line()
+
+    def _colour_line(self) -> None:
+        self.line.configure(
+            background=self._theme.page,
+            foreground=self._theme.ink,
+            font=style.font(self.root, 13 * self.scale),
+        )
 
     # What the presenter asks for
 
@@ -112,13 +126,13 @@ class Window:
         """Say what happened."""
         self._text = text
         if not self._warning:
-            self.line.configure(text=text, style="TLabel")
+            self.line.configure(text=text, foreground=self._theme.ink)
 
     def warn(self, text: str) -> None:
         """Say what went wrong for a while, in place of what happened."""
         if self._warning:
             self.root.after_cancel(self._warning)
-        self.line.configure(text=f"Warning: {text}", style="Trouble.TLabel")
+        self.line.configure(text=f"Warning: {text}", foreground=self._theme.accent)
         self._warning = self.root.after(round(1000 * WARNING_SECONDS), self._forget_warning)
 
     def _forget_warning(self) -> None:
@@ -131,6 +145,9 @@ class Window:
         return str(self.line.cget("text"))
 
     def _wrap(self, width: int) -> None:
+        lines = LINES if width > NARROW * self.scale else LINES + 1
+        if int(self.line.cget("height")) != lines:
+            self.line.configure(height=lines)
         self.line.configure(wraplength=max(100, width - 4))
 
     # Buttons and bars

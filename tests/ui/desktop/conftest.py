@@ -1,0 +1,149 @@
+"""A desktop game on a display, and a person who looks at it, presses keys and moves the mouse."""
+
+from __future__ import annotations
+
+import time
+import tkinter as tk
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from py2048.engine import Board, Direction
+from py2048.rules import get_rules
+from py2048.session import Session
+from py2048.ui.desktop.start import Running, start
+
+PATIENCE = 20.0
+"""Seconds after which something that should happen counts as not happening."""
+
+
+class Desk:
+    """A running window, driven from outside as a person would."""
+
+    def __init__(self, running: Running) -> None:
+        self.running = running
+        running.first_frame()
+        running.go_on()
+        assert running.app is not None
+        self.app = running.app
+        self.root, self.window = running.root, running.window
+        self.board = running.window.board
+        self.session = running.app.session
+        self.errors: list[BaseException] = []
+        self.root.report_callback_exception = lambda _kind, error, _trace: self.errors.append(error)
+        self.board.focus_force()
+        self.until(lambda: self.root.focus_get() is not None)
+
+    def pump(self, seconds: float = 0.0) -> None:
+        """Let the window live for a while."""
+        end = time.monotonic() + seconds
+        self.root.update()
+        while time.monotonic() < end:
+            time.sleep(0.004)
+            self.root.update()
+        assert not self.errors, self.errors
+
+    def until(self, condition: Callable[[], Any]) -> Any:
+        """Let the window live until something holds."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            self.root.update()
+            found = condition()
+            if found:
+                return found
+            assert time.monotonic() < end, "waited in vain"
+            time.sleep(0.004)
+
+    def settle(self) -> None:
+        """Wait for the end of the animation."""
+        self.until(lambda: not self.board.is_moving)
+        assert not self.errors, self.errors
+
+    def key(self, *keysyms: str, widget: tk.Misc | None = None) -> None:
+        """Press keys, one after the other, without waiting."""
+        for keysym in keysyms:
+            target = widget or self.root.focus_get() or self.board
+            target.event_generate(f"<{keysym}>" if "-" in keysym else f"<KeyPress-{keysym}>")
+        self.root.update()
+
+    def type(self, entry: tk.Misc, text: str) -> None:
+        """Replace the text of a field."""
+        entry.focus_force()
+        entry.delete(0, "end")
+        entry.insert(0, text)
+        entry.event_generate("<KeyRelease>", keysym="End")
+        self.root.update()
+
+    def click(self, x: float, y: float, widget: tk.Misc | None = None, button: int = 1) -> None:
+        """Press and release a mouse button."""
+        self.drag((x, y), (x, y), widget, button)
+
+    def drag(
+        self,
+        start: tuple[float, float],
+        end: tuple[float, float],
+        widget: tk.Misc | None = None,
+        button: int = 1,
+    ) -> None:
+        """Move the mouse with a button held."""
+        target = widget or self.board
+        x, y = map(round, start)
+        target.event_generate(f"<ButtonPress-{button}>", x=x, y=y)
+        x, y = map(round, end)
+        target.event_generate(f"<ButtonRelease-{button}>", x=x, y=y)
+        self.root.update()
+
+    @property
+    def said(self) -> str:
+        """The status line."""
+        return self.window.said
+
+    @property
+    def dialog(self) -> Any:
+        """The dialog that is open, if any."""
+        return self.app.features.dialog
+
+    def put(self, rows: str, **changes: Any) -> None:
+        """Put a position on the table."""
+        board = Board.parse(rows)
+        rules = get_rules("classic", rows=board.shape[0], columns=board.shape[1], **changes)
+        self.session.start(rules, seed=1, board=board)
+        self.settle()
+
+    def play(self, moves: int) -> None:
+        """Make legal moves."""
+        for _ in range(moves):
+            legal = self.session.game.legal_directions()
+            if not legal:
+                return
+            order = (Direction.DOWN, Direction.LEFT, Direction.RIGHT, Direction.UP)
+            self.app.move(next(d for d in order if d in legal))
+
+
+OpenDesk = Callable[..., Desk]
+
+
+@pytest.fixture
+def open_desk(display: str) -> Iterator[OpenDesk]:
+    """Return how to open a window on a session; by default one of its own, in memory."""
+    opened: list[Desk] = []
+
+    def open_(session: Session | None = None, **options: Any) -> Desk:
+        if session is None:
+            session = Session()
+            session.start(seed=1)
+        desk = Desk(start(session, **options))
+        opened.append(desk)
+        return desk
+
+    yield open_
+    for desk in opened:
+        desk.running.close()
+        assert not desk.errors, desk.errors
+
+
+@pytest.fixture
+def desk(open_desk: OpenDesk) -> Desk:
+    """Return a window on a game in memory, started from seed 1."""
+    return open_desk()
