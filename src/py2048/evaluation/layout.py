@@ -1,0 +1,210 @@
+"""`Layout`: which cells the tuples of a network look at, and how its weights are laid out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from py2048.errors import WeightsError, did_you_mean
+
+Tuple = tuple[int, ...]
+"""The cells of one tuple, row-major numbers in ascending order."""
+
+PACKED_RANKS = 16
+MAX_WEIGHTS = 2**32
+"""The most weights of a stage: 16 GiB."""
+
+YEH_4X6 = "012345 456789 012456 45689a"
+"""Yeh et al., "Multistage temporal difference learning for 2048-like games", 2016."""
+
+MATSUZAKI_8X6 = "012456 12569d 012345 01567a 01259a 0159de 01589d 01246a"
+"""Matsuzaki, "Systematic selection of n-tuple networks for 2048", 2016: the best eight."""
+
+NAMED = {"4x6": YEH_4X6, "8x6": MATSUZAKI_8X6}
+PLACED = ("lines", "squares", "rectangles")
+"""Shapes on every board: whole rows and columns, 2x2 squares, 2x3 rectangles both ways."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The shape of an n-tuple network.
+
+    Every tuple has a weight for each combination of ranks on its cells and is applied to all
+    symmetric images of a board: eight if the board is square, otherwise four.
+
+    Attributes:
+        rows: the number of rows.
+        columns: the number of columns.
+        tuples: the cells of each tuple, row-major; their order means nothing and is made ascending.
+        stages: where later stages begin, ascending. A board is in the stage of the largest of
+            these that the sum of its *different* tiles reaches: 16384 asks for that tile or a
+            larger one, 24576 for 16384 and 8192 together or more.
+        ranks: how many ranks a weight tells apart, the empty cell included; larger ranks count as
+            the largest. Boards of up to four a side have 16.
+
+    Raises:
+        WeightsError: if there is no such network.
+    """
+
+    rows: int
+    columns: int
+    tuples: tuple[Tuple, ...]
+    stages: tuple[int, ...] = ()
+    ranks: int = PACKED_RANKS
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tuples", tuple(tuple(sorted(cells)) for cells in self.tuples))
+        self._check_tuples()
+        self._check_stages()
+        if self.is_packed and self.ranks != PACKED_RANKS:
+            raise WeightsError(f"a {self.rows}x{self.columns} network tells 16 ranks apart")
+        if not 2 <= self.ranks <= 64:
+            raise WeightsError(f"a network tells 2 to 64 ranks apart, not {self.ranks}")
+        if self.size > MAX_WEIGHTS:
+            raise WeightsError(f"{self.size} weights in a stage are more than {MAX_WEIGHTS}")
+
+    def _check_tuples(self) -> None:
+        if not self.tuples:
+            raise WeightsError("a network needs at least one tuple")
+        for cells in self.tuples:
+            if not cells or len(set(cells)) != len(cells):
+                raise WeightsError(f"the tuple {cells} is empty or names a cell twice")
+            if not 0 <= cells[0] <= cells[-1] < self.rows * self.columns:
+                raise WeightsError(f"the tuple {cells} leaves the {self.rows}x{self.columns} board")
+
+    def _check_stages(self) -> None:
+        if any(stage < 4 or stage % 2 for stage in self.stages):
+            raise WeightsError(f"stages {self.stages}: each is a sum of different tiles from 4 on")
+        if list(self.stages) != sorted(set(self.stages)):
+            raise WeightsError(f"stages {self.stages} must ascend")
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether boards are held in words, and slide by line tables."""
+        return max(self.rows, self.columns) <= 4
+
+    @property
+    def symmetries(self) -> int:
+        """How many images of a board each tuple is applied to."""
+        return 8 if self.rows == self.columns else 4
+
+    @property
+    def active(self) -> int:
+        """How many weights a board meets."""
+        return len(self.tuples) * self.symmetries
+
+    @cached_property
+    def offsets(self) -> tuple[int, ...]:
+        """Where the weights of each tuple begin in a stage, and at the end the stage's size."""
+        offsets = [0]
+        for cells in self.tuples:
+            offsets.append(offsets[-1] + int(self.ranks ** len(cells)))
+        return tuple(offsets)
+
+    @property
+    def size(self) -> int:
+        """The number of weights of a stage."""
+        return self.offsets[-1]
+
+    @property
+    def weights(self) -> int:
+        """The number of weights of all stages."""
+        return self.size * (len(self.stages) + 1)
+
+    @cached_property
+    def images(self) -> tuple[Tuple, ...]:
+        """For each symmetry the cell that each cell's content comes from."""
+        return tuple(images(self.rows, self.columns))
+
+    def stage_of(self, tiles: Iterable[int]) -> int:
+        """Return the stage of a board with these tiles."""
+        seen = sum(set(tiles))
+        return sum(seen >= least for least in self.stages)
+
+
+def images(rows: int, columns: int) -> Iterator[Tuple]:
+    """Yield the symmetries of a board: for each cell the one whose content it shows."""
+    for turned in (False, True) if rows == columns else (False,):
+        for flipped in (False, True):
+            for mirrored in (False, True):
+                yield tuple(
+                    _source(rows, columns, cell, turned, flipped, mirrored)
+                    for cell in range(rows * columns)
+                )
+
+
+def _source(rows: int, columns: int, cell: int, turned: bool, flipped: bool, mirrored: bool) -> int:
+    row, column = divmod(cell, columns)
+    if turned:
+        row, column = column, row
+    row = rows - 1 - row if flipped else row
+    column = columns - 1 - column if mirrored else column
+    return row * columns + column
+
+
+def parse_tuples(text: str, rows: int, columns: int) -> tuple[Tuple, ...]:
+    """Return the tuples that `text` names.
+
+    Words are separated by spaces or ``+``. Each is a named set (``4x6`` or ``8x6``, for 4x4
+    boards), a shape placed everywhere (``lines``, ``squares``, ``rectangles``; placements that
+    are images of each other count once), the cells of one tuple as hexadecimal digits
+    (``012456``), or for larger boards their numbers (``0-1-2-5-6-7``).
+
+    Raises:
+        WeightsError: if a word names none.
+    """
+    found: dict[Tuple, None] = {}
+    for word in text.replace("+", " ").split():
+        found |= dict.fromkeys(_tuples_of(word, rows, columns))
+    return tuple(found)
+
+
+def _tuples_of(word: str, rows: int, columns: int) -> list[Tuple]:
+    if word in PLACED:
+        return placed(word, rows, columns)
+    if word in NAMED:
+        if (rows, columns) != (4, 4):
+            raise WeightsError(f"the tuples {word} are for 4x4 boards, not {rows}x{columns}")
+        return [_cells_of(digits) for digits in NAMED[word].split()]
+    return [_cells_of(word)]
+
+
+def _cells_of(word: str) -> Tuple:
+    try:
+        cells = [int(n) for n in word.split("-")] if "-" in word else [int(d, 16) for d in word]
+    except ValueError:
+        raise WeightsError(
+            f"{word!r} names no tuples{did_you_mean(word, [*NAMED, *PLACED])}, or write cells such "
+            "as 012456 or 0-1-2-5-6-7"
+        ) from None
+    return tuple(sorted(cells))
+
+
+def placed(shape: str, rows: int, columns: int) -> list[Tuple]:
+    """Return every placement of a named shape on a board, one for each class of images."""
+    sides = {
+        "lines": [(1, columns), (rows, 1)],
+        "squares": [(2, 2)],
+        "rectangles": [(2, 3), (3, 2)],
+    }[shape]
+    moves, found = list(images(rows, columns)), dict[Tuple, None]()
+    for height, width in sides:
+        for top in range(rows - height + 1):
+            for left in range(columns - width + 1):
+                cells = [
+                    (top + row) * columns + left + column
+                    for row in range(height)
+                    for column in range(width)
+                ]
+                seen = {tuple(sorted(move[cell] for cell in cells)) for move in moves}
+                found[min(seen)] = None
+    return list(found)
+
+
+def default_tuples(rows: int, columns: int) -> str:
+    """Return the text of tuples that suit a board when nothing else is asked for."""
+    if (rows, columns) == (4, 4):
+        return "4x6"
+    has_room = min(rows, columns) > 1 and 6 <= rows * columns <= 16
+    return "lines+rectangles" if has_room else "lines+squares"

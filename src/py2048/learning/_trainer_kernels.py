@@ -1,0 +1,73 @@
+"""The kernels that train, built for each kind of board and each kind of weight record.
+
+They are built when first asked for: a training uses one of six.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from py2048._jit import kernel
+from py2048.engine._packed_kernels import tile_sum
+from py2048.evaluation import _cell_ntuple_kernels as cells
+from py2048.evaluation import _ntuple_kernels as packed
+from py2048.evaluation._value_kernels import rater, value_at
+from py2048.learning._td_kernels import gamer, starter, trainer, updater
+
+_ONE = np.int64(1)
+
+
+@kernel(inline=True)
+def sum_packed(boards: NDArray[np.uint64], slot: int) -> np.int64:
+    """Return the sum of the tiles of a packed board."""
+    low, high = boards[slot, 0], boards[slot, 1]
+    # A rank above 15 stands in `low` as itself less 16.
+    total, cell = np.int64(tile_sum(low)), 0
+    while high != 0:
+        if high & 1:
+            nibble = np.int64((low >> np.uint64(4 * cell)) & np.uint64(15))
+            total += (_ONE << (nibble + 16)) - ((_ONE << nibble) if nibble else 0)
+        high >>= np.uint64(4)
+        cell += 1
+    return total
+
+
+@kernel(inline=True)
+def sum_cells(boards: NDArray[np.uint8], slot: int) -> np.int64:
+    """Return the sum of the tiles of a board of cells."""
+    total = np.int64(0)
+    for rank in boards[slot]:
+        if rank != 0:
+            total += _ONE << np.int64(rank)
+    return total
+
+
+_PARTS: dict[str, tuple[Any, ...]] = {
+    "4x4": (
+        *(packed.slide_board_4x4, packed.indices_4x4),
+        *(packed.presence, packed.spawn_board, packed.copy_board, sum_packed),
+    ),
+    "small": (
+        *(packed.slide_board_small, packed.indices_small),
+        *(packed.presence, packed.spawn_board, packed.copy_board, sum_packed),
+    ),
+    "cells": (
+        *(cells.slide_cells, cells.indices_cells),
+        *(cells.presence_cells, cells.spawn_cells, cells.copy_cells, sum_cells),
+    ),
+}
+
+
+@cache
+def kernel_for(kind: str, stride: int) -> Any:
+    """Return `_td_kernels.trainer` for boards of a kind and records of `stride` numbers."""
+    step = np.uint64(stride)
+    slide, indices, seen, spawn, copy, total = _PARTS[kind]
+    rate = rater(slide, seen, indices, value_at, step)
+    learn, begin = updater(indices, step), starter(spawn, copy)
+    play_game = gamer(rate, learn, begin, spawn, copy, seen, total)
+    return trainer(play_game, f"{kind}_{stride}")

@@ -1,0 +1,131 @@
+"""`Plan`: everything that decides a training, as one value; read from TOML."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from py2048.engine.rng import checked_seed
+from py2048.errors import WeightsError, did_you_mean
+from py2048.evaluation.layout import PACKED_RANKS, Layout, default_tuples, parse_tuples
+from py2048.rules import Rules
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to learn and how.
+
+    Attributes:
+        rules_text: the rules, as `Rules.parse` reads them.
+        tuples: the network's tuples, as `layout.parse_tuples` reads them; empty for a choice that
+            suits the board.
+        stages: where later stages begin, as in `Layout`.
+        ranks: how many ranks a weight tells apart (16 on boards of up to four a side).
+        rate: the learning rate: how much of its error an afterstate corrects. With `coherent`
+            1 is right; without it 0.1 or so.
+        trace: λ of TD(λ), from 0 (the next value counts) to 1 (only what really came counts).
+        path: how many afterstates are learnt from together, the last first: 1 is TD(0) after
+            every move, a large number is TD(λ) after every game.
+        coherent: whether each weight adapts its rate (temporal coherence).
+        optimism: the value of every board before training, in points.
+        carousel: whether games start in each stage in turn.
+        restart: games longer than this are followed by one from their middle; 0 for never.
+        seed: where all games come from.
+        threads: how many games are played at the same time. With one, the same plan gives the
+            same weights, bit for bit.
+
+    Raises:
+        WeightsError: if a value cannot be used; the message names it.
+    """
+
+    rules_text: str = "classic"
+    tuples: str = ""
+    stages: tuple[int, ...] = ()
+    ranks: int = PACKED_RANKS
+    rate: float = 1.0
+    trace: float = 0.5
+    path: int = 65536
+    coherent: bool = True
+    optimism: float = 0.0
+    carousel: bool = False
+    restart: int = 0
+    seed: int = 1
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        checked_seed(self.seed)
+        for name, low, high in (
+            ("rate", 0.0, 10.0),
+            ("trace", 0.0, 1.0),
+            ("path", 1, 10**8),
+            ("restart", 0, 10**8),
+            ("threads", 1, 1024),
+        ):
+            value = getattr(self, name)
+            if not low <= value <= high:
+                raise WeightsError(f"{name} must be {low} to {high}, not {value}")
+        if self.carousel and not self.stages:
+            raise WeightsError("a carousel goes round the stages: give stages, such as 8192,16384")
+        _ = self.layout
+
+    @cached_property
+    def rules(self) -> Rules:
+        """The rules."""
+        return Rules.parse(self.rules_text)
+
+    @cached_property
+    def layout(self) -> Layout:
+        """The network's layout."""
+        shape = self.rules.shape
+        tuples = parse_tuples(self.tuples or default_tuples(*shape), *shape)
+        return Layout(*shape, tuples, self.stages, self.ranks)
+
+    def data(self) -> dict[str, Any]:
+        """Return the plan as plain values, with the rules in full, as `plan_from` takes them."""
+        values = asdict(self) | {"stages": list(self.stages), "rules": str(self.rules)}
+        del values["rules_text"]
+        return values
+
+
+def plan_from(values: Mapping[str, Any]) -> Plan:
+    """Return the plan that plain values describe; what they leave out is as in `Plan`.
+
+    Raises:
+        WeightsError: if a name is unknown or a value has the wrong type.
+    """
+    kinds = get_type_hints(Plan)
+    known = {"rules" if field.name == "rules_text" else field.name for field in fields(Plan)}
+    chosen: dict[str, Any] = {}
+    for name, value in values.items():
+        if name not in known:
+            raise WeightsError(f"a plan has no {name!r}{did_you_mean(name, known)}")
+        key = "rules_text" if name == "rules" else name
+        chosen[key] = _typed(name, value, kinds[key])
+    return Plan(**chosen)
+
+
+def _typed(name: str, value: Any, kind: Any) -> Any:
+    if kind is float and type(value) is int:
+        return float(value)
+    if kind == tuple[int, ...] and isinstance(value, list) and all(type(v) is int for v in value):
+        return tuple(value)
+    if type(value) is not kind:
+        wanted = getattr(kind, "__name__", "list") if kind != tuple[int, ...] else "list of int"
+        raise WeightsError(f"{name} = {value!r} must be of type {wanted}")
+    return value
+
+
+def load_toml(path: Path) -> dict[str, Any]:
+    """Return the values in a TOML file.
+
+    Raises:
+        WeightsError: if it cannot be read.
+    """
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise WeightsError(f"{path}: {error}") from None
