@@ -1,0 +1,172 @@
+"""One game of any rules, advanced by one compiled call.
+
+A game is an int64 array with the numbers named below, then the tables of tiles, then nothing else:
+rules and state together, because each array that is passed to a kernel costs a tenth of a
+microsecond. The board is the last row of the uint8 array `rows`, `[n + 1, cells + 4]`; the other
+rows receive what the agent is given: the exponents of the cells and the action mask.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from py2048._jit import kernel
+from py2048.engine._bits_kernels import START, draw, key_of, pick_high
+from py2048.engine._cells_kernels import slide
+from py2048.envs._board_kernels import (
+    WHOLE,
+    Cells,
+    Int,
+    legal_of,
+    place,
+    place_on_edge,
+    sum_of,
+)
+
+# Places in the array of a game. First the rules.
+(
+    ROWS,
+    COLUMNS,
+    CASCADE,
+    SCORING,
+    LEGAL_POINTS,
+    ILLEGAL_POINTS,
+    TARGET,
+    IS_EDGE,
+    REWARD,
+    ILLEGAL,
+    START_LOW,
+    START_HIGH,
+    START_TILES,
+    SPAWN_TILES,
+    # Then the state.
+    KEY,
+    PLY,
+    SCORE,
+    LEGAL,
+    STATUS,
+    # Then the tables: ranks and running sums of weights of the start, the same of the spawn, and
+    # for each direction the cells where an edge spawn may land.
+    TABLES,
+) = range(20)
+
+# Values of SCORING, REWARD, ILLEGAL and STATUS.
+MERGES, MOVES, SUM = range(3)
+POINTS, LOG = range(2)
+NOOP, TERMINATE, REFUSE = range(3)
+PLAYING, OVER, ENDED = range(3)
+"""A game can be over before its end was reported: at the start, or when it was restored."""
+
+# What a step tells besides the reward; nothing of it in most steps.
+IS_ENDED = 1
+IS_ILLEGAL = 2
+IS_AFTER_THE_END = 4
+IS_NO_ACTION = 8
+
+Game = NDArray[np.int64]
+Rows = NDArray[np.uint8]
+
+
+@kernel("(int64[::1], uint8[:, ::1], int64, int64)")
+def advance(game: Game, rows: Rows, row: int, action: int) -> tuple[float, Int, int]:
+    """Play `action` and write what the agent sees to a row; return reward, score and flags."""
+    flags = 0
+    points: Int = np.int64(0)
+    if action < 0 or action > 3:
+        return 0.0, game[SCORE], IS_NO_ACTION
+    if game[STATUS] == ENDED:
+        return 0.0, game[SCORE], IS_AFTER_THE_END
+    cells = rows[-1, : game[ROWS] * game[COLUMNS]]
+    if game[STATUS] == PLAYING:
+        if game[LEGAL] >> action & WHOLE:
+            points = _turn(game, cells, action)
+        else:
+            flags = IS_ILLEGAL
+            if game[ILLEGAL] == REFUSE:
+                return 0.0, game[SCORE], flags
+            points = game[ILLEGAL_POINTS]
+            if game[ILLEGAL] == TERMINATE:
+                game[STATUS] = OVER
+    game[SCORE] += points
+    if game[STATUS] == OVER:
+        game[STATUS] = ENDED
+        flags |= IS_ENDED
+    show(game, rows, row)
+    return reward_of(points, game[REWARD]), game[SCORE], flags
+
+
+@kernel("(int64[::1], uint8[:, ::1], int64, uint64)")
+def begin(game: Game, rows: Rows, row: int, seed: np.uint64) -> None:
+    """Start the game of `seed` and write what the agent sees to a row."""
+    words = game.view(np.uint64)
+    cells = rows[-1, : game[ROWS] * game[COLUMNS]]
+    key = key_of(seed)
+    words[KEY] = key
+    game[PLY] = 0
+    game[SCORE] = 0
+    cells[:] = 0
+    choices = np.uint64(game[START_HIGH] - game[START_LOW] + 1)
+    count = game[START_LOW] + np.int64(pick_high(draw(key, START), choices))
+    tiles = game[START_TILES]
+    ranks, sums = words[TABLES : TABLES + tiles], words[TABLES + tiles : TABLES + 2 * tiles]
+    for tile in range(count):
+        place(cells, draw(key, START + np.uint64(1 + tile)), ranks, sums)
+    look(game, rows, row)
+
+
+@kernel("(int64[::1], uint8[:, ::1], int64)")
+def look(game: Game, rows: Rows, row: int) -> None:
+    """Find out how a game stands whose board was set, and write what the agent sees to a row."""
+    cells = rows[-1, : game[ROWS] * game[COLUMNS]]
+    _judge(game, cells)
+    show(game, rows, row)
+
+
+@kernel
+def show(game: Game, rows: Rows, row: int) -> None:
+    """Write the board and the action mask to a row."""
+    cells = game[ROWS] * game[COLUMNS]
+    for cell in range(cells):
+        rows[row, cell] = rows[-1, cell]
+    for direction in range(4):
+        rows[row, cells + direction] = game[LEGAL] >> direction & WHOLE
+
+
+@kernel
+def reward_of(points: Int, kind: Int) -> float:
+    """Return the reward for `points`: themselves, or their logarithm with their sign."""
+    if kind == LOG:
+        return math.copysign(math.log2(1.0 + math.fabs(points)), points)
+    return float(points)
+
+
+@kernel
+def _turn(game: Game, cells: Cells, direction: int) -> Int:
+    """Play a legal move; return its points."""
+    words = game.view(np.uint64)
+    points = slide(cells, direction, game[ROWS], game[COLUMNS], game[CASCADE] != 0)
+    start, count = TABLES + 2 * game[START_TILES], game[SPAWN_TILES]
+    ranks, sums = words[start : start + count], words[start + count : start + 2 * count]
+    if game[IS_EDGE]:
+        longest = max(game[ROWS], game[COLUMNS])
+        first = start + 2 * count + direction * longest
+        place_on_edge(cells, game[first : first + longest], ranks[0])
+    else:
+        place(cells, draw(words[KEY], words[PLY]), ranks, sums)
+    game[PLY] += 1
+    _judge(game, cells)
+    if game[SCORING] == MOVES:
+        points = game[LEGAL_POINTS]
+    elif game[SCORING] == SUM:
+        points = sum_of(cells) - game[SCORE]
+    return points
+
+
+@kernel
+def _judge(game: Game, cells: Cells) -> None:
+    """Set the legal directions and whether the game is over."""
+    game[LEGAL] = legal_of(cells, game[ROWS], game[COLUMNS], game[TARGET])
+    game[STATUS] = PLAYING if game[LEGAL] else OVER

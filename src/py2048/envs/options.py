@@ -1,0 +1,131 @@
+"""What an environment can be asked for: its rules, its reward, what an illegal action does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, NamedTuple
+
+from py2048.errors import Py2048Error, did_you_mean
+from py2048.rules import Rules
+
+
+class OptionError(Py2048Error, ValueError):
+    """An environment was asked for something that it does not have."""
+
+
+class Observation(Enum):
+    """What the agent sees of the board."""
+
+    EXPONENTS = "exponents"
+    """The base-2 logarithm of each tile, 0 for an empty cell: uint8 `[rows, columns]`."""
+
+    ONEHOT = "onehot"
+    """A plane of zeros and ones for each exponent: uint8 `[planes, rows, columns]`."""
+
+    NORMALISED = "normalised"
+    """The exponents divided by the largest possible one: float32 `[rows, columns]`, 0 to 1."""
+
+
+class Illegal(Enum):
+    """What an action does that slides nothing."""
+
+    NOOP = "noop"
+    """Nothing, except what the rules themselves take for it."""
+
+    PENALTY = "penalty"
+    """Nothing to the board; the penalty is added to the reward (-1 unless another is given)."""
+
+    TERMINATE = "terminate"
+    """It ends the episode."""
+
+    RAISE = "raise"
+    """It raises `IllegalMoveError` and changes nothing."""
+
+
+class Transition(NamedTuple):
+    """What a reward of your own is computed from.
+
+    In a `GameEnv` each field describes one step. In a `GameVectorEnv` each is an array with a
+    first axis of `num_envs`, so that a function which only does arithmetic serves both.
+
+    Attributes:
+        before: the exponents before the step, uint8 `[rows, columns]`.
+        action: the action, 0 to 3.
+        after: the exponents after it, the new tile included; of a finished game its last board.
+        points: what the rules give for it.
+        legal: whether it was a legal move.
+        terminated: whether the episode is over.
+    """
+
+    before: Any
+    action: Any
+    after: Any
+    points: Any
+    legal: Any
+    terminated: Any
+
+
+Reward = Callable[[Transition], Any]
+"""Computes a reward: a number, or in a vector environment float64 `[num_envs]`."""
+
+REWARDS = ("points", "log")
+"""The rewards known by name; `py2048.envs._step_kernels.reward_of` computes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The checked arguments of an environment.
+
+    Attributes:
+        rules: the rules of its games.
+        observation: what the agent sees.
+        reward: the name of a reward, or None for one of the user's own.
+        custom_reward: that one.
+        illegal: what an illegal action does.
+        penalty: what is added to the reward of an illegal action.
+    """
+
+    rules: Rules
+    observation: Observation
+    reward: str | None
+    custom_reward: Reward | None
+    illegal: Illegal
+    penalty: float
+
+    @classmethod
+    def of(
+        cls,
+        rules: str | Rules,
+        observation: str,
+        reward: str | Reward,
+        illegal: str,
+        penalty: float | None,
+    ) -> Options:
+        """Return the options that these arguments ask for.
+
+        Raises:
+            RulesError: if the rules do not exist.
+            OptionError: if another argument is unknown; the message suggests one.
+        """
+        chosen = Illegal(_known(illegal, "illegal", [kind.value for kind in Illegal]))
+        seen = Observation(_known(observation, "observation", [kind.value for kind in Observation]))
+        if penalty is None:
+            penalty = -1.0 if chosen is Illegal.PENALTY else 0.0
+        elif chosen is Illegal.RAISE:
+            raise OptionError("illegal='raise' takes no penalty: leave penalty out")
+        return cls(
+            rules=rules if isinstance(rules, Rules) else Rules.parse(rules),
+            observation=seen,
+            reward=None if callable(reward) else _known(reward, "reward", REWARDS),
+            custom_reward=reward if callable(reward) else None,
+            illegal=chosen,
+            penalty=float(penalty),
+        )
+
+
+def _known(word: str, argument: str, words: list[str] | tuple[str, ...]) -> str:
+    if word not in words:
+        raise OptionError(f"{argument}={word!r} is unknown{did_you_mean(str(word), words)}")
+    return word

@@ -1,0 +1,261 @@
+"""`GameEnv`: one game as a Gymnasium environment."""
+
+from __future__ import annotations
+
+from operator import index
+from typing import Any, SupportsIndex
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from gymnasium.error import ResetNeeded
+from numpy.typing import NDArray
+
+from py2048.engine import Direction, rng
+from py2048.envs import _step_kernels as kernels
+from py2048.envs import layout
+from py2048.envs._step_kernels import advance
+from py2048.envs.options import Illegal, Observation, OptionError, Options, Reward, Transition
+from py2048.envs.rendering import RENDER_FPS, Screen
+from py2048.envs.spaces import DIRECTIONS, encoder, largest_exponent, observation_space
+from py2048.envs.state import GameState
+from py2048.errors import IllegalMoveError
+from py2048.rules import Rules
+
+Info = dict[str, Any]
+
+ROWS = 64
+"""Observations are views into blocks of this many; a block is never written to again."""
+
+
+class GameEnv(gymnasium.Env[NDArray[Any], Any]):
+    """One game of 2048 under any rules.
+
+    ``docs/reference/environments.md`` describes spaces, rewards and ends.
+
+    Args:
+        rules: a preset's name, a text for `Rules.parse`, or `Rules`.
+        observation: ``exponents``, ``onehot`` or ``normalised``.
+        reward: ``points``, ``log``, or a function of a `Transition`.
+        illegal: what an illegal action does: ``noop``, ``penalty``, ``terminate`` or ``raise``.
+        penalty: what is added to the reward of an illegal action; by default -1 under ``penalty``
+            and otherwise nothing.
+        render_mode: ``ansi``, ``rgb_array``, ``human`` or None.
+
+    Raises:
+        RulesError: if the rules do not exist.
+        OptionError: if another argument is unknown.
+    """
+
+    metadata = {  # noqa: RUF012  # Gymnasium's own name and form
+        "render_modes": ["human", "rgb_array", "ansi"],
+        "render_fps": RENDER_FPS,
+    }
+
+    def __init__(
+        self,
+        rules: str | Rules = "classic",
+        *,
+        observation: str = "exponents",
+        reward: str | Reward = "points",
+        illegal: str = "noop",
+        penalty: float | None = None,
+        render_mode: str | None = None,
+    ) -> None:
+        options = Options.of(rules, observation, reward, illegal, penalty)
+        self.rules = options.rules
+        self.action_space = spaces.Discrete(DIRECTIONS)
+        self.observation_space = observation_space(self.rules, options.observation)
+        self.render_mode = render_mode
+        self._largest = largest_exponent(self.rules)
+        self._penalty = options.penalty
+        self._refuses = options.illegal is Illegal.RAISE
+        self._reward = options.custom_reward
+        self._encode = encoder(self.rules, options.observation)
+        self._is_plain = (
+            options.observation is Observation.EXPONENTS
+            and self._reward is None
+            and render_mode != "human"
+        )
+        self._screen = Screen(render_mode, self.rules.shape)
+        self._game = layout.new_game(options)
+        self._seed: int | None = None
+        self._episode = 0
+        self._game_seed = 0
+        self._cells = self._before = np.zeros(self.rules.cells, np.uint8)
+        self._row = self._renew_rows()
+
+    # --- Gymnasium's interface -------------------------------------------------------------------
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[Any], Info]:
+        """Start the next game.
+
+        After ``reset(seed=s)``, game number ``e`` is ``Game(rules, seed=derive_seed(s, e))``,
+        counted from 0; `game_seed` tells it.
+
+        Args:
+            seed: starts the series of games of this seed; without one the series goes on.
+            options: ``{"state": state}`` starts from a `GameState` instead.
+
+        Raises:
+            OptionError: if another option is given.
+            SeedError: if `seed` is not a whole number from 0 to 2**64 - 1.
+        """
+        if seed is not None:
+            rng.checked_seed(seed)
+        super().reset(seed=seed)
+        if seed is not None:
+            self._seed, self._episode = seed, 0
+        state = _start_of(options)
+        if state is not None:
+            return self.restore(state)
+        self._game_seed = self._next_seed()
+        if self._row == ROWS:
+            self._row = self._renew_rows()
+        kernels.begin(self._game, self._rows, self._row, np.uint64(self._game_seed))
+        return self._shown()
+
+    def step(self, action: SupportsIndex) -> tuple[NDArray[Any], float, bool, bool, Info]:
+        """Play `action`: 0 up, 1 down, 2 left, 3 right.
+
+        Raises:
+            ResetNeeded: before the first `reset` and after the end of an episode.
+            OptionError: if `action` is none of the four.
+            IllegalMoveError: if it is illegal and `illegal` is ``raise``.
+        """
+        row = self._row
+        if row == ROWS:
+            row = self._renew_rows()
+        reward, score, flags = advance(self._game, self._rows, row, index(action))
+        self._row = row + 1
+        observation, info = self._boards[row], {"action_mask": self._masks[row], "score": score}
+        if self._is_plain and not flags:
+            return observation, reward, False, False, info
+        penalty = self._penalty_of(flags, action) if flags else 0.0
+        ended = flags & kernels.IS_ENDED != 0
+        if self._reward is not None:
+            legal = flags & kernels.IS_ILLEGAL == 0
+            reward = self._reward_of(index(action), reward, legal, ended)
+        if self.render_mode == "human":
+            self.render()
+        return self._encode(observation), reward + penalty, ended, False, info
+
+    def render(self) -> Any:
+        """Return a text (``ansi``) or a picture (``rgb_array``) of the board, or show it."""
+        return self._screen.show(self._cells.reshape(self.rules.shape), self.score)
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        self._screen.close()
+
+    # --- more than Gymnasium asks for ------------------------------------------------------------
+
+    @property
+    def score(self) -> int:
+        """The points of the game so far."""
+        return int(self._game[kernels.SCORE])
+
+    @property
+    def game_seed(self) -> int:
+        """The seed of this game: ``Game(rules, seed=game_seed)`` is the same game."""
+        return self._game_seed
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return which actions are legal now: bool `[4]`. Masked agents ask for it by this name."""
+        return np.array([self._game[kernels.LEGAL] >> d & 1 for d in range(DIRECTIONS)], np.bool_)
+
+    def state(self) -> GameState:
+        """Return the game as it stands, to come back to with `restore`."""
+        ply = int(self._game[kernels.PLY])
+        return GameState(self._cells.tobytes(), self.score, ply, self._game_seed)
+
+    def restore(self, state: GameState) -> tuple[NDArray[Any], Info]:
+        """Go to `state`, also one of another environment of the same rules.
+
+        Returns observation and info as `reset` does. The series of games that `reset` goes through
+        is not affected.
+
+        Raises:
+            BoardError: if the state's board cannot occur under these rules.
+        """
+        state.check(self.rules, self._largest)
+        self._game_seed = rng.checked_seed(state.seed)
+        self._cells[:] = np.frombuffer(state.exponents, np.uint8)
+        words = self._game.view(np.uint64)
+        words[kernels.KEY], words[kernels.PLY] = rng.key_of(state.seed), state.ply
+        self._game[kernels.SCORE] = state.score
+        if self._row == ROWS:
+            self._row = self._renew_rows()
+        kernels.look(self._game, self._rows, self._row)
+        return self._shown()
+
+    # --- the inside ------------------------------------------------------------------------------
+
+    def _renew_rows(self) -> int:
+        """Take a new block of rows for what the agent is given, the board last; return 0."""
+        cells = self.rules.cells
+        rows = np.zeros((ROWS + 1, cells + DIRECTIONS), np.uint8)
+        rows[-1, :cells] = self._cells
+        self._rows = rows
+        self._cells = rows[-1, :cells]
+        self._boards: NDArray[np.uint8] = rows[:, :cells].reshape(-1, *self.rules.shape)
+        self._masks = rows[:, cells:].view(np.int8)
+        return 0
+
+    def _next_seed(self) -> int:
+        if self._seed is None:
+            self._seed = int(self.np_random.integers(2**64, dtype=np.uint64))
+        seed = rng.derive_seed(self._seed, self._episode)
+        self._episode += 1
+        return seed
+
+    def _shown(self) -> tuple[NDArray[Any], Info]:
+        """Return the row just written as observation and info."""
+        row = self._row
+        self._row = row + 1
+        self._before = self._cells.copy()
+        if self.render_mode == "human":
+            self.render()
+        info = {"action_mask": self._masks[row], "score": self.score}
+        return self._encode(self._boards[row]), info
+
+    def _reward_of(self, action: int, points: float, legal: bool, ended: bool) -> float:
+        """Return the reward that the user's function gives."""
+        assert self._reward is not None
+        before, self._before = self._before, self._cells.copy()
+        boards = [cells.reshape(self.rules.shape) for cells in (before, self._before.copy())]
+        return float(self._reward(Transition(boards[0], action, boards[1], points, legal, ended)))
+
+    def _penalty_of(self, flags: int, action: SupportsIndex) -> float:
+        """Return the penalty of an unusual step, or refuse it."""
+        if flags & kernels.IS_NO_ACTION:
+            raise OptionError(f"action {action!r} is none: give 0 up, 1 down, 2 left or 3 right")
+        if flags & kernels.IS_AFTER_THE_END:
+            raise ResetNeeded("step() was called before reset() or after the end of an episode")
+        if not flags & kernels.IS_ILLEGAL:
+            return 0.0
+        if self._refuses:
+            board = " / ".join(str(self.state().board(self.rules)).splitlines())
+            raise IllegalMoveError(f"{Direction(index(action))} changes nothing on {board}")
+        return self._penalty
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the window, and the rows, whose views a copy would tear apart."""
+        left_out = ("_rows", "_boards", "_masks", "_cells", "_screen")
+        kept = {name: value for name, value in vars(self).items() if name not in left_out}
+        return kept | {"_cells": self._cells.copy()}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        vars(self).update(kept)
+        self._screen = Screen(self.render_mode, self.rules.shape)
+        self._row = self._renew_rows()
+
+
+def _start_of(options: dict[str, Any] | None) -> GameState | None:
+    """Return the state that `reset` is asked to start from."""
+    unknown = set(options or {}) - {"state"}
+    if unknown:
+        raise OptionError(f"reset has no option {min(unknown)!r}; known: state")
+    return options.get("state") if options else None

@@ -1,0 +1,374 @@
+"""`GameVectorEnv`: many games as one Gymnasium vector environment, on the compiled batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from py2048.engine import Direction, rng
+from py2048.engine.arrays import derive_seeds
+from py2048.engine.batch_state import BatchState
+from py2048.envs.games import Flags, Games, Shown
+from py2048.envs.options import Illegal, OptionError, Options, Reward, Transition
+from py2048.envs.rendering import RENDER_FPS, Screen
+from py2048.envs.spaces import DIRECTIONS, Encoder, encoder, observation_space
+from py2048.errors import IllegalMoveError, did_you_mean
+from py2048.rules import Rules
+
+Info = dict[str, Any]
+
+_RESETS = {
+    AutoresetMode.NEXT_STEP: "next_step",
+    AutoresetMode.SAME_STEP: "same_step",
+    AutoresetMode.DISABLED: "disabled",
+}
+
+
+@dataclass(frozen=True)
+class VectorState:
+    """A copy of everything that decides how a vector environment goes on.
+
+    Attributes:
+        batch: the games.
+        ended: which episodes are over and wait for their reset.
+        late: those of them that the batch does not know to be over.
+        lengths: the steps of each episode, if they are counted.
+    """
+
+    batch: BatchState
+    ended: Flags
+    late: Flags
+    lengths: NDArray[np.int64]
+
+
+class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
+    """`num_envs` games of 2048 under the same rules, advanced by one compiled call.
+
+    ``docs/reference/environments.md`` describes spaces, rewards, ends and the three ways to reset.
+    The first five arguments after `num_envs` are those of `GameEnv`.
+
+    Args:
+        num_envs: the number of games.
+        rules: a preset's name, a text for `Rules.parse`, or `Rules`; at most 254 cells.
+        observation: ``exponents``, ``onehot`` or ``normalised``.
+        reward: ``points``, ``log``, or a function of a `Transition` of arrays.
+        illegal: what an illegal action does: ``noop``, ``penalty``, ``terminate`` or ``raise``.
+        penalty: what is added to the reward of an illegal action.
+        autoreset_mode: when an episode that is over begins anew: ``NextStep``, ``SameStep`` or
+            ``Disabled``, or Gymnasium's `AutoresetMode`.
+        max_episode_steps: after so many steps an episode is truncated; by default never.
+        threads: how many threads may work; by default one for each processor.
+        render_mode: ``ansi``, ``rgb_array`` or None.
+
+    Raises:
+        RulesError: if the rules do not exist.
+        BoardError: if the board is too big for a batch.
+        OptionError: if another argument is unknown.
+    """
+
+    metadata = {  # noqa: RUF012  # Gymnasium's own name and form
+        "render_modes": ["rgb_array", "ansi"],
+        "render_fps": RENDER_FPS,
+        "autoreset_mode": AutoresetMode.NEXT_STEP,
+    }
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        rules: str | Rules = "classic",
+        *,
+        observation: str = "exponents",
+        reward: str | Reward = "points",
+        illegal: str = "noop",
+        penalty: float | None = None,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        max_episode_steps: int | None = None,
+        threads: int | None = None,
+        render_mode: str | None = None,
+    ) -> None:
+        self._options = Options.of(rules, observation, reward, illegal, penalty)
+        self.rules = self._options.rules
+        self._mode = _mode_of(autoreset_mode)
+        self.metadata = {**type(self).metadata, "autoreset_mode": self._mode}
+        if render_mode == "human":
+            raise OptionError("render_mode='human' shows one game; a vector has rgb_array and ansi")
+        self.render_mode = render_mode
+        self._screen = Screen(render_mode, self.rules.shape)
+        self.num_envs = num_envs
+        self.single_action_space = spaces.Discrete(DIRECTIONS)
+        self.single_observation_space = observation_space(self.rules, self._options.observation)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self._encode = encoder(self.rules, self._options.observation)
+        self._batch = Games(self.rules, num_envs, threads=threads, reset=_RESETS[self._mode])
+        self._limit = max_episode_steps
+        self._can_be_late = self._options.illegal is Illegal.TERMINATE or self._limit is not None
+        self._is_begun = False
+        self._ended = np.zeros(num_envs, np.bool_)
+        self._late = np.zeros(num_envs, np.bool_)
+        self._lengths = np.zeros(num_envs, np.int64)
+
+    # --- Gymnasium's interface -------------------------------------------------------------------
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[NDArray[Any], Info]:
+        """Begin the next episode in all environments, or in those of a mask.
+
+        Environment ``i`` after ``reset(seed=s)`` is a `GameEnv` after
+        ``reset(seed=derive_seed(s, i))``, and with a list of seeds after ``reset(seed=seeds[i])``.
+
+        Args:
+            seed: starts the series of games of this seed; without one the series go on.
+            options: ``{"reset_mask": mask}``, bool `[num_envs]`, resets only where it is true.
+
+        Raises:
+            OptionError: if another option is given, or the mask does not fit.
+            SeedError: if a seed is not a whole number from 0 to 2**64 - 1.
+        """
+        mask = _mask_of(options, self.num_envs)
+        if not (self._is_begun or mask.all()):
+            raise ResetNeeded("reset all environments once before some of them")
+        self._begin(mask, self._slot_seeds(seed))
+        self._is_begun = True
+        self._ended[mask], self._late[mask], self._lengths[mask] = False, False, 0
+        shown = self._show()
+        return self._encode(shown.boards), {"action_mask": shown.masks, "score": shown.scores}
+
+    def step(
+        self, actions: NDArray[Any]
+    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], Info]:
+        """Play one action in each environment; all arrays returned are new.
+
+        Args:
+            actions: whole numbers 0 to 3, `[num_envs]`.
+
+        Raises:
+            ResetNeeded: before the first `reset`, and where an episode that is over was not reset
+                and ``autoreset_mode`` is ``Disabled``.
+            DirectionError: if the actions are not `num_envs` numbers from 0 to 3.
+            IllegalMoveError: if one is illegal and `illegal` is ``raise``; nothing was played.
+        """
+        self._check(actions)
+        before = None if self._options.custom_reward is None else self._batch.observe()
+        self._batch.step(actions)
+        if self._can_be_late and self._late.any():
+            self._batch.reset(self._late)
+        shown = self._show()
+        truncated = self._count_steps(shown.ended)
+        over = shown.ended | truncated
+        final = self._final(shown, over) if self._mode is AutoresetMode.SAME_STEP else None
+        rewards = shown.rewards
+        if before is not None:
+            rewards = self._custom_rewards(before, actions, shown, final)
+        info: Info = {"action_mask": shown.masks, "score": shown.scores}
+        if final is not None:
+            info |= final.info(self._encode)
+        self._set_over(over, shown)
+        return self._encode(shown.boards), rewards, shown.ended, truncated, info
+
+    def render(self) -> Any:
+        """Return a text (``ansi``) or a picture (``rgb_array``) of each board, in a tuple."""
+        if self.render_mode is None:
+            return None
+        pairs = zip(self._batch.observe(), self._batch.scores, strict=True)
+        return tuple(self._screen.show(board, int(score)) for board, score in pairs)
+
+    # --- more than Gymnasium asks for ------------------------------------------------------------
+
+    @property
+    def game_seeds(self) -> NDArray[np.uint64]:
+        """The seeds of the games: `py2048.Game` with the same seed is the same game."""
+        return self._batch.seeds
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return which actions are legal now: bool `[num_envs, 4]`."""
+        return self._batch.legal_mask
+
+    def state(self) -> VectorState:
+        """Return a copy of all games as they stand, to come back to with `restore`."""
+        waits = self._ended.copy(), self._late.copy(), self._lengths.copy()
+        return VectorState(self._batch.get_state(), *waits)
+
+    def restore(self, state: VectorState) -> tuple[NDArray[Any], Info]:
+        """Go to `state`, also one of another environment with the same arguments.
+
+        Returns observations and infos as `reset` does.
+
+        Raises:
+            BoardError: if the state is of other rules or another number of games.
+        """
+        self._batch.set_state(state.batch)
+        self._ended[:], self._late[:] = state.ended, state.late
+        self._lengths[:] = state.lengths
+        self._is_begun = True
+        shown = self._show()
+        return self._encode(shown.boards), {"action_mask": shown.masks, "score": shown.scores}
+
+    # --- the inside ------------------------------------------------------------------------------
+
+    def _slot_seeds(self, seed: int | Sequence[int] | None) -> NDArray[np.uint64] | None:
+        """Return the seed of each environment's series of games; None to go on with the old."""
+        if isinstance(seed, Sequence):
+            if len(seed) != self.num_envs:
+                raise OptionError(f"{len(seed)} seeds for {self.num_envs} environments")
+            return np.array([rng.checked_seed(each) for each in seed], np.uint64)
+        if seed is not None:
+            rng.checked_seed(seed)
+            super().reset(seed=seed)
+            return slot_seeds(seed, self.num_envs)
+        if self._is_begun:
+            return None
+        return slot_seeds(int(self.np_random.integers(2**64, dtype=np.uint64)), self.num_envs)
+
+    def _begin(self, mask: Flags, seeds: NDArray[np.uint64] | None) -> None:
+        if seeds is None:
+            self._batch.reset(mask)
+        else:
+            slots = np.flatnonzero(mask)
+            self._batch.seed_slots(slots, seeds[slots])
+
+    def _show(self) -> Shown:
+        options = self._options
+        return self._batch.show(
+            penalty=0.0 if options.custom_reward is not None else options.penalty,
+            is_log=options.reward == "log",
+            is_terminal=options.illegal is Illegal.TERMINATE,
+        )
+
+    def _check(self, actions: NDArray[Any]) -> None:
+        """Refuse a step that cannot be."""
+        if not self._is_begun:
+            raise ResetNeeded("step() was called before reset()")
+        if self._mode is AutoresetMode.DISABLED and self._ended.any():
+            slot = int(np.flatnonzero(self._ended)[0])
+            raise ResetNeeded(f"environment {slot} is over: reset it with a reset_mask")
+        if self._options.illegal is Illegal.RAISE:
+            self._check_legality(np.asarray(actions))
+
+    def _check_legality(self, actions: NDArray[Any]) -> None:
+        bits = self._batch.legal_bits
+        wrong = (bits >> actions.astype(np.uint8) & 1 == 0) & (bits != 0) & ~self._ended
+        if wrong.any():
+            slot = int(np.flatnonzero(wrong)[0])
+            board = " / ".join(str(self._batch.board(slot)).splitlines())
+            direction = Direction(int(actions[slot]))
+            raise IllegalMoveError(f"environment {slot}: {direction} changes nothing on {board}")
+
+    def _count_steps(self, terminated: Flags) -> Flags:
+        """Count the step and return which episodes it truncates."""
+        if self._limit is None:
+            return np.zeros(self.num_envs, np.bool_)
+        self._lengths += 1
+        if self._mode is AutoresetMode.NEXT_STEP:
+            self._lengths[self._ended] = 0
+        return (self._lengths >= self._limit) & ~terminated
+
+    def _final(self, shown: Shown, over: Flags) -> Final | None:
+        """Return the last boards of the episodes that are over, before their slots begin anew."""
+        if not over.any():
+            return None
+        done = self._batch.dones
+        boards, masks, scores = shown.boards.copy(), shown.masks.copy(), shown.scores.copy()
+        boards[done], masks[done] = self._batch.last_boards[done], 0
+        scores[done] = self._batch.last_scores[done]
+        return Final(over, boards, masks, scores)
+
+    def _custom_rewards(
+        self, before: NDArray[np.uint8], actions: NDArray[Any], shown: Shown, final: Final | None
+    ) -> NDArray[np.float64]:
+        """Return the rewards that the user's function gives."""
+        reward, illegal = self._options.custom_reward, self._batch.illegal
+        assert reward is not None
+        after = shown.boards if final is None else final.boards
+        values = (before, np.asarray(actions), after.copy(), shown.rewards, ~illegal, shown.ended)
+        rewards = np.zeros(self.num_envs)
+        rewards += reward(Transition(*values))
+        rewards += self._options.penalty * illegal
+        if self._mode is AutoresetMode.NEXT_STEP:
+            rewards[self._ended] = 0.0
+        return rewards
+
+    def _set_over(self, over: Flags, shown: Shown) -> None:
+        """Remember which episodes are over, or begin anew at once those that the batch did not."""
+        if self._can_be_late:
+            self._late = over & ~self._batch.dones
+        self._ended = over
+        if self._mode is AutoresetMode.SAME_STEP:
+            self._lengths[over] = 0
+            self._ended = np.zeros(self.num_envs, np.bool_)
+            if self._late.any():
+                self._batch.reset(self._late)
+                shown.replace(self._late, self._batch)
+                self._late = np.zeros(self.num_envs, np.bool_)
+
+
+@dataclass(frozen=True)
+class Final:
+    """The last boards of the episodes that a step ended, under ``SameStep``.
+
+    Attributes:
+        over: which episodes ended, bool `[num_envs]`; the other arrays count only there.
+        boards: exponents, uint8 `[num_envs, rows, columns]`.
+        masks: legal actions, int8 `[num_envs, 4]`.
+        scores: int64 `[num_envs]`.
+    """
+
+    over: Flags
+    boards: NDArray[np.uint8]
+    masks: NDArray[np.int8]
+    scores: NDArray[np.int64]
+
+    def info(self, encode: Encoder) -> Info:
+        """Return ``final_obs`` and ``final_info`` in Gymnasium's form, each with its mask."""
+        slots = np.flatnonzero(self.over)
+        observations = np.full(len(self.over), None, object)
+        for slot, observation in zip(slots, encode(self.boards[slots]), strict=True):
+            observations[slot] = observation
+        info = {"action_mask": self.masks, "score": self.scores}
+        masked = info | {f"_{name}": self.over.copy() for name in info}
+        return {
+            "final_obs": observations,
+            "_final_obs": self.over.copy(),
+            "final_info": masked,
+            "_final_info": self.over.copy(),
+        }
+
+
+def slot_seeds(seed: int, count: int) -> NDArray[np.uint64]:
+    """Return ``derive_seed(seed, i)`` for each environment ``i``: uint64 `[count]`."""
+    keys = np.full(count, rng.key_of(seed), np.uint64)
+    return derive_seeds(keys, np.arange(count, dtype=np.uint64))
+
+
+def _mode_of(mode: str | AutoresetMode) -> AutoresetMode:
+    known = [each.value for each in AutoresetMode]
+    if not isinstance(mode, AutoresetMode) and mode not in known:
+        raise OptionError(f"autoreset_mode={mode!r} is unknown{did_you_mean(str(mode), known)}")
+    return AutoresetMode(mode)
+
+
+def _mask_of(options: dict[str, Any] | None, count: int) -> Flags:
+    """Return which environments `reset` is asked to reset."""
+    unknown = set(options or {}) - {"reset_mask"}
+    if unknown:
+        raise OptionError(f"reset has no option {min(unknown)!r}; known: reset_mask")
+    mask = options.get("reset_mask") if options else None
+    if mask is None:
+        return np.ones(count, np.bool_)
+    if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (count,):
+        raise OptionError(f"reset_mask must be a bool array [{count}], not {mask!r:.80}")
+    if not mask.any():
+        raise OptionError("reset_mask chooses no environment: at least one must be true")
+    return mask.copy()

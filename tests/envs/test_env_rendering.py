@@ -1,0 +1,129 @@
+"""What people see of an environment: text, pictures, and a window."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import gymnasium
+import numpy as np
+import pytest
+
+from py2048 import Board
+from py2048.envs import GameEnv, GameState
+from py2048.envs.rendering import picture_of, text_of, tile_colours, tile_picture
+
+BOARD = Board.from_rows([[0, 2, 4, 8], [16, 32, 64, 128], [0, 0, 1024, 2048], [0, 0, 0, 131072]])
+
+
+def showing(board: Board, mode: str, score: int = 0) -> GameEnv:
+    """Return an environment that stands on `board`."""
+    env = GameEnv("classic", render_mode=mode)
+    env.restore(GameState.of(board, score=score))
+    return env
+
+
+def test_text_shows_score_and_tiles() -> None:
+    """``ansi`` is the score over rows of tiles that stand under each other."""
+    assert showing(BOARD, "ansi", 1234).render() == (
+        "score 1234\n"
+        "     .      2      4      8\n"
+        "    16     32     64    128\n"
+        "     .      .   1024   2048\n"
+        "     .      .      . 131072\n"
+    )
+
+
+def test_a_picture_shows_every_tile_where_it_is() -> None:
+    """``rgb_array`` is uint8 `[height, width, 3]`; a change of one cell changes that cell only."""
+    first = showing(BOARD, "rgb_array").render()
+    assert first.dtype == np.uint8
+    assert first.shape[2] == 3
+    second = showing(BOARD.with_tile((3, 0), 2), "rgb_array").render()
+    rows, columns = np.nonzero((first != second).any(axis=2))
+    height, width = first.shape[:2]
+    assert rows.min() > height * 0.7
+    assert columns.max() < width * 0.3
+
+
+def test_the_score_is_in_the_picture() -> None:
+    """Another score gives another picture."""
+    exponents = np.zeros((4, 4), np.uint8)
+    assert picture_of(exponents, 0).tobytes() != picture_of(exponents, 8).tobytes()
+
+
+@pytest.mark.parametrize("shape", [(2, 4), (4, 4), (4, 2), (8, 8), (1, 2), (64, 64)])
+def test_boards_of_every_size_have_a_picture(shape: tuple[int, int]) -> None:
+    """Small boards and the largest fit a picture of their own proportions."""
+    width, height = picture_of(np.full(shape, 11, np.uint8), 5).size
+    side = min(width / shape[1], height / shape[0])
+    assert side > 12
+    assert (width > height) == (shape[1] > shape[0])
+
+
+def test_all_tiles_look_different() -> None:
+    """Every tile up to 2**31 has a picture of its own, and neighbours a colour of their own."""
+    pictures = {tile_picture(exponent, 90).tobytes() for exponent in range(32)}
+    assert len(pictures) == 32
+    faces = [tile_colours(exponent)[0] for exponent in range(19)]
+    assert len(set(faces)) == len(faces)
+
+
+def test_pictures_do_not_share_memory() -> None:
+    """A frame keeps its value when the next one is drawn."""
+    env = showing(BOARD, "rgb_array")
+    frame = env.render()
+    kept = frame.copy()
+    env.step(1)
+    env.render()
+    assert np.array_equal(frame, kept)
+
+
+def test_nothing_is_rendered_unless_asked() -> None:
+    """Without a render mode `render` returns nothing."""
+    env = GameEnv()
+    env.reset(seed=1)
+    assert env.render() is None
+    assert text_of(np.ones((1, 2), np.uint8), 3) == "score 3\n2 2\n"
+
+
+@pytest.mark.gui
+def test_a_window_shows_each_step(display: str) -> None:
+    """``human`` opens a window at the first reset, repaints it at each step, and closes it."""
+    env = gymnasium.make("py2048/2x4-v0", render_mode="human")
+    env.reset(seed=1)
+    window = env.unwrapped._screen._window
+    assert window.is_open
+    shown = window._image
+    env.step(int(env.unwrapped.action_masks().argmax()))
+    assert window._image is not shown
+    assert window._image.width() == picture_of(np.zeros((2, 4), np.uint8), 0).width
+    env.close()
+    assert not window.is_open
+    env.close()
+
+
+@pytest.mark.gui
+def test_a_closed_window_does_not_stop_the_program(display: str) -> None:
+    """After the person has closed the window, the environment plays on unseen."""
+    env = GameEnv("2x4", render_mode="human")
+    env.reset(seed=1)
+    env._screen._window.close()  # type: ignore[union-attr]
+    for _ in range(3):
+        env.step(int(env.action_masks().argmax()))
+    env.close()
+
+
+def test_without_a_display_the_error_says_what_to_do() -> None:
+    """Where no window can be, ``human`` names the modes that need none."""
+    code = "import gymnasium, py2048.envs as e; e.GameEnv(render_mode='human').reset()"
+    done = subprocess.run(
+        ["env", "-u", "DISPLAY", sys.executable, "-c", code],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    last = done.stderr.splitlines()[-1]
+    assert "render_mode='human' needs a display" in last
+    assert "use 'rgb_array' or 'ansi'" in last

@@ -1,0 +1,130 @@
+"""The game as functions of arrays: the same game once more, for any number of boards."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests import strategies as some
+from tests.envs.following import board_of, exponents_of, mask_of
+
+from py2048 import Board, Direction, Game, Rules, get_rules
+from py2048.engine import reference
+from py2048.envs import functional
+from py2048.envs.options import OptionError
+from py2048.errors import BoardError
+
+
+@given(rules=some.rules(), seeds=st.lists(some.seeds, min_size=1, max_size=4), data=st.data())
+@settings(max_examples=60)
+def test_turns_are_those_of_the_game(rules: Rules, seeds: list[int], data: st.DataObject) -> None:
+    """Start, mask, turn, points and end are those of `Game`, whatever the rules."""
+    games = [Game(rules, seed=seed) for seed in seeds]
+    boards = functional.reset(rules, seeds)
+    for _ in range(data.draw(st.integers(0, 20))):
+        assert [board_of(board) for board in boards] == [game.board for game in games]
+        assert functional.legal(rules, boards).tolist() == [
+            [bool(bit) for bit in mask_of(game)] for game in games
+        ]
+        actions = data.draw(st.lists(st.integers(0, 3), min_size=len(games), max_size=len(games)))
+        draws = functional.draws_of(seeds, [game.ply for game in games])
+        sums = [game.board.sum for game in games]
+        scores = [game.score for game in games]
+        boards, points, over = functional.step(rules, boards, actions, draws)
+        for game, action in zip(games, actions, strict=True):
+            game.attempt(Direction(action))
+        assert over.tolist() == [game.is_over for game in games]
+        if str(rules.scoring) == "sum":
+            assert points.tolist() == [g.board.sum - s for g, s in zip(games, sums, strict=True)]
+        else:
+            assert points.tolist() == [g.score - s for g, s in zip(games, scores, strict=True)]
+
+
+@given(board=some.boards(), merging=some.mergings)
+def test_afterstates_are_the_slides(board: Board, merging: object) -> None:
+    """For each direction: the board after the slide, the points of merges, whether it is legal."""
+    rules = get_rules("classic", rows=board.shape[0], columns=board.shape[1], merging=merging)
+    after, points, legal = functional.afterstates(rules, exponents_of(board))
+    for direction in Direction:
+        slide = board.slide(direction, rules.merging)
+        assert board_of(after[direction.value]) == slide.board
+        assert points[direction.value] == slide.points
+        assert legal[direction.value] == slide.changed
+
+
+def test_any_leading_axes_will_do() -> None:
+    """One board, a list of boards and a table of boards are treated alike."""
+    rules = get_rules("3x4")
+    table = functional.reset(rules, np.arange(6).reshape(2, 3))
+    assert table.shape == (2, 3, 3, 4)
+    draws = functional.draws_of(np.arange(6).reshape(2, 3), 0)
+    stepped = functional.step(rules, table, 2, draws)
+    for place in np.ndindex(2, 3):
+        one = functional.step(rules, table[place], 2, draws[place])
+        assert all(np.array_equal(a, b[place]) for a, b in zip(one, stepped, strict=True))
+
+
+def test_arguments_are_not_changed() -> None:
+    """No function writes to the boards that it is given; read-only and turned ones are welcome."""
+    rules = get_rules("classic")
+    boards = functional.reset(rules, np.arange(8)).swapaxes(-1, -2)
+    boards.setflags(write=False)
+    before = boards.copy()
+    after, _, legal = functional.slide(rules, boards, 0)
+    functional.afterstates(rules, boards)
+    functional.spawn(rules, after[legal], 0, functional.draws_of(np.arange(8), 0)[legal])
+    functional.step(rules, boards, 0, 5)
+    functional.symmetries(boards)
+    assert np.array_equal(boards, before)
+
+
+@given(game=some.games())
+def test_chance_outcomes_are_every_spawn_with_its_probability(game: Game) -> None:
+    """The outcomes differ, their chances sum to one, and what the game draws is among them."""
+    for direction in game.legal_directions():
+        slide = game.board.slide(direction, game.rules.merging)
+        after = exponents_of(slide.board)
+        boards, chances = functional.chance_outcomes(game.rules, after, direction.value)
+        assert np.isclose(chances.sum(), 1)
+        assert len({board.tobytes() for board in boards}) == len(boards)
+        if not game.rules.is_deterministic:
+            empty = len(slide.board.empty_cells())
+            tile, share = game.rules.spawn_weights.pairs[0]
+            assert chances[0] == pytest.approx(float(share * Fraction(1, empty)))
+            assert board_of(boards[0]) == slide.board.with_tile(slide.board.empty_cells()[0], tile)
+        drawn = functional.draws_of(game.seed, game.ply)
+        spawned = functional.spawn(game.rules, after, direction.value, drawn)
+        assert any(np.array_equal(spawned, board) for board in boards)
+
+
+@given(board=some.boards())
+def test_symmetries_are_those_of_the_reference(board: Board) -> None:
+    """The images are the reference's, as many as the shape has, the board itself first."""
+    images = functional.symmetries(exponents_of(board))
+    square = board.shape[0] == board.shape[1]
+    assert len(images) == (8 if square else 4)
+    assert board_of(images[0]) == board
+    found = {board_of(image).rows for image in images}
+    known = {rows for rows in reference.symmetries(board.rows) if Board(rows).shape == board.shape}
+    assert found == known
+
+
+def test_mistakes_are_explained() -> None:
+    """A wrong shape, a wrong type, a full board and an unknown action are named."""
+    rules = get_rules("classic")
+    boards = functional.reset(rules, [1, 2])
+    with pytest.raises(BoardError, match=r"\[\.\.\., 4, 4\], not uint8 \[2, 3, 4\]"):
+        functional.legal(rules, boards[:, :3])
+    with pytest.raises(BoardError, match="not float64"):
+        functional.legal(rules, boards.astype(float))  # type: ignore[arg-type]
+    for actions in ([0, 4], [-1, 0], [0.5, 1.0]):
+        with pytest.raises(OptionError, match="actions are 0 up"):
+            functional.slide(rules, boards, actions)
+    full = np.ones((4, 4), np.uint8)
+    with pytest.raises(BoardError, match="full"):
+        functional.spawn(rules, full, 0, 1)
+    with pytest.raises(BoardError, match="full"):
+        functional.chance_outcomes(rules, full, 0)

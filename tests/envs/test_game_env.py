@@ -1,0 +1,492 @@
+"""One game as an environment: it is the same game as `py2048.Game`, and it keeps its promises."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+import warnings
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.error import ResetNeeded
+from gymnasium.utils.env_checker import check_env, data_equivalence
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests import strategies as some
+from tests.envs.following import board_of, exponents_of, mask_of
+
+from py2048 import Board, Direction, Game, Rules, get_rules, list_rules
+from py2048.engine.rng import derive_seed
+from py2048.envs import GameEnv, GameState, Transition, environment_ids
+from py2048.envs.options import OptionError
+from py2048.envs.single import ROWS
+from py2048.errors import BoardError, IllegalMoveError, RulesError, SeedError
+
+actions = st.lists(st.integers(0, 3), max_size=60)
+STUCK = Board.from_rows([[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 2]])
+
+
+def follow(env: GameEnv, game: Game, moves: list[int]) -> None:
+    """Play the moves on both and compare everything that the environment tells."""
+    for action in moves:
+        if game.is_over:
+            break
+        score, was_legal = game.score, Direction(action) in game.legal_directions()
+        observation, reward, terminated, truncated, info = env.step(action)
+        assert game.attempt(Direction(action)) is was_legal
+        assert board_of(observation) == game.board
+        assert reward == game.score - score
+        assert (terminated, truncated) == (game.is_over, False)
+        assert info["action_mask"].tolist() == mask_of(game)
+        assert info["score"] == env.score == game.score
+
+
+@pytest.mark.parametrize("rules", list_rules(), ids=lambda rules: rules.name)
+@given(seed=some.seeds, moves=actions)
+@settings(max_examples=25)
+def test_a_preset_s_environment_plays_its_game(rules: Rules, seed: int, moves: list[int]) -> None:
+    """Board, reward, end and mask are those of `Game`, step for step, in every preset."""
+    env = GameEnv(rules)
+    observation, info = env.reset(seed=seed)
+    game = Game(rules, seed=env.game_seed)
+    assert board_of(observation) == game.board
+    assert info["action_mask"].tolist() == mask_of(game)
+    follow(env, game, moves)
+
+
+@given(rules=some.rules(), seed=some.seeds, moves=actions)
+def test_an_environment_of_any_rules_plays_its_game(
+    rules: Rules, seed: int, moves: list[int]
+) -> None:
+    """The same holds for rules that nobody has thought of yet."""
+    env = GameEnv(rules)
+    observation, _ = env.reset(seed=seed)
+    game = Game(rules, seed=env.game_seed)
+    assert board_of(observation) == game.board
+    follow(env, game, moves)
+
+
+def test_whole_games_agree() -> None:
+    """The agreement holds to the end of long games, past many blocks of observations."""
+    env = GameEnv()
+    chance = np.random.default_rng(5)
+    for number in range(20):
+        env.reset(seed=9 if number == 0 else None)
+        game = Game(get_rules(), seed=env.game_seed)
+        while not game.is_over:
+            follow(env, game, [int(chance.choice([d.value for d in game.legal_directions()]))])
+        assert game.ply > ROWS or number
+
+
+def test_the_games_of_a_seed_are_documented() -> None:
+    """After ``reset(seed=s)`` game number ``e`` has the seed ``derive_seed(s, e)``."""
+    env = GameEnv()
+    env.reset(seed=7)
+    seeds = [env.game_seed]
+    for _ in range(2):
+        env.reset()
+        seeds.append(env.game_seed)
+    assert seeds == [derive_seed(7, episode) for episode in range(3)]
+
+
+def test_without_a_seed_games_differ() -> None:
+    """Two environments that were given no seed play different games."""
+    first, second = GameEnv(), GameEnv()
+    first.reset()
+    second.reset()
+    assert first.game_seed != second.game_seed
+
+
+@pytest.mark.parametrize("seed", [-1, 2**64, 1.5, "7"])
+def test_what_is_no_seed_is_refused(seed: Any) -> None:
+    """A seed that the generator cannot take is refused by its value, before anything changes."""
+    env = GameEnv()
+    env.reset(seed=3)
+    before = env.state()
+    with pytest.raises(SeedError, match="is no seed"):
+        env.reset(seed=seed)
+    assert env.state() == before
+
+
+# --- tiles of every size -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("exponent", [13, 14, 15, 16])
+def test_large_tiles_merge_exactly(exponent: int) -> None:
+    """Two 32768s make a 65536 worth 65536 points, and two of those a 131072: nothing is lost."""
+    tile = 2**exponent
+    env = GameEnv()
+    board = Board.from_rows([[tile, tile, 0, 0], [0] * 4, [0] * 4, [0] * 4])
+    env.restore(GameState.of(board))
+    observation, reward, *_ = env.step(Direction.LEFT.value)
+    assert observation[0, 0] == exponent + 1
+    assert reward == 2 * tile
+    assert observation in env.observation_space
+
+
+# --- observations and rewards --------------------------------------------------------------------
+
+
+@given(game=some.games())
+def test_every_form_of_observation_shows_the_board(game: Game) -> None:
+    """One-hot planes and normalised exponents tell exactly what the exponents do."""
+    state = GameState.of(game.board)
+    exponents = exponents_of(game.board)
+    env = GameEnv(game.rules, observation="onehot")
+    planes, _ = env.restore(state)
+    assert planes in env.observation_space
+    assert (planes.argmax(axis=0) == exponents).all()
+    assert (planes.sum(axis=0) == 1).all()
+    env = GameEnv(game.rules, observation="normalised")
+    parts, _ = env.restore(state)
+    assert parts in env.observation_space
+    largest = GameEnv(game.rules).observation_space.high.flat[0]
+    assert (np.rint(parts * largest) == exponents).all()
+
+
+@pytest.mark.parametrize("observation", ["exponents", "onehot", "normalised"])
+def test_observations_are_never_overwritten(observation: str) -> None:
+    """What a step returned keeps its value, whatever is played later."""
+    env = GameEnv(observation=observation)
+    first, info = env.reset(seed=1)
+    kept, masks = [first], [info["action_mask"]]
+    copies, mask_copies = [first.copy()], [masks[0].copy()]
+    for number in range(3 * ROWS):
+        board, _, terminated, _, info = env.step(number % 4)
+        if terminated:
+            board, info = env.reset()
+        kept.append(board)
+        masks.append(info["action_mask"])
+        copies.append(board.copy())
+        mask_copies.append(info["action_mask"].copy())
+    assert all(map(np.array_equal, kept, copies))
+    assert all(map(np.array_equal, masks, mask_copies))
+
+
+def test_writing_to_an_observation_changes_no_game() -> None:
+    """An agent may do to its observations and masks what it likes."""
+    touched, untouched = GameEnv(), GameEnv()
+    touched.reset(seed=2)
+    untouched.reset(seed=2)
+    for number in range(100):
+        board, _, terminated, _, info = touched.step(number % 4)
+        assert np.array_equal(board, untouched.step(number % 4)[0])
+        board += 9
+        info["action_mask"][:] = 0
+        if terminated:
+            break
+
+
+@given(seed=some.seeds, moves=actions, rules=some.presets)
+def test_the_log_reward_is_the_logarithm_of_the_points(
+    seed: int, moves: list[int], rules: Rules
+) -> None:
+    """``log`` gives ``log2(1 + points)``, with the sign of points that are negative."""
+    plain, logged = GameEnv(rules), GameEnv(rules, reward="log")
+    plain.reset(seed=seed)
+    logged.reset(seed=seed)
+    for action in moves:
+        points, terminated = plain.step(action)[1:3]
+        assert logged.step(action)[1] == math.copysign(math.log2(1 + abs(points)), points)
+        if terminated:
+            break
+
+
+def test_a_reward_of_one_s_own_sees_the_whole_step() -> None:
+    """The function gets both boards, the action, the points, the legality and the end."""
+    seen: list[Transition] = []
+
+    def count_empty(transition: Transition) -> float:
+        seen.append(transition)
+        return float((transition.after == 0).sum())
+
+    env, plain = GameEnv("2x4", reward=count_empty), GameEnv("2x4")
+    board, _ = env.reset(seed=4)
+    plain.reset(seed=4)
+    terminated = False
+    while not terminated:
+        action = len(seen) % 4
+        after, reward, terminated, _, _ = env.step(action)
+        _, points, ended, _, _ = plain.step(action)
+        was = seen[-1]
+        assert reward == (after == 0).sum()
+        assert np.array_equal(was.before, board)
+        assert np.array_equal(was.after, after)
+        assert was[1:2] + was[3:] == (action, points, not np.array_equal(board, after), ended)
+        board = after
+
+
+# --- illegal actions -----------------------------------------------------------------------------
+
+
+def at_the_left(rules: str = "classic", **options: Any) -> GameEnv:
+    """Return an environment in whose position sliding left is illegal."""
+    env = GameEnv(rules, **options)
+    size = env.rules.columns
+    env.restore(GameState.of(Board([[2, *[0] * (size - 1)], *[[0] * size] * (size - 1)])))
+    return env
+
+
+@pytest.mark.parametrize(
+    ("options", "reward"),
+    [
+        ({}, 0.0),
+        ({"penalty": -5.0}, -5.0),
+        ({"illegal": "penalty"}, -1.0),
+        ({"illegal": "penalty", "penalty": -8}, -8.0),
+        ({"rules": "cits1401"}, -1.0),
+        ({"rules": "cits1401", "illegal": "penalty"}, -2.0),
+        ({"illegal": "terminate"}, 0.0),
+        ({"illegal": "terminate", "penalty": -3}, -3.0),
+    ],
+)
+def test_an_illegal_action_changes_nothing_and_costs_what_was_said(
+    options: dict[str, Any], reward: float
+) -> None:
+    """The board and its mask stay; the reward is the rules' own plus the penalty."""
+    env = at_the_left(**options)
+    before, mask = env.state(), env.action_masks()
+    observation, received, terminated, truncated, info = env.step(Direction.LEFT.value)
+    assert received == reward
+    assert terminated is (options.get("illegal") == "terminate")
+    assert truncated is False
+    assert observation.tobytes() == before.exponents == env.state().exponents
+    assert info["action_mask"].tolist() == mask.tolist() == [0, 1, 0, 1]
+    assert env.state().ply == before.ply
+
+
+def test_an_illegal_action_can_raise() -> None:
+    """Under ``raise`` the error names direction and board, and the game stays as it was."""
+    env = at_the_left("cits1401", illegal="raise")
+    before = env.state()
+    with pytest.raises(IllegalMoveError, match="left changes nothing on 2 "):
+        env.step(Direction.LEFT.value)
+    assert env.state() == before
+    assert env.step(Direction.RIGHT.value)[1] == 1.0
+
+
+def test_after_an_illegal_end_comes_a_reset() -> None:
+    """An episode that an illegal action ended is over; the next one starts clean."""
+    env = at_the_left(illegal="terminate")
+    env.step(Direction.LEFT.value)
+    with pytest.raises(ResetNeeded):
+        env.step(Direction.RIGHT.value)
+    env.reset()
+    assert not env.step(int(env.action_masks().argmax()))[2]
+
+
+@pytest.mark.parametrize("action", [-1, 4, 2**40])
+def test_what_is_no_action_is_refused(action: int) -> None:
+    """An action outside 0 to 3 is refused by its value and changes nothing."""
+    env = GameEnv()
+    env.reset(seed=1)
+    before = env.state()
+    with pytest.raises(OptionError, match=f"action {action} is none"):
+        env.step(action)
+    with pytest.raises(TypeError):
+        env.step(1.5)  # type: ignore[arg-type]
+    assert env.state() == before
+
+
+@pytest.mark.parametrize("kind", [int, np.int64, np.int32, np.uint8, np.array])
+def test_actions_of_every_integer_kind_are_welcome(kind: Any) -> None:
+    """Frameworks pass Python's integers, NumPy's, and arrays of no dimension."""
+    env, other = GameEnv(), GameEnv()
+    env.reset(seed=6)
+    other.reset(seed=6)
+    assert np.array_equal(env.step(kind(1))[0], other.step(1)[0])
+
+
+# --- the order of calls, and the end -------------------------------------------------------------
+
+
+def test_no_step_before_the_first_reset() -> None:
+    """A step before `reset` is refused, also without Gymnasium's wrapper."""
+    with pytest.raises(ResetNeeded):
+        GameEnv().step(0)
+
+
+def test_no_step_after_the_end() -> None:
+    """Once an episode has ended, only `reset` goes on."""
+    env = GameEnv("2x4")
+    env.reset(seed=1)
+    steps = 0
+    while not env.step(steps % 4)[2]:
+        steps += 1
+    assert not env.action_masks().any()
+    with pytest.raises(ResetNeeded):
+        env.step(0)
+
+
+def test_a_game_that_is_over_from_the_start_ends_at_its_first_step() -> None:
+    """Where no move is possible at the start, the first step says so and gives nothing."""
+    env = GameEnv("classic:target=2,end=target")
+    _, info = env.reset(seed=1)
+    assert not info["action_mask"].any()
+    _, reward, terminated, _, _ = env.step(0)
+    assert (reward, terminated) == (0.0, True)
+
+
+def test_reaching_the_target_ends_where_the_rules_say_so() -> None:
+    """comp1127 ends at 2048, the classic game plays on."""
+    board = Board.from_rows([[1024, 1024, 0, 0], [0] * 4, [0] * 4, [0] * 4])
+    ends = {}
+    for name in ("classic", "comp1127"):
+        env = GameEnv(name)
+        env.restore(GameState.of(board))
+        ends[name] = env.step(Direction.LEFT.value)[2]
+    assert ends == {"classic": False, "comp1127": True}
+
+
+# --- keeping and restoring -----------------------------------------------------------------------
+
+
+@given(rules=some.presets, seed=some.seeds, before=actions, after=actions)
+def test_a_restored_game_goes_on_as_it_did(
+    rules: Rules, seed: int, before: list[int], after: list[int]
+) -> None:
+    """From a kept state the same actions lead to the same game, here and in another environment."""
+    env = GameEnv(rules)
+    env.reset(seed=seed)
+    for action in before:
+        if env.step(action)[2]:
+            break
+    state = pickle.loads(pickle.dumps(env.state()))
+    other = GameEnv(rules)
+    runs = []
+    for each in (env, other, env):
+        shown = each.restore(state)
+        assert each.state() == state
+        run = [shown]
+        for action in after:
+            run.append(each.step(action))
+            if run[-1][2]:
+                break
+        runs.append(run)
+    assert data_equivalence(runs[0], runs[1], exact=True)
+    assert data_equivalence(runs[0], runs[2], exact=True)
+
+
+def test_another_seed_gives_other_spawns() -> None:
+    """A state with another seed has the same board and another future."""
+    env = GameEnv()
+    env.reset(seed=1)
+    state = env.state()
+    futures = set()
+    for seed in range(20):
+        env.restore(state._replace(seed=seed))
+        futures.add(env.step(int(env.action_masks().argmax()))[0].tobytes())
+    assert len(futures) > 5
+
+
+def test_reset_can_start_from_a_state() -> None:
+    """Through wrappers, ``reset(options={"state": state})`` restores; other options are refused."""
+    env = gymnasium.make("py2048/Classic-v0", max_episode_steps=5)
+    env.reset(seed=1)
+    board = Board.from_rows([[4, 0, 0, 0], [0] * 4, [0] * 4, [0, 0, 0, 8]])
+    observation, _ = env.reset(options={"state": GameState.of(board, score=12)})
+    assert board_of(observation) == board
+    with pytest.raises(OptionError, match="no option 'board'"):
+        env.reset(options={"board": board})
+
+
+@pytest.mark.parametrize(
+    ("board", "message"),
+    [
+        (Board.from_rows([[2, 0], [0, 2]]), "4 cells"),
+        (Board.from_rows([[2**18, 0, 0, 0], *[[0] * 4] * 3]), r"2\*\*18"),
+    ],
+)
+def test_a_state_that_cannot_be_is_refused(board: Board, message: str) -> None:
+    """A state of another shape, or with a tile out of reach, is refused with the reason."""
+    env = GameEnv()
+    env.reset(seed=1)
+    before = env.state()
+    with pytest.raises(BoardError, match=message):
+        env.restore(GameState.of(board))
+    assert env.state() == before
+
+
+@given(board=some.boards())
+def test_a_state_gives_its_board_back(board: Board) -> None:
+    """`GameState.of` and `GameState.board` undo each other."""
+    rules = get_rules("classic", rows=board.shape[0], columns=board.shape[1])
+    assert GameState.of(board).board(rules) == board
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+@pytest.mark.parametrize("observation", ["exponents", "onehot"])
+def test_a_copy_plays_on_by_itself(duplicate: Any, observation: str) -> None:
+    """A deep copy or an unpickled environment stands where the original stood, and apart."""
+    env = GameEnv(observation=observation)
+    env.reset(seed=8)
+    for number in range(ROWS + 3):
+        env.step(number % 4)
+    twin = duplicate(env)
+    state = env.state()
+    ahead = [env.step(number % 4) for number in range(8)]
+    assert twin.state() == state
+    assert data_equivalence(ahead, [twin.step(number % 4) for number in range(8)], exact=True)
+
+
+# --- what users type -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"observation": "one-hot"}, "did you mean 'onehot'"),
+        ({"reward": "point"}, "did you mean 'points'"),
+        ({"illegal": "ignore"}, "known: noop, penalty, raise, terminate"),
+        ({"render_mode": "rgb"}, "known: human, rgb_array, ansi"),
+        ({"illegal": "raise", "penalty": -1}, "takes no penalty"),
+        ({"rules": "clasic"}, "did you mean 'classic'"),
+    ],
+)
+def test_mistaken_arguments_are_explained(arguments: dict[str, Any], message: str) -> None:
+    """What does not exist is named, with the nearest that does."""
+    with pytest.raises((OptionError, RulesError), match=message):
+        GameEnv(**arguments)
+
+
+# --- Gymnasium's and Stable-Baselines3's own checks ----------------------------------------------
+
+VARIANTS = [
+    *({"id": identifier} for identifier in environment_ids().values()),
+    *(
+        {"id": "py2048/Classic-v0", **options}
+        for options in (
+            {"observation": "onehot"},
+            {"observation": "normalised", "reward": "log"},
+            {"illegal": "terminate", "penalty": -1.0},
+        )
+    ),
+]
+
+
+@pytest.mark.gui
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_gymnasium_s_checker_is_content(variant: dict[str, Any], display: str) -> None:
+    """`check_env` finds nothing to warn of, every render mode included."""
+    env = gymnasium.make(**variant)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(env.unwrapped)
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_stable_baselines_checker_is_content(variant: dict[str, Any]) -> None:
+    """Stable-Baselines3 can train on it; its only advice is that planes are no picture."""
+    checker = pytest.importorskip(
+        "stable_baselines3.common.env_checker",
+        reason="Stable-Baselines3 is heavy: install it to run its checker",
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        if variant.get("observation") == "onehot":
+            warnings.filterwarnings("ignore", "It seems that your observation")
+            warnings.filterwarnings("ignore", "The minimal resolution")
+        checker.check_env(gymnasium.make(**variant).unwrapped)

@@ -1,0 +1,115 @@
+"""Every preset is known to Gymnasium by an id, also in a process that never imports py2048."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import gymnasium
+import pytest
+
+import py2048.envs
+from py2048 import Rules, list_rules
+from py2048.envs import environment_ids
+from py2048.envs.registration import register_all
+from py2048.errors import MissingExtraError
+
+
+def run(code: str) -> str:
+    """Return what a fresh Python prints."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_ids_are_pinned() -> None:
+    """The ids are part of the public interface, one for each preset in its order."""
+    assert list(environment_ids().values()) == [
+        "py2048/Classic-v0",
+        "py2048/Comp1127-v0",
+        "py2048/Cmput175-v0",
+        "py2048/Cits1401-v0",
+        "py2048/Ist-v0",
+        "py2048/QsanQarut-v0",
+        "py2048/2x4-v0",
+        "py2048/3x3-v0",
+        "py2048/3x4-v0",
+        "py2048/5x5-v0",
+        "py2048/6x6-v0",
+        "py2048/7x7-v0",
+        "py2048/8x8-v0",
+    ]
+
+
+@pytest.mark.parametrize("rules", list_rules(), ids=lambda rules: rules.name)
+def test_each_id_makes_its_rules(rules: Rules) -> None:
+    """`gymnasium.make` and `make_vec` play the preset that the id names."""
+    identifier = environment_ids()[rules.name]
+    env = gymnasium.make(identifier)
+    assert env.unwrapped.rules == rules
+    assert env.observation_space.shape == rules.shape
+    vector = gymnasium.make_vec(identifier, num_envs=3)
+    assert vector.rules == rules
+    assert vector.observation_space.shape == (3, *rules.shape)
+
+
+def test_gymnasium_finds_the_package_by_itself() -> None:
+    """``gymnasium.make("py2048.envs:py2048/Classic-v0")`` needs no import of py2048."""
+    code = "import gymnasium; print(gymnasium.make('py2048.envs:py2048/Classic-v0'))"
+    assert run(code) == "<GameEnv<py2048/Classic-v0>>\n"
+
+
+@pytest.mark.parametrize("imports", ["gymnasium, py2048.envs", "py2048.envs, gymnasium"])
+def test_an_import_registers(imports: str) -> None:
+    """Importing `py2048.envs` registers the ids, before or after Gymnasium was imported."""
+    code = f"import {imports}; print(gymnasium.make_vec('py2048/3x3-v0', num_envs=2).num_envs)"
+    assert run(code) == "2\n"
+
+
+def test_registering_twice_is_quiet() -> None:
+    """A second registration changes nothing and warns of nothing."""
+    before = dict(gymnasium.registry)
+    register_all()
+    assert dict(gymnasium.registry) == before
+
+
+def test_a_spec_makes_the_environment_again() -> None:
+    """An environment's spec goes through JSON, and makes the same environment anew."""
+    env = gymnasium.make("py2048/Classic-v0", reward="log", illegal="terminate")
+    spec = gymnasium.envs.registration.EnvSpec.from_json(env.spec.to_json())
+    again = gymnasium.make(spec)
+    first, second = env.reset(seed=3)[0], again.reset(seed=3)[0]
+    assert (first == second).all()
+    assert again.unwrapped.spec.kwargs["illegal"] == "terminate"
+
+
+def test_without_gymnasium_the_extra_is_named() -> None:
+    """Without the extra, the functions still work; a class says what to install."""
+    code = (
+        "import sys; sys.modules['gymnasium'] = None\n"
+        "import importlib.util as u; find = u.find_spec\n"
+        "u.find_spec = lambda name, *rest: None if name == 'gymnasium' else find(name, *rest)\n"
+        "import py2048, py2048.envs\n"
+        "from py2048.envs import functional\n"
+        "print(functional.reset(py2048.get_rules(), [1]).shape)\n"
+        "from py2048.errors import MissingExtraError\n"
+        "try: py2048.envs.GameEnv\n"
+        "except MissingExtraError as error: print(error)"
+    )
+    assert run(code).splitlines() == [
+        "(1, 4, 4)",
+        "py2048.envs.GameEnv needs Gymnasium, which is not installed: pip install py2048[rl]",
+    ]
+    assert issubclass(MissingExtraError, ImportError)
+
+
+def test_unknown_names_are_unknown() -> None:
+    """The package has no other attributes than it says."""
+    with pytest.raises(AttributeError, match="no attribute 'Game2048'"):
+        _ = py2048.envs.Game2048
