@@ -1,16 +1,7 @@
-"""Whole turns for all games of a batch, block by block, and random games from given boards.
+"""Whole turns for all games of a batch, block by block.
 
-The state of a batch of `n` games, padded to a multiple of `LANES`:
-
-* `cells`, uint8 `[cells, padded]`: the ranks;
-* `flags`, uint8 `[STORED_FLAGS, padded]`: the rows named in ``_lane_kernels.py``;
-* `words`, uint64 `[STORED_WORDS, padded]`: the rows below;
-* `rewards`, int32 `[padded]`: the points of the last step;
-* `last_cells`, uint8 `[padded, cells]`: the final boards of the episodes that ended;
-* `last_scores`, int64 `[padded]`: their scores.
-
-A block is copied to a workspace that fits the first-level cache, stepped there, and copied back.
-The rules come as `numbers`, int64, and a few tables, as `py2048.engine.lanes.RuleTables` makes.
+The state of a batch is a `BatchState`: see `py2048.engine.batch_state`. A block is copied to a
+workspace that fits the first-level cache, stepped there, and copied back.
 """
 
 from __future__ import annotations
@@ -24,10 +15,7 @@ from numpy.typing import NDArray
 from py2048._jit import kernel
 from py2048.engine._bits_kernels import GOLDEN, HALF, key_of, mix64
 from py2048.engine._cells_kernels import slide as slide_cells
-from py2048.engine._classic_kernels import legal_classic, slide_classic
 from py2048.engine._lane_kernels import (
-    BANK,
-    BOARD_SUM,
     CHANCE,
     DONE,
     EMPTY,
@@ -36,105 +24,57 @@ from py2048.engine._lane_kernels import (
     OVER,
     SCORE,
     STATE,
+    STORED_FLAGS,
     WIDTH,
     WORD_ROWS,
     Bytes,
-    Halves,
     Int,
     Words,
     choose,
-    count_empty,
-    draw_spawns,
-    forbid_won,
-    judge,
-    legal_of,
-    place,
-    place_on_edge,
-    reward,
-    start_board,
-    sum_of,
 )
-from py2048.engine._lines_kernels import legal_any, slide_any
+from py2048.engine._turn_kernels import any_over, begin, enter, turn_any, turn_classic
+from py2048.engine.batch_state import EPISODE, SLOT_KEY, BatchState, Workspace
+from py2048.engine.rule_arrays import RuleArrays
 
 Longs = NDArray[np.int64]
 
-# Rows of the stored words; the first ones are those of a block.
-EPISODE = WORD_ROWS
-SLOT_KEY = WORD_ROWS + 1  # key_of(the seed of this slot)
-STORED_WORDS = WORD_ROWS + 2
-
-# Places in `numbers`.
-ROWS, COLUMNS, CASCADE, SCORING, LEGAL_POINTS, ILLEGAL_POINTS, TARGET, EDGE, LOW, HIGH = range(10)
-NUMBERS = 10
-
 SAME_STEP, NEXT_STEP, DISABLED = range(3)
-
-
-# --- starting ------------------------------------------------------------------------------------
-
-
-@kernel
-def begin(
-    board: Bytes,
-    flags: Bytes,
-    words: Words,
-    lane: np.uint64,
-    key: np.uint64,
-    numbers: Longs,
-    start_ranks: Bytes,
-    start_thresholds: Words,
-) -> None:
-    """Begin the game with this key in one lane of a block."""
-    start_board(board, lane, key, numbers[LOW], numbers[HIGH], start_ranks, start_thresholds)
-    enter(board, flags, words, lane, key, numbers)
+ONE = np.uint64(1)
 
 
 @kernel
-def enter(
-    board: Bytes, flags: Bytes, words: Words, lane: np.uint64, key: np.uint64, numbers: Longs
-) -> None:
-    """Take over the position in one lane as the start of the game with this key."""
-    words[STATE + lane] = key + GOLDEN
-    words[SCORE + lane] = np.uint64(0)
-    banked = numbers[SCORING] == BOARD_SUM
-    words[BANK + lane] = sum_of(board, lane) if banked else np.uint64(0)
-    legal = legal_of(board, lane, numbers[ROWS], numbers[COLUMNS])
-    if numbers[TARGET]:
-        for cell in range(lane, np.uint64(len(board)), WIDTH):
-            if board[cell] >= numbers[TARGET]:
-                legal = EMPTY
-    flags[LEGAL + lane] = legal
-
-
-@kernel
-def episode_key(slot_key: np.uint64, episode: np.uint64) -> np.uint64:
-    """Return the key of a slot's game number `episode`."""
-    return key_of(mix64(slot_key ^ mix64(episode + GOLDEN)))
+def episode_key(words: Words, game: np.uint64) -> np.uint64:
+    """Return the key of the game that a slot has come to."""
+    return key_of(mix64(words[SLOT_KEY, game] ^ mix64(words[EPISODE, game] + GOLDEN)))
 
 
 # --- a block in and out --------------------------------------------------------------------------
 
 
 @kernel
-def load(
-    base: np.uint64,
-    cells: Bytes,
-    flags: Bytes,
-    words: Words,
-    board: Bytes,
-    block_flags: Bytes,
-    block_words: Words,
-    halves: Halves,
-) -> None:
+def load(base: np.uint64, state: BatchState, space: Workspace) -> None:
     """Copy the block at `base` into the workspace and recall the high halves of its last draws."""
-    copy_in(board, cells, base)
-    copy_in(block_flags, flags, base)
+    copy_in(space.board, state.cells, base)
+    copy_in(space.flags, state.flags, base)
+    words, stored, halves = space.words, state.words, space.halves
     for row in range(WORD_ROWS):
         start = np.uint64(row) * WIDTH
         for lane in range(WIDTH):
-            block_words[start + lane] = words[row, base + lane]
+            words[start + lane] = stored[row, base + lane]
     for lane in range(WIDTH):
-        halves[CHANCE + lane] = np.uint32(mix64(block_words[STATE + lane] - GOLDEN) >> HALF)
+        halves[CHANCE + lane] = np.uint32(mix64(words[STATE + lane] - GOLDEN) >> HALF)
+
+
+@kernel
+def store(base: np.uint64, state: BatchState, space: Workspace) -> None:
+    """Copy the workspace back to the block at `base`."""
+    copy_out(space.board, state.cells, base)
+    copy_out(space.flags, state.flags, base)
+    words, stored = space.words, state.words
+    for row in range(WORD_ROWS):
+        start = np.uint64(row) * WIDTH
+        for lane in range(WIDTH):
+            stored[row, base + lane] = words[start + lane]
 
 
 @kernel
@@ -155,46 +95,7 @@ def copy_out(block: Bytes, rows: Bytes, base: np.uint64) -> None:
             rows[row, base + lane] = block[start + lane]
 
 
-@kernel
-def store(
-    base: np.uint64,
-    cells: Bytes,
-    flags: Bytes,
-    words: Words,
-    board: Bytes,
-    block_flags: Bytes,
-    block_words: Words,
-) -> None:
-    """Copy the workspace back to the block at `base`."""
-    copy_out(board, cells, base)
-    copy_out(block_flags, flags, base)
-    for row in range(WORD_ROWS):
-        start = np.uint64(row) * WIDTH
-        for lane in range(WIDTH):
-            words[row, base + lane] = block_words[start + lane]
-
-
-# --- a turn --------------------------------------------------------------------------------------
-
-
-@kernel
-def spawn(
-    board: Bytes,
-    flags: Bytes,
-    words: Words,
-    halves: Halves,
-    numbers: Longs,
-    ranks: Bytes,
-    thresholds: Words,
-    edges: Longs,
-) -> None:
-    """Let a tile appear on each board that moved."""
-    count_empty(board, flags)
-    draw_spawns(words, flags, halves, ranks, thresholds)
-    if numbers[EDGE]:
-        place_on_edge(board, flags, edges)
-    else:
-        place(board, flags)
+# --- steps ---------------------------------------------------------------------------------------
 
 
 @kernel
@@ -207,69 +108,52 @@ def note_over(flags: Bytes, reset: Int) -> None:
 
 
 @kernel
-def any_over(flags: Bytes) -> bool:
-    """Return whether any game of the block is over."""
-    over = np.uint8(0)
-    for lane in range(WIDTH):
-        over |= np.uint8(flags[LEGAL + lane] == EMPTY)
-    return bool(over != EMPTY)
-
-
-@kernel
 def finish(
-    base: np.uint64,
-    reset: Int,
-    board: Bytes,
-    block_flags: Bytes,
-    block_words: Words,
-    halves: Halves,
-    words: Words,
-    last_cells: Bytes,
-    last_scores: Longs,
-    numbers: Longs,
-    start_ranks: Bytes,
-    start_thresholds: Words,
+    base: np.uint64, reset: Int, state: BatchState, space: Workspace, rules: RuleArrays
 ) -> tuple[np.int64, np.int64]:
     """Note the games of the block that ended, and begin new ones as `reset` says.
 
     Returns the number of games that ended and the sum of their scores.
     """
-    ended, total = np.int64(0), np.int64(0)
-    for lane in range(WIDTH):
-        if block_flags[LEGAL + lane] != EMPTY:
+    ended, total, flags = np.int64(0), np.int64(0), space.flags
+    for number in range(WIDTH):
+        lane = np.uint64(number)
+        if flags[LEGAL + lane] != EMPTY:
             continue
-        fresh = block_flags[OVER + lane] != EMPTY
-        if not fresh:
-            score = np.int64(block_words[SCORE + lane])
+        was_over = flags[OVER + lane] != EMPTY
+        if not was_over:
+            score = np.int64(space.words[SCORE + lane])
             ended += np.int64(1)
             total += score
-            last_scores[base + lane] = score
-            for cell in range(last_cells.shape[1]):
-                last_cells[base + lane, cell] = board[np.uint64(cell) * WIDTH + lane]
+            keep_last(base, lane, score, state, space)
         elif reset == DISABLED:
-            # A board that was won can still slide, and did; it must not.
-            for cell in range(last_cells.shape[1]):
-                board[np.uint64(cell) * WIDTH + lane] = last_cells[base + lane, cell]
-        block_flags[DONE + lane] = np.uint8(not fresh or reset == DISABLED)
-        if reset == SAME_STEP or (reset == NEXT_STEP and fresh):
-            words[EPISODE, base + lane] += np.uint64(1)
-            key = episode_key(words[SLOT_KEY, base + lane], words[EPISODE, base + lane])
-            begin(
-                board,
-                block_flags,
-                block_words,
-                np.uint64(lane),
-                key,
-                numbers,
-                start_ranks,
-                start_thresholds,
-            )
-            halves[CHANCE + lane] = np.uint32(mix64(key) >> HALF)
+            restore_last(base, lane, state, space)
+        flags[DONE + lane] = np.uint8(not was_over or reset == DISABLED)
+        if reset == SAME_STEP or (reset == NEXT_STEP and was_over):
+            state.words[EPISODE, base + lane] += ONE
+            begin(space, lane, episode_key(state.words, base + lane), rules)
     return ended, total
 
 
-def make_advance(slide: Callable[..., None], legal: Callable[..., None]) -> Any:
-    """Return the kernel that plays steps with this way to slide and to find the legal moves."""
+@kernel
+def keep_last(
+    base: np.uint64, lane: np.uint64, score: np.int64, state: BatchState, space: Workspace
+) -> None:
+    """Keep the final board and score of a game."""
+    state.last_scores[base + lane] = score
+    for cell in range(np.uint64(state.last_cells.shape[1])):
+        state.last_cells[base + lane, cell] = space.board[cell * WIDTH + lane]
+
+
+@kernel
+def restore_last(base: np.uint64, lane: np.uint64, state: BatchState, space: Workspace) -> None:
+    """Put back the final board of a game: a board that was won could slide again, and did."""
+    for cell in range(np.uint64(state.last_cells.shape[1])):
+        space.board[cell * WIDTH + lane] = state.last_cells[base + lane, cell]
+
+
+def make_advance(turn: Callable[..., None]) -> Any:
+    """Return the kernel that plays steps made of these turns."""
 
     @kernel
     def advance(
@@ -278,77 +162,39 @@ def make_advance(slide: Callable[..., None], legal: Callable[..., None]) -> Any:
         steps: Int,
         is_random: bool,
         reset: Int,
-        state: tuple[Bytes, Bytes, Words, NDArray[np.int32], Bytes, Longs],
-        rules: tuple[Longs, Bytes, Words, Bytes, Words, Longs],
-        space: tuple[Bytes, Bytes, Words, Halves, Bytes],
+        state: BatchState,
+        rules: RuleArrays,
+        space: Workspace,
     ) -> tuple[np.int64, np.int64]:
         """Play `steps` steps of the blocks from `first` to before `end`.
 
         The directions are those in the flags or, if `is_random`, random legal ones. Returns the
         number of games that ended and the sum of their scores.
         """
-        cells, flags, words, rewards, last_cells, last_scores = state
-        numbers, ranks, thresholds, start_ranks, start_thresholds, edges = rules
-        board, block_flags, block_words, halves, scratch = space
-        rows, columns, cascade = numbers[ROWS], numbers[COLUMNS], numbers[CASCADE] != 0
         ended, total = np.int64(0), np.int64(0)
         for block in range(first, end):
             base = np.uint64(block) * WIDTH
-            load(base, cells, flags, words, board, block_flags, block_words, halves)
+            rewards = state.rewards[block * LANES : (block + 1) * LANES]
+            load(base, state, space)
             for _ in range(steps):
-                note_over(block_flags, reset)
+                note_over(space.flags, reset)
                 if is_random:
-                    choose(block_flags, halves)
-                judge(block_flags)
-                slide(board, block_flags, halves, scratch, rows, columns, cascade)
-                spawn(board, block_flags, block_words, halves, numbers, ranks, thresholds, edges)
-                reward(
-                    block_words,
-                    block_flags,
-                    halves,
-                    rewards[block * LANES : (block + 1) * LANES],
-                    numbers[SCORING],
-                    numbers[LEGAL_POINTS],
-                    numbers[ILLEGAL_POINTS],
-                )
-                legal(board, block_flags, rows, columns)
-                if numbers[TARGET]:
-                    forbid_won(board, block_flags, np.uint8(numbers[TARGET]))
-                if any_over(block_flags):
-                    more, scores = finish(
-                        base,
-                        reset,
-                        board,
-                        block_flags,
-                        block_words,
-                        halves,
-                        words,
-                        last_cells,
-                        last_scores,
-                        numbers,
-                        start_ranks,
-                        start_thresholds,
-                    )
+                    choose(space.flags, space.halves)
+                turn(space, rewards, rules)
+                if any_over(space):
+                    more, scores = finish(base, reset, state, space, rules)
                     ended, total = ended + more, total + scores
-            store(base, cells, flags, words, board, block_flags, block_words)
+            store(base, state, space)
         return ended, total
 
     return advance
 
 
-advance_classic = make_advance(slide_classic, legal_classic)
-advance_any = make_advance(slide_any, legal_any)
+advance_classic = make_advance(turn_classic)
+advance_any = make_advance(turn_any)
 
 
-# --- results and positions -----------------------------------------------------------------------
-
-
-@kernel("(int64, int64, uint8[:,::1], uint8[:,::1])")
-def write_boards(first: Int, end: Int, cells: Bytes, out: Bytes) -> None:
-    """Copy the boards of games `first` to before `end` to `out`, uint8 `[n, cells]`."""
-    for game in range(np.uint64(first), np.uint64(end)):
-        for cell in range(np.uint64(out.shape[1])):
-            out[game, cell] = cells[cell, game]
+# --- positions -----------------------------------------------------------------------------------
 
 
 @kernel("(uint8[:,::1], uint8[::1], int64, int64, boolean, int64[::1])")
@@ -363,11 +209,7 @@ def slide_boards(
 
 @kernel
 def enter_boards(
-    games: Longs,
-    boards: Bytes,
-    state: tuple[Bytes, Bytes, Words, NDArray[np.int32], Bytes, Longs],
-    rules: tuple[Longs, Bytes, Words, Bytes, Words, Longs],
-    space: tuple[Bytes, Bytes, Words, Halves, Bytes],
+    games: Longs, boards: Bytes, state: BatchState, rules: RuleArrays, space: Workspace
 ) -> None:
     """Begin the next episode of each of `games`: from its row of `boards`, or afresh if none.
 
@@ -378,26 +220,29 @@ def enter_boards(
         rules: the rules.
         space: a workspace.
     """
-    cells, flags, words, _, last_cells, _ = state
-    numbers, _, _, start_ranks, start_thresholds, _ = rules
-    board, block_flags, block_words, _, _ = space
+    lane = np.uint64(0)
     for index in range(len(games)):
-        game, lane = games[index], np.uint64(0)
-        words[EPISODE, game] += np.uint64(1)
-        key = episode_key(words[SLOT_KEY, game], words[EPISODE, game])
+        game = np.uint64(games[index])
+        state.words[EPISODE, game] += ONE
+        key = episode_key(state.words, game)
         if len(boards):
-            for cell in range(cells.shape[0]):
-                board[cell * LANES] = boards[index, cell]
-            enter(board, block_flags, block_words, lane, key, numbers)
+            for cell in range(boards.shape[1]):
+                space.board[cell * LANES] = boards[index, cell]
+            enter(space, lane, key, rules)
         else:
-            begin(
-                board, block_flags, block_words, lane, key, numbers, start_ranks, start_thresholds
-            )
-        for cell in range(cells.shape[0]):
-            cells[cell, game] = board[cell * LANES]
-            last_cells[game, cell] = board[cell * LANES]
-        flags[0, game], flags[3, game] = EMPTY, EMPTY
-        flags[1, game] = block_flags[LEGAL]
-        flags[2, game] = np.uint8(block_flags[LEGAL] == EMPTY)
-        for row in range(WORD_ROWS):
-            words[row, game] = block_words[row * LANES]
+            begin(space, lane, key, rules)
+        space.flags[DONE] = np.uint8(space.flags[LEGAL] == EMPTY)
+        store_first(game, state, space)
+
+
+@kernel
+def store_first(game: np.uint64, state: BatchState, space: Workspace) -> None:
+    """Copy the first lane of the workspace to a fresh game of the batch."""
+    for cell in range(state.cells.shape[0]):
+        state.cells[cell, game] = space.board[cell * LANES]
+        state.last_cells[game, cell] = space.board[cell * LANES]
+    for row in range(STORED_FLAGS):
+        is_kept = row * LANES == LEGAL or row * LANES == DONE
+        state.flags[row, game] = space.flags[row * LANES] if is_kept else EMPTY
+    for row in range(WORD_ROWS):
+        state.words[row, game] = space.words[row * LANES]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from py2048.engine import _observe_kernels as kernels
 from py2048.engine import rng
 from py2048.engine.direction import Direction
 from py2048.errors import BoardError, DirectionError
@@ -79,7 +80,9 @@ def checked_directions(directions: ArrayLike, n: int) -> NDArray[np.integer]:
 
 def bits_to_mask(bits: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Return legal directions given as bits, uint8 `[n]`, as a mask, bool `[n, 4]`."""
-    return np.unpackbits(bits[:, None], axis=1, count=4, bitorder="little").view(np.bool_)
+    mask = np.empty((len(bits), 4), np.bool_)
+    kernels.write_masks(bits, mask.view(np.uint32)[:, 0])
+    return mask
 
 
 def keys_of(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:

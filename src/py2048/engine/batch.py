@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from py2048.engine import _batch_kernels as kernels
 from py2048.engine import _lane_kernels as lanes
 from py2048.engine import rng
+from py2048.engine._observe_kernels import write_boards, write_classic
 from py2048.engine.arrays import (
     bits_to_mask,
     checked_boards,
@@ -22,10 +23,10 @@ from py2048.engine.arrays import (
     keys_of,
     tiles_of,
 )
-from py2048.engine.batch_state import BatchState, Tally, advance_kernel, workspace
+from py2048.engine.batch_state import EPISODE, SLOT_KEY, BatchState, Tally, Workspace
 from py2048.engine.board import Board
 from py2048.engine.history import History, HistoryLog, record_of
-from py2048.engine.rule_arrays import rule_arrays
+from py2048.engine.rule_arrays import RuleArrays
 from py2048.engine.workers import available_threads, shares, together
 from py2048.errors import BoardError
 from py2048.rules import Merging, Rules
@@ -90,42 +91,27 @@ class BatchGames:
         self.rules, self.n, self.seed = rules, n, rng.checked_seed(seed)
         self.threads = threads or available_threads()
         self._reset = RESETS.index(reset)
-        self._rules = rule_arrays(rules)
-        self._advance = advance_kernel(rules)
-        self._allocate()
+        self._rules = RuleArrays.of(rules)
+        is_classic = rules.shape == (4, 4) and rules.merging is Merging.ONCE
+        self._advance: Any = kernels.advance_classic if is_classic else kernels.advance_any
+        self._blocks = -(-n // lanes.LANES)
+        self._state = BatchState.empty(self._blocks, rules.cells)
+        self._spaces = [Workspace.of(rules) for _ in range(min(self.threads, self._blocks))]
         self._log = HistoryLog() if history else None
         self.reseed(self.seed)
-
-    def _allocate(self) -> None:
-        self._blocks = -(-self.n // lanes.LANES)
-        padded, cells = self._blocks * lanes.LANES, self.rules.cells
-        self._cells = np.zeros((cells, padded), np.uint8)
-        self._flags = np.zeros((lanes.STORED_FLAGS, padded), np.uint8)
-        self._words = np.zeros((kernels.STORED_WORDS, padded), np.uint64)
-        self._rewards = np.zeros(padded, np.int32)
-        self._last_cells = np.zeros((padded, cells), np.uint8)
-        self._last_scores = np.zeros(padded, np.int64)
-        self._spaces = [workspace(self.rules) for _ in range(min(self.threads, self._blocks))]
-
-    @property
-    def _state(self) -> BatchState:
-        return BatchState(
-            *(self._cells, self._flags, self._words),
-            *(self._rewards, self._last_cells, self._last_scores),
-        )
 
     # --- beginning -------------------------------------------------------------------------------
 
     def reseed(self, seed: int) -> None:
         """Begin all over again with game number 0 of each slot of `seed`."""
         self.seed = rng.checked_seed(seed)
-        slots = np.arange(len(self._rewards), dtype=np.uint64)
+        slots = np.arange(len(self._state.rewards), dtype=np.uint64)
         key = np.full(len(slots), rng.key_of(self.seed), np.uint64)
-        self._words[kernels.SLOT_KEY] = keys_of(derive_seeds(key, slots))
-        self._words[kernels.EPISODE] = rng.MASK
+        self._state.words[SLOT_KEY] = keys_of(derive_seeds(key, slots))
+        self._state.words[EPISODE] = rng.MASK
         if self._log is not None:
             self._log.clear()
-        self._begin(np.arange(len(self._rewards)))
+        self._begin(np.arange(len(self._state.rewards)))
 
     def reset(self, mask: ArrayLike | None = None) -> None:
         """Begin the next game in the slots of `mask`, bool `[n]`; by default in all."""
@@ -157,14 +143,14 @@ class BatchGames:
             boards = np.zeros((0, self.rules.cells), np.uint8)
         if len(slots):
             kernels.enter_boards(slots, boards, self._state, self._rules, self._spaces[0])
-            self._rewards[slots] = 0
+            self._state.rewards[slots] = 0
 
     # --- what can be seen ------------------------------------------------------------------------
 
     @property
     def boards(self) -> NDArray[np.uint8]:
         """The boards as exponents, 11 for 2048: uint8 `[n, rows, columns]`, a view."""
-        view = self._cells.reshape(*self.rules.shape, -1).transpose(2, 0, 1)[: self.n]
+        view = self._state.cells.reshape(*self.rules.shape, -1).transpose(2, 0, 1)[: self.n]
         return _read_only(view)
 
     def observe(self, out: NDArray[np.uint8] | None = None) -> NDArray[np.uint8]:
@@ -175,9 +161,12 @@ class BatchGames:
         """
         if out is None:
             out = np.empty((self.n, *self.rules.shape), np.uint8)
-        flat = out.reshape(self.n, self.rules.cells)
-        parts = shares(self.n, self._workers(1))
-        together(kernels.write_boards, [(*part, self._cells, flat) for part in parts])
+        flat, groups = out.reshape(self.n, self.rules.cells), 0
+        if self.rules.cells == 16:
+            words, groups = self._state.cells.view(np.uint64), self.n // 8
+            parts = shares(groups, self._workers(1))
+            together(write_classic, [(*part, words, flat.view(np.uint64)) for part in parts])
+        write_boards(8 * groups, self.n, self._state.cells, flat)
         return out
 
     def board(self, slot: int) -> Board:
@@ -187,12 +176,12 @@ class BatchGames:
     @property
     def scores(self) -> NDArray[np.int64]:
         """The scores of the games: int64 `[n]`, a view."""
-        return _read_only(self._words[lanes.SCORE // lanes.WIDTH].view(np.int64)[: self.n])
+        return _read_only(self._state.words[lanes.SCORE // lanes.WIDTH].view(np.int64)[: self.n])
 
     @property
     def rewards(self) -> NDArray[np.int32]:
         """The points of the last step: int32 `[n]`, a view."""
-        return _read_only(self._rewards[: self.n])
+        return _read_only(self._state.rewards[: self.n])
 
     @property
     def dones(self) -> NDArray[np.bool_]:
@@ -220,38 +209,38 @@ class BatchGames:
         return bits_to_mask(self.legal_bits)
 
     def _flag(self, row: np.uint64) -> NDArray[np.uint8]:
-        return _read_only(self._flags[row // lanes.WIDTH, : self.n])
+        return _read_only(self._state.flags[row // lanes.WIDTH, : self.n])
 
     @property
     def last_boards(self) -> NDArray[np.uint8]:
         """The final boards of the games that ended last: uint8 `[n, rows, columns]`, a view."""
-        return _read_only(self._last_cells.reshape(-1, *self.rules.shape)[: self.n])
+        return _read_only(self._state.last_cells.reshape(-1, *self.rules.shape)[: self.n])
 
     @property
     def last_scores(self) -> NDArray[np.int64]:
         """The scores of the games that ended last: int64 `[n]`, a view."""
-        return _read_only(self._last_scores[: self.n])
+        return _read_only(self._state.last_scores[: self.n])
 
     @property
     def episodes(self) -> NDArray[np.int64]:
         """The number of the game in each slot, from 0: int64 `[n]`, a view."""
-        return _read_only(self._words[kernels.EPISODE].view(np.int64)[: self.n])
+        return _read_only(self._state.words[EPISODE].view(np.int64)[: self.n])
 
     @property
     def plies(self) -> NDArray[np.int64]:
         """The number of legal turns of each game: a new array, int64 `[n]`."""
         keys = keys_of(self.seeds)
         inverse = np.uint64(pow(rng.GOLDEN, -1, 2**64))
-        counters = (self._words[0, : self.n] - keys) * inverse
+        counters = (self._state.words[0, : self.n] - keys) * inverse
         return (counters - np.uint64(1)).view(np.int64)
 
     @property
     def seeds(self) -> NDArray[np.uint64]:
         """The seed of the game in each slot: a new array, uint64 `[n]`."""
-        return self._seeds_of(self._words[kernels.EPISODE, : self.n])
+        return self._seeds_of(self._state.words[EPISODE, : self.n])
 
     def _seeds_of(self, episodes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        return derive_seeds(self._words[kernels.SLOT_KEY, : self.n], episodes)
+        return derive_seeds(self._state.words[SLOT_KEY, : self.n], episodes)
 
     # --- playing ---------------------------------------------------------------------------------
 
@@ -269,7 +258,7 @@ class BatchGames:
         Raises:
             DirectionError: if there are not `n` numbers from 0 to 3.
         """
-        self._flags[0, : self.n] = checked_directions(directions, self.n)
+        self._state.flags[0, : self.n] = checked_directions(directions, self.n)
         self._run(1, is_random=False)
         return self.rewards
 
@@ -285,17 +274,16 @@ class BatchGames:
         return Tally(*(sum(column) for column in zip(*tallies, strict=True)))
 
     def _run(self, steps: int, *, is_random: bool) -> Tally:
-        episodes = self.episodes.copy()
+        episodes = self.episodes.copy() if self._log is not None else None
         parts = shares(self._blocks, self._workers(steps))
         jobs = [
             (*part, steps, is_random, self._reset, self._state, self._rules, space)
             for part, space in zip(parts, self._spaces, strict=False)
         ]
         results = together(self._advance, jobs)
-        if self._log is not None:
+        if self._log is not None and episodes is not None:
             self._log.add(self.directions.copy(), episodes)
-        games, scores = (sum(column) for column in zip(*results, strict=True))
-        return Tally(steps * self.n, int(games), int(scores))
+        return Tally(steps * self.n, sum(r[0] for r in results), sum(r[1] for r in results))
 
     def _workers(self, steps: int) -> int:
         return min(len(self._spaces), -(-self.n * max(steps, 1) // STEPS_PER_THREAD))

@@ -1,4 +1,4 @@
-"""The state of a batch as arrays, the workspace of a thread, and the kernel for given rules."""
+"""The memory of compiled games: the state of a batch, and the workspace of a thread."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.engine import _batch_kernels as kernels
 from py2048.engine import _lane_kernels as lanes
 from py2048.errors import BoardError
-from py2048.rules import Merging, Rules
+from py2048.rules import Rules
+
+EPISODE, SLOT_KEY = lanes.WORD_ROWS, lanes.WORD_ROWS + 1
+"""Rows of `BatchState.words` after those of a block: the number of the game in each slot, and the
+key of the seed that the slot's games take theirs from."""
 
 
 class Tally(NamedTuple):
@@ -28,7 +31,16 @@ class Tally(NamedTuple):
 
 
 class BatchState(NamedTuple):
-    """Everything that decides how a batch goes on; ``_batch_kernels.py`` describes the arrays."""
+    """Everything that decides how a batch of `n` games goes on.
+
+    Attributes:
+        cells: the ranks, uint8 `[cells, padded]`, with `n` padded to whole blocks.
+        flags: uint8 `[STORED_FLAGS, padded]`, the rows named in ``_lane_kernels.py``.
+        words: uint64 `[WORD_ROWS + 2, padded]`, the rows named there and above.
+        rewards: the points of the last step, int32 `[padded]`.
+        last_cells: the final boards of the games that ended last, uint8 `[padded, cells]`.
+        last_scores: their scores, int64 `[padded]`.
+    """
 
     cells: NDArray[np.uint8]
     flags: NDArray[np.uint8]
@@ -36,6 +48,19 @@ class BatchState(NamedTuple):
     rewards: NDArray[np.int32]
     last_cells: NDArray[np.uint8]
     last_scores: NDArray[np.int64]
+
+    @classmethod
+    def empty(cls, blocks: int, cells: int) -> BatchState:
+        """Return the state of so many blocks of boards of so many cells, all zero."""
+        padded = blocks * lanes.LANES
+        return cls(
+            np.zeros((cells, padded), np.uint8),
+            np.zeros((lanes.STORED_FLAGS, padded), np.uint8),
+            np.zeros((lanes.WORD_ROWS + 2, padded), np.uint64),
+            np.zeros(padded, np.int32),
+            np.zeros((padded, cells), np.uint8),
+            np.zeros(padded, np.int64),
+        )
 
     def copy(self) -> BatchState:
         """Return a state of its own."""
@@ -65,20 +90,14 @@ class Workspace(NamedTuple):
     halves: NDArray[np.uint32]
     scratch: NDArray[np.uint8]
 
-
-def advance_kernel(rules: Rules) -> Any:
-    """Return the kernel that advances blocks of games under `rules`."""
-    is_classic = rules.shape == (4, 4) and rules.merging is Merging.ONCE
-    return kernels.advance_classic if is_classic else kernels.advance_any
-
-
-def workspace(rules: Rules) -> Workspace:
-    """Return a workspace for boards of `rules`; it fits the first-level cache up to 8x8."""
-    width, longest = lanes.LANES, max(8, *rules.shape)
-    return Workspace(
-        np.zeros(rules.cells * width, np.uint8),
-        np.zeros(lanes.FLAG_ROWS * width, np.uint8),
-        np.zeros(lanes.WORD_ROWS * width, np.uint64),
-        np.zeros(lanes.HALF_ROWS * width, np.uint32),
-        np.zeros(longest * width, np.uint8),
-    )
+    @classmethod
+    def of(cls, rules: Rules) -> Workspace:
+        """Return a workspace for boards of `rules`; up to 8x8 it fits the first-level cache."""
+        width, longest = lanes.LANES, max(8, *rules.shape)
+        return cls(
+            np.zeros(rules.cells * width, np.uint8),
+            np.zeros(lanes.FLAG_ROWS * width, np.uint8),
+            np.zeros(lanes.WORD_ROWS * width, np.uint64),
+            np.zeros(lanes.HALF_ROWS * width, np.uint32),
+            np.zeros(longest * width, np.uint8),
+        )

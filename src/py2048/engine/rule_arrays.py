@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import accumulate
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,40 +13,49 @@ from py2048.engine.board import Cell
 from py2048.engine.direction import Direction
 from py2048.rules import BoardSum, MergePoints, Merging, MovePoints, Rules, Weights
 
-RuleArrays = tuple[
-    NDArray[np.int64],
-    NDArray[np.uint8],
-    NDArray[np.uint64],
-    NDArray[np.uint8],
-    NDArray[np.uint64],
-    NDArray[np.int64],
-]
-"""Numbers, spawn ranks, spawn thresholds, start ranks, start thresholds, edges."""
+ROWS, COLUMNS, CASCADE, SCORING, LEGAL_POINTS, ILLEGAL_POINTS, TARGET, EDGE, LOW, HIGH = range(10)
+"""Places in `RuleArrays.numbers`: the shape; whether merges cascade; the scoring (0 for merges, 1
+for moves, 2 for the sum of the board) with the points of a legal and of an illegal move; the rank
+that ends the game, or 0; whether the spawn is deterministic; the bounds of the number of start
+tiles."""
 
 
-def rule_arrays(rules: Rules) -> RuleArrays:
-    """Return what the block kernels need to know of `rules`.
+class RuleArrays(NamedTuple):
+    """Rules as the kernels of blocks take them.
 
-    The numbers are, in order: rows, columns, whether merges cascade, the scoring (0 for merges, 1
-    for moves, 2 for the sum), the points of a legal and of an illegal move, the rank that ends
-    the game (0 for none), whether the spawn is deterministic, and the bounds of the number of
-    start tiles.
+    Attributes:
+        numbers: int64 `[10]`, as named above.
+        ranks: the ranks that can appear, ascending, uint8 `[tiles]`.
+        thresholds: for each the least high half of a draw that chooses it or a larger one.
+        start_ranks: the ranks of start tiles.
+        start_thresholds: their thresholds.
+        edges: the cells of a deterministic spawn, int64 `[4, longest side]`, padded with -1.
     """
-    scoring = rules.scoring
-    kind = [MergePoints, MovePoints, BoardSum].index(type(scoring))
-    legal, illegal = (scoring.legal, scoring.illegal) if isinstance(scoring, MovePoints) else (0, 0)
-    target = rules.target.bit_length() - 1 if rules.target and rules.ends_at_target else 0
-    numbers = [
-        *(rules.rows, rules.columns, rules.merging is Merging.CASCADE),
-        *(kind, legal, illegal, target, rules.is_deterministic),
-        *(rules.start.low, rules.start.high),
-    ]
-    return (
-        np.array(numbers, np.int64),
-        *(tile_ranks(rules.spawn_weights), thresholds(rules.spawn_weights)),
-        *(tile_ranks(rules.start_weights), thresholds(rules.start_weights)),
-        edge_table(rules.rows, rules.columns),
-    )
+
+    numbers: NDArray[np.int64]
+    ranks: NDArray[np.uint8]
+    thresholds: NDArray[np.uint64]
+    start_ranks: NDArray[np.uint8]
+    start_thresholds: NDArray[np.uint64]
+    edges: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, rules: Rules) -> RuleArrays:
+        """Return the arrays of `rules`."""
+        scoring, target = rules.scoring, rules.target if rules.ends_at_target else None
+        moves = (scoring.legal, scoring.illegal) if isinstance(scoring, MovePoints) else (0, 0)
+        numbers = [
+            *(rules.rows, rules.columns, rules.merging is Merging.CASCADE),
+            *([MergePoints, MovePoints, BoardSum].index(type(scoring)), *moves),
+            *(target.bit_length() - 1 if target else 0, rules.is_deterministic),
+            *(rules.start.low, rules.start.high),
+        ]
+        return cls(
+            np.array(numbers, np.int64),
+            *(tile_ranks(rules.spawn_weights), thresholds(rules.spawn_weights)),
+            *(tile_ranks(rules.start_weights), thresholds(rules.start_weights)),
+            edge_table(rules.rows, rules.columns),
+        )
 
 
 def ranks_of(rules: Rules) -> NDArray[np.uint8]:

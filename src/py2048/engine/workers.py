@@ -25,6 +25,8 @@ def shares(count: int, workers: int) -> list[tuple[int, int]]:
 
 def together(function: Callable[..., Any], jobs: list[tuple[Any, ...]]) -> list[Any]:
     """Call `function` with the arguments of each job, the first one on this thread."""
+    if len(jobs) == 1:
+        return [function(*jobs[0])]
     waiting = [_pool(len(jobs) - 1).submit(function, *job) for job in jobs[1:]]
     return [function(*jobs[0]), *(future.result() for future in waiting)]
 
