@@ -99,11 +99,11 @@ def test_a_canvas_draws_quarters() -> None:
     canvas = Canvas(4, 2, "#000000")
     canvas.rectangle(1, 1, 4, 2, "#ffffff")
     first, second = canvas.runs(0), canvas.runs(1)
-    assert "".join(run.text for run in first) == "▗▄▖ "
-    assert "".join(run.text for run in second) == "▝▄▘ "
-    assert (second[1].ink, second[1].ground) == ("#000000", "#ffffff")
-    assert first[0].ink == "#ffffff"
-    assert first[0].ground == "#000000"
+    assert "".join(run.text for run in first) == "▗▀▖ "
+    assert "".join(run.text for run in second) == "▝▀▘ "
+    assert (first[0].ink, first[0].ground) == ("#ffffff", "#000000")
+    assert (first[1].ink, first[1].ground) == ("#000000", "#ffffff")
+    assert (second[0].ink, second[0].ground) == ("#ffffff", "#000000")
 
 
 def test_a_canvas_cuts_what_lies_outside() -> None:

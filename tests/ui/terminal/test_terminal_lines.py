@@ -134,9 +134,7 @@ def test_games_are_saved_resumed_and_written(tmp_path: Path) -> None:
     """Other rules keep their own game; a record can be written; a bad path is explained."""
     path = tmp_path / "game.2048.json"
     session, out = open_session(), io.StringIO()
-    text = (
-        f"left\nright\nresume 3x4\nnew 3x4\nyes\nresume classic\nsave {path}\nsave {tmp_path}\nboard\n"
-    )
+    text = f"left\nright\nresume 3x4\nnew 3x4\nyes\nresume classic\nsave {path}\nsave {tmp_path}\nboard\n"
     lines.run(session, io.StringIO(text), out)
     session.close()
     answers = out.getvalue().splitlines()

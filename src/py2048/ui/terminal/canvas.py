@@ -99,4 +99,8 @@ def _block(quarters: tuple[int, int, int, int]) -> tuple[str, int, int]:
         return " ", ground, ground
     ink = others[0][0]
     mask = sum(1 << bit for bit, colour in enumerate(quarters) if colour != ground)
+    if _QUARTERS[mask] in "▄▐":
+        # In some fonts the lower half ends above the next row, which shows as a line across a
+        # tile; the upper half with its colours exchanged has no such edge.
+        return _QUARTERS[15 - mask], ground, ink
     return _QUARTERS[mask], ink, ground

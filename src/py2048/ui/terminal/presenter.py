@@ -56,7 +56,7 @@ class Presenter:
 
     @show.register
     def _(self, event: GameStarted) -> None:
-        self._clear(describe(event) if event.resumed else "")
+        self._clear("Game resumed" if event.resumed else "")
         self._table.set_shape(event.board.shape)
         self._show_board(motion.appearing(event.board))
         self.show_status()
