@@ -187,7 +187,7 @@ def _global_parts(function: FunctionType, value: Any, seen: set[int]) -> Iterato
     elif value.__name__.partition(".")[0] == function.__module__.partition(".")[0]:
         for name in _names_in(function.__code__):
             if hasattr(value, name):
-                yield from _parts_of(getattr(value, name), seen)
+                yield from _global_parts(function, getattr(value, name), seen)
 
 
 def _code_parts(code: CodeType) -> Iterator[str]:
