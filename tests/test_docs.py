@@ -176,7 +176,7 @@ def test_each_command_is_documented() -> None:
 
 def test_each_key_is_documented() -> None:
     """The page about playing names the first key of each command of the terminal."""
-    page = (ROOT / "docs/tutorial/playing.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/how-to/play-in-the-terminal.md").read_text(encoding="utf-8")
     keys = {command.shown.split()[0] for command in COMMANDS}
     assert not {key for key in keys if f"`{key}`" not in page}
 
