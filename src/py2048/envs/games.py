@@ -7,10 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.engine import _batch_kernels, rng
+from py2048.engine import rng
 from py2048.engine._lane_kernels import LANES
 from py2048.engine.arrays import keys_of
 from py2048.engine.batch import BatchGames
+from py2048.engine.batch_state import EPISODE, SLOT_KEY
 from py2048.engine.workers import shares, together
 from py2048.envs import _vector_kernels as kernels
 
@@ -46,8 +47,8 @@ class Games(BatchGames):
 
     def seed_slots(self, slots: NDArray[np.int64], seeds: NDArray[np.uint64]) -> None:
         """Begin game number 0 of each seed: number ``e`` is that of ``derive_seed(seed, e)``."""
-        self._words[_batch_kernels.SLOT_KEY, slots] = keys_of(seeds)
-        self._words[_batch_kernels.EPISODE, slots] = rng.MASK
+        self._state.words[SLOT_KEY, slots] = keys_of(seeds)
+        self._state.words[EPISODE, slots] = rng.MASK
         self._begin(slots)
 
     def show(self, *, penalty: float, is_log: bool, is_terminal: bool) -> Shown:
@@ -63,7 +64,7 @@ class Games(BatchGames):
         masks, rewards = np.empty(padded, np.uint32), np.empty(padded)
         ended, scores = np.empty(padded, np.uint8), np.empty(padded, np.int64)
         quads = boards.view(np.uint32) if cells % 4 == 0 else np.empty((0, 0), np.uint32)
-        source = (self._cells, self._flags, self._words, self._rewards)
+        source = self._state[:4]
         options = (penalty, is_log, is_terminal)
         target = (boards, quads, masks, rewards, ended, scores)
         together(

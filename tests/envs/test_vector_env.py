@@ -1,0 +1,434 @@
+"""Many games as one vector environment: each is the game that it would be alone."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.error import ResetNeeded
+from gymnasium.utils.env_checker import data_equivalence
+from gymnasium.vector import AutoresetMode
+from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from tests import strategies as some
+from tests.envs.following import board_of, mask_of
+
+from py2048 import Game, Rules, list_rules
+from py2048.engine.rng import derive_seed
+from py2048.envs import GameEnv, GameVectorEnv, Transition
+from py2048.envs.options import OptionError
+from py2048.errors import BoardError, DirectionError, IllegalMoveError, RulesError, SeedError
+
+MODES = [mode.value for mode in AutoresetMode]
+
+
+class Alone:
+    """The environments of a vector, each a `GameEnv` of its own, reset as a mode says."""
+
+    def __init__(self, count: int, mode: str, limit: int | None = None, **options: Any) -> None:
+        self.mode, self.limit = mode, limit
+        self.envs = [GameEnv(**options) for _ in range(count)]
+        self.over = [False] * count
+        self.lengths = [0] * count
+
+    def reset(self, seed: int | None, slots: list[int] | None = None) -> list[Any]:
+        shown = []
+        for slot in slots if slots is not None else range(len(self.envs)):
+            seeds = None if seed is None else derive_seed(seed, slot)
+            shown.append(self.envs[slot].reset(seed=seeds))
+            self.over[slot], self.lengths[slot] = False, 0
+        return shown
+
+    def step(self, actions: list[int]) -> list[dict[str, Any]]:
+        return [self.step_one(slot, action) for slot, action in enumerate(actions)]
+
+    def step_one(self, slot: int, action: int) -> dict[str, Any]:
+        env, final = self.envs[slot], None
+        if self.mode == "NextStep" and self.over[slot]:
+            (observation, info), reward, ended, cut = self.reset(None, [slot])[0], 0.0, False, False
+        else:
+            observation, reward, ended, _, info = env.step(action)
+            self.lengths[slot] += 1
+            cut = self.limit is not None and self.lengths[slot] >= self.limit and not ended
+            self.over[slot] = ended or cut
+        if self.mode == "SameStep" and self.over[slot]:
+            final = (observation, info)
+            observation, info = self.reset(None, [slot])[0]
+        told = {"observation": observation, "reward": reward, "ended": ended, "cut": cut}
+        return told | {"info": info, "final": final}
+
+
+def compare(told: list[dict[str, Any]], step: Any) -> None:
+    """Compare what each environment told alone with what the vector told of all."""
+    observations, rewards, terminations, truncations, infos = step
+    for slot, alone in enumerate(told):
+        assert np.array_equal(observations[slot], alone["observation"])
+        assert rewards[slot] == alone["reward"]
+        assert (terminations[slot], truncations[slot]) == (alone["ended"], alone["cut"])
+        assert np.array_equal(infos["action_mask"][slot], alone["info"]["action_mask"])
+        assert infos["score"][slot] == alone["info"]["score"]
+        if alone["final"] is None:
+            assert "_final_obs" not in infos or not infos["_final_obs"][slot]
+        else:
+            assert infos["_final_obs"][slot]
+            assert infos["_final_info"][slot]
+            assert np.array_equal(infos["final_obs"][slot], alone["final"][0])
+            for name, value in alone["final"][1].items():
+                assert np.array_equal(infos["final_info"][name][slot], value)
+
+
+def play_both(alone: Alone, vector: GameVectorEnv, seed: int, steps: int) -> int:
+    """Play random actions on both; return the number of episodes that ended."""
+    chance, ended = np.random.default_rng(seed), 0
+    observations, infos = vector.reset(seed=seed)
+    for slot, (observation, info) in enumerate(alone.reset(seed)):
+        assert np.array_equal(observations[slot], observation)
+        assert np.array_equal(infos["action_mask"][slot], info["action_mask"])
+    for _ in range(steps):
+        actions = chance.integers(0, 4, vector.num_envs)
+        told = alone.step(actions.tolist())
+        compare(told, vector.step(actions))
+        ended += sum(alone.over) if alone.mode != "SameStep" else sum(t["cut"] for t in told)
+        ended += sum(t["ended"] for t in told) if alone.mode == "SameStep" else 0
+        if alone.mode == "Disabled" and any(alone.over):
+            mask = np.array(alone.over)
+            shown = alone.reset(None, np.flatnonzero(mask).tolist())
+            observations, _ = vector.reset(options={"reset_mask": mask})
+            assert np.array_equal(observations[mask], np.array([each[0] for each in shown]))
+    return ended
+
+
+VARIANTS: list[dict[str, Any]] = [
+    {},
+    {"observation": "onehot", "reward": "log", "penalty": -0.5},
+    {"observation": "normalised"},
+    {"illegal": "terminate", "penalty": -2.0},
+    {"illegal": "penalty"},
+]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("options", VARIANTS, ids=str)
+def test_each_game_is_the_one_it_would_be_alone(mode: str, options: dict[str, Any]) -> None:
+    """Slot ``i`` tells what `GameEnv` with the seed ``derive_seed(seed, i)`` does, in all modes."""
+    alone = Alone(5, mode, rules="2x4", **options)
+    vector = GameVectorEnv(5, "2x4", autoreset_mode=mode, **options)
+    assert play_both(alone, vector, 11, 150) > 5
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("illegal", ["noop", "terminate"])
+def test_long_episodes_are_cut(mode: str, illegal: str) -> None:
+    """`max_episode_steps` truncates as Gymnasium's time limit does, in all modes."""
+    alone = Alone(4, mode, 9, rules="3x3", illegal=illegal)
+    options = {"max_episode_steps": 9, "illegal": illegal, "autoreset_mode": mode}
+    vector = GameVectorEnv(4, "3x3", **options)
+    assert play_both(alone, vector, 3, 60) > 4
+
+
+@pytest.mark.parametrize("rules", list_rules(), ids=lambda rules: rules.name)
+def test_every_preset_agrees(rules: Rules) -> None:
+    """The agreement holds in every preset, deterministic spawns and boards of 64 cells included."""
+    play_both(Alone(3, "NextStep", rules=rules), GameVectorEnv(3, rules), 5, 120)
+
+
+@given(rules=some.presets, seeds=st.lists(some.seeds, min_size=1, max_size=4), data=st.data())
+@settings(max_examples=30)
+def test_games_are_those_of_game(rules: Rules, seeds: list[int], data: st.DataObject) -> None:
+    """With a list of seeds each slot plays the games of its own; `game_seeds` names them."""
+    vector = GameVectorEnv(len(seeds), rules)
+    boards, infos = vector.reset(seed=seeds)
+    assert vector.game_seeds.tolist() == [derive_seed(seed, 0) for seed in seeds]
+    games = [Game(rules, seed=int(seed)) for seed in vector.game_seeds]
+    for _ in range(data.draw(st.integers(0, 15))):
+        assert [board_of(board) for board in boards] == [game.board for game in games]
+        assert infos["action_mask"].tolist() == [mask_of(game) for game in games]
+        assert vector.action_masks().tolist() == infos["action_mask"].astype(bool).tolist()
+        if any(game.is_over for game in games):
+            break
+        actions = data.draw(st.lists(some.directions, min_size=len(seeds), max_size=len(seeds)))
+        boards, _, _, _, infos = vector.step(np.array([each.value for each in actions]))
+        for game, action in zip(games, actions, strict=True):
+            game.attempt(action)
+
+
+def test_the_number_of_threads_decides_nothing() -> None:
+    """Thousands of games are the same on one thread and on several."""
+    chance = np.random.default_rng(0)
+    vectors = [GameVectorEnv(20_000, threads=threads) for threads in (1, 2, 3)]
+    shown = [vector.reset(seed=1) for vector in vectors]
+    for _ in range(150):
+        assert data_equivalence(shown[0], shown[1], exact=True)
+        assert data_equivalence(shown[0], shown[2], exact=True)
+        actions = chance.integers(0, 4, 20_000)
+        shown = [vector.step(actions) for vector in vectors]
+
+
+@pytest.mark.parametrize("count", [1, 255, 256, 257, 1000])
+def test_every_number_of_games_is_shown_right(count: int) -> None:
+    """Boards, masks, scores and ends of all slots are those of the batch, whatever their number."""
+    vector = GameVectorEnv(count, "3x4")
+    vector.reset(seed=2)
+    for number in range(40):
+        boards, _, _, _, infos = vector.step(np.full(count, number % 4))
+        assert boards.shape == (count, 3, 4)
+        assert np.array_equal(boards, vector._batch.boards)
+        assert np.array_equal(infos["action_mask"], vector._batch.legal_mask)
+        assert np.array_equal(infos["score"], vector._batch.scores)
+
+
+# --- resets ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", AutoresetMode)
+def test_the_mode_is_declared(mode: AutoresetMode) -> None:
+    """Gymnasium's wrappers read the mode from the metadata; the class's own stays as it is."""
+    for given_mode in (mode, mode.value):
+        vector = gymnasium.make_vec("py2048/Classic-v0", num_envs=2, autoreset_mode=given_mode)
+        assert vector.metadata["autoreset_mode"] is mode
+    assert GameVectorEnv.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+
+
+def until_one_ends(vector: GameVectorEnv) -> NDArray[np.bool_]:
+    """Play until an episode is over and return which are."""
+    while True:
+        terminations = vector.step(vector.action_space.sample())[2]
+        if terminations.any():
+            return terminations.copy()
+
+
+def test_disabled_waits_for_the_reset_mask() -> None:
+    """Under ``Disabled`` a step with an episode that is over is refused until it was reset."""
+    vector = GameVectorEnv(8, "2x4", autoreset_mode="Disabled")
+    vector.reset(seed=1)
+    vector.action_space.seed(1)
+    over = until_one_ends(vector)
+    slot = int(np.flatnonzero(over)[0])
+    with pytest.raises(ResetNeeded, match=f"environment {slot} is over"):
+        vector.step(np.zeros(8, int))
+    before = vector._batch.observe()
+    options = {"reset_mask": over}
+    boards, _ = vector.reset(options=options)
+    assert list(options) == ["reset_mask"]
+    assert np.array_equal(boards[~over], before[~over])
+    assert not np.array_equal(boards[over], before[over])
+    vector.step(np.zeros(8, int))
+
+
+def test_a_mask_with_a_seed_seeds_only_its_slots() -> None:
+    """A seed restarts the series of the masked slots; the others play on."""
+    vector, fresh = GameVectorEnv(6), GameVectorEnv(6)
+    vector.reset(seed=1)
+    for _ in range(10):
+        before = vector.step(np.zeros(6, int) + 3)[0]
+    mask = np.array([True, False, False, True, False, False])
+    boards, _ = vector.reset(seed=9, options={"reset_mask": mask})
+    assert np.array_equal(boards[mask], fresh.reset(seed=9)[0][mask])
+    assert np.array_equal(boards[~mask], before[~mask])
+
+
+@pytest.mark.parametrize(
+    "mask", [[True, False], np.array([1, 0]), np.array([True]), np.array([False, False])]
+)
+def test_wrong_masks_are_refused(mask: Any) -> None:
+    """A mask is a bool array with a place for each environment and at least one to reset."""
+    vector = GameVectorEnv(2)
+    vector.reset(seed=1)
+    with pytest.raises(OptionError, match="reset_mask"):
+        vector.reset(options={"reset_mask": mask})
+
+
+def test_the_same_seed_gives_the_same_games() -> None:
+    """Reset with a seed reproduces; without one the series goes on, and is reproduced too."""
+    runs = []
+    for vector in (GameVectorEnv(4, "3x3"), GameVectorEnv(4, "3x3")):
+        shown = [vector.reset(seed=77)]
+        shown += [vector.step(np.full(4, number % 4)) for number in range(60)]
+        shown.append(vector.reset())
+        runs.append(shown)
+    assert data_equivalence(runs[0], runs[1], exact=True)
+    assert not np.array_equal(runs[0][0][0], runs[0][-1][0])
+
+
+def test_without_a_seed_games_differ() -> None:
+    """Vectors that were given no seed play different games, and so do their slots."""
+    seeds = []
+    for vector in (GameVectorEnv(3), GameVectorEnv(3)):
+        vector.reset()
+        seeds += vector.game_seeds.tolist()
+    assert len(set(seeds)) == 6
+
+
+# --- what is returned is the caller's -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", MODES[:2])
+@pytest.mark.parametrize("observation", ["exponents", "onehot", "normalised"])
+def test_nothing_returned_is_ever_overwritten(mode: str, observation: str) -> None:
+    """All arrays that were returned keep their values, and writing to them changes no game."""
+    vector = GameVectorEnv(50, "2x4", autoreset_mode=mode, observation=observation)
+    twin = GameVectorEnv(50, "2x4", autoreset_mode=mode, observation=observation)
+    kept, copies = [vector.reset(seed=1)], [copy.deepcopy(twin.reset(seed=1))]
+    for number in range(60):
+        actions = np.arange(number, number + 50) % 4
+        kept.append(vector.step(actions))
+        copies.append(copy.deepcopy(twin.step(actions)))
+        arrays = [kept[-1][0], *kept[-1][1:4], *(v for v in kept[-1][4].values())]
+        for array in arrays:
+            if isinstance(array, np.ndarray) and array.dtype != object:
+                assert array.flags.writeable
+    assert data_equivalence(kept, copies, exact=True)
+    for array in (*kept[-1][:4], *kept[-1][4].values()):
+        if isinstance(array, np.ndarray) and array.dtype != object:
+            array[...] = 1
+    assert data_equivalence(vector.step(actions), twin.step(actions), exact=True)
+
+
+# --- rewards, illegal actions, mistakes -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", MODES[:2])
+def test_a_reward_of_one_s_own_serves_one_and_many(mode: str) -> None:
+    """The same function of a `Transition` rewards a single environment and a vector alike."""
+
+    def empty_cells(transition: Transition) -> Any:
+        gained = (transition.after == 0).sum(axis=(-1, -2))
+        lost = (transition.before == 0).sum(axis=(-1, -2))
+        return gained - lost + 10 * transition.terminated + transition.legal + transition.points
+
+    options = {"rules": "2x4", "reward": empty_cells, "penalty": -3.0}
+    alone = Alone(6, mode, **options)
+    assert play_both(alone, GameVectorEnv(6, autoreset_mode=mode, **options), 4, 100) > 5
+
+
+def test_illegal_actions_can_raise() -> None:
+    """Under ``raise`` the first illegal action is named, and nothing at all was played."""
+    vector = GameVectorEnv(3, illegal="raise")
+    vector.reset(seed=3)
+    for _ in range(200):
+        masks = vector.action_masks()
+        if not masks[1].all() and masks.any(axis=1).all():
+            break
+        vector.step(masks.argmax(axis=1))
+    actions, before = masks.argmax(axis=1), vector._batch.observe()
+    actions[1] = masks[1].argmin()
+    with pytest.raises(IllegalMoveError, match=r"environment 1: \w+ changes nothing on"):
+        vector.step(actions)
+    assert np.array_equal(vector._batch.observe(), before)
+    actions[1] = masks[1].argmax()
+    vector.step(actions)
+
+
+@pytest.mark.parametrize("actions", [[0, 1], [0, 1, 4], [-1, 0, 0], [0.0, 1.0, 2.0], 2])
+def test_wrong_actions_are_refused(actions: Any) -> None:
+    """Actions are as many whole numbers from 0 to 3 as there are environments."""
+    vector = GameVectorEnv(3)
+    vector.reset(seed=1)
+    with pytest.raises(DirectionError):
+        vector.step(np.array(actions))
+
+
+def test_no_step_before_the_first_reset() -> None:
+    """A step, or a partial reset, before the first reset is refused."""
+    with pytest.raises(ResetNeeded):
+        GameVectorEnv(2).step(np.zeros(2, int))
+    with pytest.raises(ResetNeeded):
+        GameVectorEnv(2).reset(options={"reset_mask": np.array([True, False])})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"autoreset_mode": "Nextstep"}, OptionError, "did you mean 'NextStep'"),
+        ({"render_mode": "human"}, OptionError, "rgb_array and ansi"),
+        ({"observation": "planes"}, OptionError, "observation='planes' is unknown"),
+        ({"rules": "clasic"}, RulesError, "did you mean 'classic'"),
+        ({"rules": "classic:size=20x20"}, BoardError, "254 cells"),
+        ({"num_envs": 0}, ValueError, "at least 1"),
+    ],
+)
+def test_mistaken_arguments_are_explained(
+    arguments: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    """What does not exist is named, with the nearest that does."""
+    with pytest.raises(error, match=message):
+        GameVectorEnv(**arguments)
+
+
+def test_mistaken_resets_are_explained() -> None:
+    """Seeds that are none, too few seeds and unknown options are refused."""
+    vector = GameVectorEnv(2)
+    with pytest.raises(SeedError):
+        vector.reset(seed=-1)
+    with pytest.raises(OptionError, match="3 seeds for 2"):
+        vector.reset(seed=[1, 2, 3])
+    with pytest.raises(OptionError, match="no option 'state'"):
+        vector.reset(options={"state": 1})
+
+
+# --- states, pictures, wrappers -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", MODES[:2])
+def test_a_restored_vector_goes_on_as_it_did(mode: str) -> None:
+    """From a kept state the same actions lead to the same games, time limits included."""
+    options = {"autoreset_mode": mode, "illegal": "terminate", "max_episode_steps": 7}
+    vector, other = GameVectorEnv(9, "3x3", **options), GameVectorEnv(9, "3x3", **options)
+    vector.reset(seed=5)
+    for number in range(20):
+        vector.step(np.full(9, number % 4))
+    state = copy.deepcopy(vector.state())
+    runs = []
+    for each in (vector, other, vector):
+        shown = [each.restore(state)]
+        runs.append([*shown, *(each.step(np.full(9, number % 4)) for number in range(30))])
+    assert data_equivalence(runs[0], runs[1], exact=True)
+    assert data_equivalence(runs[0], runs[2], exact=True)
+    with pytest.raises(BoardError):
+        GameVectorEnv(9, "3x4").restore(state)
+
+
+def test_pictures_and_texts_of_all_games() -> None:
+    """`render` returns a tuple with a picture or a text of each game; without a mode, nothing."""
+    frames = {}
+    for mode in ("rgb_array", "ansi", None):
+        vector = gymnasium.make_vec("py2048/2x4-v0", num_envs=3, render_mode=mode)
+        vector.reset(seed=1)
+        frames[mode] = vector.render()
+        vector.close()
+    assert [frame.shape[2] for frame in frames["rgb_array"]] == [3, 3, 3]
+    assert len(set(frames["ansi"])) == 3
+    assert frames[None] is None
+
+
+@pytest.mark.parametrize("mode", MODES[:2])
+def test_gymnasium_s_vector_wrappers_work(mode: str) -> None:
+    """Statistics of episodes and infos as lists come out right."""
+    vector = gymnasium.make_vec("py2048/2x4-v0", num_envs=16, autoreset_mode=mode)
+    env = DictInfoToList(RecordEpisodeStatistics(vector))
+    env.reset(seed=1)
+    vector.action_space.seed(1)
+    finished = []
+    for _ in range(150):
+        infos = env.step(vector.action_space.sample())[4]
+        for info in infos:
+            if "episode" in info:
+                score = info["final_info"]["score"] if mode == "SameStep" else info["score"]
+                finished.append((info["episode"]["r"], score))
+    assert len(finished) > 16
+    assert all(returned == score for returned, score in finished)
+
+
+def test_observations_are_in_the_space() -> None:
+    """Observations and actions belong to the declared spaces, single and batched."""
+    for observation in ("exponents", "onehot", "normalised"):
+        vector = GameVectorEnv(5, observation=observation)
+        boards, _ = vector.reset(seed=1)
+        assert boards in vector.observation_space
+        assert boards[0] in vector.single_observation_space
+        assert vector.step(vector.action_space.sample())[0] in vector.observation_space
