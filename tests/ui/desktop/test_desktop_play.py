@@ -506,15 +506,15 @@ def test_long_play_leaves_nothing_behind(desk: Any) -> None:
     """Thousands of moves add no canvas items, no pictures and no memory of them."""
     import tracemalloc
 
-    soak(desk, 300)
+    soak(desk, 200)
     desk.settle()
     before = items(desk)
     tracemalloc.start()
     try:
-        soak(desk, 300)
+        soak(desk, 150)
         desk.session.start()
         small = tracemalloc.get_traced_memory()[0]
-        soak(desk, 900)
+        soak(desk, 400)
         desk.session.start()
         grown = tracemalloc.get_traced_memory()[0] - small
     finally:

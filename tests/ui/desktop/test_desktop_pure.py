@@ -173,7 +173,7 @@ def tk_name(key: str) -> str:
 
 
 def test_the_keys_are_those_of_the_terminal() -> None:
-    """Every key of the terminal does the same here (Ctrl+C copies: a window is not killed by it)."""
+    """Every key of the terminal does the same here; but Ctrl+C copies, as windows do."""
     for command in (*MOVES, *COMMANDS):
         name = command.action.removeprefix("move('").removesuffix("')")
         for key in command.keys.split(","):

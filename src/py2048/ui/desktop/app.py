@@ -312,7 +312,7 @@ class DesktopApp:
 
     def do_quit(self) -> None:
         """Close the window; the game is kept."""
-        self.root.event_generate("<<Quit>>")
+        self.root.event_generate("<<Quit>>", when="tail")
 
     def _show_looks(self) -> None:
         self.menus.set_theme(self.theme, self.scale)

@@ -12,6 +12,9 @@ from py2048.ui.desktop.pictures import rounded
 from py2048.ui.desktop.style import font, mixed
 from py2048.ui.themes import Theme
 
+FRAME = 16
+"""Milliseconds from one picture to the next."""
+
 HEIGHT = 58
 """The height of the head, in pixels of an ordinary screen."""
 
@@ -43,8 +46,9 @@ class Header(tk.Canvas):
         self._scale = scale
         self._theme = theme
         self._photos = Photos(self)
-        self._boxes: dict[str, tuple[int, int]] = {}
-        self._rises: dict[int, float] = {}
+        self._boxes: dict[str, int] = {}
+        self._room = 0.0
+        self._rose = 0.0
         self._timer = ""
         self.status = Status()
         self.bind("<Configure>", lambda _: self._draw())
@@ -59,42 +63,43 @@ class Header(tk.Canvas):
 
     def show(self, status: Status) -> None:
         """Show the scores."""
-        if status != self.status:
-            self.status = status
+        if status == self.status:
+            return
+        before, self.status = self.status, status
+        if _widths(before) != _widths(status):
             self._draw()
+            return
+        self.itemconfigure("Score", text=f"{status.score:,}")
+        self.itemconfigure("Best", text=f"{status.best:,}")
+        self._show_line()
 
     def rise(self, points: int, *, is_animated: bool) -> None:
-        """Let points rise from the score, over 600 ms."""
+        """Let points rise from the score, over 600 ms; they take the place of those before."""
+        self.delete("rise")
         if not points or not is_animated or "Score" not in self._boxes:
             return
-        x, _ = self._boxes["Score"]
-        item = self.create_text(
-            x,
+        self.create_text(
+            self._boxes["Score"],
             self.winfo_height() * 0.8,
             text=f"{points:+,}",
             fill=self._theme.accent,
             font=font(self, 17 * self._scale, bold=True),
             tags="rise",
         )
-        self._rises[item] = time.perf_counter()
+        self._rose = time.perf_counter()
         if not self._timer:
-            self._timer = self.after(16, self._lift)
+            self._timer = self.after(FRAME, self._lift)
 
     def _lift(self) -> None:
         self._timer = ""
-        now = time.perf_counter()
-        for item, began in list(self._rises.items()):
-            progress = (now - began) / motion.RISE
-            if progress >= 1:
-                self.delete(item)
-                del self._rises[item]
-                continue
-            way = motion.ease_in(progress)
-            x, _ = self._boxes["Score"]
-            self.coords(item, x, self.winfo_height() * (0.8 - 0.85 * way))
-            self.itemconfigure(item, fill=mixed(self._theme.accent, self._theme.panel, way))
-        if self._rises:
-            self._timer = self.after(16, self._lift)
+        progress = (time.perf_counter() - self._rose) / motion.RISE
+        if progress >= 1:
+            self.delete("rise")
+            return
+        way = motion.ease_in(progress)
+        self.coords("rise", self._boxes["Score"], self.winfo_height() * (0.8 - 0.85 * way))
+        self.itemconfigure("rise", fill=mixed(self._theme.accent, self._theme.panel, way))
+        self._timer = self.after(FRAME, self._lift)
 
     def _draw(self) -> None:
         width, height = self.winfo_width(), self.winfo_height()
@@ -118,21 +123,23 @@ class Header(tk.Canvas):
         self.create_text(
             9 * scale,
             height * 0.8,
-            text=self._line(room),
             anchor="w",
-            fill=self._theme.accent if self.status.note else self._theme.muted,
             font=font(self, 12 * scale),
-            tags="head",
+            tags=("head", "line"),
         )
+        self._room = room
+        self._show_line()
         self.tag_raise("rise")
 
-    def _line(self, room: float) -> str:
-        """The small line, cut to the room there is."""
-        status = self.status
+    def _show_line(self) -> None:
+        """Show the small line, cut to the room there is."""
+        status, theme = self.status, self._theme
         moves = f"{status.moves:,} move{'' if status.moves == 1 else 's'}"
         text = status.note or (f"{status.rules} · {moves}" if status.rules else "")
-        most = int(room / (6.6 * self._scale))
-        return text if len(text) <= most else text[: max(0, most - 1)] + "…"
+        most = int(self._room / (6.6 * self._scale))
+        if len(text) > most:
+            text = text[: max(0, most - 1)] + "…"
+        self.itemconfigure("line", text=text, fill=theme.accent if status.note else theme.muted)
 
     def _draw_box(self, label: str, value: int, right: int, height: int) -> int:
         scale = self._scale
@@ -160,7 +167,12 @@ class Header(tk.Canvas):
             text=text,
             fill=self._theme.ink,
             font=font(self, size * scale, bold=True),
-            tags="head",
+            tags=("head", label),
         )
-        self._boxes[label] = (x, height // 2)
+        self._boxes[label] = x
         return right - width
+
+
+def _widths(status: Status) -> tuple[int, int]:
+    """Return how many characters the scores take, on which the layout depends."""
+    return len(f"{status.score:,}"), len(f"{status.best:,}")

@@ -1,0 +1,171 @@
+"""The command in a process of its own, with keys from outside through the X server."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from py2048.cli import play as command
+from py2048.errors import Py2048Error
+from py2048.session import Session, open_session
+from py2048.ui import desktop
+
+pytestmark = pytest.mark.gui
+
+PATIENCE = 30.0
+
+
+def xdotool(*words: str) -> str:
+    """Run xdotool and return what it prints, an empty text if it finds nothing."""
+    found = subprocess.run(["xdotool", *words], capture_output=True, text=True, check=False)
+    return found.stdout.strip()
+
+
+def until(condition: Callable[[], Any]) -> Any:
+    end = time.monotonic() + PATIENCE
+    while not (found := condition()):
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.05)
+    return found
+
+
+class Process:
+    """A running ``py2048 play --ui desktop``."""
+
+    def __init__(self, *words: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "py2048", "play", "--ui", "desktop", *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.window = until(self._find).splitlines()[0]
+        xdotool("windowfocus", "--sync", self.window)
+
+    def _find(self) -> str:
+        assert self.process.poll() is None, self.process.communicate()
+        return xdotool("search", "--onlyvisible", "--pid", str(self.process.pid), "--name", "2048")
+
+    def key(self, *keys: str) -> None:
+        xdotool("key", "--delay", "2", *keys)
+
+    def end(self) -> tuple[int, str]:
+        """Wait for the end; return the status and what was written to stderr."""
+        _, errors = self.process.communicate(timeout=PATIENCE)
+        return self.process.returncode, errors
+
+
+@pytest.fixture
+def open_game(display: str) -> Iterator[Callable[..., Process]]:
+    if not shutil.which("xdotool"):
+        pytest.skip("no xdotool: install xdotool")
+    opened: list[Process] = []
+
+    def open_(*words: str) -> Process:
+        opened.append(Process(*words))
+        return opened[-1]
+
+    yield open_
+    for each in opened:
+        if each.process.poll() is None:
+            each.process.kill()
+            each.process.communicate()
+
+
+def saved(path: Path) -> tuple[Any, int] | None:
+    """The board and the number of turns of the game in the store."""
+    if not (path / "py2048.sqlite3").exists():
+        return None
+    session = open_session()
+    try:
+        session.resume()
+        return session.game.board, session.game.turn_count
+    finally:
+        session._store.close()  # type: ignore[union-attr]  # leave the game as it is
+
+
+def test_a_game_is_played_killed_and_resumed(
+    open_game: Callable[..., Process], data_folder: Path
+) -> None:
+    """Real keys move; after a crash the game is where it was, and the window's place too."""
+    game = open_game("--seed", "7")
+    for _ in range(10):
+        game.key("Left", "Down", "d", "k")
+    board, turns = until(lambda: (found := saved(data_folder)) and found[1] >= 10 and found)
+    time.sleep(0.5)
+    board, turns = saved(data_folder) or (None, 0)
+    game.process.send_signal(signal.SIGKILL)
+    game.process.communicate()
+    again = open_game()
+    until(lambda: again.process.poll() is None and again.window)
+    again.key("q")
+    assert again.end() == (0, "")
+    assert saved(data_folder) == (board, turns)
+    assert (data_folder / "desktop.json").exists()
+
+
+def test_closing_in_the_middle_of_anything_is_quiet(open_game: Callable[..., Process]) -> None:
+    """While a player plays at full speed the window closes without a word and with status 0."""
+    game = open_game("--player", "corner", "--rules", "8x8")
+    time.sleep(1.0)
+    game.key("plus", "plus", "plus", "plus", "Left", "space")
+    time.sleep(0.3)
+    xdotool("windowclose", game.window)
+    assert game.end()[0] in (0, 1)  # the X server cut the connection
+    other = open_game("--player", "expectimax", "--no-save")
+    time.sleep(0.7)
+    other.key("q")
+    assert other.end() == (0, "")
+
+
+def test_a_damaged_store_does_not_stop_the_game(
+    open_game: Callable[..., Process], data_folder: Path
+) -> None:
+    """A store that cannot be opened is told in the window; the game is kept in memory."""
+    data_folder.mkdir(parents=True)
+    (data_folder / "py2048.sqlite3").write_text("this is no database, " * 100)
+    game = open_game()
+    game.key("Left", "Up")
+    time.sleep(0.5)
+    game.key("q")
+    assert game.end() == (0, "")
+
+
+def test_without_tkinter_the_terminal_opens_and_the_package_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where tkinter is missing, the command says what to install and falls back."""
+    monkeypatch.setenv("DISPLAY", ":0")
+    monkeypatch.setattr(desktop, "has_tkinter", lambda: False)
+    with pytest.raises(Py2048Error, match="python3-tk"):
+        command._chosen_screen(command.Screen.DESKTOP)
+    for stream in (sys.stdin, sys.stdout):
+        monkeypatch.setattr(stream, "isatty", lambda: True)
+    assert command._chosen_screen(command.Screen.AUTO) is command.Screen.TERMINAL
+    assert "python3-tk" in capsys.readouterr().err
+    monkeypatch.setattr(desktop, "has_tkinter", lambda: True)
+    assert command._chosen_screen(command.Screen.AUTO) is command.Screen.DESKTOP
+    monkeypatch.delenv("DISPLAY")
+    if sys.platform == "linux":
+        assert command._chosen_screen(command.Screen.AUTO) is command.Screen.TERMINAL
+        assert "display" in desktop.trouble()
+
+
+def test_a_display_that_does_not_answer_is_an_error_in_one_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A display that is named but not there raises, and opens nothing."""
+    if os.name != "posix" or sys.platform == "darwin":
+        pytest.skip("only X has names of displays")
+    monkeypatch.setenv("DISPLAY", ":987")
+    with pytest.raises(desktop.NoDesktopError, match="no window can be opened"):
+        desktop.run(Session())

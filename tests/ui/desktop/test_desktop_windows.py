@@ -1,0 +1,384 @@
+"""The dialogs and windows beside the board: rules, editor, viewer, records, exports, statistics."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tkinter import filedialog
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from py2048.engine import Board
+from py2048.game import Record
+from py2048.players import make_player
+from py2048.rules import Merging, get_rules
+from py2048.session import open_session
+from py2048.ui.desktop.actions import ACTIONS
+
+pytestmark = pytest.mark.gui
+
+
+@pytest.fixture
+def choose_file(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return how to say which file the system's dialog will give."""
+
+    def choose(path: Path | str) -> None:
+        for name in ("askopenfilename", "asksaveasfilename"):
+            monkeypatch.setattr(filedialog, name, lambda **_: str(path))
+
+    return choose
+
+
+def seen(desk: Any) -> Any:
+    """Return the dialog that is open, once it is on the screen."""
+    dialog = desk.until(lambda: desk.dialog)
+    desk.until(dialog.winfo_viewable)
+    desk.pump()
+    return dialog
+
+
+def test_every_dialog_opens_and_escape_closes_it(desk: Any) -> None:
+    """Whatever an action opens, Escape closes, and the keys are for the board again."""
+    desk.play(3)
+    opened = []
+    for action in ACTIONS:
+        if not action.title.endswith("…") and action.name not in ("new", "help", "statistics"):
+            continue
+        if action.name in ("open", "save", "picture", "film", "games"):
+            continue  # these ask the system for a file, or have nothing to show yet
+        desk.app.act(action.name)
+        dialog = seen(desk)
+        opened.append(action.name)
+        desk.root.update()
+        dialog.event_generate("<Escape>")
+        desk.pump()
+        assert desk.dialog is None, action.name
+        ply = desk.session.game.ply
+        desk.play(1)
+        assert desk.session.game.ply == ply + 1
+    assert {"new", "seed", "rules", "edit", "replay", "player", "help", "statistics"} <= set(opened)
+
+
+def test_one_dialog_at_a_time(desk: Any) -> None:
+    """Opening a dialog closes the one before."""
+    desk.app.act("help")
+    first = seen(desk)
+    desk.app.act("rules")
+    assert seen(desk) is not first
+    assert not first.winfo_exists()
+
+
+def test_rules_are_chosen_from_the_list(desk: Any) -> None:
+    """The list starts on the rules in play; choosing another plays by them."""
+    desk.key("m")
+    dialog = seen(desk)
+    assert dialog.table.selection() == ("classic",)
+    assert len(dialog.table.get_children()) > 10
+    dialog.table.event_generate("<KeyPress-j>")
+    desk.pump()
+    chosen = dialog.table.selection()[0]
+    dialog.accept()
+    desk.pump()
+    assert desk.session.rules == get_rules(chosen)
+
+
+def test_rules_can_be_typed(desk: Any) -> None:
+    """A text of rules is taken, and a wrong one is explained in the dialog."""
+    desk.key("m")
+    dialog = seen(desk)
+    desk.type(dialog.entry, "classic:size=0x0")
+    dialog.accept()
+    assert "rows must be" in str(dialog.trouble.cget("text"))
+    desk.type(dialog.entry, "classic:size=3x5")
+    dialog.accept()
+    desk.pump()
+    assert desk.session.rules.shape == (3, 5)
+    assert desk.board.cells.shape == (3, 5)
+
+
+def test_rules_of_ones_own(desk: Any) -> None:
+    """The form says at once what is wrong, and plays by what is right."""
+    desk.app.features.open_rules_form()
+    dialog = seen(desk)
+    desk.type(dialog.fields["spawn"], "3:1")
+    assert "3 is not a tile" in dialog.said
+    assert dialog.button.instate(["disabled"])
+    dialog.accept()
+    assert dialog.winfo_exists()
+    desk.type(dialog.fields["spawn"], "2:1+8:1")
+    desk.type(dialog.fields["rows"], "3")
+    dialog.fields["merging"].set("merged tiles merge on")
+    dialog.fields["target"].set("512")
+    dialog.ends.set(True)
+    dialog.check()
+    assert "3x4" in dialog.said
+    dialog.button.invoke()
+    rules = desk.session.rules
+    assert (rules.shape, rules.merging, rules.target) == ((3, 4), Merging.CASCADE, 512)
+    assert rules.ends_at_target
+    assert rules.spawn_weights.tiles == (2, 8)
+
+
+def test_a_seed_gives_the_same_game(desk: Any) -> None:
+    """A game from a seed starts as that seed's game starts; a bad seed is explained."""
+    desk.app.act("seed")
+    dialog = seen(desk)
+    entry = desk.root.focus_get()
+    desk.type(entry, "many")
+    dialog.event_generate("<Return>")
+    desk.pump()
+    assert dialog.winfo_exists()
+    desk.type(entry, "1234")
+    dialog.event_generate("<Return>")
+    desk.pump()
+    assert desk.session.game.seed == 1234
+    assert not dialog.winfo_exists()
+
+
+def test_the_board_can_be_set_up(desk: Any) -> None:
+    """Clicks and keys put tiles; the game starts from them under the same rules."""
+    desk.key("e")
+    dialog = seen(desk)
+    dialog._clear()
+    dialog.accept()
+    assert dialog.winfo_exists()  # no game starts from an empty board
+    desk.settle()
+    desk.until(lambda: dialog.view.cells)
+    place = dialog.view.cells.middle(1, 2)
+    desk.click(*place, widget=dialog.view)
+    desk.click(*place, widget=dialog.view)
+    desk.click(*place, widget=dialog.view)
+    desk.click(*place, widget=dialog.view, button=3)
+    assert dialog.editing.board[1, 2] == 4
+    for key in ("Left", "9", "Up", "plus", "plus", "minus", "Right", "Right", "1", "Delete"):
+        dialog.view.focus_force()
+        dialog.view.event_generate(f"<KeyPress-{key}>")
+        desk.pump()
+    assert dialog.editing.board[1, 1] == 512
+    assert dialog.editing.board[0, 1] == 2
+    board = dialog.editing.board
+    dialog.accept()
+    assert desk.session.game.board == board
+    assert desk.session.rules == get_rules("classic")
+
+
+def test_the_editor_changes_the_size(desk: Any) -> None:
+    """Another size keeps the tiles that fit, and the rules follow."""
+    desk.key("e")
+    dialog = seen(desk)
+    dialog.sides[0].set(2)
+    dialog.sides[1].set(6)
+    dialog._resize()
+    dialog.editing.put(3)
+    dialog._draw()
+    dialog.accept()
+    assert desk.session.game.board.shape == (2, 6)
+    assert desk.board.cells.shape == (2, 6)
+
+
+def test_the_board_goes_through_the_clipboard(desk: Any) -> None:
+    """Copy writes the board as text, paste plays on from it; what is no board is explained."""
+    desk.put("2 4 8 16/. . . ./. . . ./32 . . 64")
+    board = desk.session.game.board
+    desk.key("Control-c")
+    assert Board.parse(desk.root.clipboard_get()) == board
+    desk.session.start()
+    desk.key("Control-v")
+    assert desk.session.game.board == board
+    desk.root.clipboard_clear()
+    desk.root.clipboard_append("hello")
+    desk.key("Control-v")
+    assert "hello" in desk.said
+    assert desk.session.game.board == board
+    desk.root.clipboard_clear()
+    desk.root.clipboard_append("2 2 4 / . . 8")
+    desk.key("Control-v")
+    assert desk.session.game.board == Board.parse("2 2 4/. . 8")
+
+
+def test_a_record_is_saved_and_opened(desk: Any, choose_file: Any, tmp_path: Path) -> None:
+    """A game saved as a record verifies, and opening it goes on with it, undo included."""
+    desk.play(12)
+    board = desk.session.game.board
+    path = tmp_path / "game.2048.json"
+    choose_file(path)
+    desk.key("Control-s")
+    assert desk.said == f"Saved as {path}."
+    Record.load(path).verify()
+    desk.session.start()
+    desk.key("Control-o")
+    assert desk.session.game.board == board
+    assert desk.session.can_undo
+    path.write_text("{}")
+    desk.session.start()
+    desk.key("Control-o")
+    assert desk.said.startswith("Warning: ")
+    choose_file("")
+    desk.key("Control-o")
+    assert desk.session.game.ply == 0
+
+
+def test_a_record_without_room_is_reported(desk: Any, choose_file: Any, tmp_path: Path) -> None:
+    """A file that cannot be written is a line in the window."""
+    choose_file(tmp_path / "missing" / "game.2048.json")
+    desk.key("Control-s")
+    assert "cannot write" in desk.said
+
+
+def test_the_game_is_exported_as_picture_and_film(
+    desk: Any, choose_file: Any, tmp_path: Path
+) -> None:
+    """A PNG of the board and a GIF of the game, while the window lives on."""
+    desk.play(10)
+    choose_file(tmp_path / "board")
+    desk.key("Control-e")
+    with Image.open(tmp_path / "board.png") as picture:
+        assert picture.width > 500
+    choose_file(tmp_path / "game.gif")
+    desk.app.act("film")
+    desk.play(1)
+    desk.until(lambda: desk.said == f"Written to {tmp_path / 'game.gif'}.")
+    with Image.open(tmp_path / "game.gif") as film:
+        assert film.n_frames == 11
+    choose_file(tmp_path / "missing" / "game.gif")
+    desk.app.act("film")
+    desk.until(lambda: "cannot write" in desk.said)
+
+
+def test_the_viewer_walks_through_a_game(desk: Any) -> None:
+    """Keys, slider and the running show reach every position of a record."""
+    desk.play(30)
+    positions = [position.board for position in desk.session.game.positions()]
+    desk.app.features.watch(desk.session.record())
+    viewer = seen(desk)
+    view = viewer.view
+    view.focus_force()
+    assert view.board == positions[0]
+    for keys, index in (
+        (["Right", "Right", "Right"], 3),
+        (["Left"], 2),
+        (["End"], 30),
+        (["Prior"], 20),
+        (["Next", "Next"], 30),
+        (["Home"], 0),
+    ):
+        for key in keys:
+            view.event_generate(f"<KeyPress-{key}>")
+            desk.pump()
+        assert viewer.replay.index == index
+        assert view.board == positions[index]
+        assert round(viewer.slider.get()) == index
+    viewer.slider.set(17)
+    desk.pump()
+    assert view.board == positions[17]
+    viewer.set_speed(32)
+    view.event_generate("<KeyPress-space>")
+    desk.until(lambda: viewer.replay.index == 30)
+    viewer.seek(12)
+    viewer._go_on()
+    desk.pump()
+    if desk.dialog is not None:
+        seen(desk).event_generate("<KeyPress-y>")
+        desk.pump()
+    assert desk.session.game.board == positions[12]
+    assert desk.session.can_redo
+
+
+def test_a_running_viewer_closes_quietly(desk: Any) -> None:
+    """Closing the viewer or the window while a game runs in it leaves no trace."""
+    desk.play(10)
+    desk.app.features.watch(desk.session.record())
+    viewer = seen(desk)
+    viewer.toggle()
+    viewer.close()
+    desk.pump(0.3)
+    desk.app.features.watch(desk.session.record())
+    seen(desk).toggle()
+    desk.running.close()
+    assert not desk.errors
+
+
+def finish_games(session: Any, games: int) -> None:
+    player = make_player("random:seed=3")
+    for seed in range(games):
+        session.start(get_rules("2x4"), seed=seed)
+        while not session.game.is_over:
+            session.move(player.choose(session.game))
+    session.start(get_rules("2x4"), seed=99)
+
+
+def test_statistics_count_and_plot_finished_games(open_desk: Any) -> None:
+    """Every finished game is a dot; the bars add up; the lists choose among them."""
+    session = open_session()
+    finish_games(session, 6)
+    desk = open_desk(session)
+    desk.key("i")
+    window = seen(desk)
+    assert len(window.summary.scores) == 6
+    scores, tiles = window.plots
+    assert sum(scores.type(item) == "oval" for item in scores.find_all()) == 6
+    assert sum(tiles.type(item) == "rectangle" for item in tiles.find_all()) == len(
+        window.summary.tiles
+    )
+    window.category.set("computer")
+    window.category.event_generate("<<ComboboxSelected>>")
+    desk.pump()
+    assert window.summary.scores == ()
+    assert not scores.find_all()
+
+
+def test_finished_games_can_be_watched(open_desk: Any) -> None:
+    """The list of games to watch holds the game on the table and the finished ones."""
+    session = open_session()
+    finish_games(session, 2)
+    desk = open_desk(session)
+    desk.key("v")
+    dialog = seen(desk)
+    lines = dialog.table.get_children()
+    assert len(lines) == 3
+    dialog.table.selection_set(lines[1])
+    dialog.accept()
+    desk.pump()
+    viewer = seen(desk)
+    assert len(viewer.replay) > 5
+
+
+def test_another_game_in_progress_can_be_taken_up(open_desk: Any) -> None:
+    """Games left behind are listed, and come back as they were."""
+    session = open_session()
+    desk = open_desk(session)
+    desk.play(5)
+    board = session.game.board
+    session.start(get_rules("3x3"), seed=4)
+    desk.play(2)
+    desk.key("g")
+    dialog = seen(desk)
+    titles = {dialog.table.item(line, "text"): line for line in dialog.table.get_children()}
+    dialog.table.selection_set(titles["classic"])
+    dialog.accept()
+    assert session.game.board == board
+
+
+def test_the_player_is_chosen_and_a_wrong_one_explained(desk: Any) -> None:
+    """Any player with any options can give hints; an unknown one is named in the dialog."""
+    desk.key("p")
+    dialog = seen(desk)
+    desk.type(dialog.entry, "expectimx")
+    dialog.accept()
+    assert "expectimax" in str(dialog.trouble.cget("text"))
+    desk.type(dialog.entry, "expectimax:depth=1")
+    dialog.accept()
+    assert desk.app.player == "expectimax:depth=1"
+    assert desk.app.menus.player.get() == "expectimax"
+
+
+def test_high_resolution_screens_get_larger_windows(
+    open_desk: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Twice the pixels an inch make everything twice as large."""
+    monkeypatch.setenv("GDK_SCALE", "2")
+    large = open_desk()
+    assert large.window.scale == 2
+    assert large.root.winfo_width() == 960
+    assert large.window.header.winfo_height() > 100
