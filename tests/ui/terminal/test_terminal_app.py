@@ -143,6 +143,21 @@ async def test_undo_and_redo() -> None:
         assert app.table.note == "There is no move to play again."
 
 
+async def test_help_that_was_taken_is_shown() -> None:
+    """After an undo the game is marked as assisted, after a player's move as played by one."""
+    session = table()
+    app = GameApp(session, reduced_motion=True)
+    async with app.run_test() as pilot:
+        await pilot.press("left", "up")
+        assert "2 moves" in shown(app)
+        assert "assisted" not in shown(app)
+        await pilot.press("u")
+        assert "1 move, assisted" in shown(app)
+        session.autoplay_step("corner")
+        await pilot.pause()
+        assert "2 moves, by a player" in shown(app)
+
+
 async def test_new_asks_while_a_game_is_in_progress() -> None:
     """N starts over at once at the start of a game, and asks after a move; Escape keeps it."""
     session = table()

@@ -134,8 +134,9 @@ def test_games_are_saved_resumed_and_written(tmp_path: Path) -> None:
     """Other rules keep their own game; a record can be written; a bad path is explained."""
     path = tmp_path / "game.2048.json"
     session, out = open_session(), io.StringIO()
-    text = f"left\nright\nresume 3x4\nnew 3x4\nyes\nresume classic\nsave {path}\nsave {tmp_path}\nboard\n"
-    lines.run(session, io.StringIO(text), out)
+    commands = ["left", "right", "resume 3x4", "new 3x4", "yes", "resume classic"]
+    commands += [f"save {path}", f"save {tmp_path}", "board"]
+    lines.run(session, io.StringIO("\n".join(commands)), out)
     session.close()
     answers = out.getvalue().splitlines()
     assert "There is no game to resume." in answers

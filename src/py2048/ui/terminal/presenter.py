@@ -31,6 +31,9 @@ OVER = (
     "[bold $accent]q[/] [@click=app.quit]quit[/]"
 )
 
+HELP = {"assisted": "assisted", "computer": "by a player"}
+"""What is said of a game's category; nothing of a plain one."""
+
 ARROWS = {Direction.UP: "↑", Direction.DOWN: "↓", Direction.LEFT: "←", Direction.RIGHT: "→"}
 
 
@@ -107,9 +110,16 @@ class Presenter:
 
     def show_status(self) -> None:
         """Show the scores and who plays."""
-        game = self._session.game
+        game, category = self._session.game, self._session.category
         self._table.show_status(
-            Status(game.rules.name, game.score, self._session.best, game.ply, str(self._autoplay))
+            Status(
+                rules=game.rules.name,
+                score=game.score,
+                best=self._session.best,
+                moves=game.ply,
+                help=HELP.get(category, ""),
+                player=str(self._autoplay),
+            )
         )
 
     def _clear(self, note: str) -> None:

@@ -47,6 +47,7 @@ class Status:
         score: the score, in points.
         best: the best score under these rules.
         moves: how many turns were played.
+        help: what kept the game from being a person's alone, such as ``assisted``; or empty.
         player: who plays by itself, and how fast; empty if nobody does.
     """
 
@@ -54,6 +55,7 @@ class Status:
     score: int = 0
     best: int = 0
     moves: int = 0
+    help: str = ""
     player: str = ""
 
 
@@ -137,8 +139,9 @@ class Table(Container):
         for box in self.query(ScoreBox):
             box.set_number(status.score if box.has_class("points") else status.best)
         name = f"[bold]{escape(status.rules)}[/] {self._shape[0]}x{self._shape[1]}"
-        moves = f"[$text-muted]{status.moves} move{'s' * (status.moves != 1)}[/]"
-        below = f"[$accent]{escape(status.player)}[/]" if status.player else moves
+        moves = f"{status.moves} move{'s' * (status.moves != 1)}"
+        played = f"[$text-muted]{', '.join(filter(None, (moves, status.help)))}[/]"
+        below = f"[$accent]{escape(status.player)}[/]" if status.player else played
         self.query_one("#about", Static).update(f"{name}\n{below}")
         self.query_one("#title", Static).update(f"{name}\n{below}")
         self._write_line(0)
