@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import tempfile
 from fractions import Fraction
 from html.parser import HTMLParser
 from pathlib import Path
@@ -78,13 +79,11 @@ def test_json_has_everything():
 @settings(deadline=None)
 def test_the_gradebook_has_one_line_for_each_submission(names):
     """It reads back as CSV, with names as they were (formulas made harmless) and all marks."""
-    path = Path("gradebook-test.csv")
-    try:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "gradebook.csv"
         write_gradebook(path, TOY, [_report(name, Fraction(8, 3)) for name in names])
         with path.open(encoding="utf-8", newline="") as file:
             rows = list(csv.reader(file))
-    finally:
-        path.unlink()
     assert rows[0][:4] == ["submission", "score", "possible", "percent"]
     assert rows[0][4:] == ["task 1 (4)", "task 2 (2)", "task 3 (3)", "problem"]
     assert [row[0].removeprefix("'") for row in rows[1:]] == [n.removeprefix("'") for n in names]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import sysconfig
 import threading
 from pathlib import Path
 
@@ -121,6 +122,24 @@ def write(place): open(place, "w")
         for place in ("/usr/bin/x", "/py2048/grader/x", "/py2048/submission/x", "/x"):
             assert "Error" in _answer(source, BUBBLEWRAP, f"write({place!r})")
         assert secret.read_text() == "the marks"
+
+    def test_libraries_can_be_imported_but_py2048_is_not_there(self, tmp_path, monkeypatch):
+        """Where py2048 is installed among the libraries, its folder is empty for submissions."""
+        for name in ("somelib.py", "py2048/secret.py"):
+            path = tmp_path / "site" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("value = 7\n")
+        tmp_path.chmod(0o755)
+        monkeypatch.setattr(sysconfig, "get_path", lambda _: str(tmp_path / "site"))
+        source = f"""
+import os
+from somelib import value
+def f(): return value, os.listdir({str(tmp_path / "site" / "py2048")!r})
+"""
+        check = Check("c", (Example("f()", (7, [])),))
+        task = Task("1", "f", "f.", 1, (check,))
+        grading = Grading("toy", "app", (task,), ("app.py",), libraries=("somelib",))
+        assert grade_source(source, grading, Surroundings(BUBBLEWRAP)).lost == ()
 
     def test_its_own_processes_only(self):
         """The grader and everything else on the machine cannot be seen, let alone ended."""

@@ -45,6 +45,7 @@ def _loses(path: Path, course: str) -> tuple[str, ...]:
     return tuple(re.split(r", *", found[1]))
 
 
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("course", GRADED)
 def test_wrong_solutions_lose_the_marks_of_their_tasks_and_no_others(course, tmp_path):
     """What is wrong with a solution is found, and nothing else is held against it."""

@@ -34,7 +34,8 @@ from py2048.courses._kit.values import decode
 from py2048.errors import CourseError
 
 REPLY_BYTES = 32 << 20
-GRACE = 0.6  # seconds after its own alarm in which a process may still answer
+SLACK = 3  # how much longer a call may wait than work; see ``inside/host.py``
+GRACE = 1.0  # seconds after its own alarm in which a process may still answer
 START = 20.0  # seconds for the interpreter to start on a busy machine
 NOBODY = 65534
 FLOODED = 85  # the exit code of a process that printed too much; see ``inside/host.py``
@@ -182,9 +183,9 @@ class Process:
     # -- asking -------------------------------------------------------------------------
 
     def ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
-        """Send `request`, wait at most `seconds`, return the facts; raise `Died`."""
+        """Send `request`, which may take `seconds` of work, return the facts; raise `Died`."""
         self._send(request)
-        deadline = time.monotonic() + seconds + GRACE
+        deadline = time.monotonic() + SLACK * seconds + GRACE
         size = int.from_bytes(self._receive(4, deadline), "big")
         if size > REPLY_BYTES:
             self.close()

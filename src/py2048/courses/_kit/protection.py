@@ -154,8 +154,9 @@ def _bubblewrap(setup: Setup) -> list[str]:
     """The command line of bubblewrap around `setup`."""
     words = ["bwrap", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
     words += ["--unshare-user"] if os.geteuid() else []
-    words += ["--die-with-parent", *_binds(setup), "--dev", "/dev", "--proc", "/proc"]
-    words += ["--perms", "1777", "--tmpfs", "/tmp", "--perms", "0755", "--dir", "/py2048"]
+    words += ["--die-with-parent", "--dev", "/dev", "--proc", "/proc"]
+    words += ["--perms", "1777", "--tmpfs", "/tmp", *_binds(setup)]
+    words += ["--perms", "0755", "--dir", "/py2048"]
     words += ["--ro-bind", str(INSIDE), "/py2048/grader"]
     words += ["--ro-bind", str(setup.folder), "/py2048/submission"]
     if setup.given:

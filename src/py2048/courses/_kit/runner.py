@@ -24,7 +24,7 @@ from py2048.errors import CourseError
 
 LOADED, BLANK = "loaded", "blank"  # with the program as a module; with nothing
 REAL_PACE = 5  # how much longer everything may take in a real window
-PARTING = 2.0  # seconds for a copy to end and be cleared up
+PARTING = 1.0  # seconds for a copy to end and be cleared up
 
 
 @dataclass(frozen=True)

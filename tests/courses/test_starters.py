@@ -1,0 +1,84 @@
+"""`start` hands out every file of a starter or, if one is in the way, none."""
+
+from __future__ import annotations
+
+import pytest
+
+from py2048.courses import COURSES
+from py2048.courses._kit.starters import start, starter_files
+from py2048.errors import CourseError
+
+STARTED = [name for name, course in COURSES.items() if course.starter.is_dir()]
+
+
+@pytest.mark.parametrize("course", STARTED)
+def test_a_starter_is_written_as_it_is(course, tmp_path):
+    """Same names, same bytes, in a folder that is made if needed."""
+    source = COURSES[course].starter
+    written = start(source, tmp_path / "new" / "folder")
+    assert [path.relative_to(tmp_path / "new" / "folder") for path in written] == starter_files(
+        source
+    )
+    for path in starter_files(source):
+        assert (tmp_path / "new" / "folder" / path).read_bytes() == (source / path).read_bytes()
+
+
+@pytest.mark.parametrize("course", STARTED)
+def test_a_starter_has_tasks_and_a_readme(course):
+    """A student finds what to do and how to run it."""
+    names = {str(path) for path in starter_files(COURSES[course].starter)}
+    assert {"README.md", "TASKS.md"} < names
+    assert any(name.endswith(".py") for name in names)
+
+
+def _source(tmp_path):
+    source = tmp_path / "source"
+    for name in ("a.py", "data/b.txt", "z.md", "__pycache__/a.pyc"):
+        path = source / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name)
+    return source
+
+
+def test_tools_leftovers_are_not_handed_out(tmp_path):
+    """Only what was written for students."""
+    assert [str(path) for path in starter_files(_source(tmp_path))] == [
+        "a.py",
+        "data/b.txt",
+        "z.md",
+    ]
+
+
+@pytest.mark.parametrize("name", ["a.py", "data/b.txt", "z.md"])
+def test_one_file_in_the_way_stops_all(name, tmp_path):
+    """The file is named and untouched, and nothing else is written."""
+    target = tmp_path / "target"
+    (target / name).parent.mkdir(parents=True)
+    (target / name).write_text("mine")
+    with pytest.raises(CourseError, match=f"{name}' is there already and is not overwritten"):
+        start(_source(tmp_path), target)
+    assert [path for path in target.rglob("*") if path.is_file()] == [target / name]
+    assert (target / name).read_text() == "mine"
+
+
+def test_a_dangling_link_is_in_the_way_too(tmp_path):
+    """Writing through it would make a file somewhere else."""
+    target = tmp_path / "target"
+    target.mkdir()
+    (target / "a.py").symlink_to(tmp_path / "elsewhere.py")
+    with pytest.raises(CourseError, match="is there already"):
+        start(_source(tmp_path), target)
+    assert not (tmp_path / "elsewhere.py").exists()
+
+
+def test_a_file_for_a_folder_is_refused(tmp_path):
+    """Both where the starter should go and where it has a folder."""
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(CourseError, match="is a file: name a folder"):
+        start(_source(tmp_path), tmp_path / "file")
+    target = tmp_path / "target"
+    target.mkdir()
+    (target / "data").write_text("mine")
+    with pytest.raises(CourseError, match="is a file where the starter has a folder"):
+        start(_source(tmp_path), target)
+    assert [path.name for path in target.iterdir()] == ["data"]
