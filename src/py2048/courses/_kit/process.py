@@ -6,6 +6,7 @@ is never believed about a verdict: it says what a call gave, and the grader comp
 
 from __future__ import annotations
 
+import compileall
 import contextlib
 import functools
 import itertools
@@ -16,6 +17,7 @@ import select
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from dataclasses import replace
@@ -24,6 +26,7 @@ from typing import Any
 
 from py2048.courses._kit.protection import (
     AUTHORITY,
+    INSIDE,
     PLAIN,
     SCRATCH,
     Protection,
@@ -45,6 +48,13 @@ _slots = itertools.count()
 
 class Died(Exception):  # noqa: N818 - a fact about a submission
     """The process ended, or had to be ended; the message says why, for the student."""
+
+
+@functools.cache
+def _compile_inside() -> None:
+    """Compile the modules for submissions' processes once; those may write nothing there."""
+    if not sys.dont_write_bytecode:
+        compileall.compile_dir(INSIDE, maxlevels=0, quiet=2)
 
 
 @functools.cache
@@ -95,6 +105,7 @@ class Process:
 
     def __init__(self, setup: Setup, protection: Protection, config: dict[str, Any]) -> None:
         self.protection = protection
+        _compile_inside()
         self.user = None if protection.keeps_root else _user()
         self._keys: tempfile.TemporaryDirectory[str] | None = None
         self.setup = setup = replace(setup, authority=self._authority(setup))
