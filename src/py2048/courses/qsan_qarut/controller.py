@@ -78,7 +78,7 @@ class Controller:
             widget.grid(row=row, column=column, padx=spacing / 2, pady=spacing / 2)
         return {"frame": frame, "number": number}
 
-    def update_view(self, event: object = None) -> None:  # noqa: ARG002 (any event will do)
+    def update_view(self, event: object = None) -> None:
         """Show the model as it is now."""
         game = self.model.game
         self.view.score_label["text"] = f"Score: {game.score}"

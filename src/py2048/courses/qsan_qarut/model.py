@@ -1,4 +1,3 @@
-# ruff: noqa: ARG002 (the document gives every answer to a key its event)
 """The model: one game on an N by N board, without anything that can be seen in a window.
 
 The names are the document's. It draws its random numbers from NumPy's global generator, as the

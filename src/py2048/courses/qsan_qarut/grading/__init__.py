@@ -1,0 +1,1 @@
+"""How submissions of qsan_qarut are checked."""

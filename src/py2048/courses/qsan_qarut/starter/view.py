@@ -1,0 +1,7 @@
+import tkinter as tk
+
+
+class View:
+    def __init__(self):
+        self.window = tk.Tk()
+        # Task 9

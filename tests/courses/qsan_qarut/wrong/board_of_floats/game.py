@@ -1,0 +1,4 @@
+from controller import Controller
+
+controller = Controller()
+controller.view.window.mainloop()
