@@ -218,8 +218,8 @@ class ListDialog(Dialog):
             selectmode="browse",
             height=min(max(len(choices), 3), 13),
         )
-        table.column("#0", width=round(150 * scale), stretch=False)
-        table.column("detail", width=round(380 * scale))
+        table.column("#0", width=round(130 * scale), stretch=False)
+        table.column("detail", width=round(530 * scale))
         for choice in choices:
             table.insert("", "end", iid=choice.value, text=choice.title, values=(choice.detail,))
         table.pack(fill="both", expand=True, pady=(0, round(6 * scale)))
@@ -263,7 +263,7 @@ def read(root: tk.Tk, scale: float, title: str, lines: Sequence[tuple[str, str]]
     text = tk.Text(
         dialog.body,
         width=62,
-        height=min(len(lines), 30),
+        height=min(len(lines), 36),
         wrap="word",
         relief="flat",
         borderwidth=0,

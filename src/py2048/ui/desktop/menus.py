@@ -13,6 +13,8 @@ from py2048.ui.desktop.style import colour_menu
 from py2048.ui.themes import THEMES, Theme
 
 Act = Callable[[str], object]
+GROUPS = ("open", "picture", "copy", "statistics", "quit", "undo")
+"""The actions that begin a new group of lines in their menu."""
 
 
 class Menus:
@@ -53,6 +55,8 @@ class Menus:
         menu = tk.Menu(self.bar, tearoff=False)
         for action in ACTIONS:
             if action.menu == name:
+                if action.name in GROUPS:
+                    menu.add_separator()
                 self._add_line(menu, action, act)
         self.bar.add_cascade(label=name, menu=menu, underline=0)
         return menu
