@@ -32,7 +32,7 @@ from py2048.errors import BoardError
 from py2048.rules import Merging, Rules
 
 if TYPE_CHECKING:
-    from py2048.game.record import Record
+    from py2048.engine.history import WrittenGame
 
 RESETS = ("same_step", "next_step", "disabled")
 STEPS_PER_THREAD = 8192
@@ -340,7 +340,7 @@ class BatchGames:
         directions = self._log.directions(slot, episode)
         return History(self.rules, int(seed), directions, self._log.start(slot, episode))
 
-    def record(self, slot: int, episode: int | None = None) -> Record:
+    def record(self, slot: int, episode: int | None = None) -> WrittenGame:
         """Return the record of a game; see `history` for the arguments."""
         return record_of(self.history(slot, episode))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from py2048.engine.board import Board
 from py2048.engine.direction import Direction
@@ -19,7 +19,15 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from py2048.game.record import Record
+
+class WrittenGame(Protocol):
+    """What a recorder makes of a history. It is a `py2048.Record`, whose layer is above this."""
+
+    def verify(self) -> None:
+        """Check the whole game; raise `RecordError` at the first fault."""
+
+    def to_json(self) -> str:
+        """Return the text of the record's file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +81,19 @@ class HistoryLog:
         return tuple(Direction(int(way)) for way, number in steps if number == episode)
 
 
-_recorders: list[Callable[[History], Record]] = []
+Recorder = TypeVar("Recorder", bound="Callable[[History], WrittenGame]")
+
+_recorders: list[Callable[[History], WrittenGame]] = []
 
 
-def register_recorder(recorder: Callable[[History], Record]) -> Callable[[History], Record]:
+def register_recorder(
+    recorder: Callable[[History], WrittenGame],
+) -> Callable[[History], WrittenGame]:
     """Say how a `History` becomes a record; usable as a decorator."""
     _recorders[:] = [recorder]
     return recorder
 
 
-def record_of(history: History) -> Record:
+def record_of(history: History) -> WrittenGame:
     """Return the record of the game."""
     return _recorders[0](history)
