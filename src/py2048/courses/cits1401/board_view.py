@@ -18,11 +18,13 @@ from py2048.courses.cits1401.tiles import (
     PAGE,
     WHITE,
     Mark,
+    digit_height,
     draw_arrow,
     draw_hover,
     draw_panel,
     draw_tile,
     draw_veil,
+    tile_colours,
 )
 from py2048.engine import Direction
 from py2048.engine.board import Cell
@@ -87,7 +89,9 @@ class BoardView(tk.Canvas):
         for row in range(rows):
             for column in range(columns):
                 square = draw_panel(self.tile, self.tile, EMPTY, max(2, self.tile // 9))
-                self._picture(square, *self.corner((row, column)), "ground")
+                x, y = self.corner((row, column))
+                self._picture(square, x, y, "ground")
+                self.create_rectangle(x, y, x + self.tile, y + self.tile, outline="", tags="square")
         self._draw_arrows(None)
 
     def corner(self, cell: tuple[float, float]) -> tuple[int, int]:
@@ -143,7 +147,16 @@ class BoardView(tk.Canvas):
         side = max(4, round(self.tile * size))
         x, y = self.corner(cell)
         inset = (self.tile - side) // 2
-        self._picture(draw_tile(value, side, mark), x + inset, y + inset, "tile")
+        face, ink = tile_colours(value)
+        self._picture(draw_tile(face, side, mark), x + inset, y + inset, "tile")
+        self.create_text(
+            x + self.tile // 2,
+            y + self.tile // 2,
+            text=str(value),
+            fill=ink,
+            font=(FONT, -digit_height(value, side), "bold"),
+            tags="tile",
+        )
 
     def _slide(self, scene: Scene, since: float) -> None:
         """Draw the tiles on their way, and call for the next frame."""

@@ -12,7 +12,7 @@ from py2048.courses.cits1401.widgets import button
 from py2048.errors import CourseError
 
 BLUE = "#003087"
-SKILLS = {"intelligent": Mover.INTELLIGENT, "random": Mover.RANDOM}
+SKILLS = {"random": Mover.RANDOM, "intelligent": Mover.INTELLIGENT}
 
 
 class NewGamePanel(tk.Frame):
@@ -29,7 +29,7 @@ class NewGamePanel(tk.Frame):
         self._on_answer = on_answer
         self.rows = tk.StringVar(self)
         self.columns = tk.StringVar(self)
-        self.skill = tk.StringVar(self, "intelligent")
+        self.skill = tk.StringVar(self, "random")
         self.pace = tk.StringVar(self)
         self._build()
 

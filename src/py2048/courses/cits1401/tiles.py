@@ -1,7 +1,7 @@
 """The pictures of the board, drawn with Pillow.
 
-Everything is drawn four times too large and scaled down, which smooths corners, arrows and
-digits. No file is read: the digits come from the font inside Pillow.
+Everything is drawn four times too large and scaled down, which smooths corners and arrows. No
+file is read. The numbers on the tiles are texts of the canvas.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import colorsys
 from enum import Enum
 from functools import lru_cache
 
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw
 
 from py2048.engine import Direction
 
@@ -25,7 +25,7 @@ SCALE = 4
 
 _PALETTE = (
     *("#e8e3d6", "#d9cfae", "#eab676", "#e8935a", "#dd6b4d", "#c2453f"),
-    *("#a83263", "#8a3a8f", "#6a4bb0", "#4a62c8", "#2f7fd6", "#2798b8"),
+    *("#a83263", "#8a3a8f", "#6a4bb0", "#4a62c8", "#1f6ac0", "#2798b8"),
     *("#20a088", "#3fa75a", "#7fae3a", "#b9b22f", "#e0a526", "#c97a1d"),
 )
 
@@ -45,31 +45,28 @@ def tile_colours(value: int) -> tuple[str, str]:
         face = _PALETTE[rank - 1]
     else:
         hue = rank * 0.381966 % 1  # the golden angle keeps neighbours apart
-        face = _hex(colorsys.hls_to_rgb(hue, 0.36, 0.55))
-    return face, DARK if _luminance(face) > 0.18 else WHITE
+        face = _hex(colorsys.hls_to_rgb(hue, 0.27, 0.55))
+    # Contrast is a ratio, so the watershed is the geometric mean of the two shades.
+    return face, DARK if (_luminance(face) + 0.05) ** 2 > 1.05 * (
+        _luminance(DARK) + 0.05
+    ) else WHITE
 
 
 @lru_cache(maxsize=2048)
-def draw_tile(value: int, side: int, mark: Mark = Mark.NONE) -> Image.Image:
-    """Return a tile of `side` pixels square with transparent corners."""
-    face, ink = tile_colours(value)
+def draw_tile(face: str, side: int, mark: Mark = Mark.NONE) -> Image.Image:
+    """Return a tile of `side` pixels square with transparent corners, without its number."""
     large = side * SCALE
     image = _blank(large, large, mark.value or face)
+    ring = 0 if mark is Mark.NONE else max(SCALE, large // 16)
+    box = (0, 0, large - 1, large - 1)
     draw = ImageDraw.Draw(image)
-    radius, ring = large // 9, max(SCALE, large // 16)
-    if mark is Mark.NONE:
-        draw.rounded_rectangle((0, 0, large - 1, large - 1), radius, fill=face)
-    else:
-        box = (0, 0, large - 1, large - 1)
-        draw.rounded_rectangle(box, radius, fill=face, outline=mark.value, width=ring)
-    text = str(value)
-    size = _fitting_size(text, large * 76 // 100, large * 46 // 100)
-    font = ImageFont.load_default(size)
-    middle = (large / 2, large / 2)
-    # The font has one weight; an outline of its own colour makes it bold.
-    bold = max(1, size // 28)
-    draw.text(middle, text, ink, font, anchor="mm", stroke_width=bold, stroke_fill=ink)
+    draw.rounded_rectangle(box, large // 9, fill=face, outline=mark.value or None, width=ring)
     return image.resize((side, side), Image.Resampling.LANCZOS)
+
+
+def digit_height(value: int, side: int) -> int:
+    """Return the size of the font, in pixels, in which a number fits a tile of `side` pixels."""
+    return max(1, min(side * 46 // 100, side * 130 // 100 // len(str(value))))
 
 
 @lru_cache(maxsize=64)
@@ -129,12 +126,6 @@ def _turned(
         upward = [(x, 1 - y) for x, y in upward]
     turned = upward if direction.is_vertical else [(y, x) for x, y in upward]
     return [(side * x, side * y) for x, y in turned]
-
-
-@lru_cache(maxsize=512)
-def _fitting_size(text: str, width: int, largest: int) -> int:
-    wide = ImageFont.load_default(largest).getlength(text)
-    return max(SCALE, min(largest, int(largest * width / wide)))
 
 
 def _hex(colour: tuple[float, float, float]) -> str:
