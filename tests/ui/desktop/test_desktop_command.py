@@ -169,3 +169,11 @@ def test_a_display_that_does_not_answer_is_an_error_in_one_line(
     monkeypatch.setenv("DISPLAY", ":987")
     with pytest.raises(desktop.NoDesktopError, match="no window can be opened"):
         desktop.run(Session())
+
+
+def test_ctrl_c_in_the_terminal_closes_the_window(open_game: Callable[..., Process]) -> None:
+    """An interrupt ends the command with 130 and without a traceback, though no event comes."""
+    game = open_game("--no-save")
+    time.sleep(1.0)
+    game.process.send_signal(signal.SIGINT)
+    assert game.end() == (130, "")

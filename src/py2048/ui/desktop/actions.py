@@ -5,6 +5,7 @@ The keys are those of the terminal; a test compares the two tables.
 
 from __future__ import annotations
 
+import sys
 from typing import NamedTuple
 
 
@@ -73,7 +74,9 @@ ACTIONS = (
 BY_NAME = {action.name: action for action in ACTIONS}
 _BY_KEY = {key: action for action in ACTIONS for key in action.keys}
 
-SHIFT, CONTROL, ALT = 0x1, 0x4, 0x8
+# Tk numbers the modifiers by system: 8 is Alt under X, Command on a Mac, Num Lock on Windows.
+CONTROL = 0x8 if sys.platform == "darwin" else 0x4
+ALT = {"win32": 0x20000, "darwin": 0x10}.get(sys.platform, 0x8)
 
 # Keyboards with other letters: where the keys lie, by X11's key codes.
 _X11_ROWS = {24: "qwertyuiop", 38: "asdfghjkl", 52: "zxcvbnm"}
@@ -97,7 +100,14 @@ def action_of(keysym: str, state: int = 0, keycode: int = 0, char: str = "") -> 
     if state & ALT:
         return None
     if char.isalpha() and not char.isascii():
-        keysym = _X11_LETTERS.get(keycode, keysym)
+        keysym = _latin_letter(keycode) or keysym
     if state & CONTROL:
         return _BY_KEY.get(f"Control-{keysym.lower() if len(keysym) == 1 else keysym}")
     return _BY_KEY.get(keysym)
+
+
+def _latin_letter(keycode: int) -> str:
+    """Return the letter that an American keyboard has at this key; empty for other keys."""
+    if sys.platform == "win32":  # its key codes are the codes of those letters
+        return chr(keycode).lower() if ord("A") <= keycode <= ord("Z") else ""
+    return _X11_LETTERS.get(keycode, "")

@@ -79,7 +79,7 @@ class DesktopApp:
     def begin(self, lay: Callable[[Session], object] | None) -> None:
         """Show the game on the table, or put one there."""
         if self.session.version == 0:
-            (lay or self._resume)(self.session)
+            self._lay(lay or self._resume)
         else:
             game = self.session.game
             self.presenter.show(
@@ -87,13 +87,16 @@ class DesktopApp:
             )
         self._show_possible()
 
-    def _resume(self, session: Session) -> None:
+    def _lay(self, lay: Callable[[Session], object]) -> None:
         try:
-            if session.resume():
-                return
+            lay(self.session)
         except StorageError as error:
             self.window.warn(str(error))
-        session.start(remembered_rules(session))
+            self.session.start(remembered_rules(self.session))
+
+    def _resume(self, session: Session) -> None:
+        if not session.resume():
+            session.start(remembered_rules(session))
 
     def close(self) -> None:
         """Leave the session to others, and remember the window."""
@@ -201,6 +204,7 @@ class DesktopApp:
         if self.session.game.is_over:
             self.window.say("The game is over: there is no move to hint at.")
             return
+        self.window.cover(None, is_animated=False)
         session, player, question = self.session, self.player, self.session.question()
         self._think(player)
         self._thinker.ask(HINT, lambda: question.ask(session.adviser(player)))

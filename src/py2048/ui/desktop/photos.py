@@ -9,8 +9,8 @@ from collections.abc import Callable, Hashable
 
 from PIL import Image
 
-MOST = 600
-"""How many pictures are kept; the one not used for longest goes first."""
+MOST_PIXELS = 12_000_000
+"""How many pixels are kept, 4 bytes each; the picture not used for longest goes first."""
 
 
 def photo_of(image: Image.Image, master: tk.Misc) -> tk.PhotoImage:
@@ -26,6 +26,7 @@ class Photos:
     def __init__(self, master: tk.Misc) -> None:
         self._master = master
         self._photos: OrderedDict[Hashable, tk.PhotoImage] = OrderedDict()
+        self._pixels = 0
 
     def __len__(self) -> int:
         """Return how many are kept."""
@@ -37,10 +38,13 @@ class Photos:
             self._photos.move_to_end(key)
             return self._photos[key]
         photo = self._photos[key] = photo_of(draw(), self._master)
-        if len(self._photos) > MOST:
-            self._photos.popitem(last=False)
+        self._pixels += photo.width() * photo.height()
+        while self._pixels > MOST_PIXELS and len(self._photos) > 1:
+            _, oldest = self._photos.popitem(last=False)
+            self._pixels -= oldest.width() * oldest.height()
         return photo
 
     def clear(self) -> None:
         """Forget all; what is on a canvas must be held by whoever put it there."""
         self._photos.clear()
+        self._pixels = 0

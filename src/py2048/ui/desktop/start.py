@@ -18,6 +18,9 @@ from py2048.ui.desktop.memory import Memory
 from py2048.ui.desktop.window import HEIGHT, LEAST_HEIGHT, LEAST_WIDTH, WIDTH, Window
 from py2048.ui.themes import DEFAULT_THEME, get_theme
 
+SIGNALS = 400
+"""Milliseconds in which a signal to the process is noticed."""
+
 ICON_SIDES = (128, 64, 32, 16)
 
 
@@ -124,6 +127,7 @@ class Running:
         try:
             self.first_frame()
             self.root.after_idle(self.go_on)
+            self._listen_to_signals()
             self.root.mainloop()
         finally:
             self.close()
@@ -131,6 +135,10 @@ class Running:
                 self._opened.close()
         if self._error is not None:
             raise self._error
+
+    def _listen_to_signals(self) -> None:
+        """Give Python a chance to see a Ctrl+C in the terminal while no event comes."""
+        self.root.after(SIGNALS, self._listen_to_signals)
 
     def close(self) -> None:
         """Close the window, whatever it is doing."""
