@@ -35,11 +35,27 @@ def _family(root: tk.Misc) -> str:
 
 def apply(root: tk.Tk, theme: Theme, scale: float) -> None:
     """Give all widgets the colours of `theme` and fonts for a screen of this scale."""
-    text = font(root, 13 * scale)
     style = ttk.Style(root)
     if style.theme_use() != "clam":
         style.theme_use("clam")
-    raised, pressed = mixed(theme.panel, theme.ink, 0.08), mixed(theme.panel, theme.ink, 0.2)
+    _colour_all(style, theme, font(root, 13 * scale))
+    _colour_buttons(style, theme, scale)
+    _colour_fields(style, theme)
+    style.configure("Muted.TLabel", foreground=theme.muted)
+    style.configure("Trouble.TLabel", foreground=theme.accent)
+    style.configure("Title.TLabel", font=font(root, 17 * scale, bold=True))
+    style.configure("Treeview", background=theme.panel, rowheight=round(24 * scale))
+    style.map(
+        "Treeview",
+        background=[("selected", theme.accent)],
+        foreground=[("selected", theme.page)],
+    )
+    root.configure(background=theme.page)
+    _colour_lists(root, theme, font(root, 13 * scale))
+
+
+def _colour_all(style: ttk.Style, theme: Theme, text: tuple[str, int, str]) -> None:
+    """Set what holds for every widget."""
     style.configure(
         ".",
         background=theme.page,
@@ -56,52 +72,57 @@ def apply(root: tk.Tk, theme: Theme, scale: float) -> None:
         focuscolor=theme.accent,
         font=text,
     )
+
+
+def _colour_buttons(style: ttk.Style, theme: Theme, scale: float) -> None:
+    """Colour what can be pressed; the focus shows as a frame in the accent's colour."""
+    raised, pressed = mixed(theme.panel, theme.ink, 0.08), mixed(theme.panel, theme.ink, 0.2)
+    frame = [("focus", theme.accent)]
+    states = [("disabled", theme.page), ("pressed", pressed), ("active", pressed)]
     for widget in ("TButton", "TMenubutton", "TCombobox", "TSpinbox", "Treeview.Heading"):
         style.configure(widget, background=raised)
         style.map(
             widget,
-            background=[("disabled", theme.page), ("pressed", pressed), ("active", pressed)],
+            background=states,
             foreground=[("disabled", theme.muted)],
-            bordercolor=[("focus", theme.accent)],
-            lightcolor=[("focus", theme.accent)],
-            darkcolor=[("focus", theme.accent)],
             fieldbackground=[("readonly", theme.panel), ("disabled", theme.page)],
             selectbackground=[("!focus", theme.panel)],
             selectforeground=[("!focus", theme.ink)],
+            bordercolor=frame,
+            lightcolor=frame,
+            darkcolor=frame,
         )
-    padding = round(5 * scale)
-    style.configure("TButton", padding=(padding, round(3 * scale)), anchor="center", width=0)
-    style.configure("Tool.TButton", padding=(round(3 * scale), round(3 * scale)))
-    style.map(
-        "TEntry",
-        bordercolor=[("focus", theme.accent)],
-        lightcolor=[("focus", theme.accent)],
+    style.configure(
+        "TButton", padding=(round(5 * scale), round(3 * scale)), anchor="center", width=0
     )
+    style.configure("Tool.TButton", padding=(round(3 * scale), round(3 * scale)))
+    style.configure("TScale", background=raised)
+    style.map("TScale", background=[("focus", theme.accent), ("active", pressed)])
+
+
+def _colour_fields(style: ttk.Style, theme: Theme) -> None:
+    """Colour what can be filled in."""
+    style.map("TEntry", bordercolor=[("focus", theme.accent)], lightcolor=[("focus", theme.accent)])
     for widget in ("TCheckbutton", "TRadiobutton"):
         style.map(
             widget,
             background=[("active", theme.page)],
             foreground=[("disabled", theme.muted)],
-            indicatorcolor=[("selected", theme.accent), ("!selected", theme.panel)],
+            indicatorbackground=[("selected", theme.accent), ("!selected", theme.panel)],
+            indicatorforeground=[("selected", theme.page)],
         )
-    style.configure("Muted.TLabel", foreground=theme.muted)
-    style.configure("Trouble.TLabel", foreground=theme.accent)
-    style.configure("Title.TLabel", font=font(root, 17 * scale, bold=True))
-    style.configure("Treeview", background=theme.panel, rowheight=round(24 * scale))
-    style.map(
-        "Treeview", background=[("selected", theme.accent)], foreground=[("selected", theme.page)]
-    )
-    style.configure("TScale", background=raised)
-    style.map("TScale", background=[("focus", theme.accent), ("active", pressed)])
-    root.configure(background=theme.page)
-    for pattern, value in (
-        ("*TCombobox*Listbox.background", theme.panel),
-        ("*TCombobox*Listbox.foreground", theme.ink),
-        ("*TCombobox*Listbox.selectBackground", theme.accent),
-        ("*TCombobox*Listbox.selectForeground", theme.page),
-        ("*TCombobox*Listbox.font", text),
+
+
+def _colour_lists(root: tk.Tk, theme: Theme, text: tuple[str, int, str]) -> None:
+    """Colour the lists that drop down, which are widgets of the old kind."""
+    for option, value in (
+        ("background", theme.panel),
+        ("foreground", theme.ink),
+        ("selectBackground", theme.accent),
+        ("selectForeground", theme.page),
+        ("font", text),
     ):
-        root.option_add(pattern, value)
+        root.option_add(f"*TCombobox*Listbox.{option}", value)
 
 
 def colour_menu(menu: tk.Menu, theme: Theme, scale: float) -> None:
