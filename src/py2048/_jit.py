@@ -96,7 +96,8 @@ def _plain(function: Any) -> Any:
 
 def _compiled(function: Any, options: Mapping[str, bool]) -> Any:
     _teach_select()
-    dispatcher = _numba().njit(nogil=True, error_model="numpy", **options)(function)
+    given = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **options}
+    dispatcher = _numba().njit(**given)(function)
     dispatcher._cache = _DiskCache(dispatcher)
     return dispatcher
 

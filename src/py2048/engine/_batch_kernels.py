@@ -32,7 +32,15 @@ from py2048.engine._lane_kernels import (
     Words,
     choose,
 )
-from py2048.engine._turn_kernels import any_over, begin, enter, turn_any, turn_classic
+from py2048.engine._turn_kernels import (
+    EIGHTS,
+    begin,
+    enter,
+    lane_of,
+    over_lanes,
+    turn_any,
+    turn_classic,
+)
 from py2048.engine.batch_state import EPISODE, SLOT_KEY, BatchState, Workspace
 from py2048.engine.rule_arrays import RuleArrays
 
@@ -116,22 +124,24 @@ def finish(
     Returns the number of games that ended and the sum of their scores.
     """
     ended, total, flags = np.int64(0), np.int64(0), space.flags
-    for number in range(WIDTH):
-        lane = np.uint64(number)
-        if flags[LEGAL + lane] != EMPTY:
-            continue
-        was_over = flags[OVER + lane] != EMPTY
-        if not was_over:
-            score = np.int64(space.words[SCORE + lane])
-            ended += np.int64(1)
-            total += score
-            keep_last(base, lane, score, state, space)
-        elif reset == DISABLED:
-            restore_last(base, lane, state, space)
-        flags[DONE + lane] = np.uint8(not was_over or reset == DISABLED)
-        if reset == SAME_STEP or (reset == NEXT_STEP and was_over):
-            state.words[EPISODE, base + lane] += ONE
-            begin(space, lane, episode_key(state.words, base + lane), rules)
+    legal = flags[LEGAL : LEGAL + WIDTH].view(np.uint64)
+    for index in range(EIGHTS):
+        over = over_lanes(legal, index)
+        while over:
+            lane = lane_of(over, index)
+            over &= over - ONE
+            was_over = flags[OVER + lane] != EMPTY
+            if not was_over:
+                score = np.int64(space.words[SCORE + lane])
+                ended += np.int64(1)
+                total += score
+                keep_last(base, lane, score, state, space)
+            elif reset == DISABLED:
+                restore_last(base, lane, state, space)
+            flags[DONE + lane] = np.uint8(not was_over or reset == DISABLED)
+            if reset == SAME_STEP or (reset == NEXT_STEP and was_over):
+                state.words[EPISODE, base + lane] += ONE
+                begin(space, lane, episode_key(state.words, base + lane), rules)
     return ended, total
 
 
@@ -181,9 +191,8 @@ def make_advance(turn: Callable[..., None]) -> Any:
                 if is_random:
                     choose(space.flags, space.halves)
                 turn(space, rewards, rules)
-                if any_over(space):
-                    more, scores = finish(base, reset, state, space, rules)
-                    ended, total = ended + more, total + scores
+                more, scores = finish(base, reset, state, space, rules)
+                ended, total = ended + more, total + scores
             store(base, state, space)
         return ended, total
 

@@ -33,7 +33,7 @@ Words = NDArray[np.uint64]
 Halves = NDArray[np.uint32]
 Int = int | np.int64
 
-LANES = 256
+LANES = 512
 MAX_CELLS = 254
 """A byte counts the empty cells, and 255 marks a board that gets no tile."""
 

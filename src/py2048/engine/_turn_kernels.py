@@ -13,18 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048._jit import kernel
-from py2048.engine._bits_kernels import GOLDEN, HALF, mix64
+from py2048.engine._bits_kernels import GOLDEN, HALF, mix64, trailing_zeros
 from py2048.engine._classic_kernels import legal_classic, slide_classic
 from py2048.engine._lane_kernels import (
     BANK,
     BOARD_SUM,
     CHANCE,
     EMPTY,
+    LANES,
     LEGAL,
     SCORE,
     STATE,
     WIDTH,
     ZERO,
+    Int,
+    Words,
     count_empty,
     draw_spawns,
     forbid_won,
@@ -51,6 +54,10 @@ from py2048.engine.rule_arrays import (
     TARGET,
     RuleArrays,
 )
+
+TOPS, BELOW_TOPS = np.uint64(0x8080808080808080), np.uint64(0x7F7F7F7F7F7F7F7F)
+EIGHTS = LANES // 8
+"""How many words a row of bytes makes."""
 
 
 @kernel
@@ -88,13 +95,21 @@ def spawn(space: Workspace, rules: RuleArrays) -> None:
         place(space.board, space.flags)
 
 
-@kernel
-def any_over(space: Workspace) -> bool:
-    """Return whether any game of the block is over."""
-    over, flags = np.uint8(0), space.flags
-    for lane in range(WIDTH):
-        over |= np.uint8(flags[LEGAL + lane] == EMPTY)
-    return bool(over != EMPTY)
+@kernel(inline=True)
+def over_lanes(legal: Words, index: Int) -> np.uint64:
+    """Return the games that are over among eight: a bit at the top of each one's byte.
+
+    Args:
+        legal: the row ``LEGAL`` as words; its bytes are below 128, so that no sum carries over.
+        index: which word.
+    """
+    return np.uint64(~(legal[index] + BELOW_TOPS) & TOPS)
+
+
+@kernel(inline=True)
+def lane_of(over: np.uint64, index: Int) -> np.uint64:
+    """Return the lane of the lowest bit of `over_lanes`."""
+    return np.uint64(8 * index) + (trailing_zeros(over) >> np.uint64(3))
 
 
 def make_turn(slide: Callable[..., None], legal: Callable[..., None]) -> Any:

@@ -1,0 +1,162 @@
+"""Whole random games from given boards, as many at a time as a block has lanes.
+
+Each *job* is one game. A lane whose game ends takes the next job, so the block stays full until
+the jobs run out. The result of a job depends on its number alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from py2048._jit import kernel, select
+from py2048.engine._bits_kernels import GOLDEN, ONE, derive_seed, key_of
+from py2048.engine._lane_kernels import (
+    B1,
+    DIRECTION,
+    EMPTY,
+    LEGAL,
+    OVER,
+    SCORE,
+    STATE,
+    WIDTH,
+    Bytes,
+    Int,
+    choose,
+)
+from py2048.engine._turn_kernels import (
+    EIGHTS,
+    enter,
+    lane_of,
+    over_lanes,
+    turn_any,
+    turn_classic,
+)
+from py2048.engine.batch_state import Workspace
+from py2048.engine.rule_arrays import RuleArrays
+
+Longs = NDArray[np.int64]
+
+FORCED = OVER
+"""The row of flags that holds one more than the direction that a game must begin with, or 0."""
+
+INVERSE = np.uint64(pow(int(GOLDEN), -1, 2**64))
+IDLE = np.int64(-1)
+
+
+@kernel
+def take_job(
+    lane: np.uint64,
+    job: Int,
+    end: Int,
+    count: Int,
+    seed: np.uint64,
+    boards: Bytes,
+    firsts: Bytes,
+    space: Workspace,
+    rules: RuleArrays,
+) -> Int:
+    """Begin the next job in one lane, passing over boards without a legal move.
+
+    Returns the number of the job that began, or `end` if none was left.
+    """
+    while job < end:
+        number = np.uint64(job // count)
+        for cell in range(np.uint64(boards.shape[1])):
+            space.board[cell * WIDTH + lane] = boards[number, cell]
+        enter(space, lane, key_of(derive_seed(seed, np.uint64(job))), rules)
+        space.flags[FORCED + lane] = firsts[number]
+        if space.flags[LEGAL + lane] != EMPTY:
+            return job
+        job += 1
+    return job
+
+
+@kernel
+def force_first(flags: Bytes) -> None:
+    """Replace the random direction of games that must begin with another."""
+    for lane in range(WIDTH):
+        forced = flags[FORCED + lane]
+        direction = np.uint8(forced - B1)
+        flags[DIRECTION + lane] = select(forced != EMPTY, direction, flags[DIRECTION + lane])
+        flags[FORCED + lane] = EMPTY
+
+
+@kernel
+def note_result(
+    lane: np.uint64, job: Int, seed: np.uint64, scores: Longs, plies: Longs, space: Workspace
+) -> None:
+    """Write the points and the number of turns of a game that ended."""
+    key = key_of(derive_seed(seed, np.uint64(job)))
+    scores[job] = np.int64(space.words[SCORE + lane])
+    plies[job] = np.int64((space.words[STATE + lane] - key) * INVERSE) - 1
+
+
+def make_rollout(turn: Callable[..., None]) -> Any:
+    """Return the kernel that plays random games made of these turns."""
+
+    @kernel
+    def rollout(
+        first: Int,
+        end: Int,
+        count: Int,
+        seed: np.uint64,
+        boards: Bytes,
+        firsts: Bytes,
+        scores: Longs,
+        plies: Longs,
+        jobs: Longs,
+        rewards: NDArray[np.int32],
+        space: Workspace,
+        rules: RuleArrays,
+    ) -> None:
+        """Play the jobs from `first` to before `end`.
+
+        Args:
+            first: the first job.
+            end: the job after the last.
+            count: how many games to play from each board; job ``j`` plays from ``j // count``.
+            seed: the seed of the series; job ``j`` has the seed ``derive_seed(seed, j)``.
+            boards: uint8 `[m, cells]`.
+            firsts: one more than the first direction from each board, 0 for a random one.
+            scores: int64 `[m * count]`, receives the points gained.
+            plies: int64 `[m * count]`, receives the number of turns.
+            jobs: int64 `[LANES]`, room for the job of each lane.
+            rewards: int32 `[LANES]`, room for the points of a turn.
+            space: a workspace.
+            rules: the rules.
+        """
+        following, playing = np.int64(first), np.int64(0)
+        space.flags[:] = EMPTY
+        legal = space.flags[LEGAL : LEGAL + WIDTH].view(np.uint64)
+        for number in range(WIDTH):
+            lane = np.uint64(number)
+            job = take_job(lane, following, end, count, seed, boards, firsts, space, rules)
+            jobs[lane] = job if job < end else IDLE
+            playing += np.int64(job < end)
+            following = np.int64(min(job + 1, end))
+        while playing:
+            choose(space.flags, space.halves)
+            force_first(space.flags)
+            turn(space, rewards, rules)
+            for index in range(EIGHTS):
+                over = over_lanes(legal, index)
+                while over:
+                    lane = lane_of(over, index)
+                    over &= over - ONE
+                    if jobs[lane] == IDLE:
+                        continue
+                    note_result(lane, jobs[lane], seed, scores, plies, space)
+                    job = take_job(lane, following, end, count, seed, boards, firsts, space, rules)
+                    jobs[lane] = job if job < end else IDLE
+                    playing -= np.int64(job >= end)
+                    following = np.int64(min(job + 1, end))
+
+    return rollout
+
+
+rollout_classic = make_rollout(turn_classic)
+rollout_any = make_rollout(turn_any)

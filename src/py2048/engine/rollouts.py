@@ -1,0 +1,95 @@
+"""Whole random games from given positions, for players that learn a position's worth by playing.
+
+>>> played = rollouts(get_rules("classic"), boards, count=100, seed=7)
+>>> played.scores.mean(axis=1)  # what each position is worth to random play
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from py2048.engine import _rollout_kernels as kernels
+from py2048.engine import rng
+from py2048.engine._lane_kernels import LANES, MAX_CELLS
+from py2048.engine.arrays import checked_boards, checked_directions
+from py2048.engine.batch_state import Workspace
+from py2048.engine.rule_arrays import RuleArrays
+from py2048.engine.workers import available_threads, shares, together
+from py2048.errors import BoardError
+from py2048.rules import Merging, Rules
+
+JOBS_PER_THREAD = 2 * LANES
+"""Another thread pays from about this many games on."""
+
+
+class Rollouts(NamedTuple):
+    """What came of random games.
+
+    Attributes:
+        scores: the points gained in each game, int64 `[m, count]`.
+        plies: its number of turns, int64 `[m, count]`.
+    """
+
+    scores: NDArray[np.int64]
+    plies: NDArray[np.int64]
+
+
+def rollouts(
+    rules: Rules,
+    boards: ArrayLike,
+    count: int,
+    *,
+    seed: int = 0,
+    directions: ArrayLike | None = None,
+    threads: int | None = None,
+) -> Rollouts:
+    """Play `count` random games to their end from each of `m` positions.
+
+    Each turn is a random legal direction, all equally likely. Game ``k`` from board ``i`` draws
+    from the seed ``derive_seed(seed, i * count + k)``, and so does not depend on `threads`. The
+    points are those of the rules; a game that cannot move gains none.
+
+    Args:
+        rules: the rules; the board has at most 254 cells.
+        boards: exponents, `[m, rows, columns]`, with the mover to play.
+        count: how many games from each.
+        seed: a whole number from 0 to 2**64 - 1.
+        directions: the first direction from each board, `[m]`, each legal; by default random.
+        threads: how many threads may work; by default one for each processor.
+
+    Raises:
+        BoardError: if the boards do not fit the rules.
+        DirectionError: if `directions` are no directions.
+        ValueError: if `count` is negative.
+    """
+    exponents = checked_boards(boards, rules)
+    if exponents.ndim != 3 or rules.cells > MAX_CELLS:
+        raise BoardError(f"give boards [m, rows, columns] of at most {MAX_CELLS} cells each")
+    if count < 0:
+        raise ValueError(f"count must be 0 or more, not {count}")
+    flat = np.ascontiguousarray(exponents.reshape(-1, rules.cells))
+    firsts = np.zeros(len(flat), np.uint8)
+    if directions is not None:
+        firsts[:] = checked_directions(directions, len(flat)) + 1
+    jobs = len(flat) * count
+    scores, plies = np.zeros(jobs, np.int64), np.zeros(jobs, np.int64)
+    kernel: Any = kernels.rollout_any
+    if rules.shape == (4, 4) and rules.merging is Merging.ONCE:
+        kernel = kernels.rollout_classic
+    workers = min(threads or available_threads(), max(1, jobs // JOBS_PER_THREAD))
+    arrays = RuleArrays.of(rules)
+    given = (count, np.uint64(rng.checked_seed(seed)), flat, firsts, scores, plies)
+    together(
+        kernel,
+        [
+            (
+                *(*part, *given, np.zeros(LANES, np.int64), np.zeros(LANES, np.int32)),
+                *(Workspace.of(rules), arrays),
+            )
+            for part in shares(jobs, workers)
+        ],
+    )
+    return Rollouts(scores.reshape(len(flat), count), plies.reshape(len(flat), count))
