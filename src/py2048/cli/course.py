@@ -190,19 +190,21 @@ def _graded(
     now = TextColumn("{task.fields[now]}", markup=False)
     columns = (TextColumn("Grading"), BarColumn(), MofNCompleteColumn(), now)
     found: dict[str, Report] = {}
+    running: list[str] = []
     with Progress(*columns, console=console, transient=True) as progress:
         bar = progress.add_task("grading", total=len(submissions), now="")
+
+        def begun(submission: Submission) -> None:
+            running.append(submission.name)
+            progress.update(bar, now=", ".join(running))
+
         batch = grade_all(
-            submissions,
-            grading,
-            around,
-            jobs=jobs,
-            memory=Memory(resume),
-            told=lambda submission: progress.update(bar, now=submission.name),
+            submissions, grading, around, jobs=jobs, memory=Memory(resume), told=begun
         )
         for report in batch:
             found[report.name] = report
-            progress.advance(bar)
+            running[:] = [name for name in running if name != report.name]
+            progress.update(bar, advance=1, now=", ".join(running))
             if len(submissions) > 1:
                 progress.console.print(line(report))
     return [found[submission.name] for submission in submissions]

@@ -16,6 +16,7 @@ from py2048.courses._kit.values import Raised, same, show
 WAYS = ("whole", "each", "quiet")
 SHOWN_LINES = 16
 GROUP = 24  # examples sent at a time
+LEAST_PATIENCE = 0.25  # of the usual time, after several overruns
 PATIENCE = 12.0  # seconds that one check may take in all, for each second a call may take
 
 
@@ -54,6 +55,7 @@ class Session:
         self.seconds = grading.seconds * self.runner.pace
         self.mended = ""
         self.shown: list[str] = []
+        self._overruns = 0
         self._deadline = float("inf")
 
     def __enter__(self) -> Session:
@@ -67,9 +69,11 @@ class Session:
     def start_check(self, seconds: float | None = None, mended: str = "") -> None:
         """Begin a check: in an untouched process, with `mended` run in it if given.
 
-        Each call of the check may take `seconds`.
+        Each call of the check may take `seconds`, less once the submission has overrun: who
+        hangs in one function hangs in all that call it.
         """
-        self.seconds = (seconds or self.grading.seconds) * self.runner.pace
+        patience = max(LEAST_PATIENCE, 0.5**self._overruns)
+        self.seconds = (seconds or self.grading.seconds) * self.runner.pace * patience
         self._deadline = time.monotonic() + self.seconds * PATIENCE
         self.mended = mended
         self.shown.clear()
@@ -174,11 +178,13 @@ class Session:
             self._lost(expected, death)
         error = _error(facts)
         if error is not None and error.type == "OutOfTime":
+            self._overruns += 1
             self.runner.leave()
             raise Trouble(self.text(), expected, str(error))
         return Outcome(facts.get("value"), facts["output"], error, facts["asked"], facts["state"])
 
     def _lost(self, expected: str, death: Died) -> Any:
+        self._overruns += 1
         raise Trouble(self.text(), expected, str(death)) from None
 
     def value(self, code: str, **options: Any) -> Any:
@@ -257,6 +263,7 @@ class Session:
         try:
             (facts,) = self._tried([example])
         except Died as death:
+            self._overruns += 1
             self._show_example(example)
             wanted = "a result" if example.expected is ... else show(example.expected)
             raise Trouble(self.text(), wanted, str(death)) from None
@@ -273,6 +280,7 @@ class Session:
         early, error = _error(facts, "early"), _error(facts)
         for raised in (early, error):
             if raised is not None and raised.type == "OutOfTime":
+                self._overruns += 1
                 self.runner.leave()
                 raise Trouble(self.text(), show(example.expected), str(raised))
         if early is not None:

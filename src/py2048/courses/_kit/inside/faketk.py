@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from types import ModuleType
 
-from . import faketk_canvas, faketk_core, faketk_values, faketk_widgets, faketk_windows
-from .faketk_core import Misc, TclError, display
+from . import faketk_canvas, faketk_display, faketk_values, faketk_widgets, faketk_windows
+from .faketk_core import Misc
+from .faketk_display import TclError, display
 from .faketk_events import Event
 from .faketk_ttk import TTK, Style
 
@@ -90,7 +91,7 @@ def names() -> dict[str, Any]:
     }
 
 
-def install(clock: Clock) -> faketk_core.Display:
+def install(clock: Clock) -> faketk_display.Display:
     """Put the stand-in in place of tkinter; return what it records."""
     display.clock = clock
     clock.due = display.run_due

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import faketk_options as opts
-from .faketk_core import TclError, display
+from .faketk_display import TclError, display
 from .faketk_events import Bindings, Event
 from .faketk_windows import Widget
 

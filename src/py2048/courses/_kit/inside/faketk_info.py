@@ -8,8 +8,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .faketk_core import Misc
-
 
 class Info:
     """The `winfo_` methods. Sizes are the requested ones; everything else is at the corner."""
@@ -19,25 +17,26 @@ class Info:
     is_window: bool
     gone: bool
     manager: str
-    master: Misc | None
-    children: dict[str, Misc]
+    master: Any
+    children: dict[str, Any]
     options: dict[str, Any]
     place_options: dict[str, Any]
 
-    def winfo_children(self) -> list[Misc]:
+    def winfo_children(self) -> list[Any]:
         """The widgets in this one, oldest first."""
         return list(self.children.values())
 
-    def winfo_toplevel(self) -> Misc:
+    def winfo_toplevel(self) -> Any:
         """The window that this widget is in."""
-        widget: Misc = self  # type: ignore[assignment]
+        widget: Any = self
         while widget.master is not None and not widget.is_window:
             widget = widget.master
         return widget
 
     def winfo_class(self) -> str:
-        """The class of the widget, as Tk calls it."""
-        return self.kind or type(self).__name__
+        """The class of the widget, as Tk calls it: a program's own class counts as its parent."""
+        ours = next(c for c in type(self).__mro__ if c.__module__.startswith(__package__ or "?"))
+        return self.kind or ours.__name__
 
     def winfo_exists(self) -> int:
         """1 unless it has been destroyed."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .faketk_core import Misc, TclError, display
+from .faketk_display import TclError, display
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -245,8 +245,3 @@ MESSAGEBOX = {
 }  # fmt: skip
 SIMPLEDIALOG = {"askstring": None, "askinteger": None, "askfloat": None}
 FILEDIALOG = {"askopenfilename": "", "asksaveasfilename": "", "askdirectory": ""}
-
-
-def default_root() -> Misc | None:
-    """The window that widgets without master go to."""
-    return display.default

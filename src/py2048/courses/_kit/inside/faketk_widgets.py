@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import faketk_options as opts
-from .faketk_core import display
+from .faketk_display import display
 from .faketk_windows import Widget
 
 TYPE_CHECKING = False

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .faketk_core import Misc, TclError, display
+from .faketk_core import Misc
+from .faketk_display import TclError, display
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .faketk_core import Display
+    from .faketk_display import Display
 
 
 class Imagined:
