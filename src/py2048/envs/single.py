@@ -16,7 +16,7 @@ from py2048.envs import _step_kernels as kernels
 from py2048.envs import layout
 from py2048.envs._step_kernels import advance
 from py2048.envs.options import Illegal, Observation, OptionError, Options, Reward, Transition
-from py2048.envs.rendering import RENDER_FPS, Screen
+from py2048.envs.screen import RENDER_FPS, Screen
 from py2048.envs.spaces import DIRECTIONS, encoder, largest_exponent, observation_space
 from py2048.envs.state import GameState
 from py2048.errors import IllegalMoveError

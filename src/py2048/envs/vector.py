@@ -18,7 +18,7 @@ from py2048.engine.arrays import derive_seeds
 from py2048.engine.batch_state import BatchState
 from py2048.envs.games import Flags, Games, Shown
 from py2048.envs.options import Illegal, OptionError, Options, Reward, Transition
-from py2048.envs.rendering import RENDER_FPS, Screen
+from py2048.envs.screen import RENDER_FPS, Screen
 from py2048.envs.spaces import DIRECTIONS, Encoder, encoder, observation_space
 from py2048.errors import IllegalMoveError, did_you_mean
 from py2048.rules import Rules
