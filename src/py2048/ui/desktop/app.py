@@ -19,7 +19,7 @@ from py2048.ui.desktop.memory import Memory
 from py2048.ui.desktop.menus import Menus
 from py2048.ui.desktop.presenter import PACES, Presenter
 from py2048.ui.desktop.window import Window
-from py2048.ui.themes import Theme, ThemeError, get_theme, next_theme
+from py2048.ui.themes import Theme, get_theme, next_theme
 from py2048.ui.thinking import Thinker, Thought
 
 HINT = "hint"
@@ -354,11 +354,3 @@ def remembered_rules(session: Session) -> Rules:
         return Rules.parse(str(session.get_setting("rules", "classic")))
     except Py2048Error:
         return get_rules("classic")
-
-
-def remembered_theme(name: str) -> Theme | None:
-    """Return the theme of this name, if there is one."""
-    try:
-        return get_theme(name)
-    except ThemeError:
-        return None

@@ -8,15 +8,18 @@ import tkinter as tk
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from py2048.engine import Direction
 from py2048.errors import StorageError
 from py2048.session import Session
 from py2048.ui.desktop import NoDesktopError
-from py2048.ui.desktop.app import DesktopApp, remembered_theme
 from py2048.ui.desktop.memory import Memory
 from py2048.ui.desktop.window import HEIGHT, LEAST_HEIGHT, LEAST_WIDTH, WIDTH, Window
-from py2048.ui.themes import DEFAULT_THEME, get_theme
+from py2048.ui.themes import DEFAULT_THEME, Theme, ThemeError, get_theme
+
+if TYPE_CHECKING:
+    from py2048.ui.desktop.app import DesktopApp
 
 SIGNALS = 400
 """Milliseconds in which a signal to the process is noticed."""
@@ -99,6 +102,8 @@ class Running:
             self.window.warn(f"{trouble}; this game is not kept")
 
     def _open(self, session: Session) -> None:
+        from py2048.ui.desktop.app import DesktopApp  # the first frame does not wait for it
+
         chosen = remembered_theme(str(session.get_setting("theme", "")))
         if self._theme is None and chosen is not None and chosen != self._palette:
             self._palette = chosen
@@ -243,3 +248,11 @@ def _set_icon(root: tk.Tk) -> None:
 
     photos = [photo_of(icon(side, DEFAULT_THEME), root) for side in ICON_SIDES]
     root.iconphoto(True, *photos)
+
+
+def remembered_theme(name: str) -> Theme | None:
+    """Return the theme of this name, if there is one."""
+    try:
+        return get_theme(name)
+    except ThemeError:
+        return None
