@@ -153,6 +153,16 @@ def test_help_and_computers_have_their_own_lists(session: Session) -> None:
     assert (session.category, session.best) == ("computer", before)
 
 
+def test_a_position_that_was_set_up_is_no_plain_game(session: Session) -> None:
+    """Its score does not compete with games begun by the rules."""
+    session.start(board=NEARLY, seed=1)
+    session.move(LEFT)
+    assert session.category == "assisted"
+    session.start(seed=1)
+    play(session, 1)
+    assert session.category == "plain"
+
+
 def test_hints_are_shown_only_for_the_position_they_are_about(session: Session) -> None:
     """A worker's answer to an outdated position is dropped, and so is its move."""
     events = Listener(session)

@@ -6,9 +6,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from py2048.engine import Direction
+from py2048.engine import Direction, rng
 from py2048.game import Game, Record, Turn
 from py2048.game.notation import encode_turn
+from py2048.game.spawning import draw_start
 
 Facts = tuple[int, int, bool]
 """``(undos, hints, computer)``: what decides the category, saved beside the turns."""
@@ -36,6 +37,11 @@ class Play:
     computer: bool = False
     clean: int = 0
     _since: float = field(default_factory=time.monotonic, repr=False)
+    _is_set_up: bool = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        drawn = draw_start(self.game.rules, rng.key_of(self.game.seed))
+        self._is_set_up = self.game.start != drawn
 
     @classmethod
     def of(cls, game: Game, *, undos: int, hints: int, millis: Sequence[int]) -> Play:
@@ -56,10 +62,10 @@ class Play:
 
     @property
     def category(self) -> str:
-        """``computer``, ``assisted`` (an undo or a hint was used) or ``plain``."""
+        """``computer``, ``assisted`` (by an undo, a hint or a position set up) or ``plain``."""
         if self.computer:
             return "computer"
-        return "assisted" if self.undos or self.hints else "plain"
+        return "assisted" if self.undos or self.hints or self._is_set_up else "plain"
 
     def attempt(self, direction: Direction) -> Turn | None:
         """Try a direction; return the turn, or `None` if nothing happened and nothing counts."""
