@@ -39,11 +39,12 @@ class CellSpace(NamedTuple):
 
 
 @kernel(inline=True)
-def slide_cells(boards: Boards, source: Int, target: Int, direction: Int, space: CellSpace) -> Int:
-    """Slide board `source` into `target`; return the points, or -1 if nothing moves."""
-    boards[target] = boards[source]
-    way = np.int64(direction)
-    return slide(boards[target], way, space.rows, space.columns, space.cascade)
+def slides_cells(boards: Boards, space: CellSpace, points: NDArray[np.int64]) -> None:
+    """Slide board 0 in every direction, into boards 1 to 4; fill in the points, or -1."""
+    for direction in range(4):
+        after = boards[direction + 1]
+        after[:] = boards[0]
+        points[direction] = slide(after, direction, space.rows, space.columns, space.cascade)
 
 
 @kernel(inline=True)

@@ -10,17 +10,20 @@ neighbouring cells are moved together, so a tuple of six cells takes one to thre
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from py2048._jit import kernel
-from py2048.engine._bits_kernels import ONE, pick_low, pick_rank, popcount
+from py2048.engine._bits_kernels import HALF, ONE, pick_low, pick_rank, popcount
 from py2048.engine._packed_kernels import (
+    LINE,
+    LINE_BITS,
     NIBBLE,
     RANKS,
     TOO_BIG,
+    TWO,
     ZERO,
     Int,
     Table,
@@ -28,7 +31,6 @@ from py2048.engine._packed_kernels import (
     empty_cells,
     nth_cell,
     rank_at,
-    slide,
     slide_lines,
     slide_small,
     symmetries,
@@ -77,39 +79,65 @@ def slide_exactly(
     return slide_lines(low, high, np.int64(direction), rows, columns, space.cascade)
 
 
-def _slider(slide_fast: Any) -> Any:
-    """Return the slide of a board in two words, by a fast one of its low word."""
-
-    @kernel(inline=True)
-    def slide_board(
-        boards: Boards, source: Int, target: Int, direction: Int, space: PackedSpace
-    ) -> np.int64:
-        """Slide board `source` into `target`; return the points, or -1 if nothing moves."""
-        low, high = boards[source, 0], boards[source, 1]
-        after, points = slide_fast(low, direction, space)
-        after_high = high
-        if high != ZERO or points >= TOO_BIG:
-            after, after_high, points = slide_exactly(low, high, direction, space)
-        if after == low and after_high == high:
-            return np.int64(-1)
-        boards[target, 0], boards[target, 1] = after, after_high
-        return np.int64(points)
-
-    return slide_board
+@kernel(inline=True)
+def _put_slide(
+    boards: Boards, direction: Int, after: Word, gained: Word, space: PackedSpace
+) -> np.int64:
+    """Write one afterstate of board 0 to its place; return the points, or -1 if nothing moved."""
+    low, high = boards[0, 0], boards[0, 1]
+    after_high, points = high, np.int64(gained)
+    if high != ZERO or points >= TOO_BIG:
+        after, after_high, exact = slide_exactly(low, high, direction, space)
+        points = np.int64(exact)
+    boards[direction + 1, 0], boards[direction + 1, 1] = after, after_high
+    return np.int64(-1) if after == low and after_high == high else np.int64(points)
 
 
 @kernel(inline=True)
-def _slide_4x4(low: Word, direction: Int, space: PackedSpace) -> tuple[Word, np.int64]:
-    return slide(low, direction, space.across)
+def _slide_both(word: Word, table: Table) -> tuple[Word, Word, Word, Word]:
+    """Slide the rows of a 4x4 board both ways; return both afterstates, then both points.
+
+    An entry of the table has both, so this takes the four look-ups of one slide.
+    """
+    row0, row1 = table[word & LINE], table[(word >> LINE_BITS) & LINE]
+    row2, row3 = table[(word >> HALF) & LINE], table[word >> np.uint64(48)]
+    upper = LINE << LINE_BITS
+    left = (row0 & LINE) | (row1 & LINE) << LINE_BITS | (row2 & LINE) << HALF
+    left |= row3 << np.uint64(48)
+    right = (row0 & upper) >> LINE_BITS | (row1 & upper) | (row2 & upper) << LINE_BITS
+    right |= (row3 & upper) << HALF
+    row0, row1, row2, row3 = row0 >> HALF, row1 >> HALF, row2 >> HALF, row3 >> HALF
+    lefts = (row0 & LINE) + (row1 & LINE) + (row2 & LINE) + (row3 & LINE)
+    rights = (row0 >> LINE_BITS) + (row1 >> LINE_BITS) + (row2 >> LINE_BITS) + (row3 >> LINE_BITS)
+    return left, right, lefts << TWO, rights << TWO
 
 
 @kernel(inline=True)
-def _slide_small(low: Word, direction: Int, space: PackedSpace) -> tuple[Word, np.int64]:
-    return slide_small(low, direction, space.rows, space.columns, space.across, space.down)
+def slides_4x4(boards: Boards, space: PackedSpace, points: NDArray[np.int64]) -> None:
+    """Slide board 0 in every direction, into boards 1 to 4.
+
+    Args:
+        boards: uint64 `[5 or more, 2]`.
+        space: the shape.
+        points: int64 `[4]`, filled with the points, or -1 where nothing moves.
+    """
+    word = boards[0, 0]
+    up, down, ups, downs = _slide_both(transpose(word), space.across)
+    left, right, lefts, rights = _slide_both(word, space.across)
+    points[0] = _put_slide(boards, 0, transpose(up), ups, space)
+    points[1] = _put_slide(boards, 1, transpose(down), downs, space)
+    points[2] = _put_slide(boards, 2, left, lefts, space)
+    points[3] = _put_slide(boards, 3, right, rights, space)
 
 
-slide_board_4x4 = _slider(_slide_4x4)
-slide_board_small = _slider(_slide_small)
+@kernel(inline=True)
+def slides_small(boards: Boards, space: PackedSpace, points: NDArray[np.int64]) -> None:
+    """Slide board 0, with sides of up to four, in every direction, into boards 1 to 4."""
+    for direction in range(4):
+        after, gained = slide_small(
+            boards[0, 0], direction, space.rows, space.columns, space.across, space.down
+        )
+        points[direction] = _put_slide(boards, direction, after, np.uint64(gained), space)
 
 
 @kernel(inline=True)

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048._jit import kernel
-from py2048.evaluation._cell_ntuple_kernels import indices_cells, presence_cells, slide_cells
+from py2048.evaluation._cell_ntuple_kernels import indices_cells, presence_cells, slides_cells
 from py2048.evaluation._ntuple_kernels import (
     indices_4x4,
     indices_small,
     presence,
-    slide_board_4x4,
-    slide_board_small,
+    slides_4x4,
+    slides_small,
 )
 
 Int = int | np.int64
@@ -110,7 +110,7 @@ def value_of_network(
     return total(weights, indices, count, np.uint64(stage) * size, ONE)
 
 
-def rater(slide_board: Any, seen_on: Any, indices_of: Any, value_of: Any, stride: Any) -> Any:
+def rater(slide_all: Any, seen_on: Any, indices_of: Any, value_of: Any, stride: Any) -> Any:
     """Return the kernel that rates the moves of one kind of board."""
 
     @kernel
@@ -143,9 +143,9 @@ def rater(slide_board: Any, seen_on: Any, indices_of: Any, value_of: Any, stride
         """
         best, most = np.int64(-1), -np.inf
         count = indices.shape[1] - SPARE
+        slide_all(boards, space, points)
         for direction in range(4):
-            gained = slide_board(boards, 0, direction + 1, direction, space)
-            points[direction] = gained
+            gained = points[direction]
             if gained < 0:
                 continue
             after = stage
@@ -167,9 +167,9 @@ def rater(slide_board: Any, seen_on: Any, indices_of: Any, value_of: Any, stride
     return rate
 
 
-rate_4x4 = rater(slide_board_4x4, presence, indices_4x4, value_of_network, ONE)
-rate_small = rater(slide_board_small, presence, indices_small, value_of_network, ONE)
-rate_cells = rater(slide_cells, presence_cells, indices_cells, value_of_network, ONE)
+rate_4x4 = rater(slides_4x4, presence, indices_4x4, value_of_network, ONE)
+rate_small = rater(slides_small, presence, indices_small, value_of_network, ONE)
+rate_cells = rater(slides_cells, presence_cells, indices_cells, value_of_network, ONE)
 
 
 def valuer(indices_of: Any) -> Any:

@@ -172,13 +172,22 @@ def _tuples_of(word: str, rows: int, columns: int) -> list[Tuple]:
 
 def _cells_of(word: str) -> Tuple:
     try:
-        cells = [int(n) for n in word.split("-")] if "-" in word else [int(d, 16) for d in word]
+        cells = (
+            [int(n) for n in word.split("-") if n] if "-" in word else [int(d, 16) for d in word]
+        )
     except ValueError:
         raise WeightsError(
             f"{word!r} names no tuples{did_you_mean(word, [*NAMED, *PLACED])}, or write cells such "
             "as 012456 or 0-1-2-5-6-7"
         ) from None
     return tuple(sorted(cells))
+
+
+def cells_text(cells: Tuple) -> str:
+    """Return the word that `parse_tuples` reads as this tuple."""
+    if max(cells) < 16:
+        return "".join(f"{cell:x}" for cell in cells)
+    return "-".join(map(str, cells)) + ("-" if len(cells) == 1 else "")
 
 
 def placed(shape: str, rows: int, columns: int) -> list[Tuple]:

@@ -48,15 +48,15 @@ def sum_cells(boards: NDArray[np.uint8], slot: int) -> np.int64:
 
 _PARTS: dict[str, tuple[Any, ...]] = {
     "4x4": (
-        *(packed.slide_board_4x4, packed.indices_4x4),
+        *(packed.slides_4x4, packed.indices_4x4),
         *(packed.presence, packed.spawn_board, packed.copy_board, sum_packed),
     ),
     "small": (
-        *(packed.slide_board_small, packed.indices_small),
+        *(packed.slides_small, packed.indices_small),
         *(packed.presence, packed.spawn_board, packed.copy_board, sum_packed),
     ),
     "cells": (
-        *(cells.slide_cells, cells.indices_cells),
+        *(cells.slides_cells, cells.indices_cells),
         *(cells.presence_cells, cells.spawn_cells, cells.copy_cells, sum_cells),
     ),
 }

@@ -7,12 +7,21 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 from py2048.engine.rng import checked_seed
 from py2048.errors import WeightsError, did_you_mean
-from py2048.evaluation.layout import PACKED_RANKS, Layout, default_tuples, parse_tuples
+from py2048.evaluation.layout import (
+    PACKED_RANKS,
+    Layout,
+    cells_text,
+    default_tuples,
+    parse_tuples,
+)
+from py2048.evaluation.ntuple import Network
 from py2048.rules import Rules
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -84,6 +93,19 @@ class Plan:
         tuples = parse_tuples(self.tuples or default_tuples(*shape), *shape)
         return Layout(*shape, tuples, self.stages, self.ranks)
 
+    @classmethod
+    def for_network(cls, network: Network, *, threads: int = 1) -> Plan:
+        """Return a plan that leaves a network's weights as they are."""
+        layout = network.layout
+        return cls(
+            str(network.rules),
+            " ".join(map(cells_text, layout.tuples)),
+            layout.stages,
+            layout.ranks,
+            coherent=False,
+            threads=threads,
+        )
+
     def data(self) -> dict[str, Any]:
         """Return the plan as plain values, with the rules in full, as `plan_from` takes them."""
         values = asdict(self) | {"stages": list(self.stages), "rules": str(self.rules)}
@@ -97,25 +119,39 @@ def plan_from(values: Mapping[str, Any]) -> Plan:
     Raises:
         WeightsError: if a name is unknown or a value has the wrong type.
     """
-    kinds = get_type_hints(Plan)
-    known = {"rules" if field.name == "rules_text" else field.name for field in fields(Plan)}
+    return value_from(Plan, values, {"rules": "rules_text"})
+
+
+def value_from(kind: type[Value], values: Mapping[str, Any], names: Mapping[str, str]) -> Value:
+    """Return a data class filled from plain values, whose names may stand for others.
+
+    Raises:
+        WeightsError: if a name is unknown or a value has the wrong type.
+    """
+    kinds = get_type_hints(kind)
+    shown = {name: key for key, name in names.items()}
+    known = {shown.get(name, name): name for name in kinds if name in _fields(kind)}
     chosen: dict[str, Any] = {}
     for name, value in values.items():
         if name not in known:
-            raise WeightsError(f"a plan has no {name!r}{did_you_mean(name, known)}")
-        key = "rules_text" if name == "rules" else name
-        chosen[key] = _typed(name, value, kinds[key])
-    return Plan(**chosen)
+            raise WeightsError(f"a training has no {name!r}{did_you_mean(name, known)}")
+        chosen[known[name]] = _typed(name, value, kinds[known[name]])
+    return kind(**chosen)
+
+
+def _fields(kind: Any) -> set[str]:
+    return {field.name for field in fields(kind)}
 
 
 def _typed(name: str, value: Any, kind: Any) -> Any:
     if kind is float and type(value) is int:
         return float(value)
-    if kind == tuple[int, ...] and isinstance(value, list) and all(type(v) is int for v in value):
-        return tuple(value)
+    if kind == tuple[int, ...]:
+        if isinstance(value, list) and all(type(number) is int for number in value):
+            return tuple(value)
+        raise WeightsError(f"{name} = {value!r} must be a list of whole numbers")
     if type(value) is not kind:
-        wanted = getattr(kind, "__name__", "list") if kind != tuple[int, ...] else "list of int"
-        raise WeightsError(f"{name} = {value!r} must be of type {wanted}")
+        raise WeightsError(f"{name} = {value!r} must be of type {kind.__name__}")
     return value
 
 

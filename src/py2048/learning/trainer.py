@@ -66,6 +66,16 @@ class Tally:
         spread = max(self.squares - self.total * self.mean, 0.0) / (self.games - 1)
         return float(np.sqrt(spread / self.games))
 
+    @classmethod
+    def of_data(cls, data: Mapping[str, Any]) -> Tally:
+        """Return what `data` wrote."""
+        ranks = np.array(data["ranks"], np.int64)
+        return cls(int(data["games"]), float(data["total"]), float(data["squares"]), ranks)
+
+    def data(self) -> dict[str, Any]:
+        """Return the results as plain values."""
+        return {**vars(self), "ranks": self.ranks.tolist()}
+
     def rate(self, tile: int) -> float:
         """Return the share of games that reached `tile`."""
         return float(self.ranks[tile.bit_length() - 1 :].sum()) / max(self.games, 1)
@@ -171,6 +181,10 @@ class Trainer:
 
         _in_threads(work, count)
 
+    def prepare(self) -> None:
+        """Compile what is needed, which takes a while the first time."""
+        self._run(self.learners[0], self._lesson, self._seeds[0], 0, 0)
+
     def _run(
         self,
         learner: kernels.Learner,
@@ -213,6 +227,11 @@ class Trainer:
             weights[stage][unknown] = weights[stage - 1][unknown]
         history = (*self.history, dict(note)) if note else self.history
         return Network(self.layout, self.rules, weights.reshape(-1), history)
+
+
+def evaluate(network: Network, games: int, seed: int, *, threads: int = 1) -> Tally:
+    """Play games with a network, as `Trainer.evaluate` does, and add up the results."""
+    return Trainer(Plan.for_network(network), network).evaluate(games, seed, threads=threads)
 
 
 def tally_of(learners: list[kernels.Learner]) -> Tally:

@@ -1,0 +1,61 @@
+"""The player with a trained n-tuple network."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from py2048.engine import Direction
+from py2048.errors import PlayerError
+from py2048.evaluation.ntuple import Network
+from py2048.evaluation.weights import load
+from py2048.game import Game
+from py2048.players.simple import best
+from py2048.rules import Rules
+
+SHIPPED = Path(__file__).resolve().parent.parent / "evaluation" / "data"
+"""Where the weights that come with the package are: ``<name of the rules>.npz``."""
+
+
+class NtuplePlayer:
+    """Plays by a trained n-tuple network, without search; weights=FILE brings your own."""
+
+    def __init__(self, weights: str = "") -> None:
+        self.name = f"ntuple:weights={weights}" if weights else "ntuple"
+        self._weights = weights
+        if weights:
+            _loaded(weights)  # a file that cannot be used is refused at once
+
+    def choose(self, game: Game) -> Direction:
+        """Return the direction with the highest value."""
+        return best(self.rate(game))
+
+    def rate(self, game: Game) -> dict[Direction, float]:
+        """Return the points of each legal direction, with those that the network expects after it.
+
+        Raises:
+            PlayerError: if there are no weights for the rules of the game.
+        """
+        return self._network(game.rules).rate(game.board) if game.legal_directions() else {}
+
+    def _network(self, rules: Rules) -> Network:
+        network = _loaded(self._weights) if self._weights else _shipped(rules)
+        if not network.suits(rules):
+            raise PlayerError(f"the weights of {self.name} are for {network.rules}, not {rules}")
+        return network
+
+
+@cache
+def _loaded(weights: str) -> Network:
+    return load(*weights.split("+"))
+
+
+@cache
+def _shipped(rules: Rules) -> Network:
+    for path in sorted(SHIPPED.glob("*.npz")):
+        if path.stem == rules.name:
+            return load(path)
+    raise PlayerError(
+        f"no weights come with py2048 for the rules {rules.name}: train some with py2048 train, "
+        "then play ntuple:weights=FILE"
+    )
