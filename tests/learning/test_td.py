@@ -1,0 +1,314 @@
+"""Learning: the updates against their equations, and trainings that can be repeated."""
+
+from __future__ import annotations
+
+import csv
+import os
+import signal
+import subprocess
+import sys
+import time
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from py2048 import Board, Game, Rules
+from py2048.engine.rng import derive_seed
+from py2048.errors import WeightsError
+from py2048.evaluation._ntuple_kernels import indices_small
+from py2048.evaluation._value_kernels import SPARE
+from py2048.evaluation.ntuple import Network, put_board
+from py2048.evaluation.weights import load
+from py2048.learning import (
+    Campaign,
+    Goals,
+    Plan,
+    Trainer,
+    load_checkpoint,
+    plan_from,
+    save_checkpoint,
+)
+from py2048.learning import _td_kernels as kernels
+from py2048.learning.trainer import RECORD
+
+SMALL = Plan(rules_text="classic:size=2x3", tuples="lines+squares", seed=5)
+PATH = [
+    Board.from_rows(rows)
+    for rows in (
+        [[2, 0, 2], [4, 0, 0]],
+        [[4, 0, 0], [4, 2, 0]],
+        [[8, 2, 2], [0, 0, 0]],
+        [[8, 2, 2], [0, 0, 0]],
+        [[2, 2, 2], [2, 2, 2]],
+    )
+]
+GAINS = [4.0, 0.0, 8.0, 4.0, 12.0]
+
+
+@cache
+def learn() -> Any:
+    """The kernel that learns from a path."""
+    return kernels.updater(indices_small, np.uint64(RECORD))
+
+
+def met(trainer: Trainer, board: Board) -> list[int]:
+    """The weights that a board meets, one for each tuple and image."""
+    boards = np.zeros((1, 2), np.uint64)
+    put_board(trainer.layout, boards, 0, board)
+    out = np.zeros(trainer.layout.active + SPARE, np.uint64)
+    indices_small(boards, 0, trainer._space, out)
+    return [int(index) for index in out[:-SPARE]]
+
+
+def taught(plan: Plan, path: list[Board], gains: list[float], target: float) -> Trainer:
+    """A fresh training after one update along a path."""
+    trainer = Trainer(plan)
+    learner = trainer.learners[0]
+    for step, board in enumerate(path):
+        put_board(trainer.layout, learner.path, step, board)
+        learner.gains[step] = gains[step]
+    weights = trainer.records.reshape(-1)
+    fixed = trainer._space, weights, trainer._worth, trainer._lesson
+    learn()(learner, len(path), target, *fixed)
+    return trainer
+
+
+def plainly_taught(
+    plan: Plan, path: list[Board], gains: list[float], target: float
+) -> dict[int, list[float]]:
+    """The same update by the equations: index -> [weight, E, A]."""
+    trainer, table = Trainer(plan), dict[int, list[float]]()
+    for board, gain in reversed(list(zip(path, gains, strict=True))):
+        indices = met(trainer, board)
+        records = [table.setdefault(index, [0.0, 0.0, 0.0]) for index in indices]
+        value = sum(record[0] for record in records)
+        error = target - value
+        for record in records:
+            rate = abs(record[1]) / record[2] if plan.coherent and record[2] else 1.0
+            change = plan.rate * rate * error / len(indices)
+            record[0] += change
+            value += change
+            if plan.coherent:
+                record[1] += error
+                record[2] += abs(error)
+        target = gain + (1 - plan.trace) * value + plan.trace * target
+    return table
+
+
+@pytest.mark.parametrize("trace", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("rate", [0.1, 1.0])
+def test_an_update_follows_the_equations(trace: float, rate: float) -> None:
+    """TD(0), TD(λ) and returns, with coherent rates, against plain Python."""
+    plan = Plan(SMALL.rules_text, SMALL.tuples, trace=trace, rate=rate)
+    trainer = taught(plan, PATH, GAINS, 100.0)
+    table = plainly_taught(plan, PATH, GAINS, 100.0)
+    expected = np.zeros_like(trainer.records)
+    for index, record in table.items():
+        expected[index, :3] = record
+    assert np.allclose(trainer.records, expected, rtol=1e-5, atol=1e-5)
+    assert np.abs(expected).max() > 1
+
+
+def test_coherent_rates_by_hand() -> None:
+    """Three errors on one board: 10, then half of it with the same sign, then against it."""
+    plan = Plan("classic:size=2x3", "012345"[:1], rate=1.0)
+    board = Board.from_rows([[0, 2, 0], [0, 2, 0]])  # cell 0 and its images are empty: one weight
+    trainer = Trainer(plan)
+    assert met(trainer, board) == [0, 0, 0, 0]
+    learner, weights = trainer.learners[0], trainer.records.reshape(-1)
+    put_board(trainer.layout, learner.path, 0, board)
+    fixed = trainer._space, weights, trainer._worth, trainer._lesson
+    learn()(learner, 1, 8.0, *fixed)
+    # Four look-ups of one weight: each gives it 8/4 (A is 0, then E/A is 1).
+    assert trainer.records[0, :3].tolist() == [8.0, 32.0, 32.0]
+    learn()(learner, 1, 16.0, *fixed)
+    # Its value is now 4 * 8 = 32; the error is -16, a share -4, and |E|/A falls with each look-up.
+    rates = [32 / 32, 16 / 48, 0 / 64, 16 / 80]
+    assert trainer.records[0, :3] == pytest.approx([8.0 - 4 * sum(rates), -32.0, 96.0])
+
+
+# --- trainings -----------------------------------------------------------------------------------
+
+
+def test_a_training_can_be_repeated() -> None:
+    """One thread and a seed: the same weights; another seed: others; in pieces: the same."""
+    whole, pieces, other = (
+        Trainer(SMALL),
+        Trainer(SMALL),
+        Trainer(plan_from(SMALL.data() | {"seed": 6})),
+    )
+    whole.run(games=300)
+    while pieces.games < 300:
+        pieces.run(games=min(7, 300 - pieces.games), moves=150)
+    other.run(games=300)
+    assert whole.games == pieces.games == 300
+    assert np.array_equal(whole.records, pieces.records)
+    assert not np.array_equal(whole.records, other.records)
+
+
+def test_threads_share_the_games() -> None:
+    """Every game is played once, whoever plays it; evaluations do not depend on threads."""
+    trainer = Trainer(plan_from(SMALL.data() | {"threads": 3}))
+    trainer.run(games=200)
+    assert trainer.games == trainer.tally.games == 200
+    assert trainer.tally.ranks.sum() == 200
+    one, three = trainer.evaluate(50, 9, threads=1), trainer.evaluate(50, 9, threads=3)
+    assert (one.total, one.squares) == (three.total, three.squares)
+    assert np.array_equal(one.ranks, three.ranks)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "classic:size=2x3",
+        "ist:size=3x3",
+        "comp1127:size=3x3,target=32",
+        "qsan_qarut:size=2x4",
+        "cmput175:size=3x4,scoring=moves:2:-1",
+    ],
+)
+def test_a_training_plays_by_the_rules(text: str) -> None:
+    """A game in training is the `Game` with its seed: same moves, same score, same end."""
+    rules = Rules.parse(text)
+    plan = Plan(text, "squares", coherent=True)
+    layout = plan.layout
+    # Whole-numbered weights sum exactly, so both choose the same move where two are equal.
+    weights = np.random.default_rng(1).integers(-90, 90, layout.weights).astype(np.float32)
+    network = Network(layout, rules, weights)
+    trainer = Trainer(plan, network)
+    tally, scores, best = trainer.evaluate(20, 77), [], []
+    for number in range(20):
+        game = Game(rules, seed=derive_seed(77, number))
+        while not game.is_over:
+            ratings = network.rate(game.board)
+            game.play(max(ratings, key=ratings.__getitem__))
+        scores.append(game.score)
+        best.append(game.board.max_tile.bit_length() - 1)
+    assert tally.games == 20
+    assert tally.total == sum(scores)
+    assert np.array_equal(tally.ranks, np.bincount(best, minlength=64))
+
+
+def test_training_makes_a_small_network_strong() -> None:
+    """On 2x3 a short training more than doubles what a network without knowledge makes."""
+    trainer = Trainer(SMALL)
+    before = trainer.evaluate(300, 1).mean
+    trainer.run(games=3000)
+    after = trainer.evaluate(300, 1)
+    assert after.mean > 1.5 * before
+    assert 0 < after.error < after.mean / 5
+
+
+def test_stages_carousel_and_restarts() -> None:
+    """Boards that reach a stage are kept and started from; unlearnt weights are promoted."""
+    values = SMALL.data() | {"stages": [16, 32], "carousel": True, "restart": 10}
+    trainer = Trainer(plan_from(values))
+    trainer.run(games=400)
+    learner = trainer.learners[0]
+    assert learner.started[1] > 0 < learner.started[2]
+    assert trainer.tally.games < trainer.games
+    network = trainer.network()
+    stages = network.weights.reshape(3, -1)
+    unknown = trainer.records.reshape(3, -1, RECORD)[2, :, 0] == 0
+    assert unknown.any()
+    assert np.array_equal(stages[2][unknown], stages[1][unknown])
+    assert not np.array_equal(stages[2], stages[1])
+
+
+def test_optimism_is_the_value_of_every_board() -> None:
+    """Before training."""
+    network = Trainer(plan_from(SMALL.data() | {"optimism": 320.0})).network()
+    assert network.value(PATH[0]) == pytest.approx(320.0)
+
+
+def test_a_checkpoint_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
+    """With stages, carousel and restarts under way."""
+    values = SMALL.data() | {"stages": [16], "carousel": True, "restart": 10}
+    trainer, path = Trainer(plan_from(values)), tmp_path / "checkpoint.npz"
+    trainer.run(games=150)
+    save_checkpoint(trainer, path, {"seen": 1})
+    again, notes = load_checkpoint(path)
+    assert notes == {"seen": 1}
+    trainer.run(games=150)
+    again.run(games=150)
+    assert np.array_equal(trainer.records, again.records)
+    assert trainer.tally.data() == again.tally.data()
+
+
+def test_damaged_checkpoints_are_refused(tmp_path: Path) -> None:
+    """Cut short, or not a checkpoint."""
+    path = tmp_path / "checkpoint.npz"
+    save_checkpoint(Trainer(SMALL), path)
+    data = path.read_bytes()
+    for length in (0, 500, len(data) // 2, len(data) - 3):
+        path.write_bytes(data[:length])
+        with pytest.raises(WeightsError, match=r"checkpoint\.npz"):
+            load_checkpoint(path)
+
+
+def command(folder: Path, *words: str) -> list[str]:
+    """The words of a training in a process of its own."""
+    return [sys.executable, "-m", "py2048", "train", str(folder), "--quiet", *words]
+
+
+def test_a_killed_training_goes_on_to_the_same_weights(tmp_path: Path) -> None:
+    """Killed at any moment, resumed, it ends with the weights of one that was left alone."""
+    plan = ["--rules", "classic:size=2x3", "--set", "tuples=lines+squares", "--seed", "5"]
+    often = ["--set", "checkpoint_minutes=0.0", "--set", "evaluate_every=20000"]
+    process = subprocess.Popen(command(tmp_path / "killed", *plan, *often, "--games", "10000000"))
+    checkpoint = tmp_path / "killed" / "checkpoint.npz"
+    deadline = time.monotonic() + 150
+    while not checkpoint.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    trainer, _ = load_checkpoint(checkpoint)
+    games = str(trainer.games + 5000)
+    resumed = command(tmp_path / "killed", "--resume", *often, "--games", games)
+    subprocess.run(resumed, check=True, env=os.environ, stdout=subprocess.DEVNULL)
+    alone = Trainer(SMALL)
+    alone.run(games=int(games))
+    assert np.array_equal(
+        load(tmp_path / "killed" / "weights.npz").weights, alone.network().weights
+    )
+
+
+def test_a_campaign_keeps_its_curve(tmp_path: Path) -> None:
+    """One row for each point, the same after a resumption as without one."""
+    goals = Goals(games=400, evaluate_every=100, evaluate_games=20)
+    Campaign.begin(tmp_path / "a", SMALL).run(goals)
+    Campaign.begin(tmp_path / "b", SMALL).run(
+        Goals(games=250, evaluate_every=100, evaluate_games=20)
+    )
+    Campaign.resume(tmp_path / "b").run(goals)
+    curves = []
+    for name in "ab":
+        with (tmp_path / name / "curve.csv").open(encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        curves.append([{k: v for k, v in row.items() if k != "seconds"} for row in rows])
+    assert curves[0] == curves[1]
+    assert [row["games"] for row in curves[0]] == ["100", "200", "300", "400"]
+    with pytest.raises(WeightsError, match="holds a training"):
+        Campaign.begin(tmp_path / "a", SMALL)
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ({"trac": 1}, "did you mean 'trace'"),
+        ({"trace": "half"}, "must be of type float"),
+        ({"trace": 2.0}, "must be 0.0 to 1.0"),
+        ({"stages": "16"}, "list of whole numbers"),
+        ({"threads": 0}, "threads must be 1 to"),
+        ({"carousel": True}, "give stages"),
+        ({"tuples": "4x6", "rules": "3x3"}, "for 4x4 boards"),
+    ],
+)
+def test_wrong_plans_are_refused(values: dict[str, object], reason: str) -> None:
+    """One line that names the value."""
+    with pytest.raises(WeightsError, match=reason):
+        plan_from(values)
