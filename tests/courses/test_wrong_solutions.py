@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import py2048.courses
 from py2048.courses import COURSES
 from py2048.courses._kit.batch import grade_all
 from py2048.courses._kit.results import Report
@@ -63,6 +64,24 @@ def test_right_solutions_have_full_marks(course, tmp_path):
     assert len(paths) >= 2
     reports = _graded(course, paths, tmp_path)
     assert {name: report.lost for name, report in reports.items()} == dict.fromkeys(reports, ())
+
+
+REFERENCES = {
+    "cits1401": "",
+    "cmput175": "game.py",
+    "comp1127": "main.py",
+    "ist": "adt.py",
+    "qsan_qarut": "",
+}
+"""Where each course's reference solution is, below the course's package."""
+
+
+@pytest.mark.parametrize("course", GRADED)
+def test_our_reference_solution_has_full_marks(course, tmp_path):
+    """What we hand out as the solution loses nothing; it alone may import py2048."""
+    package = Path(py2048.courses.__file__).parent / course
+    (report,) = _graded(course, [package / REFERENCES[course]], tmp_path, trusted=True).values()
+    assert report.lost == ()
 
 
 @pytest.mark.parametrize("course", GRADED)
