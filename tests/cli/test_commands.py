@@ -288,10 +288,17 @@ def test_the_version_and_the_help_are_there() -> None:
         assert len(run(command, "--help").stdout.splitlines()) > 5
 
 
-def test_shell_completion_is_offered() -> None:
-    """Typer prints the script for the shell."""
-    result = run("--show-completion", "bash")
-    assert "_PY2048_COMPLETE" in result.stdout
+def test_the_shell_completes_commands_and_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What bash asks for, it gets: a command, the name of a rule set, a player."""
+    monkeypatch.setenv("_PY2048_COMPLETE", "complete_bash")
+    for typed, offered in [
+        ("ver", "verify"),
+        ("play --rules cits", "cits1401"),
+        ("watch --player gre", "greedy"),
+    ]:
+        monkeypatch.setenv("COMP_WORDS", f"py2048 {typed}")
+        monkeypatch.setenv("COMP_CWORD", str(len(typed.split())))
+        assert run().stdout.split() == [offered]
 
 
 def test_the_board_printed_can_be_given_back() -> None:

@@ -47,6 +47,8 @@ class Course:
         """Run the reference solution, as ``python -m`` would; return its exit status."""
         before = sys.argv
         sys.argv = [self.package, *arguments]
+        # runpy warns of a program that somebody has imported before.
+        sys.modules.pop(f"{self.package}.__main__", None)
         try:
             runpy.run_module(self.package, run_name="__main__", alter_sys=True)
         except SystemExit as end:

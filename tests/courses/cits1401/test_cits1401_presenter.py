@@ -78,7 +78,7 @@ def begin(
     return presenter, screen
 
 
-def tick_until(screen: NotedScreen, done: Callable[[], bool], seconds: float = 60) -> None:
+def tick_until(screen: NotedScreen, done: Callable[[], bool], seconds: float = 170) -> None:
     """Let time pass; while the computer thinks, give it real time."""
     end = time.monotonic() + seconds
     while not done():
