@@ -25,7 +25,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048._jit import kernel, select
+from py2048._jit import IS_PLAIN, kernel, select
 from py2048.engine._bits_kernels import GOLDEN, HALF, LOW_HALF, ONE, START, draw, mix64
 
 Bytes = NDArray[np.uint8]
@@ -33,7 +33,9 @@ Words = NDArray[np.uint64]
 Halves = NDArray[np.uint32]
 Int = int | np.int64
 
-LANES = 512
+LANES = 16 if IS_PLAIN else 512
+"""How many boards make a block; few where each of them costs time of its own."""
+
 MAX_CELLS = 254
 """A byte counts the empty cells, and 255 marks a board that gets no tile."""
 

@@ -282,6 +282,8 @@ def _axis_mask(board: Word, free: Word, step: Word, near: Word) -> tuple[Word, W
 @kernel("(uint64, uint64, uint64)")
 def transpose_any(board: Word, rows: Word, columns: Word) -> Word:
     """Return the board with its rows and columns exchanged; the result has `columns` rows."""
+    if rows == columns:
+        return _transpose_square(board, rows)
     turned, cell = ZERO, ZERO
     for row in range(rows):
         target = np.uint64(row) << TWO
@@ -290,6 +292,28 @@ def transpose_any(board: Word, rows: Word, columns: Word) -> Word:
             cell += NIBBLE
             target += rows << TWO
     return turned
+
+
+DIAGONALS = np.array(
+    [
+        [sum(1 << 4 * (r * side + r + k) for r in range(side - k)) * 15 for k in range(1, 4)]
+        for side in range(5)
+    ],
+    np.uint64,
+)
+"""For each side of a square, the nibbles ``k`` cells to the right of the diagonal."""
+
+
+@kernel(inline=True)
+def _transpose_square(board: Word, side: Word) -> Word:
+    """Exchange the cells on both sides of the diagonal, one distance after the other."""
+    apart = (side - ONE) << TWO
+    shift = ZERO
+    for distance in range(side - ONE):
+        shift += apart
+        swap = (board ^ (board >> shift)) & DIAGONALS[side, distance]
+        board ^= swap ^ (swap << shift)
+    return board
 
 
 @kernel("(uint64, uint64, uint64)")
