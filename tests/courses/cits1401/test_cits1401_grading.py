@@ -1,0 +1,109 @@
+"""The grading of cits1401: our own program has full marks, the starter none."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from py2048 import Board, Direction, Game, get_rules
+from py2048.courses import get_course
+from py2048.courses._kit.grade import grade
+from py2048.courses._kit.runner import Surroundings
+from py2048.courses._kit.submissions import collect
+from py2048.courses.cits1401.grading.table import Sight, after
+from py2048.courses.cits1401.tasks import GRADING
+
+HERE = Path(__file__).parent
+OURS = """
+from py2048.courses.cits1401.app import main
+
+if __name__ == "__main__":
+    main([])
+"""
+
+
+def graded(path: Path, scratch: Path, **around: bool):
+    (submission,) = collect([path], GRADING, scratch)
+    usual = Surroundings.usual()
+    return grade(submission, GRADING, Surroundings(usual.protection, **around))
+
+
+def test_ten_equal_tasks_make_up_the_documents_25_marks() -> None:
+    assert [int(task.id) for task in GRADING.tasks] == list(range(1, 11))
+    assert {task.marks for task in GRADING.tasks} == {GRADING.marks / 10}
+    assert GRADING.marks == 25
+
+
+@pytest.mark.timeout(400)
+def test_our_own_program_has_full_marks(tmp_path: Path) -> None:
+    program = tmp_path / "app.py"
+    program.write_text(OURS)
+    report = graded(program, tmp_path / "scratch", trusted=True)
+    assert report.lost == ()
+    assert report.earned == 25
+
+
+def test_the_starter_earns_nothing_as_it_is(tmp_path: Path) -> None:
+    starter = get_course("cits1401").starter
+    assert graded(starter / "app.py", tmp_path).earned == 0
+
+
+def test_the_starters_tests_pass_on_right_functions(tmp_path: Path) -> None:
+    starter = get_course("cits1401").starter
+    (tmp_path / "tests.py").write_text((starter / "tests.py").read_text())
+    (tmp_path / "app.py").write_text(
+        "from py2048 import Board, Direction\n"
+        "def slide_line(line):\n"
+        "    return move([line], 'left')[0]\n"
+        "def move(board, direction):\n"
+        "    slide = Board.from_rows(board).slide(Direction.parse(direction))\n"
+        "    return [list(row) for row in slide.board.rows]\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "tests.py"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "passed: test_slide_line\npassed: test_move\n"
+
+
+def test_the_tasks_sheet_has_every_task_with_its_marks() -> None:
+    sheet = (get_course("cits1401").starter / "TASKS.md").read_text()
+    for task in GRADING.tasks:
+        assert f"## Task {task.id}: {task.title} (2.5 marks)\n" in sheet
+
+
+def test_what_is_expected_of_a_move_is_what_the_game_does() -> None:
+    game = Game(get_rules("cits1401"), seed=3)
+    while not game.is_over:
+        for direction in Direction:
+            board = after(game.board, direction)
+            assert (board == game.board) is (direction not in game.legal_directions())
+        direction = game.legal_directions()[game.ply % len(game.legal_directions())]
+        expected = after(game.board, direction)
+        game.play(direction)
+        assert game.board == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "score", "shown"),
+    [
+        ("Score: 12", 12, True),
+        ("12", 12, True),
+        ("Score: 12", 1, False),
+        ("Score: 12", 2, False),
+        ("Score: -3", -3, True),
+        ("Score: -3", 3, False),
+        ("Score 3", -3, False),
+        ("", 0, False),
+    ],
+)
+def test_a_score_is_read_as_a_whole_number(text: str, score: int, shown: bool) -> None:
+    assert Sight([], [], [text]).shows_score(score) is shown
+
+
+def test_squares_are_read_as_numbers_and_other_texts_make_no_board() -> None:
+    assert Sight([["2", ""], [" 4 ", "0"]], [], []).board == Board.parse("2 . / 4 .")
+    assert Sight([["2", "x"], ["", ""]], [], []).board is None
+    assert Sight([["2", "3"], ["", ""]], [], []).board is None
