@@ -15,7 +15,7 @@ from py2048.rules import Rules
 
 Exponents = NDArray[np.uint8]
 Encoder = Callable[[Exponents], NDArray[Any]]
-"""Makes observations of boards: uint8 `[..., rows, columns]` to one of the forms below."""
+"""What makes an observation of boards (uint8 `[..., rows, columns]`), in one of the forms below."""
 
 DIRECTIONS = 4
 MOST_PLANES = 32
