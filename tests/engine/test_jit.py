@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from py2048 import _jit
+from py2048._jit import disk
 
 HELPERS = """
     from py2048._jit import kernel
@@ -53,7 +54,7 @@ def write_helper(folder: Path, factor: int = 10, offset: int = 1) -> None:
 
 def run(folder: Path, **environment: str) -> tuple[int, int]:
     """Run the kernel in a new process; return its value and the number of cache hits."""
-    source = Path(_jit.__file__).parents[1]
+    source = Path(_jit.__file__).parents[2]
     settings = {"NUMBA_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": str(source)}
     output = subprocess.run(
         [sys.executable, "main_kernels.py"],
@@ -149,7 +150,7 @@ def test_plain_mode_loads_no_numba(project: Path) -> None:
 
 def test_without_a_writable_folder_nothing_is_cached(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no folder can be written, kernels compile in each process and nothing fails."""
-    monkeypatch.setattr(_jit, "_cache_candidates", lambda: iter([Path("/proc/none")]))
+    monkeypatch.setattr(disk, "_cache_candidates", lambda: iter([Path("/proc/none")]))
     _jit.cache_directory.cache_clear()
     try:
         assert _jit.cache_directory() is None
@@ -182,7 +183,7 @@ def test_digest_covers_arrays_and_closures() -> None:
 def test_import_is_lazy() -> None:
     """Importing the door does not import Numba."""
     code = "import sys, py2048._jit; assert 'numba' not in sys.modules"
-    path = str(Path(_jit.__file__).parents[1])
+    path = str(Path(_jit.__file__).parents[2])
     subprocess.run([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": path}, check=True)
 
 
@@ -191,3 +192,10 @@ def test_every_kernel_has_a_plain_form() -> None:
     found = _jit.kernels()
     assert found
     assert all(callable(item.py_func) for item in found.values())
+
+
+def test_kernels_built_from_others_have_names_of_their_own() -> None:
+    """Kernels of one factory differ in name by what they were built from, at any depth."""
+    names = [name for name in _jit.kernels() if ".advance[" in name]
+    assert len(names) == 2
+    assert any("slide_classic" in name for name in names)

@@ -43,6 +43,7 @@ from py2048.engine._turn_kernels import (
 )
 from py2048.engine.batch_state import EPISODE, SLOT_KEY, BatchState, Workspace
 from py2048.engine.rule_arrays import RuleArrays
+from py2048.rules import Rules
 
 Longs = NDArray[np.int64]
 
@@ -162,10 +163,22 @@ def restore_last(base: np.uint64, lane: np.uint64, state: BatchState, space: Wor
         space.board[cell * WIDTH + lane] = state.last_cells[base + lane, cell]
 
 
+def advance_arguments() -> tuple[Any, ...]:
+    """Return arguments of `advance`, to compile it for."""
+    rules = Rules("classic")
+    arrays = BatchState.empty(1, rules.cells), RuleArrays.of(rules), Workspace.of(rules)
+    return 0, 1, 1, True, SAME_STEP, *arrays
+
+
+def enter_arguments() -> tuple[Any, ...]:
+    """Return arguments of `enter_boards`, to compile it for."""
+    return np.zeros(1, np.int64), np.zeros((0, 16), np.uint8), *advance_arguments()[5:]
+
+
 def make_advance(turn: Callable[..., None]) -> Any:
     """Return the kernel that plays steps made of these turns."""
 
-    @kernel
+    @kernel(example=advance_arguments)
     def advance(
         first: Int,
         end: Int,
@@ -216,7 +229,7 @@ def slide_boards(
         points[game] = slide_cells(boards[game], way, rows, columns, cascade)
 
 
-@kernel
+@kernel(example=enter_arguments)
 def enter_boards(
     games: Longs, boards: Bytes, state: BatchState, rules: RuleArrays, space: Workspace
 ) -> None:

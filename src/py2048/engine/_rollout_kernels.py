@@ -18,6 +18,7 @@ from py2048.engine._lane_kernels import (
     B1,
     DIRECTION,
     EMPTY,
+    LANES,
     LEGAL,
     OVER,
     SCORE,
@@ -37,6 +38,7 @@ from py2048.engine._turn_kernels import (
 )
 from py2048.engine.batch_state import Workspace
 from py2048.engine.rule_arrays import RuleArrays
+from py2048.rules import Rules
 
 Longs = NDArray[np.int64]
 
@@ -95,10 +97,19 @@ def note_result(
     plies[job] = np.int64((space.words[STATE + lane] - key) * INVERSE) - 1
 
 
+def rollout_arguments() -> tuple[Any, ...]:
+    """Return arguments of `rollout`, to compile it for."""
+    rules = Rules("classic")
+    boards, numbers = np.zeros((1, rules.cells), np.uint8), np.zeros(LANES, np.int64)
+    given = (np.uint64(0), boards, boards[0], numbers, numbers, numbers)
+    arrays = np.zeros(LANES, np.int32), Workspace.of(rules), RuleArrays.of(rules)
+    return 0, 1, 1, *given, *arrays
+
+
 def make_rollout(turn: Callable[..., None]) -> Any:
     """Return the kernel that plays random games made of these turns."""
 
-    @kernel
+    @kernel(example=rollout_arguments)
     def rollout(
         first: Int,
         end: Int,

@@ -1,0 +1,179 @@
+"""The one door to Numba: compile kernels, cache them, warm them up.
+
+A *kernel* is a function on numbers and NumPy arrays, written in the part of Python that Numba
+compiles to machine code. Only files named ``*_kernels.py`` hold kernels::
+
+    from py2048._jit import kernel
+
+    @kernel(inline=True)
+    def twice(value): ...
+
+    @kernel("(uint8[::1], int64)")
+    def fill(cells, count): ...
+
+Numba's own cache keys a compiled function by the file that it stands in, so it misses an edit of
+a helper in another file and then runs stale code. The cache here keys it by a digest of the
+function's own code, of every kernel that it calls, and of the value of every constant that it
+reads, besides the signature, the options, the processor and the versions in use.
+
+``PY2048_JIT=0`` (or Numba's own ``NUMBA_DISABLE_JIT=1``) runs every kernel as plain Python, and
+``NUMBA_BOUNDSCHECK=1`` checks every index. `plain_form` gives a single kernel as plain Python.
+
+This module imports Numba when the first kernel is declared, not before.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import threading
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, overload
+
+from py2048._jit.disk import DiskCache, cache_directory, numba_module
+from py2048._jit.functions import digest_of, name_of, plain_form
+
+__all__ = [
+    "IS_PLAIN",
+    "cache_directory",
+    "digest_of",
+    "kernel",
+    "kernels",
+    "plain_form",
+    "select",
+    "warm_up",
+    "warm_up_in_background",
+]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Progress = Callable[[int, int, str], None]
+"""Called with the number of compilations done, the number of all, and the next one's name."""
+
+Example = Callable[[], tuple[Any, ...]]
+"""Returns arguments of a kernel."""
+
+IS_PLAIN = os.environ.get("PY2048_JIT") == "0" or os.environ.get("NUMBA_DISABLE_JIT") == "1"
+"""Whether kernels run as plain Python in this process."""
+
+_registry: dict[str, Any] = {}
+
+
+@overload
+def kernel(function: Function, /) -> Function: ...
+@overload
+def kernel(
+    *signatures: str,
+    example: Example | None = ...,
+    inline: bool = ...,
+    parallel: bool = ...,
+    fastmath: bool = ...,
+) -> Callable[[Function], Function]: ...
+def kernel(
+    *arguments: Any,
+    example: Example | None = None,
+    inline: bool = False,
+    parallel: bool = False,
+    fastmath: bool = False,
+) -> Any:
+    """Declare a kernel: it compiles at its first call, releases the GIL and is cached on disk.
+
+    Args:
+        *arguments: the signatures that `warm_up` compiles, such as ``"(uint64, int64)"``. A
+            kernel without one is a helper, compiled only as a part of others. Other argument
+            types still work; they compile at their first use.
+        example: gives arguments to compile for, where a signature would be too long to write.
+        inline: dissolve the kernel in its callers, which lets loops around it become vector code.
+        parallel: run `numba.prange` loops on several threads.
+        fastmath: allow floating-point sums to be reordered.
+    """
+    if len(arguments) == 1 and callable(arguments[0]):
+        return _declare(arguments[0], (), {})
+    options = {"forceinline": inline, "parallel": parallel, "fastmath": fastmath}
+    chosen = {name: True for name, value in options.items() if value}
+    forms = arguments if example is None else (*arguments, example)
+    return lambda function: _declare(function, forms, chosen)
+
+
+def _declare(function: Any, forms: tuple[str | Example, ...], options: Mapping[str, bool]) -> Any:
+    declared = _plain(function) if IS_PLAIN else _compiled(function, options)
+    declared.warm_forms = forms
+    _registry[name_of(function)] = declared
+    return declared
+
+
+def _plain(function: Any) -> Any:
+    function.py_func = function
+    return function
+
+
+def _compiled(function: Any, options: Mapping[str, bool]) -> Any:
+    _teach_select()
+    given = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **options}
+    dispatcher = numba_module().njit(**given)(function)
+    dispatcher._cache = DiskCache(dispatcher)
+    return dispatcher
+
+
+def select(condition: bool, yes: Any, no: Any) -> Any:
+    """Return `yes` or `no`, which have the same type and are both computed.
+
+    In a kernel this is one instruction. A conditional expression is a branch, and LLVM likes to
+    move loads into its arms, after which the loop around it cannot become vector code.
+    """
+    return yes if condition else no
+
+
+@cache
+def _teach_select() -> None:
+    """Tell Numba how to compile `select`."""
+    extending, types = numba_module(".extending"), numba_module(".core.types")
+
+    @extending.type_callable(select)  # type: ignore[untyped-decorator]
+    def type_select(_context: Any) -> Any:
+        return lambda _condition, yes, no: yes if yes == no else None
+
+    @extending.lower_builtin(select, types.Boolean, types.Any, types.Any)  # type: ignore[untyped-decorator]
+    def emit_select(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.select(*arguments)
+
+
+# --- warming up ----------------------------------------------------------------------------------
+
+
+def kernels() -> dict[str, Any]:
+    """Return every kernel of the package by its full name, importing the files that hold them."""
+    root = Path(__file__).parents[1]
+    for path in sorted(root.rglob("*_kernels.py")):
+        importlib.import_module(
+            ".".join((root.name, *path.relative_to(root).with_suffix("").parts))
+        )
+    return dict(sorted(_registry.items()))
+
+
+def warm_up(progress: Progress | None = None) -> int:
+    """Compile every kernel for its declared arguments, or load it from the cache.
+
+    Returns the number of compiled forms. `progress` is called before each and at the end.
+    """
+    jobs = [(name, item, form) for name, item in kernels().items() for form in item.warm_forms]
+    for done, (name, item, form) in enumerate(jobs):
+        if progress is not None:
+            progress(done, len(jobs), name)
+        if not IS_PLAIN:
+            item.compile(form if isinstance(form, str) else _types_of(form()))
+    if progress is not None:
+        progress(len(jobs), len(jobs), "")
+    return len(jobs)
+
+
+def _types_of(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(map(numba_module().typeof, arguments))
+
+
+def warm_up_in_background(progress: Progress | None = None) -> threading.Thread:
+    """Start `warm_up` on a daemon thread and return the thread."""
+    thread = threading.Thread(target=warm_up, args=(progress,), name="py2048-warm-up", daemon=True)
+    thread.start()
+    return thread
