@@ -45,6 +45,7 @@ class BatchGames:
     Game number ``e`` of slot ``i`` has the seed ``derive_seed(derive_seed(seed, i), e)``: it is
     the game that ``Game(rules, seed=...)`` gives for the same directions.
 
+    >>> from py2048.rules import get_rules
     >>> batch = BatchGames(get_rules("classic"), n=1000, seed=7)
     >>> rewards = batch.step([0] * 1000)
     >>> batch.boards.shape, batch.legal_mask.shape

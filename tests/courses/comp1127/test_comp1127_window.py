@@ -231,7 +231,7 @@ def test_the_window_may_close_in_the_middle_of_an_animation(
     frame.event_generate("<Left>")
     assert frame.closed
     assert steps == 5
-    assert main.grid[0][:2] == [8, 0]
+    assert main.grid[0][0] == 8  # the turn's new number may stand anywhere else
     assert board.score == 4 + 8
     gui.start(frame)  # returns at once
     gui.update_score(board)

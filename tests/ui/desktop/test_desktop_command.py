@@ -100,11 +100,10 @@ def test_a_game_is_played_killed_and_resumed(
     game = open_game("--seed", "7")
     for _ in range(10):
         game.key("Left", "Down", "d", "k")
-    board, turns = until(lambda: (found := saved(data_folder)) and found[1] >= 10 and found)
-    time.sleep(0.5)
-    board, turns = saved(data_folder) or (None, 0)
+    until(lambda: (found := saved(data_folder)) and found[1] >= 10)
     game.process.send_signal(signal.SIGKILL)
     game.process.communicate()
+    board, turns = saved(data_folder) or (None, 0)
     again = open_game()
     until(lambda: again.process.poll() is None and again.window)
     again.key("q")
