@@ -3,8 +3,8 @@
 >>> from py2048.rules import get_rules
 >>> start = [[[0, 0, 0, 1], [0, 0, 0, 0], [0, 2, 0, 0], [0, 0, 0, 0]]]
 >>> played = rollouts(get_rules("classic"), start, count=100, seed=7)
->>> 800 < played.scores.mean() < 1400  # points still to come in random play
-True
+>>> round(float(played.scores.mean()))  # points still to come in random play
+1225
 """
 
 from __future__ import annotations
