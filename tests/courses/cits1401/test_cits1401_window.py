@@ -268,6 +268,20 @@ def test_every_size_fits_the_window(app: App, shape: tuple[int, int]) -> None:
             assert app.board._place(*app.board.middle((row, column))) == (row, column)
 
 
+def test_the_pace_can_be_changed_while_the_computer_plays(app: App) -> None:
+    begin(app, Mover.RANDOM, pace="slow")
+    assert app.pace_choice.winfo_ismapped()
+    assert app.pace.get() == "slow"
+    turbo = app.pace_choice.winfo_children()[-1]
+    press(turbo, 4, 4)
+    assert app.presenter.settings.pace is PACES[-1]
+    press(app.new_game_button, 8, 8)
+    begin(app)
+    assert not app.pace_choice.winfo_ismapped()
+    assert app.hint.winfo_ismapped()
+    assert app.board.slide_ms > 100
+
+
 @pytest.mark.parametrize("pace", [pace for pace in PACES if pace.burst == 1])
 def test_animations_end_before_the_computer_moves_again(app: App, pace) -> None:
     begin(app, Mover.RANDOM, pace=pace.name)

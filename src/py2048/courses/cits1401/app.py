@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 
 from py2048.courses.cits1401.board_view import FONT, BoardView
 from py2048.courses.cits1401.panel import NewGamePanel
-from py2048.courses.cits1401.presenter import Presenter, Scene, Settings
+from py2048.courses.cits1401.presenter import PACES, Presenter, Scene, Settings
 from py2048.courses.cits1401.tiles import DARK, GOLD, PAGE, WHITE
-from py2048.courses.cits1401.widgets import Card, button
+from py2048.courses.cits1401.widgets import Card, button, choices
 from py2048.engine import Direction
 
 TITLE = "CITS1401 - 2048 on the border"
@@ -32,6 +32,9 @@ LIGHTS = {
 """The colour of the status panel's light, by a word of the status."""
 
 WAITING = "#4a62c8"
+
+SLIDE_MS = 110
+"""How long tiles slide where there is time for it, in milliseconds."""
 
 
 class App(tk.Tk):
@@ -95,9 +98,15 @@ class App(tk.Tk):
         self.quit_button = button(bar, "Quit", self.quit_game, "#d8d3c7", DARK)
         self.quit_button.pack(side="right")
         self.hint = tk.Label(
-            bar, font=(FONT, -14), foreground="#6b665c", background=PAGE, justify="center"
+            bar,
+            text="Click a border square or an arrow, or press an arrow key",
+            font=(FONT, -14),
+            foreground="#6b665c",
+            background=PAGE,
         )
-        self.hint.pack(side="left", expand=True)
+        self.pace = tk.StringVar(self)
+        names = [pace.name for pace in PACES]
+        self.pace_choice = choices(bar, self.pace, names, self._set_pace)
 
     def _bind_keys(self) -> None:
         for direction, names in KEYS.items():
@@ -117,13 +126,24 @@ class App(tk.Tk):
     def _start(self, settings: Settings) -> None:
         self.panel.close()
         self.focus_set()
-        is_human = not settings.mover.is_computer
-        self.hint["text"] = (
-            "Click a border square or an arrow, or press an arrow key" if is_human else ""
-        )
-        self.board.slide_ms = 110 if is_human else min(110, settings.pace.pause // 4)
+        self.hint.pack_forget()
+        self.pace_choice.pack_forget()
+        below = self.pace_choice if settings.mover.is_computer else self.hint
+        below.pack(side="left", expand=True)
+        self.pace.set(settings.pace.name)
+        self._animate(settings)
         self.board.lay_out((settings.rows, settings.columns))
         self.presenter.start(settings)
+
+    def _set_pace(self) -> None:
+        """Let the computer play as fast as the buttons below the board say."""
+        self.presenter.set_pace(next(pace for pace in PACES if pace.name == self.pace.get()))
+        self._animate(self.presenter.settings)
+
+    def _animate(self, settings: Settings) -> None:
+        """Let tiles slide so fast that they have arrived before the next move."""
+        pause = settings.pace.pause if settings.mover.is_computer else SLIDE_MS * 4
+        self.board.slide_ms = min(SLIDE_MS, pause // 4)
 
     def quit_game(self) -> None:
         """End the game in progress and close the window."""

@@ -76,6 +76,7 @@ class BoardView(tk.Canvas):
         """Draw an empty board of `shape` (rows, columns)."""
         self._stop()
         self.delete("all")
+        self._pictures.clear()
         self.shape = rows, columns = shape
         self.scene = None
         room = SIDE - 2 * MARGIN

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from py2048.courses.cits1401.board_view import FONT
 from py2048.courses.cits1401.presenter import PACES, SIDES, Mover, Settings, checked_side
 from py2048.courses.cits1401.tiles import DARK, WHITE
-from py2048.courses.cits1401.widgets import button
+from py2048.courses.cits1401.widgets import button, choices
 from py2048.errors import CourseError
 
 BLUE = "#003087"
@@ -92,26 +92,7 @@ class NewGamePanel(tk.Frame):
         label.grid(row=row, column=0, sticky="e", padx=(0, 14), pady=4)
 
     def _choices(self, variable: tk.StringVar, values: tuple[str, ...], row: int) -> None:
-        line = tk.Frame(self, background=WHITE)
-        line.grid(row=row, column=1, sticky="w", pady=4)
-        for value in values:
-            choice = tk.Radiobutton(
-                line,
-                text=value,
-                value=value,
-                variable=variable,
-                indicatoron=False,
-                font=(FONT, -15),
-                background="#e7e3d9",
-                foreground=DARK,
-                selectcolor="#ffc72c",
-                relief="flat",
-                borderwidth=0,
-                padx=10,
-                pady=5,
-                cursor="hand2",
-            )
-            choice.pack(side="left", padx=(0, 4))
+        choices(self, variable, values).grid(row=row, column=1, sticky="w", pady=4)
 
     def _human(self) -> None:
         self._answer(Mover.HUMAN)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import tkinter as tk
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from py2048.courses.cits1401.board_view import FONT
-from py2048.courses.cits1401.tiles import GOLD, WHITE
+from py2048.courses.cits1401.tiles import DARK, GOLD, WHITE
 
 
 class Card(tk.Frame):
@@ -55,7 +55,7 @@ def button(
         background=face,
         foreground=ink,
         activebackground=GOLD,
-        activeforeground="#1d2433",
+        activeforeground=DARK,
         relief="flat",
         borderwidth=0,
         highlightthickness=2,
@@ -66,3 +66,34 @@ def button(
     )
     made.bind("<Return>", lambda _: made.invoke())
     return made
+
+
+def choices(
+    parent: tk.Misc,
+    variable: tk.StringVar,
+    values: Sequence[str],
+    command: Callable[[], None] | None = None,
+) -> tk.Frame:
+    """Return a row of buttons of which one is down: the one that `variable` names."""
+    row = tk.Frame(parent, background=str(parent["background"]))
+    for value in values:
+        choice = tk.Radiobutton(
+            row,
+            text=value,
+            value=value,
+            variable=variable,
+            indicatoron=False,
+            font=(FONT, -15),
+            background="#e7e3d9",
+            foreground=DARK,
+            selectcolor=GOLD,
+            relief="flat",
+            borderwidth=0,
+            padx=10,
+            pady=5,
+            cursor="hand2",
+        )
+        if command is not None:
+            choice.configure(command=command)
+        choice.pack(side="left", padx=(0, 4))
+    return row
