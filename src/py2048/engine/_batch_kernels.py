@@ -19,6 +19,7 @@ from py2048.engine._lane_kernels import (
     CHANCE,
     DONE,
     EMPTY,
+    FOUND,
     LANES,
     LEGAL,
     OVER,
@@ -31,13 +32,11 @@ from py2048.engine._lane_kernels import (
     Int,
     Words,
     choose,
+    find_over,
 )
 from py2048.engine._turn_kernels import (
-    EIGHTS,
     begin,
     enter,
-    lane_of,
-    over_lanes,
     turn_any,
     turn_classic,
 )
@@ -51,7 +50,7 @@ SAME_STEP, NEXT_STEP, DISABLED = range(3)
 ONE = np.uint64(1)
 
 
-@kernel
+@kernel(inline=True)
 def episode_key(words: Words, game: np.uint64) -> np.uint64:
     """Return the key of the game that a slot has come to."""
     return key_of(mix64(words[SLOT_KEY, game] ^ mix64(words[EPISODE, game] + GOLDEN)))
@@ -116,37 +115,38 @@ def note_over(flags: Bytes, reset: Int) -> None:
         flags[DONE + lane] = EMPTY
 
 
-@kernel
+@kernel(inline=True)
 def finish(
-    base: np.uint64, reset: Int, state: BatchState, space: Workspace, rules: RuleArrays
+    base: np.uint64,
+    count: Int,
+    reset: Int,
+    state: BatchState,
+    space: Workspace,
+    rules: RuleArrays,
 ) -> tuple[np.int64, np.int64]:
-    """Note the games of the block that ended, and begin new ones as `reset` says.
+    """Note the `count` games found to be over, and begin new ones as `reset` says.
 
     Returns the number of games that ended and the sum of their scores.
     """
     ended, total, flags = np.int64(0), np.int64(0), space.flags
-    legal = flags[LEGAL : LEGAL + WIDTH].view(np.uint64)
-    for index in range(EIGHTS):
-        over = over_lanes(legal, index)
-        while over:
-            lane = lane_of(over, index)
-            over &= over - ONE
-            was_over = flags[OVER + lane] != EMPTY
-            if not was_over:
-                score = np.int64(space.words[SCORE + lane])
-                ended += np.int64(1)
-                total += score
-                keep_last(base, lane, score, state, space)
-            elif reset == DISABLED:
-                restore_last(base, lane, state, space)
-            flags[DONE + lane] = np.uint8(not was_over or reset == DISABLED)
-            if reset == SAME_STEP or (reset == NEXT_STEP and was_over):
-                state.words[EPISODE, base + lane] += ONE
-                begin(space, lane, episode_key(state.words, base + lane), rules)
+    for index in range(np.uint64(count)):
+        lane = np.uint64(space.halves[FOUND + index])
+        was_over = flags[OVER + lane] != EMPTY
+        if not was_over:
+            score = np.int64(space.words[SCORE + lane])
+            ended += np.int64(1)
+            total += score
+            keep_last(base, lane, score, state, space)
+        elif reset == DISABLED:
+            restore_last(base, lane, state, space)
+        flags[DONE + lane] = np.uint8(not was_over or reset == DISABLED)
+        if reset == SAME_STEP or (reset == NEXT_STEP and was_over):
+            state.words[EPISODE, base + lane] += ONE
+            begin(space, lane, episode_key(state.words, base + lane), rules)
     return ended, total
 
 
-@kernel
+@kernel(inline=True)
 def keep_last(
     base: np.uint64, lane: np.uint64, score: np.int64, state: BatchState, space: Workspace
 ) -> None:
@@ -156,7 +156,7 @@ def keep_last(
         state.last_cells[base + lane, cell] = space.board[cell * WIDTH + lane]
 
 
-@kernel
+@kernel(inline=True)
 def restore_last(base: np.uint64, lane: np.uint64, state: BatchState, space: Workspace) -> None:
     """Put back the final board of a game: a board that was won could slide again, and did."""
     for cell in range(np.uint64(state.last_cells.shape[1])):
@@ -204,7 +204,8 @@ def make_advance(turn: Callable[..., None]) -> Any:
                 if is_random:
                     choose(space.flags, space.halves)
                 turn(space, rewards, rules)
-                more, scores = finish(base, reset, state, space, rules)
+                count = find_over(space.flags, space.halves)
+                more, scores = finish(base, count, reset, state, space, rules)
                 ended, total = ended + more, total + scores
             store(base, state, space)
         return ended, total

@@ -21,13 +21,15 @@ from py2048.engine._lane_kernels import (
     POINTS,
     U1,
     WIDTH,
+    WIDTH2,
+    WIDTH3,
+    WIDTH4,
     ZERO,
     Bytes,
     Halves,
     Int,
 )
 
-WIDTH2, WIDTH3, WIDTH4 = np.uint64(2 * LANES), np.uint64(3 * LANES), np.uint64(4 * LANES)
 COLUMN3, COLUMN4, BOARD = np.uint64(8 * LANES), np.uint64(12 * LANES), np.uint64(16 * LANES)
 
 

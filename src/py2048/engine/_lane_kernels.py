@@ -26,7 +26,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048._jit import IS_PLAIN, kernel, select
-from py2048.engine._bits_kernels import GOLDEN, HALF, LOW_HALF, ONE, START, draw, mix64
+from py2048.engine._bits_kernels import (
+    GOLDEN,
+    HALF,
+    LOW_HALF,
+    ONE,
+    START,
+    draw,
+    mix64,
+    trailing_zeros,
+)
 
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
@@ -42,6 +51,7 @@ MAX_CELLS = 254
 ZERO = np.uint64(0)
 WIDTH = np.uint64(LANES)
 """From one row of a block to the next, and the number of lanes to go over."""
+WIDTH2, WIDTH3, WIDTH4 = np.uint64(2 * LANES), np.uint64(3 * LANES), np.uint64(4 * LANES)
 
 # Rows of `flags`.
 DIRECTION, LEGAL, DONE, ILLEGAL, MOVED, INDEX, RANK, OVER = (
@@ -60,15 +70,18 @@ WORD_ROWS = 3
 legal move brings besides its own."""
 
 # Rows of `halves`.
-POINTS, CHANCE = np.uint64(0), np.uint64(LANES)
-HALF_ROWS = 2
-"""The points of the merges of this slide, and the high halves of the last draws."""
+POINTS, CHANCE, LOW, FOUND = (np.uint64(row * LANES) for row in range(4))
+HALF_ROWS = 4
+"""The points of the merges of this slide, the high halves of the last draws and the low ones, and
+the lanes of the games that are over."""
+
+TOPS, BELOW_TOPS = np.uint64(0x8080808080808080), np.uint64(0x7F7F7F7F7F7F7F7F)
 
 EMPTY = np.uint8(0)
 B1, B2, B3 = np.uint8(1), np.uint8(2), np.uint8(3)
 NO_MERGE = np.uint8(31)
 POINT_BITS = np.uint32(0x7FFFFFFF)
-U0, U1 = np.uint32(0), np.uint32(1)
+U1, U16 = np.uint32(1), np.uint32(0xFFFF)
 
 
 # --- which way -----------------------------------------------------------------------------------
@@ -83,8 +96,10 @@ def choose(flags: Bytes, halves: Halves) -> None:
     for lane in range(WIDTH):
         legal = flags[LEGAL + lane]
         ways = (legal & B1) + (legal >> B1 & B1) + (legal >> B2 & B1) + (legal >> B3)
-        bits = halves[CHANCE + lane] & np.uint32(0xFFFF)
-        flags[INDEX + lane] = np.uint8((bits * np.uint32(ways)) >> np.uint32(16))
+        flags[INDEX + lane] = np.uint8(ways)
+    for lane in range(WIDTH):
+        bits, ways = halves[CHANCE + lane] & U16, np.uint32(flags[INDEX + lane])
+        flags[INDEX + lane] = np.uint8((bits * ways) >> np.uint32(16))
     for lane in range(WIDTH):
         legal, index = flags[LEGAL + lane], flags[INDEX + lane]
         one = legal & B1
@@ -109,12 +124,24 @@ def judge(flags: Bytes) -> None:
 # --- what appears --------------------------------------------------------------------------------
 
 
+@kernel(inline=True)
+def whole_rows(end: np.uint64) -> np.uint64:
+    """Return how much of a board can be gone through four cells at a time."""
+    return np.uint64(end // WIDTH4 * WIDTH4)
+
+
 @kernel
 def count_empty(board: Bytes, flags: Bytes) -> None:
     """Set ``INDEX`` to the number of empty cells."""
+    end = np.uint64(len(board))
     for lane in range(WIDTH):
         flags[INDEX + lane] = EMPTY
-    for cell in range(ZERO, np.uint64(len(board)), WIDTH):
+    for cell in range(ZERO, whole_rows(end), WIDTH4):
+        for lane in range(WIDTH):
+            a, b = board[cell + lane] == EMPTY, board[cell + WIDTH + lane] == EMPTY
+            c, d = board[cell + WIDTH2 + lane] == EMPTY, board[cell + WIDTH3 + lane] == EMPTY
+            flags[INDEX + lane] += np.uint8(np.uint8(a) + np.uint8(b) + np.uint8(c) + np.uint8(d))
+    for cell in range(whole_rows(end), end, WIDTH):
         for lane in range(WIDTH):
             flags[INDEX + lane] += np.uint8(board[cell + lane] == EMPTY)
 
@@ -131,11 +158,12 @@ def draw_spawns(
     for lane in range(WIDTH):
         state = words[STATE + lane]
         word = mix64(state)
-        moved = flags[MOVED + lane] != EMPTY
-        words[STATE + lane] = select(moved, state + GOLDEN, state)
-        count = np.uint64(flags[INDEX + lane])
-        flags[INDEX + lane] = np.uint8(((word & LOW_HALF) * count) >> HALF)
+        words[STATE + lane] = state + (GOLDEN & (ZERO - np.uint64(flags[MOVED + lane])))
         halves[CHANCE + lane] = np.uint32(word >> HALF)
+        halves[LOW + lane] = np.uint32(word & LOW_HALF)
+    for lane in range(WIDTH):
+        count = np.uint64(flags[INDEX + lane])
+        flags[INDEX + lane] = np.uint8((np.uint64(halves[LOW + lane]) * count) >> HALF)
     rank = ranks[0]
     for lane in range(WIDTH):
         flags[RANK + lane] = rank
@@ -152,12 +180,29 @@ def place(board: Bytes, flags: Bytes) -> None:
     for lane in range(WIDTH):
         moved = flags[MOVED + lane] != EMPTY
         flags[INDEX + lane] = select(moved, flags[INDEX + lane], np.uint8(255))
-    for cell in range(ZERO, np.uint64(len(board)), WIDTH):
+    end = np.uint64(len(board))
+    for cell in range(ZERO, whole_rows(end), WIDTH4):
         for lane in range(WIDTH):
-            tile, index = board[cell + lane], flags[INDEX + lane]
-            empty = tile == EMPTY
-            board[cell + lane] = select(empty & (index == EMPTY), flags[RANK + lane], tile)
-            flags[INDEX + lane] = select(empty, np.uint8(index - B1), index)
+            rank, index = flags[RANK + lane], flags[INDEX + lane]
+            a, index = put(board[cell + lane], rank, index)
+            b, index = put(board[cell + WIDTH + lane], rank, index)
+            c, index = put(board[cell + WIDTH2 + lane], rank, index)
+            d, index = put(board[cell + WIDTH3 + lane], rank, index)
+            board[cell + lane], board[cell + WIDTH + lane] = a, b
+            board[cell + WIDTH2 + lane], board[cell + WIDTH3 + lane] = c, d
+            flags[INDEX + lane] = index
+    for cell in range(whole_rows(end), end, WIDTH):
+        for lane in range(WIDTH):
+            tile, index = put(board[cell + lane], flags[RANK + lane], flags[INDEX + lane])
+            board[cell + lane], flags[INDEX + lane] = tile, index
+
+
+@kernel(inline=True)
+def put(tile: np.uint8, rank: np.uint8, index: np.uint8) -> tuple[np.uint8, np.uint8]:
+    """Return what stands on a cell after its turn, and which empty cell is still to come."""
+    empty = tile == EMPTY
+    here = empty & (index == EMPTY)
+    return select(here, rank, tile), select(empty, np.uint8(index - B1), index)
 
 
 @kernel
@@ -223,6 +268,21 @@ def reward(
 
 
 @kernel
+def find_over(flags: Bytes, halves: Halves) -> Int:
+    """Write the lanes of the games that are over to ``FOUND``; return their number."""
+    legal, count = flags[LEGAL : LEGAL + WIDTH].view(np.uint64), ZERO
+    for index in range(np.uint64(LANES // 8)):
+        # A byte below 128 plus 127 reaches the top bit unless it is 0, and carries nowhere.
+        over = ~(legal[index] + BELOW_TOPS) & TOPS
+        while over != ZERO:
+            lane = np.uint64(8 * index) + (trailing_zeros(over) >> np.uint64(3))
+            halves[FOUND + count] = np.uint32(lane)
+            count += ONE
+            over &= over - ONE
+    return np.int64(count)
+
+
+@kernel
 def forbid_won(board: Bytes, flags: Bytes, rank: np.uint8) -> None:
     """Leave no legal direction to boards with a tile of at least `rank`."""
     for cell in range(ZERO, np.uint64(len(board)), WIDTH):
@@ -234,7 +294,7 @@ def forbid_won(board: Bytes, flags: Bytes, rank: np.uint8) -> None:
 # --- one board of the block ----------------------------------------------------------------------
 
 
-@kernel
+@kernel(inline=True)
 def start_board(
     board: Bytes,
     lane: np.uint64,
@@ -243,41 +303,47 @@ def start_board(
     high: Int,
     ranks: Bytes,
     thresholds: Words,
-) -> None:
-    """Set up the start position of the game with this key, as `py2048.game` draws it."""
+    placed: Bytes,
+) -> Int:
+    """Set up the start position of the game with this key, as `py2048.game` draws it.
+
+    Returns the number of tiles; their cells are in `placed`, ascending.
+    """
     end = np.uint64(len(board))
     for place in range(lane, end, WIDTH):
         board[place] = EMPTY
-    count = low
+    count, free = low, end // WIDTH
     if high > low:
         spread = np.uint64(high - low + 1)
         count += np.int64(((draw(key, START) >> HALF) * spread) >> HALF)
-    free = end // WIDTH
     for number in range(count):
         word = draw(key, START + ONE + np.uint64(number))
         tile = 0
         while tile + 1 < len(ranks) and word >> HALF >= thresholds[tile + 1]:
             tile += 1
-        index, cell = ((word & LOW_HALF) * free) >> HALF, np.uint64(lane)
-        while board[cell] != EMPTY or index != ZERO:
-            index -= np.uint64(board[cell] == EMPTY)
-            cell += WIDTH
-        board[cell] = ranks[tile]
-        free -= ONE
+        # The number of the chosen cell among the free ones; then pass over those before it.
+        cell, before = ((word & LOW_HALF) * (free - np.uint64(number))) >> HALF, 0
+        while before < number and placed[before] <= cell:
+            cell += ONE
+            before += 1
+        for later in range(number, before, -1):
+            placed[later] = placed[later - 1]
+        placed[before] = np.uint8(cell)
+        board[cell * WIDTH + lane] = ranks[tile]
+    return count
 
 
-@kernel
-def legal_of(board: Bytes, lane: np.uint64, rows: Int, columns: Int) -> np.uint8:
-    """Return the legal directions of one board of the block, as in ``LEGAL``."""
-    bits, cell, below = EMPTY, lane, np.uint64(columns) * WIDTH
-    for row in range(rows):
-        for column in range(columns):
-            if column + 1 < columns:
-                bits |= np.uint8(pair_bits(board[cell], board[cell + WIDTH]) << B2)
-            if row + 1 < rows:
-                bits |= pair_bits(board[cell], board[cell + below])
-            cell += WIDTH
-    return bits
+@kernel(inline=True)
+def legal_from(board: Bytes, lane: np.uint64, cell: Int, neighbours: NDArray[np.int64]) -> np.uint8:
+    """Return the directions in which the tile on a cell of one board can move, as in ``LEGAL``."""
+    bits, tile = EMPTY, board[np.uint64(cell) * WIDTH + lane]
+    for direction in range(4):
+        neighbour = neighbours[cell, direction]
+        if neighbour >= 0:
+            other = board[np.uint64(neighbour) * WIDTH + lane]
+            if other in (EMPTY, tile):
+                bits |= np.uint8(1 << direction)
+    return bits if tile != EMPTY else EMPTY
 
 
 @kernel(inline=True)
@@ -289,7 +355,7 @@ def pair_bits(a: np.uint8, b: np.uint8) -> np.uint8:
     return np.uint8(select(first, B1, EMPTY) | select(last, B2, EMPTY))
 
 
-@kernel
+@kernel(inline=True)
 def sum_of(board: Bytes, lane: np.uint64) -> np.uint64:
     """Return the sum of the tiles of one board of the block."""
     total = ZERO

@@ -23,7 +23,6 @@ from py2048.engine._lane_kernels import (
     POINT_BITS,
     POINTS,
     RANK,
-    U0,
     U1,
     WIDTH,
     Bytes,
@@ -54,7 +53,7 @@ def slide_any(
 ) -> None:
     """Slide every board in its direction; a direction that is not legal changes nothing."""
     for lane in range(WIDTH):
-        halves[POINTS + lane] = U0
+        halves[POINTS + lane] = np.uint32(0)
     for column in range(columns):
         slide_line(board, flags, halves, scratch, column, columns, rows, VERTICAL, cascade)
     for row in range(rows):

@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048._jit import kernel, select
-from py2048.engine._bits_kernels import GOLDEN, ONE, derive_seed, key_of
+from py2048.engine._bits_kernels import GOLDEN, derive_seed, key_of
 from py2048.engine._lane_kernels import (
     B1,
     DIRECTION,
     EMPTY,
+    FOUND,
     LANES,
     LEGAL,
     OVER,
@@ -27,12 +28,10 @@ from py2048.engine._lane_kernels import (
     Bytes,
     Int,
     choose,
+    find_over,
 )
 from py2048.engine._turn_kernels import (
-    EIGHTS,
     enter,
-    lane_of,
-    over_lanes,
     turn_any,
     turn_classic,
 )
@@ -49,7 +48,7 @@ INVERSE = np.uint64(pow(int(GOLDEN), -1, 2**64))
 IDLE = np.int64(-1)
 
 
-@kernel
+@kernel(inline=True)
 def take_job(
     lane: np.uint64,
     job: Int,
@@ -87,7 +86,7 @@ def force_first(flags: Bytes) -> None:
         flags[FORCED + lane] = EMPTY
 
 
-@kernel
+@kernel(inline=True)
 def note_result(
     lane: np.uint64, job: Int, seed: np.uint64, scores: Longs, plies: Longs, space: Workspace
 ) -> None:
@@ -142,7 +141,6 @@ def make_rollout(turn: Callable[..., None]) -> Any:
         """
         following, playing = np.int64(first), np.int64(0)
         space.flags[:] = EMPTY
-        legal = space.flags[LEGAL : LEGAL + WIDTH].view(np.uint64)
         for number in range(WIDTH):
             lane = np.uint64(number)
             job = take_job(lane, following, end, count, seed, boards, firsts, space, rules)
@@ -153,18 +151,16 @@ def make_rollout(turn: Callable[..., None]) -> Any:
             choose(space.flags, space.halves)
             force_first(space.flags)
             turn(space, rewards, rules)
-            for index in range(EIGHTS):
-                over = over_lanes(legal, index)
-                while over:
-                    lane = lane_of(over, index)
-                    over &= over - ONE
-                    if jobs[lane] == IDLE:
-                        continue
-                    note_result(lane, jobs[lane], seed, scores, plies, space)
-                    job = take_job(lane, following, end, count, seed, boards, firsts, space, rules)
-                    jobs[lane] = job if job < end else IDLE
-                    playing -= np.int64(job >= end)
-                    following = np.int64(min(job + 1, end))
+            over = find_over(space.flags, space.halves)
+            for index in range(np.uint64(over)):
+                lane = np.uint64(space.halves[FOUND + index])
+                if jobs[lane] == IDLE:
+                    continue
+                note_result(lane, jobs[lane], seed, scores, plies, space)
+                job = take_job(lane, following, end, count, seed, boards, firsts, space, rules)
+                jobs[lane] = job if job < end else IDLE
+                playing -= np.int64(job >= end)
+                following = np.int64(min(job + 1, end))
 
     return rollout
 

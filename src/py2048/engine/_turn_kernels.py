@@ -13,26 +13,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048._jit import kernel
-from py2048.engine._bits_kernels import GOLDEN, HALF, mix64, trailing_zeros
+from py2048.engine._bits_kernels import GOLDEN, HALF, mix64
 from py2048.engine._classic_kernels import legal_classic, slide_classic
 from py2048.engine._lane_kernels import (
     BANK,
     BOARD_SUM,
     CHANCE,
     EMPTY,
-    LANES,
     LEGAL,
     SCORE,
     STATE,
     WIDTH,
     ZERO,
-    Int,
-    Words,
     count_empty,
     draw_spawns,
     forbid_won,
     judge,
-    legal_of,
+    legal_from,
     place,
     place_on_edge,
     reward,
@@ -55,28 +52,39 @@ from py2048.engine.rule_arrays import (
     RuleArrays,
 )
 
-TOPS, BELOW_TOPS = np.uint64(0x8080808080808080), np.uint64(0x7F7F7F7F7F7F7F7F)
-EIGHTS = LANES // 8
-"""How many words a row of bytes makes."""
 
-
-@kernel
+@kernel(inline=True)
 def begin(space: Workspace, lane: np.uint64, key: np.uint64, rules: RuleArrays) -> None:
     """Begin the game with this key in one lane of a block."""
-    low, high = rules.numbers[LOW], rules.numbers[HIGH]
-    start_board(space.board, lane, key, low, high, rules.start_ranks, rules.start_thresholds)
-    enter(space, lane, key, rules)
+    low, high, placed = rules.numbers[LOW], rules.numbers[HIGH], space.scratch
+    count = start_board(
+        space.board, lane, key, low, high, rules.start_ranks, rules.start_thresholds, placed
+    )
+    legal = EMPTY
+    for number in range(count):
+        legal |= legal_from(space.board, lane, np.int64(placed[number]), rules.neighbours)
+    set_start(space, lane, key, legal, rules)
 
 
-@kernel
+@kernel(inline=True)
 def enter(space: Workspace, lane: np.uint64, key: np.uint64, rules: RuleArrays) -> None:
     """Take the position in one lane as the start of the game with this key."""
+    legal = EMPTY
+    for cell in range(len(rules.neighbours)):
+        legal |= legal_from(space.board, lane, cell, rules.neighbours)
+    set_start(space, lane, key, legal, rules)
+
+
+@kernel(inline=True)
+def set_start(
+    space: Workspace, lane: np.uint64, key: np.uint64, legal: np.uint8, rules: RuleArrays
+) -> None:
+    """Set what else belongs to the start of a game whose board stands in one lane."""
     board, words, numbers = space.board, space.words, rules.numbers
     words[STATE + lane] = key + GOLDEN
     words[SCORE + lane] = ZERO
     words[BANK + lane] = sum_of(board, lane) if numbers[SCORING] == BOARD_SUM else ZERO
     space.halves[CHANCE + lane] = np.uint32(mix64(key) >> HALF)
-    legal = legal_of(board, lane, numbers[ROWS], numbers[COLUMNS])
     if numbers[TARGET]:
         for cell in range(lane, np.uint64(len(board)), WIDTH):
             if board[cell] >= numbers[TARGET]:
@@ -93,23 +101,6 @@ def spawn(space: Workspace, rules: RuleArrays) -> None:
         place_on_edge(space.board, space.flags, rules.edges)
     else:
         place(space.board, space.flags)
-
-
-@kernel(inline=True)
-def over_lanes(legal: Words, index: Int) -> np.uint64:
-    """Return the games that are over among eight: a bit at the top of each one's byte.
-
-    Args:
-        legal: the row ``LEGAL`` as words; its bytes are below 128, so that no sum carries over.
-        index: which word.
-    """
-    return np.uint64(~(legal[index] + BELOW_TOPS) & TOPS)
-
-
-@kernel(inline=True)
-def lane_of(over: np.uint64, index: Int) -> np.uint64:
-    """Return the lane of the lowest bit of `over_lanes`."""
-    return np.uint64(8 * index) + (trailing_zeros(over) >> np.uint64(3))
 
 
 def make_turn(slide: Callable[..., None], legal: Callable[..., None]) -> Any:

@@ -30,6 +30,7 @@ class RuleArrays(NamedTuple):
         start_ranks: the ranks of start tiles.
         start_thresholds: their thresholds.
         edges: the cells of a deterministic spawn, int64 `[4, longest side]`, padded with -1.
+        neighbours: the next cell in each direction, int64 `[cells, 4]`, -1 outside the board.
     """
 
     numbers: NDArray[np.int64]
@@ -38,6 +39,7 @@ class RuleArrays(NamedTuple):
     start_ranks: NDArray[np.uint8]
     start_thresholds: NDArray[np.uint64]
     edges: NDArray[np.int64]
+    neighbours: NDArray[np.int64]
 
     @classmethod
     def of(cls, rules: Rules) -> RuleArrays:
@@ -55,6 +57,7 @@ class RuleArrays(NamedTuple):
             *(tile_ranks(rules.spawn_weights), thresholds(rules.spawn_weights)),
             *(tile_ranks(rules.start_weights), thresholds(rules.start_weights)),
             edge_table(rules.rows, rules.columns),
+            neighbour_table(rules.rows, rules.columns),
         )
 
 
@@ -106,3 +109,12 @@ def edge_table(rows: int, columns: int) -> NDArray[np.int64]:
         cells = edge_cells(rows, columns, direction)
         table[direction.value, : len(cells)] = [row * columns + column for row, column in cells]
     return table
+
+
+def neighbour_table(rows: int, columns: int) -> NDArray[np.int64]:
+    """Return the next cell of each cell in each direction: int64 `[cells, 4]`, -1 for none."""
+    padded = np.full((rows + 2, columns + 2), -1, np.int64)
+    padded[1:-1, 1:-1] = np.arange(rows * columns).reshape(rows, columns)
+    up, down = padded[:-2, 1:-1], padded[2:, 1:-1]
+    left, right = padded[1:-1, :-2], padded[1:-1, 2:]
+    return np.stack([up, down, left, right], axis=-1).reshape(-1, 4)
