@@ -72,13 +72,15 @@ def lookahead(depth: int) -> Play:
     )
 
 
-def planner(seconds: float) -> Play:
-    """Return the planner with so many processor seconds for a game."""
+def planner(seconds: float, moves: int | None) -> Play:
+    """Return the planner with so many processor seconds for a game, or stopped after `moves`."""
 
     def play(start: Board, rules: Rules, _: int) -> tuple[Board, int]:
         plan = BeamPlanner(start, rules)
         end = time.thread_time() + seconds
         while not plan.is_complete and time.thread_time() < end:
+            if moves is not None and len(plan) >= moves:
+                return plan.last_board(), len(plan)  # a lower bound: the game goes on
             plan.extend()
         plan.finish()
         last = plan.last_board()
@@ -112,7 +114,9 @@ def main() -> None:
     """Print the table and the ratios."""
     parser = argparse.ArgumentParser(description="How long the computer players survive.")
     parser.add_argument("--games", type=int, default=100)
-    parser.add_argument("--seconds", type=float, default=30.0, help="for a game of the planner")
+    parser.add_argument("--seconds", type=float, default=10.0, help="for a game of the planner")
+    parser.add_argument("--moves", type=int, help="stop a game of the planner after so many")
+    parser.add_argument("--players", nargs="*", help="the first words of those to play; all")
     options = parser.parse_args()
     rules = get_rules("cits1401")
     system = f"Python {platform.python_version()} on {sys.platform}"
@@ -131,11 +135,15 @@ def main() -> None:
         ),
         "look-ahead, 2 moves": (lookahead(2), options.games),
         "look-ahead, 4 moves": (lookahead(4), -(-options.games // 10)),
-        "planner": (planner(options.seconds), options.games),
+        "planner": (planner(options.seconds, options.moves), options.games),
     }
-    means = {name: measure(name, play, games) for name, (play, games) in players.items()}
+    means = {
+        name: measure(name, play, games)
+        for name, (play, games) in players.items()
+        if not options.players or name.startswith(tuple(options.players))
+    }
     print()
-    for name in list(means)[:-1]:
+    for name in means.keys() - {"planner"} if "planner" in means else ():
         print(f"planner : {name} = {means['planner'] / means[name]:,.1f} : 1")
 
 
