@@ -27,7 +27,13 @@ def test_the_generator_is_pinned() -> None:
     key = rng.key_of(7)
     assert key == rng.draw(7 - rng.GOLDEN, 1) == 7191089600892374487
     assert [rng.draw(key, ply) for ply in range(2)] == [13309476754707697221, 11984929618412882174]
-    assert rng.derive_seed(7, 0) != rng.derive_seed(7, 1) != rng.derive_seed(8, 1)
+    assert rng.derive_seed(7, 0) == rng.draw(key, 2**62) == 12799461164224918833
+
+
+def test_derived_seeds_differ() -> None:
+    """Each seed and index give a seed of their own: none is like another in either's place."""
+    pairs = [(seed, index) for seed in range(40) for index in range(40)]
+    assert len({rng.derive_seed(seed, index) for seed, index in pairs}) == len(pairs)
 
 
 def test_start_and_turns_use_different_draws() -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048._jit import kernel
-from py2048.engine._bits_kernels import GOLDEN, HALF, key_of, mix64
+from py2048.engine._bits_kernels import GOLDEN, HALF, SERIES, draw, key_of, mix64
 from py2048.engine._cells_kernels import slide as slide_cells
 from py2048.engine._lane_kernels import (
     CHANCE,
@@ -53,7 +53,7 @@ ONE = np.uint64(1)
 @kernel(inline=True)
 def episode_key(words: Words, game: np.uint64) -> np.uint64:
     """Return the key of the game that a slot has come to."""
-    return key_of(mix64(words[SLOT_KEY, game] ^ mix64(words[EPISODE, game] + GOLDEN)))
+    return key_of(draw(words[SLOT_KEY, game], SERIES + words[EPISODE, game]))
 
 
 # --- a block in and out --------------------------------------------------------------------------

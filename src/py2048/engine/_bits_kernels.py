@@ -9,6 +9,7 @@ from py2048.engine import rng
 
 GOLDEN = np.uint64(rng.GOLDEN)
 START = np.uint64(rng.START)
+SERIES = np.uint64(rng.SERIES)
 ONE = np.uint64(1)
 LOW_HALF = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
@@ -57,7 +58,7 @@ def draw(key: np.uint64, counter: np.uint64) -> np.uint64:
 @kernel(inline=True)
 def derive_seed(seed: np.uint64, index: np.uint64) -> np.uint64:
     """Return the seed of game number `index` of a batch or series with `seed`."""
-    return mix64(key_of(seed) ^ mix64(index + GOLDEN))
+    return draw(key_of(seed), SERIES + index)
 
 
 @kernel(inline=True)

@@ -13,6 +13,7 @@ draw `counter` of a key        ``mix64(key + (counter + 1) * GOLDEN)``
 counter of a turn              its ply: 0 for the first
 counter of the start           ``2**63`` for the number of start tiles, ``2**63 + 1 + k`` for
                                the k-th of them
+counter of a derived seed      ``2**62 + i`` for game number i of a batch or series
 tile of a draw                 from its high 32 bits, `pick`-ed among the integer weights
 cell of a draw                 from its low 32 bits, `pick`-ed among the empty cells,
                                row-major
@@ -32,6 +33,8 @@ MASK = 2**64 - 1
 GOLDEN = 0x9E3779B97F4A7C15
 START = 2**63
 """The first counter of the start's draws."""
+SERIES = 2**62
+"""The first counter of the seeds of a series."""
 
 
 def mix64(value: int) -> int:
@@ -80,7 +83,7 @@ def pick_tile(weights: Weights, word: int) -> int:
 
 def derive_seed(seed: int, index: int) -> int:
     """Return the seed of game number `index` of a batch or series with `seed`."""
-    return mix64(key_of(seed) ^ mix64(index + GOLDEN))
+    return draw(key_of(seed), SERIES + index)
 
 
 def checked_seed(seed: object) -> int:
