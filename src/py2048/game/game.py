@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 
 from py2048.engine import rng
 from py2048.engine.board import Board, Slide
@@ -10,7 +11,7 @@ from py2048.engine.direction import Direction
 from py2048.errors import BoardError, GameOverError, IllegalMoveError
 from py2048.game.notation import encode_turn
 from py2048.game.record import Record, utc
-from py2048.game.spawning import Spawn, draw_spawn, draw_start, spawn_fault
+from py2048.game.spawning import Draws, Spawn, draw_spawn, spawn_fault, start_from
 from py2048.game.turn import Outcome, Position, Turn, outcome_of, score_after
 from py2048.rules import MovePoints, Rules
 
@@ -32,6 +33,8 @@ class Game:
         seed: a whole number from 0 to 2**64 - 1; ``None`` draws a fresh one.
         board: a position to start from instead of one drawn by the rules.
         player: who plays, for the record.
+        draws: where the draws come from instead of the seed's generator, for games whose tiles
+            nobody may foresee; their records have no seed.
 
     Raises:
         SeedError: if `seed` is no seed.
@@ -45,10 +48,12 @@ class Game:
         seed: int | None = None,
         board: Board | None = None,
         player: str = "",
+        draws: Draws | None = None,
     ) -> None:
         self._rules = rules if rules is not None else Rules("classic")
         self._seed = rng.random_seed() if seed is None else rng.checked_seed(seed)
-        self._key = rng.key_of(self._seed)
+        self._draws = draws or partial(rng.draw, rng.key_of(self._seed))
+        self._is_seeded = draws is None
         if board is not None and board.shape != self._rules.shape:
             raise BoardError(
                 f"the rules {self._rules.name} play on {self._rules.rows}x{self._rules.columns}, "
@@ -57,7 +62,7 @@ class Game:
         self.player = player
         self.started = time.time()
         self.finished: float | None = None
-        start = board if board is not None else draw_start(self._rules, self._key)
+        start = board if board is not None else start_from(self._rules, self._draws)
         self._positions = [Position(start, 0, 0)]
         self._turns: list[Turn] = []
         self._undone: list[Turn] = []
@@ -137,6 +142,10 @@ class Game:
         """Whether there is a turn to play again."""
         return bool(self._undone)
 
+    def has_drawn_start(self) -> bool:
+        """Return whether the start is the one that the game's draws give, not one set up."""
+        return self.start == start_from(self._rules, self._draws)
+
     def legal_directions(self) -> tuple[Direction, ...]:
         """Return the directions that `play` accepts now; none when the game is over."""
         if self._ended_at_target:
@@ -205,8 +214,8 @@ class Game:
     def record(self) -> Record:
         """Return this game written down.
 
-        The seed is left out if a spawn was given by hand, so that a record with a seed can
-        always be checked against the generator.
+        The seed is left out if a spawn was given by hand or came from other draws, so that a
+        record with a seed can always be checked against the generator.
         """
         record = Record(
             rules=self._rules,
@@ -218,7 +227,8 @@ class Game:
             started=utc(self.started),
             finished="" if self.finished is None else utc(self.finished),
         )
-        return record if record.follows_seed() else record.without_seed()
+        follows_seed = self._is_seeded and record.follows_seed()
+        return record if follows_seed else record.without_seed()
 
     @classmethod
     def from_record(cls, record: Record) -> Game:
@@ -244,7 +254,7 @@ class Game:
 
     def _spawn_for(self, slide: Slide, wanted: Spawn | None) -> Spawn:
         if wanted is None:
-            word = rng.draw(self._key, self.ply)
+            word = self._draws(self.ply)
             return draw_spawn(self._rules, slide.board, slide.direction, word)
         fault = spawn_fault(self._rules, slide.board, slide.direction, wanted)
         if fault:

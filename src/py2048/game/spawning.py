@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from py2048.engine import rng
 from py2048.engine.board import Board, Cell
 from py2048.engine.direction import Direction
 from py2048.rules import EdgeSpawn, Rules, Weights
+
+Draws = Callable[[int], int]
+"""Gives the 64-bit draw of a counter: the plies of a game, and `rng.START` and on for its start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +85,16 @@ def spawn_fault(rules: Rules, afterstate: Board, direction: Direction, spawn: Sp
 
 def draw_start(rules: Rules, key: int) -> Board:
     """Return the start position of a game whose draws have `key`."""
+    return start_from(rules, lambda counter: rng.draw(key, counter))
+
+
+def start_from(rules: Rules, draws: Draws) -> Board:
+    """Return the start position of a game with these `draws`."""
     start = rules.start
-    extra = rng.pick(rng.high(rng.draw(key, rng.START)), start.high - start.low + 1)
+    extra = rng.pick(rng.high(draws(rng.START)), start.high - start.low + 1)
     board = Board.empty(*rules.shape)
     for index in range(start.low + extra):
-        word = rng.draw(key, rng.START + 1 + index)
+        word = draws(rng.START + 1 + index)
         spawn = place_randomly(board, rules.start_weights, word)
         board = board.with_tile(spawn.cell, spawn.tile)
     return board

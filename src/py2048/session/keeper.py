@@ -14,6 +14,7 @@ from py2048.engine import Board
 from py2048.errors import Py2048Error, StaleGameError, StorageError
 from py2048.game import Game
 from py2048.game.notation import decode_steps
+from py2048.game.spawning import Draws
 from py2048.rules import Rules
 from py2048.session.play import Facts, Play
 
@@ -50,13 +51,17 @@ class Keeper:
         self._saved = None
         self.save(play)
 
-    def load(self, saved: SavedGame) -> Play:
+    def load(self, saved: SavedGame, draws: Draws | None = None) -> Play:
         """Return a saved game as it was left, and keep it from now on.
+
+        Args:
+            saved: the game.
+            draws: where its tiles come from, if not from its seed.
 
         Raises:
             StorageError: if the saved game cannot be read back.
         """
-        play = restore(saved)
+        play = restore(saved, draws)
         self._saved = _Saved(saved.id, saved.revision, saved.position, play.facts)
         return play
 
@@ -138,15 +143,20 @@ class Keeper:
         saved.position, saved.facts = play.position, play.facts
 
 
-def restore(saved: SavedGame) -> Play:
+def restore(saved: SavedGame, draws: Draws | None = None) -> Play:
     """Return the game that the store holds, with its undone turns ready to be redone.
+
+    Args:
+        saved: the game.
+        draws: where its tiles come from, if not from its seed.
 
     Raises:
         StorageError: if the saved turns break the saved rules.
     """
     try:
         rules = Rules.parse(saved.rules)
-        game = Game(rules, seed=saved.seed, board=Board.parse(saved.start), player=saved.player)
+        start = Board.parse(saved.start)
+        game = Game(rules, seed=saved.seed, board=start, player=saved.player, draws=draws)
         for direction, spawn in decode_steps("".join(saved.turns), rules.shape):
             if spawn is None:
                 game.attempt(direction)

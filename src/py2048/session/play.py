@@ -6,10 +6,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from py2048.engine import Direction, rng
+from py2048.engine import Direction
 from py2048.game import Game, Record, Turn
 from py2048.game.notation import encode_turn
-from py2048.game.spawning import draw_start
 
 Facts = tuple[int, int, bool]
 """``(undos, hints, computer)``: what decides the category, saved beside the turns."""
@@ -40,8 +39,7 @@ class Play:
     _is_set_up: bool = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        drawn = draw_start(self.game.rules, rng.key_of(self.game.seed))
-        self._is_set_up = self.game.start != drawn
+        self._is_set_up = not self.game.has_drawn_start()
 
     @classmethod
     def of(cls, game: Game, *, undos: int, hints: int, millis: Sequence[int]) -> Play:

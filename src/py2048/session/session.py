@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from py2048.engine import Board, Direction
 from py2048.errors import StorageError
 from py2048.game import Game, Record
+from py2048.game.spawning import Draws
 from py2048.players import Player, make_player
 from py2048.rules import Rules, get_rules
 from py2048.session.advice import Hint, Question
@@ -110,6 +111,7 @@ class Session(Shelf):
         *,
         seed: int | None = None,
         board: Board | None = None,
+        draws: Draws | None = None,
     ) -> None:
         """Begin a new game, under the same rules if none are given.
 
@@ -120,8 +122,8 @@ class Session(Shelf):
             SeedError: if `seed` is no seed.
             BoardError: if `board` has another size than the rules ask for.
         """
-        game = Game(rules or self.rules, seed=seed, board=board, player=self._player)
-        self._lay(Play(game))
+        wanted = rules or self.rules
+        self._lay(Play(Game(wanted, seed=seed, board=board, player=self._player, draws=draws)))
 
     def resume(self, rules: Rules | None = None) -> bool:
         """Take up the last unfinished game (under `rules`, if given); return whether there is one.
@@ -138,8 +140,8 @@ class Session(Shelf):
         self.resume_saved(saved)
         return True
 
-    def resume_saved(self, saved: SavedGame) -> None:
-        """Take up one of the `saved_games`.
+    def resume_saved(self, saved: SavedGame, draws: Draws | None = None) -> None:
+        """Take up one of the `saved_games`, with the draws it began with if they are its own.
 
         Raises:
             StorageError: if it cannot be read back.
@@ -147,7 +149,7 @@ class Session(Shelf):
         if self._keeper is None:
             raise StorageError("this session keeps no games: it was opened without a store")
         self._leave()
-        self._play = self._keeper.load(saved)
+        self._play = self._keeper.load(saved, draws)
         self._announce(resumed=True)
 
     def start_from(self, record: Record) -> None:
