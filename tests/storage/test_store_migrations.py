@@ -21,10 +21,11 @@ from postgresql_server import PostgresqlServer
 from py2048.storage import StorageError, migration, open_store, schema
 from py2048.storage.engine import WRITES, make_engine
 
-_NEXT = """
+_TODAY = schema.REVISION
+_NEXT = f"""
 from alembic import op
 import sqlalchemy as sa
-revision, down_revision = "0002", "0001"
+revision, down_revision = "9999", "{_TODAY}"
 def upgrade():
     op.add_column("settings", sa.Column("device", sa.Text, server_default="any"))
 """
@@ -35,9 +36,9 @@ def next_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pretend to be the next py2048, whose schema has one more column."""
     folder = tmp_path / "next version 100%"
     shutil.copytree(migration.MIGRATIONS, folder)
-    (folder / "versions" / "v0002_device.py").write_text(_NEXT)
+    (folder / "versions" / "v9999_device.py").write_text(_NEXT)
     monkeypatch.setattr(migration, "MIGRATIONS", folder)
-    monkeypatch.setattr(schema, "REVISION", "0002")
+    monkeypatch.setattr(schema, "REVISION", "9999")
 
 
 def _query(url: str, statement: str) -> list[tuple[Any, ...]]:
@@ -129,7 +130,7 @@ def test_an_older_store_is_migrated_and_keeps_its_data(
 ) -> None:
     """A newer py2048 brings an older store up to date, and nothing in it is lost."""
     with monkeypatch.context() as past:
-        past.setattr(schema, "REVISION", "0001")
+        past.setattr(schema, "REVISION", _TODAY)
         with open_store(url) as store:
             game = store.create_game(rules="classic", seed=1, start="", player="me")
             store.append_turn(game.id, 0, 0, "a", score=4)
@@ -137,7 +138,7 @@ def test_an_older_store_is_migrated_and_keeps_its_data(
     with open_store(url) as store:
         assert store.load_game(game.id).turns == ("a",)
         assert store.get_setting("theme") == "dark"
-    assert _query(url, "SELECT version_num FROM py2048_schema") == [("0002",)]
+    assert _query(url, "SELECT version_num FROM py2048_schema") == [("9999",)]
     assert _query(url, "SELECT device FROM settings") == [("any",)]
 
 
@@ -148,19 +149,19 @@ def test_many_may_migrate_an_older_store_at_once(url: str, request: pytest.Fixtu
     with ThreadPoolExecutor(4) as pool:
         for store in pool.map(open_store, [url] * 4):
             store.close()
-    assert _query(url, "SELECT version_num FROM py2048_schema") == [("0002",)]
+    assert _query(url, "SELECT version_num FROM py2048_schema") == [("9999",)]
 
 
 def test_a_migration_that_fails_leaves_the_store_as_it_was(url: str, next_version: None) -> None:
     """Half a migration is none."""
-    open_store(url).close()  # stamped as 0002 without the new column
-    _query(url, "UPDATE py2048_schema SET version_num = '0001'")
+    open_store(url).close()  # stamped as the next without the new column
+    _query(url, f"UPDATE py2048_schema SET version_num = '{_TODAY}'")
     _query(url, "ALTER TABLE settings ADD COLUMN device TEXT")
     before = _reflect(url)
     with pytest.raises(StorageError, match="nothing was changed"):
         open_store(url)
     assert _reflect(url) == before
-    assert _query(url, "SELECT version_num FROM py2048_schema") == [("0001",)]
+    assert _query(url, "SELECT version_num FROM py2048_schema") == [(_TODAY,)]
 
 
 def test_a_store_of_a_newer_version_is_refused_and_left_alone(url: str) -> None:

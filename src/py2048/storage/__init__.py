@@ -12,13 +12,23 @@ from typing import TYPE_CHECKING, Any
 
 from py2048.errors import StaleGameError, StorageError
 from py2048.storage.location import data_folder
-from py2048.storage.values import RecordSummary, SavedGame, ScoreSummary
+from py2048.storage.values import (
+    Account,
+    GameChange,
+    RecordSummary,
+    Round,
+    SavedGame,
+    ScoreSummary,
+)
 
 if TYPE_CHECKING:
     from py2048.storage.store import Store
 
 __all__ = [
+    "Account",
+    "GameChange",
     "RecordSummary",
+    "Round",
     "SavedGame",
     "ScoreSummary",
     "StaleGameError",

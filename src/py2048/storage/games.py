@@ -16,13 +16,15 @@ from py2048.storage.upsert import upsert
 from py2048.storage.values import SavedGame, utc_now
 
 # Parameters may not be named like columns: those are the new values.
-_SAME_GAME = (games.c.id == sa.bindparam("game"), games.c.revision == sa.bindparam("seen"))
+SAME_GAME = (games.c.id == sa.bindparam("game"), games.c.revision == sa.bindparam("seen"))
+"""The game of a change, at the revision that its writer saw."""
+
 _CHANGE = (
     sa.update(games)
-    .where(*_SAME_GAME, games.c.length >= sa.bindparam("reach"))
+    .where(*SAME_GAME, games.c.length >= sa.bindparam("reach"))
     .values(revision=games.c.revision + 1)
 )
-_DELETE = sa.delete(games).where(*_SAME_GAME)
+_DELETE = sa.delete(games).where(*SAME_GAME)
 _TURNS = (
     sa.select(turns.c.game_id, turns.c.code, turns.c.millis)
     .join(games)
@@ -50,23 +52,10 @@ class Games(Access):
         extra: Mapping[str, Any] | None = None,
     ) -> SavedGame:
         """Begin a game without turns and return it, at revision 0."""
-        now = utc_now()
-        row = {
-            "id": secrets.token_hex(8),
-            "owner": owner,
-            "rules": rules,
-            "seed": None if seed is None else str(seed),
-            "start": start,
-            "player": player,
-            "started": now,
-            "updated": now,
-            **dict.fromkeys(("length", "position", "score", "revision", "undos", "hints"), 0),
-            "is_over": False,
-            "extra": dict(extra or {}),
-        }
+        row = new_row(rules=rules, seed=seed, start=start, player=player, owner=owner, extra=extra)
         with self._writing() as connection:
             connection.execute(sa.insert(games), row)
-        return self.load_game(str(row["id"]))
+        return self.load_game(row["id"])
 
     def append_turn(
         self,
@@ -223,6 +212,32 @@ class Games(Access):
                 f" not {revision}); load it again to follow"
             )
         raise StorageError(f"game {game_id} has {game.length} turns; it has no position {position}")
+
+
+def new_row(
+    *,
+    rules: str,
+    seed: int | None,
+    start: str,
+    player: str,
+    owner: str,
+    extra: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    """Return the row of a new game without turns, at revision 0, under an id of its own."""
+    now = utc_now()
+    return {
+        "id": secrets.token_hex(8),
+        "owner": owner,
+        "rules": rules,
+        "seed": None if seed is None else str(seed),
+        "start": start,
+        "player": player,
+        "started": now,
+        "updated": now,
+        **dict.fromkeys(("length", "position", "score", "revision", "undos", "hints"), 0),
+        "is_over": False,
+        "extra": dict(extra or {}),
+    }
 
 
 def _stored(connection: Connection, game_id: str) -> Row[Any] | None:

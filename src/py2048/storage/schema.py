@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Dialect
 
-REVISION = "0001"
+REVISION = "0002"
 """The newest revision in `migrations/versions`, which these tables equal (a test holds it)."""
 
 metadata = sa.MetaData()
@@ -105,6 +105,31 @@ settings = sa.Table(
     sa.Column("owner", sa.Text, primary_key=True),
     sa.Column("key", sa.Text, primary_key=True),
     sa.Column("value", Json, nullable=False),
+)
+
+accounts = sa.Table(
+    "accounts",
+    metadata,
+    sa.Column("id", sa.String(32), primary_key=True),
+    sa.Column("name", sa.Text),  # none for a guest
+    sa.Column("name_key", sa.Text),  # the name with case and width taken away: it is unique
+    sa.Column("password", sa.Text),  # an argon2 hash
+    sa.Column("generation", sa.Integer, nullable=False),
+    sa.Column("created", _Time, nullable=False),
+    sa.Index("accounts_by_name", "name_key", unique=True),
+)
+
+# What a game on the server has besides; it stays when the game becomes a record.
+rounds = sa.Table(
+    "rounds",
+    metadata,
+    sa.Column("game_id", sa.String(32), primary_key=True),
+    sa.Column("owner", sa.String(32), nullable=False),
+    sa.Column("mode", sa.Text, nullable=False),
+    sa.Column("day", sa.String(10)),  # of a daily game: a player has one a day
+    sa.Column("secret", sa.Text, nullable=False),
+    sa.Index("rounds_by_day", "owner", "day", unique=True),
+    sa.Index("rounds_of_day", "day"),
 )
 
 # Alembic's version table under a name of our own, so that a database shared with another

@@ -6,17 +6,22 @@ from os import PathLike
 from types import TracebackType
 from typing import Self
 
+from py2048.storage.accounts import Accounts
+from py2048.storage.backup import Backups
+from py2048.storage.batches import Batches
+from py2048.storage.boards import Boards
 from py2048.storage.engine import make_engine
 from py2048.storage.faults import explained
 from py2048.storage.location import default_location
 from py2048.storage.migration import bring_up_to_date
+from py2048.storage.notices import Notices
 from py2048.storage.records import Records
 from py2048.storage.scores import Scores
 from py2048.storage.settings import Settings
 
 
-class Store(Records, Scores, Settings):
-    """Games in progress, finished records, best scores and settings, in one database.
+class Store(Records, Scores, Settings, Accounts, Boards, Batches, Notices, Backups):
+    """Games in progress, records, scores, settings and accounts, in one database.
 
     Each method is one transaction: it has happened when it returns, and not at all when it
     raises. Every failure is a `StorageError` that names the store and the way out.

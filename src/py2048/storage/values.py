@@ -85,6 +85,77 @@ class RecordSummary:
 
 
 @dataclass(frozen=True)
+class GameChange:
+    """What happened in a game between two revisions: one or more turns, undos, redos.
+
+    Attributes:
+        id: The game.
+        seen: The revision that the changes start from.
+        revision: The revision that they lead to.
+        length: How many turns there are, undone ones included.
+        position: How many of them are played.
+        score: The score at `position`.
+        is_over: Whether the game is over at `position`.
+        undos: How many undos the player took.
+        hints: How many hints the player took.
+        extra: Further facts of the caller.
+        turns: The new turns, as ``(ply, code, millis)``; the last of equal plies counts.
+    """
+
+    id: str
+    seen: int
+    revision: int
+    length: int
+    position: int
+    score: int
+    is_over: bool
+    undos: int
+    hints: int
+    extra: Mapping[str, Any]
+    turns: tuple[tuple[int, str, int], ...]
+
+
+@dataclass(frozen=True)
+class Account:
+    """Somebody who plays on a server.
+
+    Attributes:
+        id: The store's name for the account, which owns its games.
+        name: The name that everybody sees, None for a guest.
+        password: The hash of the password, None for a guest.
+        generation: Grows when all sessions of the account shall end.
+        created: When the account began, ISO 8601 in UTC.
+    """
+
+    id: str
+    name: str | None
+    password: str | None
+    generation: int
+    created: str
+
+
+@dataclass(frozen=True)
+class Round:
+    """What a game on a server has besides its turns.
+
+    Attributes:
+        game_id: The game, in progress or finished.
+        owner: The account that plays it.
+        mode: ``"ranked"``, ``"casual"`` or ``"daily"``.
+        day: The date of a daily game, such as ``2048-01-31``.
+        secret: What its draws come from, in hexadecimal digits; empty where a seed decides.
+        name: The name of the account, None for a guest.
+    """
+
+    game_id: str
+    owner: str
+    mode: str
+    day: str | None
+    secret: str
+    name: str | None = None
+
+
+@dataclass(frozen=True)
 class ScoreSummary:
     """All that an owner reached under one set of rules in one category.
 

@@ -1,0 +1,130 @@
+"""Rounds on a server, and the boards of scores that their records make."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Row
+
+from py2048.storage.accounts import ensure_account
+from py2048.storage.games import Games, new_row
+from py2048.storage.schema import accounts, games, records, rounds
+from py2048.storage.values import RecordSummary, Round, SavedGame
+
+_SUMMARY = tuple(column for column in records.c if column.name not in ("record", "player"))
+_ROUND = sa.select(rounds, accounts.c.name).outerjoin(accounts, accounts.c.id == rounds.c.owner)
+
+
+class Boards(Games):
+    """Rounds: games that a server deals; their records, the best of each player first."""
+
+    def create_round(self, *, mode: str, day: str | None, secret: str, **game: Any) -> SavedGame:
+        """Begin a game of an account, written down if it is new; as `create_game` otherwise.
+
+        All of it happens or nothing.
+
+        Raises:
+            StorageError: The account has a daily game of this day.
+        """
+        with self._writing() as connection:
+            ensure_account(connection, game["owner"])
+            row = new_row(**game, extra=None)
+            connection.execute(sa.insert(games), row)
+            facts = {"game_id": row["id"], "owner": row["owner"], "mode": mode, "day": day}
+            connection.execute(sa.insert(rounds), {**facts, "secret": secret})
+        return self.load_game(row["id"])
+
+    def find_round(self, game_id: str) -> Round | None:
+        """Return what a game on the server has besides, None for other games."""
+        return self._one_round(rounds.c.game_id == game_id)
+
+    def find_daily(self, owner: str, day: str) -> Round | None:
+        """Return the account's daily game of a day, None where there is none."""
+        return self._one_round(sa.and_(rounds.c.owner == owner, rounds.c.day == day))
+
+    def find_summary(self, record_id: str) -> RecordSummary | None:
+        """Return the summary of a finished game, None where there is none."""
+        query = sa.select(*_SUMMARY, records.c.player).where(records.c.id == record_id)
+        with self._reading() as connection:
+            row = connection.execute(query).one_or_none()
+        return None if row is None else RecordSummary(**row._mapping)
+
+    def standings(
+        self,
+        category: str,
+        *,
+        rules: str | None = None,
+        since: str | None = None,
+        day: str | None = None,
+        limit: int = 100,
+    ) -> list[RecordSummary]:
+        """Return the best game of each account with a name, the highest score first.
+
+        Args:
+            category: The board of scores.
+            rules: Only games under these rules.
+            since: Only games that ended at this time or later, ISO 8601 in UTC.
+            day: Only daily games of this date.
+            limit: At most so many.
+        """
+        place = sa.func.row_number().over(
+            partition_by=records.c.owner,
+            order_by=(records.c.score.desc(), records.c.finished, records.c.id),
+        )
+        query = (
+            sa.select(*_SUMMARY, accounts.c.name.label("player"), place.label("place"))
+            .join(accounts, accounts.c.id == records.c.owner)
+            .where(accounts.c.name.is_not(None), records.c.category == category)
+        )
+        if rules is not None:
+            query = query.where(records.c.rules == rules)
+        if since is not None:
+            query = query.where(records.c.finished >= since)
+        if day is not None:
+            query = query.join(rounds, rounds.c.game_id == records.c.id).where(rounds.c.day == day)
+        best = query.subquery()
+        order = (best.c.score.desc(), best.c.finished, best.c.id)
+        with self._reading() as connection:
+            found = connection.execute(
+                sa.select(best).where(best.c.place == 1).order_by(*order).limit(limit)
+            )
+            return [_summary(row) for row in found]
+
+    def live_games(self, since: str, *, limit: int = 20) -> list[Row[Any]]:
+        """Return the games on the server that changed at `since` or later, the last first.
+
+        Each row has the columns of a game, its round's `mode` and `day` and its player's `name`.
+        """
+        query = (
+            sa.select(games, rounds.c.mode, rounds.c.day, accounts.c.name)
+            .join(rounds, rounds.c.game_id == games.c.id)
+            .join(accounts, accounts.c.id == games.c.owner)
+            .where(games.c.updated >= since, games.c.length > 0, games.c.is_over.is_(False))
+            .order_by(games.c.updated.desc(), games.c.id)
+            .limit(limit)
+        )
+        with self._reading() as connection:
+            return list(connection.execute(query))
+
+    def rounds_left_behind(self, before: str, *, limit: int = 100) -> list[str]:
+        """Return the games on the server that are over and last changed before a time."""
+        query = (
+            sa.select(games.c.id)
+            .join(rounds, rounds.c.game_id == games.c.id)
+            .where(games.c.is_over.is_(True), games.c.updated < before)
+            .limit(limit)
+        )
+        with self._reading() as connection:
+            return list(connection.scalars(query))
+
+    def _one_round(self, condition: sa.ColumnElement[bool]) -> Round | None:
+        with self._reading() as connection:
+            row = connection.execute(_ROUND.where(condition)).one_or_none()
+        return None if row is None else Round(**row._mapping)
+
+
+def _summary(row: Row[Any]) -> RecordSummary:
+    values = dict(row._mapping)
+    del values["place"]
+    return RecordSummary(**values)
