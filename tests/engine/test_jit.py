@@ -52,12 +52,12 @@ def write_helper(folder: Path, factor: int = 10, offset: int = 1) -> None:
     (folder / "helper_kernels.py").write_text(text)
 
 
-def run(folder: Path, **environment: str) -> tuple[int, int]:
+def run(folder: Path, *arguments: str, **environment: str) -> tuple[int, int]:
     """Run the kernel in a new process; return its value and the number of cache hits."""
     source = Path(_jit.__file__).parents[2]
     settings = {"NUMBA_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": str(source)}
     output = subprocess.run(
-        [sys.executable, "main_kernels.py"],
+        [sys.executable, "main_kernels.py", *arguments],
         cwd=folder,
         env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"} | settings | environment,
         capture_output=True,
@@ -180,6 +180,50 @@ def test_digest_covers_arrays_and_closures() -> None:
     assert len(digests) == 3
 
 
+def test_kernels_of_one_factory_do_not_mix(tmp_path: Path) -> None:
+    """Kernels that captured different helpers keep them when both come from the cache."""
+    text = """
+        import sys
+        from py2048._jit import kernel
+
+        @kernel
+        def one():
+            return 1
+
+        @kernel
+        def two():
+            return 2
+
+        def make(part, number):
+            @kernel
+            def middle(x):
+                return part() * 10 + number + x
+
+            @kernel
+            def outer(x):
+                total = 0
+                for _ in range(x):
+                    total += middle(x)
+                return total
+
+            return outer
+
+        kernels = [make(one, 0), make(two, 5)]
+        chosen = sys.argv[1:] and [kernels[int(sys.argv[1])]] or kernels
+        hits = [sum(k._cache_hits.values()) for k in chosen if k(1)]
+        print(100 * kernels[0](1) + kernels[1](1), sum(hits))
+    """
+    (tmp_path / "main_kernels.py").write_text(textwrap.dedent(text))
+    assert run(tmp_path, "0")[0] == 1126
+    assert run(tmp_path, "1")[0] == 1126
+    assert run(tmp_path) == (1126, 2)
+    before = set(cached_files(tmp_path))
+    (tmp_path / "main_kernels.py").write_text(textwrap.dedent(text.replace("* 10", "* 20")))
+    assert run(tmp_path) == (2146, 0)
+    kept = before & set(cached_files(tmp_path))
+    assert sorted(path.name.split("-")[0] for path in kept) == ["__main__.one", "__main__.two"]
+
+
 def test_import_is_lazy() -> None:
     """Importing the door does not import Numba."""
     code = "import sys, py2048._jit; assert 'numba' not in sys.modules"
@@ -196,6 +240,6 @@ def test_every_kernel_has_a_plain_form() -> None:
 
 def test_kernels_built_from_others_have_names_of_their_own() -> None:
     """Kernels of one factory differ in name by what they were built from, at any depth."""
-    names = [name for name in _jit.kernels() if ".advance[" in name]
-    assert len(names) == 2
-    assert any("slide_classic" in name for name in names)
+    names = list(_jit.kernels())
+    assert len([name for name in names if ".advance[turn," in name]) == 2
+    assert any(".turn[legal_classic,slide_classic," in name for name in names)

@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any, TypeVar, overload
 
 from py2048._jit.disk import DiskCache, cache_directory, numba_module
-from py2048._jit.functions import digest_of, name_of, plain_form
+from py2048._jit.functions import digest_of, make_name_unique, name_of, plain_form
 
 __all__ = [
     "IS_PLAIN",
@@ -97,6 +97,7 @@ def kernel(
 
 
 def _declare(function: Any, forms: tuple[str | Example, ...], options: Mapping[str, bool]) -> Any:
+    make_name_unique(function)
     declared = _plain(function) if IS_PLAIN else _compiled(function, options)
     declared.warm_forms = forms
     _registry[name_of(function)] = declared

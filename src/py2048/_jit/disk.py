@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import hashlib
 import importlib
 import os
@@ -118,7 +119,7 @@ def _write(path: Path, data: bytes) -> None:
             file.write(hashlib.sha256(data).digest() + data)
         Path(name).replace(path)
         prefix = path.name.rpartition("-")[0]
-        for stale in path.parent.glob(f"{prefix}-*.kernel"):
+        for stale in path.parent.glob(f"{glob.escape(prefix)}-*.kernel"):
             if stale != path:
                 stale.unlink(missing_ok=True)
 

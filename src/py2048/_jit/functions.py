@@ -15,10 +15,24 @@ def name_of(function: FunctionType) -> str:
 
 
 def _local_name(function: FunctionType) -> str:
-    cells = (cell.cell_contents for cell in function.__closure__ or ())
-    parts = [_local_name(cell.py_func) for cell in cells if hasattr(cell, "py_func")]
-    name = function.__qualname__.rpartition("<locals>.")[2]
-    return f"{name}[{','.join(parts)}]" if parts else name
+    return function.__qualname__.rpartition("<locals>.")[2]
+
+
+def make_name_unique(function: FunctionType) -> None:
+    """Give a function that captured values a name of its own among those of its factory.
+
+    The compiler names machine code after the function. Two kernels of one factory, each loaded
+    from the cache, would else have the same name, and one would call the other's parts.
+    """
+    contents = [cell.cell_contents for cell in function.__closure__ or ()]
+    if not contents:
+        return
+    kernels = [item.py_func for item in contents if hasattr(item, "py_func")]
+    values = [_text_of(item) for item in contents if not hasattr(item, "py_func")]
+    meaning = "\0".join([*map(name_of, kernels), *values])
+    parts = [_local_name(part).partition("[")[0] for part in kernels]
+    parts.append(hashlib.sha256(meaning.encode()).hexdigest()[:12])
+    function.__qualname__ += f"[{','.join(parts)}]"
 
 
 @cache
