@@ -2,7 +2,7 @@
 
 PYTHON ?= $(shell scripts/find-python)
 # What the tests need beyond the base package.
-EXTRAS := plots,postgres,rl,web
+EXTRAS := cluster,plots,postgres,rl,web
 JOBS ?= 2
 ARGS ?=
 

@@ -13,6 +13,7 @@
     ├── PlayerError        (ValueError)   a player that is unknown or misbehaves
     ├── WeightsError       (ValueError)   a weights file that cannot be used
     ├── CourseError        (ValueError)   a course request that cannot be met
+    ├── ContestError       (ValueError)   a contest of players that cannot be held
     ├── StorageError                      the store cannot read or write
     │   └── StaleGameError                another process has moved on
     └── MissingExtraError  (ImportError)  an optional library is not installed
@@ -23,7 +24,6 @@ front end can print it as it is.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 
@@ -71,6 +71,10 @@ class CourseError(Py2048Error, ValueError):
     """A course, starter or submission that cannot be handled."""
 
 
+class ContestError(Py2048Error, ValueError):
+    """A contest of players that cannot be held, or whose games do not belong together."""
+
+
 class StorageError(Py2048Error):
     """The store cannot be opened, read or written."""
 
@@ -85,6 +89,8 @@ class MissingExtraError(Py2048Error, ImportError):
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return ``"; did you mean 'x'?"`` for the known word nearest to `word`, else all of them."""
+    import difflib  # only a mistake has to wait for it
+
     names = sorted(known)
     near = difflib.get_close_matches(word, names, n=1, cutoff=0.5)
     return f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(names)}"

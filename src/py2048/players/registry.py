@@ -60,6 +60,23 @@ def make_player(spec: str) -> Player:
         raise PlayerError(f"player {spec!r}: {error}") from None
 
 
+def with_seed(spec: str, seed: int) -> str:
+    """Return `spec` with the option ``seed``, if its player takes one and it names none.
+
+    >>> with_seed("random", 5), with_seed("random:seed=1", 5), with_seed("greedy", 5)
+    ('random:seed=5', 'random:seed=1', 'greedy')
+
+    Raises:
+        PlayerError: if no player has this name.
+    """
+    name, colon, rest = spec.strip().partition(":")
+    if "seed" not in inspect.signature(_factory(name)).parameters:
+        return spec
+    if "seed" in [part.partition("=")[0].strip() for part in rest.split(",")]:
+        return spec
+    return f"{spec},seed={seed}" if colon else f"{spec}:seed={seed}"
+
+
 def _factory(name: str) -> Callable[..., Player]:
     if name not in _entries():
         raise PlayerError(f"no player is called {name!r}{did_you_mean(name, _entries())}")

@@ -1,0 +1,176 @@
+"""Who does the jobs: this process, or several on this machine."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from collections import Counter, deque
+from contextlib import suppress
+from multiprocessing.connection import Connection, wait
+from typing import Protocol
+
+from py2048.arena.jobs import Done, Job, attempt, do
+from py2048.engine.workers import available_threads
+from py2048.errors import PlayerError, Py2048Error
+
+DEATHS = 3
+"""So many workers may die of one job; then it is the job's fault."""
+
+
+class Pool(Protocol):
+    """Workers that do jobs, in any order."""
+
+    @property
+    def width(self) -> int:
+        """How many jobs keep all workers busy; it may change."""
+
+    @property
+    def place(self) -> str:
+        """Where the games are played, in words."""
+
+    def submit(self, job: Job) -> None:
+        """Take a job on."""
+
+    def take(self) -> tuple[Job, Done]:
+        """Wait until a job is done and return it with what came of it.
+
+        Raises:
+            Py2048Error: if the job failed.
+        """
+
+    def close(self) -> None:
+        """Let the workers go, whatever they do just now."""
+
+
+class OnePool:
+    """This process does the jobs, one after the other."""
+
+    width = 1
+    place = "in one process"
+
+    def __init__(self) -> None:
+        self._waiting: deque[Job] = deque()
+
+    def submit(self, job: Job) -> None:
+        """Take a job on."""
+        self._waiting.append(job)
+
+    def take(self) -> tuple[Job, Done]:
+        """Do the oldest job."""
+        job = self._waiting.popleft()
+        return job, do(job)
+
+    def close(self) -> None:
+        """Forget what was not begun."""
+        self._waiting.clear()
+
+
+class ProcessPool:
+    """Processes on this machine. One that dies is replaced, and its job done again.
+
+    Args:
+        width: how many.
+    """
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.place = f"in {width} processes"
+        self._waiting: deque[Job] = deque()
+        self._workers = [_Worker() for _ in range(width)]
+        self._deaths: Counter[Job] = Counter()
+
+    def submit(self, job: Job) -> None:
+        """Take a job on."""
+        self._waiting.append(job)
+        self._give_out()
+
+    def take(self) -> tuple[Job, Done]:
+        """Wait until a job is done and return it with what came of it."""
+        while True:
+            busy = {worker.pipe: worker for worker in self._workers if worker.job}
+            for pipe in wait(list(busy)):
+                assert isinstance(pipe, Connection)
+                worker = busy[pipe]
+                job = worker.job
+                assert job is not None  # it is busy
+                try:
+                    answer = pipe.recv()
+                except (EOFError, OSError):
+                    self._replace(worker, job)
+                    continue
+                worker.job = None
+                self._give_out()
+                if isinstance(answer, Py2048Error):
+                    raise answer
+                return job, answer
+
+    def close(self) -> None:
+        """End the processes."""
+        for worker in self._workers:
+            worker.end()
+
+    def _give_out(self) -> None:
+        for worker in self._workers:
+            if worker.job is None and self._waiting:
+                worker.give(self._waiting.popleft())
+
+    def _replace(self, worker: _Worker, job: Job) -> None:
+        """Put another process in the place of one that died, and see to its job."""
+        worker.end()
+        self._workers[self._workers.index(worker)] = _Worker()
+        self._deaths[job] += 1
+        if self._deaths[job] >= DEATHS:
+            raise died(job, f"{DEATHS} processes in turn; the last one {worker.last_words}")
+        self._waiting.appendleft(job)
+        self._give_out()
+
+
+def died(job: Job, how: str) -> PlayerError:
+    """Return the error that a job's workers have died."""
+    games = ", ".join(map(str, job.games))
+    return PlayerError(f"player {job.player!r} ended its process in game {games}: {how}")
+
+
+class _Worker:
+    """A process that does jobs, and the pipe to it."""
+
+    def __init__(self) -> None:
+        # A fresh process: forking would copy threads' locks and compiled code in use.
+        context = multiprocessing.get_context("spawn")
+        self.pipe, there = context.Pipe()
+        self.job: Job | None = None
+        self._process = context.Process(target=_serve, args=(there,), daemon=True)
+        self._process.start()
+        there.close()
+
+    def give(self, job: Job) -> None:
+        """Pass a job on. A process that has just died is noticed when its answer is awaited."""
+        self.job = job
+        with suppress(OSError):
+            self.pipe.send(job)
+
+    def end(self) -> None:
+        """End the process and wait for that."""
+        self._process.kill()
+        self._process.join()
+        self.pipe.close()
+
+    @property
+    def last_words(self) -> str:
+        """How the process ended."""
+        code = self._process.exitcode or 0
+        return f"was ended by signal {-code}" if code < 0 else f"exited with status {code}"
+
+
+def _serve(pipe: Connection) -> None:
+    """Do the jobs that come through the pipe until it is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the first process's to answer
+    with suppress(EOFError, OSError):
+        while True:
+            pipe.send(attempt(pipe.recv()))
+
+
+def local_pool(jobs: int | None = None) -> Pool:
+    """Return a pool of `jobs` workers on this machine; by default one for each processor."""
+    count = jobs or available_threads()
+    return OnePool() if count == 1 else ProcessPool(count)

@@ -1,0 +1,189 @@
+"""The results of a contest as text, as plain data for JSON, and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from io import StringIO
+from typing import Any
+
+from py2048.arena.contest import Results
+from py2048.arena.statistics import Estimate, Rate
+from py2048.arena.summary import Comparison, Summary, comparisons, summaries
+
+FORMAT = "py2048 arena"
+VERSION = 1
+
+Row = Sequence[str]
+
+GAME_COLUMNS = ("player", "game", "seed", "score", "max_tile", "moves", "seconds")
+
+
+def text_report(results: Results) -> str:
+    """Return everything for a person to read, in plain columns."""
+    found, pairs = summaries(results), comparisons(results)
+    parts = [_title(results), _scores(found), _spread(found), _tiles(found)]
+    return "\n\n".join([*parts, _pairs(pairs)] if pairs else parts)
+
+
+def _title(results: Results) -> str:
+    contest = results.contest
+    games = f"{contest.games:,} game" + "s" * (contest.games > 1)
+    lines = [f"{contest.rules.name}, {games} each, seed {contest.seed}"]
+    if not results.complete:
+        lines.append(
+            f"stopped after {results.count:,} of {results.total:,} games; "
+            "long ones are more likely to be missing"
+        )
+    return "\n".join(lines)
+
+
+def _scores(found: Sequence[Summary]) -> str:
+    head = ("player", "games", "mean score", "95 % interval", "moves", "moves/s")
+    return _columns([head, *(_score_row(each) for each in found)])
+
+
+def _score_row(each: Summary) -> Row:
+    return (
+        each.player,
+        f"{each.games:,}",
+        plus_minus(each.score),
+        _interval(each.score),
+        number(each.moves.mean),
+        number(each.moves_per_second),
+    )
+
+
+def _spread(found: Sequence[Summary]) -> str:
+    shares = [f"{share:.0%}".replace("%", " %") for share in found[0].quantiles] if found else []
+    rows = [
+        (each.player, number(each.least), *map(number, each.quantiles.values()), number(each.most))
+        for each in found
+    ]
+    return _columns([("scores", "least", *shares, "most"), *rows])
+
+
+def _tiles(found: Sequence[Summary]) -> str:
+    rows = [
+        (each.player, str(tile), percent(rate.share), _share_interval(rate))
+        for each in found
+        for tile, rate in each.tiles.items()
+    ]
+    return _columns([("reached", "tile", "of games", "95 % interval"), *rows])
+
+
+def _pairs(pairs: Sequence[Comparison]) -> str:
+    head = ("the same games", "games", "difference", "95 % interval", "won", "drawn")
+    return _columns([head, *map(_pair_row, pairs)])
+
+
+def _pair_row(pair: Comparison) -> Row:
+    return (
+        f"{pair.first} - {pair.second}",
+        f"{pair.won.trials:,}",
+        plus_minus(pair.difference),
+        _interval(pair.difference),
+        percent(pair.won.share),
+        percent(pair.drawn / pair.won.trials),
+    )
+
+
+def _columns(rows: Sequence[Row]) -> str:
+    """Return rows as lines; the first column begins on the left, the others end on the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = (
+        f"{row[0]:<{widths[0]}}  "
+        + "  ".join(f"{text:>{width}}" for text, width in zip(row[1:], widths[1:], strict=True))
+        for row in rows
+    )
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def number(value: float, size: float | None = None) -> str:
+    """Return a number with as many digits as matter beside one of `size`; its own by default."""
+    if not math.isfinite(value):
+        return "-"
+    size = abs(value if size is None else size)
+    whole = size >= 100 or (value == int(value) and value == size)
+    return f"{value:,.{0 if whole else 1 if size >= 10 else 2}f}"
+
+
+def plus_minus(estimate: Estimate) -> str:
+    """Return a mean with its standard error."""
+    return f"{number(estimate.mean)} ± {number(estimate.error, estimate.mean)}"
+
+
+def percent(share: float) -> str:
+    """Return a share as per cent."""
+    return f"{share:.1%}".replace("%", " %")
+
+
+def _interval(estimate: Estimate) -> str:
+    if math.isnan(estimate.error):
+        return "-"
+    low, high = (number(value, estimate.mean) for value in (estimate.low, estimate.high))
+    return f"{low} to {high}"
+
+
+def _share_interval(rate: Rate) -> str:
+    return f"{100 * rate.low:.1f} to {percent(rate.high)}"
+
+
+def data(results: Results) -> dict[str, Any]:
+    """Return everything as plain values: summaries, comparisons, and every game."""
+    contest = results.contest
+    head = {"format": FORMAT, "version": VERSION, "complete": results.complete}
+    return head | {
+        "rules": str(contest.rules),
+        "seed": contest.seed,
+        "games": contest.games,
+        "players": [_summary_data(each, results) for each in summaries(results)],
+        "comparisons": [_comparison_data(each) for each in comparisons(results)],
+    }
+
+
+def _summary_data(each: Summary, results: Results) -> dict[str, Any]:
+    values = asdict(each) | {
+        "score": _estimate_data(each.score),
+        "moves": _estimate_data(each.moves),
+        "moves_per_second": _finite(each.moves_per_second),
+        "quantiles": {str(share): value for share, value in each.quantiles.items()},
+        "tiles": {str(tile): _rate_data(rate) for tile, rate in each.tiles.items()},
+    }
+    names = [name for name in GAME_COLUMNS if name != "player"]
+    games = results.of(each.player).values()
+    return values | {"played": [{name: getattr(game, name) for name in names} for game in games]}
+
+
+def _comparison_data(each: Comparison) -> dict[str, Any]:
+    changes = {"difference": _estimate_data(each.difference), "won": _rate_data(each.won)}
+    return asdict(each) | changes
+
+
+def _estimate_data(estimate: Estimate) -> dict[str, float | None]:
+    return {name: _finite(value) for name, value in asdict(estimate).items()}
+
+
+def _rate_data(rate: Rate) -> dict[str, float]:
+    return asdict(rate) | {"share": rate.share}
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def csv_text(results: Results) -> str:
+    """Return a table with a line for each game, the players in their order."""
+    file = StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(GAME_COLUMNS)
+    writer.writerows(_game_rows(results))
+    return file.getvalue()
+
+
+def _game_rows(results: Results) -> Iterator[list[object]]:
+    for spec in results.contest.players:
+        for game in results.of(spec).values():
+            yield [getattr(game, name) for name in GAME_COLUMNS]

@@ -1,0 +1,123 @@
+"""What can be said of a mean, a rate, a difference: estimates with their 95 % intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from statistics import NormalDist, fmean, stdev
+
+CONFIDENCE = 0.95
+
+_Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+_NEARLY_NORMAL = 1000
+"""From so many degrees of freedom on, Student's quantile is that of the normal and a correction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean with what is known of its precision.
+
+    Attributes:
+        mean: the mean of the sample.
+        error: its standard error; NaN for a sample of one.
+        low: where the 95 % interval begins, by Student's distribution; NaN for a sample of one.
+        high: where it ends.
+    """
+
+    mean: float
+    error: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """How often something happened.
+
+    Attributes:
+        hits: how many times it happened.
+        trials: out of how many.
+        low: where Wilson's 95 % interval of the probability begins.
+        high: where it ends.
+    """
+
+    hits: int
+    trials: int
+    low: float
+    high: float
+
+    @property
+    def share(self) -> float:
+        """The share of the trials in which it happened."""
+        return self.hits / self.trials
+
+
+def estimate(values: Sequence[float]) -> Estimate:
+    """Return the mean of a sample of at least one value, with its standard error and interval."""
+    mean = fmean(values)
+    if len(values) < 2:
+        return Estimate(mean, math.nan, math.nan, math.nan)
+    error = stdev(values) / math.sqrt(len(values))
+    reach = student_quantile(len(values) - 1) * error
+    return Estimate(mean, error, mean - reach, mean + reach)
+
+
+def rate(hits: int, trials: int) -> Rate:
+    """Return `hits` of `trials`, at least one, with the interval of E. B. Wilson (1927).
+
+    Unlike the mean plus and minus two standard errors it stays between 0 and 1, and says something
+    where nothing or everything was hit.
+    """
+    share, weight = hits / trials, _Z * _Z / trials
+    centre = (share + weight / 2) / (1 + weight)
+    reach = _Z / (1 + weight) * math.sqrt(share * (1 - share) / trials + weight / (4 * trials))
+    low = centre - reach if hits else 0.0
+    high = centre + reach if hits < trials else 1.0
+    return Rate(hits, trials, low, high)
+
+
+def quantile(ordered: Sequence[float], share: float) -> float:
+    """Return the value below which `share` of a sorted sample lies, between neighbours linearly."""
+    place = share * (len(ordered) - 1)
+    left = math.floor(place)
+    right = min(left + 1, len(ordered) - 1)
+    return ordered[left] + (ordered[right] - ordered[left]) * (place - left)
+
+
+@cache
+def student_quantile(freedom: int) -> float:
+    """Return how many standard errors the 95 % interval reaches to each side of a mean.
+
+    Args:
+        freedom: the degrees of freedom, one less than the size of the sample.
+
+    Abramowitz & Stegun, Handbook of Mathematical Functions, chapter 26.7.
+    """
+    if freedom >= _NEARLY_NORMAL:
+        second = (5 * _Z**5 + 16 * _Z**3 + 3 * _Z) / 96  # of 26.7.5
+        return _Z + (_Z**3 + _Z) / (4 * freedom) + second / freedom**2
+    low, high = 0.0, 16.0  # the largest, with one degree of freedom, is 12.7
+    while high - low > 1e-12:
+        middle = (low + high) / 2
+        low, high = (
+            (middle, high) if student_within(middle, freedom) < CONFIDENCE else (low, middle)
+        )
+    return high
+
+
+def student_within(reach: float, freedom: int) -> float:
+    """Return the probability that Student's t is between -`reach` and `reach`.
+
+    The finite sums of Abramowitz & Stegun, 26.7.3 and 26.7.4.
+    """
+    angle = math.atan(reach / math.sqrt(freedom))
+    sine, cosine = math.sin(angle), math.cos(angle)
+    power = freedom % 2
+    term, total = cosine if power else 1.0, 0.0
+    while power <= freedom - 2:
+        total += term
+        term *= cosine * cosine * (power + 1) / (power + 2)
+        power += 2
+    return (angle + sine * total) * 2 / math.pi if freedom % 2 else sine * total

@@ -1,0 +1,107 @@
+"""`RayPool`: a Ray cluster does the jobs of a contest.
+
+The machines of the cluster need the same py2048 as this one, and what the players need: plugins,
+and weights under the same paths. A job whose process or machine is lost is done again elsewhere;
+since a game depends on its seed alone, nothing of that shows in the results.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Any
+
+from py2048.arena.jobs import Done, Job, attempt
+from py2048.arena.pools import died
+from py2048.errors import ContestError, MissingExtraError, PlayerError, Py2048Error
+
+RETRIES = 5
+"""How often a job is done again after its process or machine was lost."""
+
+
+class RayPool:
+    """The processors of a Ray cluster.
+
+    Args:
+        address: ``auto`` for the cluster that this machine belongs to, or the address of its head,
+            such as ``10.0.0.1:6379``.
+
+    Raises:
+        MissingExtraError: if Ray is not installed.
+        ContestError: if there is no cluster at the address.
+    """
+
+    def __init__(self, address: str) -> None:
+        self._ray = ray = _ray()
+        self._owner = not ray.is_initialized()
+        if self._owner:
+            _connect(ray, address)
+        self._do = ray.remote(num_cpus=1, max_retries=RETRIES)(_attempt_there)
+        self._jobs: dict[Any, Job] = {}
+
+    @property
+    def width(self) -> int:
+        """Two jobs for each processor of the cluster, as it is now: one runs, one waits."""
+        return 2 * max(self._processors, 1)
+
+    @property
+    def place(self) -> str:
+        """How large the cluster is now."""
+        nodes = sum(bool(node["Alive"]) for node in self._ray.nodes())
+        return f"on {nodes} nodes with {self._processors} processors"
+
+    @property
+    def _processors(self) -> int:
+        return int(self._ray.cluster_resources().get("CPU", 0))
+
+    def submit(self, job: Job) -> None:
+        """Take a job on."""
+        self._jobs[self._do.remote(job, version("py2048"))] = job
+
+    def take(self) -> tuple[Job, Done]:
+        """Wait until a job is done and return it with what came of it."""
+        (ready,), _ = self._ray.wait(list(self._jobs), num_returns=1)
+        job = self._jobs.pop(ready)
+        try:
+            answer: Done | Py2048Error = self._ray.get(ready)
+        except self._ray.exceptions.RayError as error:
+            reason = str(error).partition("\n")[0]
+            raise died(job, f"{RETRIES + 1} times; {reason}") from None
+        if isinstance(answer, Py2048Error):
+            raise answer
+        return job, answer
+
+    def close(self) -> None:
+        """Cancel what is not done, and leave the cluster."""
+        for future in self._jobs:
+            self._ray.cancel(future, force=True)
+        self._jobs.clear()
+        if self._owner:
+            self._ray.shutdown()
+
+
+def _ray() -> Any:
+    try:
+        import ray
+    except ImportError:
+        raise MissingExtraError("clusters are run by Ray: pip install 'py2048[cluster]'") from None
+    return ray
+
+
+def _connect(ray: Any, address: str) -> None:
+    try:
+        ray.init(address=address, log_to_driver=False, logging_level="ERROR")
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise ContestError(
+            f"no Ray cluster at {address!r}: {reason} (ray start --head begins one)"
+        ) from None
+
+
+def _attempt_there(job: Job, wanted: str) -> Done | Py2048Error:
+    """Do a job on a machine of the cluster."""
+    if version("py2048") != wanted:
+        return PlayerError(
+            f"a machine of the cluster has py2048 {version('py2048')}, this one {wanted}: "
+            "install the same on all"
+        )
+    return attempt(job)
