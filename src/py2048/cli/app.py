@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 import typer.core
 
-from py2048.cli import course, information, play, records, train
+from py2048.cli import course, evaluate, information, play, records, train
 from py2048.errors import did_you_mean
 
 
@@ -59,6 +59,7 @@ app.command()(records.replay)
 app.command()(records.verify)
 app.command("import")(records.import_replay)
 app.command()(records.scores)
+app.command()(evaluate.evaluate)
 app.command()(train.train)
 app.command()(train.weights)
 app.add_typer(course.app, name="course")
