@@ -1,0 +1,217 @@
+// The board as one sees it: tiles that slide, merge, appear and go. It knows no rule: the server
+// says where each tile goes, and a tile is worth what slid into it.
+import { Cells, element } from "./cells.js";
+import { SETTLE, SLIDE, moves } from "./motion.js";
+
+const POP = [{ scale: 0 }, { scale: 1.2 }, { scale: 1 }];
+const GROW = [{ scale: 0, opacity: 0 }, { scale: 1, opacity: 1 }];
+const SETTLING = { duration: SETTLE, easing: "ease", fill: "backwards" };
+
+const key = ([row, column]) => `${row},${column}`;
+
+export class BoardView {
+  #place;
+  #cells;
+  #layer;
+  #tiles = new Map();
+  #running = [];
+  #after = [];
+
+  /** @param {HTMLElement} place where the board goes */
+  constructor(place) {
+    this.#place = place;
+    this.shape = [0, 0];
+  }
+
+  /** Whether something moves. */
+  get isMoving() {
+    return this.#running.length > 0;
+  }
+
+  /** The tiles as they are shown, for those who want to compare. */
+  get board() {
+    const [rows, columns] = this.shape;
+    return Array.from({ length: rows }, (_, row) =>
+      Array.from({ length: columns }, (_, column) => this.#value([row, column])),
+    );
+  }
+
+  /** Show a board at rest. */
+  show(board) {
+    this.#stop();
+    this.#fit(board.length, board[0].length);
+    this.#layer.replaceChildren();
+    this.#tiles.clear();
+    for (const [cell, value] of filled(board)) this.#put(cell, value);
+    this.#cells.show(board);
+  }
+
+  /** Show the board of a game that begins: all its tiles grow. */
+  appear(board) {
+    this.show(board);
+    for (const tile of this.#tiles.values()) this.#animate(tile, GROW, SETTLING);
+    this.#settle(board);
+  }
+
+  /**
+   * Slide tiles, then let what merged pop and the new tile grow.
+   * @param {{motions: object[], spawn: ?{tile: number, cell: number[]}}} event
+   * @param {number[][]} board the board at the end
+   */
+  move({ motions, spawn }, board) {
+    this.finish();
+    if (!this.#follows(motions, (motion) => this.#tiles.has(key(motion.source)))) {
+      this.show(board);
+      return;
+    }
+    const merged = new Set(motions.filter((motion) => motion.merged).map((m) => key(m.target)));
+    const leaving = this.#slide(motions, merged);
+    for (const { cell, value } of leaving.sums.values()) {
+      this.#animate(this.#put(cell, value, "above"), POP, { ...SETTLING, delay: SLIDE });
+    }
+    if (spawn) {
+      this.#animate(this.#put(spawn.cell, spawn.tile), GROW, { ...SETTLING, delay: SLIDE });
+    }
+    this.#after.push(() => leaving.tiles.forEach((tile) => tile.remove()));
+    this.#settle(board);
+  }
+
+  /** Take a move back: the tile that came goes, the others slide home. */
+  unmove({ motions }, board) {
+    this.finish();
+    this.#cells.show(board);
+    this.#layer.replaceChildren();
+    this.#tiles.clear();
+    for (const { source, target } of motions) {
+      const value = board[target[0]][target[1]];
+      this.#travel(this.#put(target, value), source, target);
+    }
+    this.#settle(board);
+  }
+
+  /** Bring what moves to its end at once. */
+  finish() {
+    for (const animation of this.#running) animation.finish();
+    this.#ended();
+  }
+
+  /** Put the reader's focus on a neighbouring cell. */
+  look(direction) {
+    this.#cells?.go(direction);
+  }
+
+  #slide(motions, merged) {
+    const before = this.#tiles;
+    const leaving = { tiles: [], sums: new Map() };
+    this.#tiles = new Map();
+    for (const { source, target } of motions) {
+      const tile = before.get(key(source));
+      this.#travel(tile, source, target);
+      if (merged.has(key(target))) {
+        const sum = leaving.sums.get(key(target)) ?? { cell: target, value: 0 };
+        sum.value += Number(tile.dataset.value);
+        leaving.sums.set(key(target), sum);
+        leaving.tiles.push(tile);
+      } else {
+        this.#tiles.set(key(target), tile);
+      }
+    }
+    return leaving;
+  }
+
+  #travel(tile, source, target) {
+    at(tile, target);
+    if (key(source) === key(target)) return;
+    const frames = [{ translate: translation(source) }, { translate: translation(target) }];
+    this.#animate(tile, frames, { duration: SLIDE, easing: "ease-in-out" });
+  }
+
+  #animate(tile, frames, timing) {
+    if (moves()) this.#running.push(tile.animate(frames, timing));
+  }
+
+  // Come to rest on exactly the server's board, now or when the last animation has ended.
+  #settle(board) {
+    this.#cells.show(board);
+    this.#after.push(() => {
+      if (!same(this.board, board)) this.show(board);
+    });
+    const running = this.#running;
+    if (!running.length) this.#ended();
+    Promise.allSettled(running.map((animation) => animation.finished)).then(() => {
+      if (this.#running === running) this.#ended();
+    });
+  }
+
+  #ended() {
+    this.#running = [];
+    const after = this.#after;
+    this.#after = [];
+    for (const act of after) act();
+  }
+
+  #stop() {
+    for (const animation of this.#running) animation.cancel();
+    this.#running = [];
+    this.#after = [];
+  }
+
+  #follows(motions, known) {
+    return motions.length === this.#tiles.size && motions.every(known);
+  }
+
+  #value(cell) {
+    return Number(this.#tiles.get(key(cell))?.dataset.value ?? 0);
+  }
+
+  #put(cell, value, layer = "") {
+    const digits = Math.min(String(value).length, 7);
+    const tile = element("div", { class: `tile rank-${rank(value)} digits-${digits} ${layer}` });
+    tile.textContent = value;
+    tile.dataset.value = value;
+    at(tile, cell);
+    this.#layer.append(tile);
+    this.#tiles.set(key(cell), tile);
+    return tile;
+  }
+
+  #fit(rows, columns) {
+    if (this.shape[0] === rows && this.shape[1] === columns) return;
+    this.shape = [rows, columns];
+    this.#cells = new Cells(rows, columns);
+    this.#layer = element("div", { class: "tiles", "aria-hidden": "true" });
+    this.#place.style.setProperty("--rows", rows);
+    this.#place.style.setProperty("--columns", columns);
+    const frame = element("div", { class: "board" }, this.#cells.grid, this.#layer);
+    this.#place.querySelector(".board")?.remove();
+    this.#place.prepend(frame);
+  }
+}
+
+const styles = getComputedStyle(document.documentElement);
+
+/** The number of a tile's style; beyond the table the last ones are repeated. */
+export function rank(value) {
+  const known = Number(styles.getPropertyValue("--ranks"));
+  const beyond = Number(styles.getPropertyValue("--ranks-beyond"));
+  const own = Math.round(Math.log2(value));
+  return own <= known ? own : known + 1 + ((own - known - 1) % beyond);
+}
+
+function* filled(board) {
+  for (const [row, line] of board.entries()) {
+    for (const [column, value] of line.entries()) if (value) yield [[row, column], value];
+  }
+}
+
+function same(one, other) {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+function at(tile, cell) {
+  tile.style.translate = translation(cell);
+}
+
+function translation([row, column]) {
+  return `calc(${column} * (100% + var(--gap))) calc(${row} * (100% + var(--gap)))`;
+}

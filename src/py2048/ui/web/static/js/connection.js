@@ -1,0 +1,104 @@
+// A WebSocket that comes back by itself.
+
+const FIRST_DELAY = 500;
+const LAST_DELAY = 10_000;
+const QUIET = 20_000;
+const PATIENCE = 5_000;
+
+/** After how many milliseconds to try again, for the n-th time in a row. */
+export function delay(attempt, chance = Math.random()) {
+  return Math.min(FIRST_DELAY * 2 ** attempt, LAST_DELAY) * (0.75 + chance / 2);
+}
+
+export class Connection {
+  #address;
+  #listener;
+  #socket = null;
+  #attempt = 0;
+  #retry = 0;
+  #heartbeat = 0;
+  #deadline = 0;
+
+  /**
+   * @param {string} path the path of the socket on this server
+   * @param {{message: (message: object) => void, lost: () => void}} listener
+   */
+  constructor(path, listener) {
+    const address = new URL(path, location.href);
+    address.protocol = address.protocol.replace("http", "ws");
+    this.#address = address;
+    this.#listener = listener;
+    addEventListener("online", () => this.#hurry());
+    addEventListener("pageshow", (event) => event.persisted && this.#hurry());
+    document.addEventListener("visibilitychange", () => {
+      if (document.visibilityState === "visible") this.check();
+    });
+    this.#open();
+  }
+
+  /** Whether messages can be sent. */
+  get isOpen() {
+    return this.#socket?.readyState === WebSocket.OPEN;
+  }
+
+  /** Send a message; say whether it left. */
+  send(message) {
+    if (!this.isOpen) return false;
+    this.#socket.send(JSON.stringify(message));
+    return true;
+  }
+
+  /** See whether the server is still there; if it does not answer soon, connect again. */
+  check() {
+    if (!this.isOpen) this.#hurry();
+    else if (!this.#deadline) {
+      this.send({ type: "ping" });
+      this.#deadline = setTimeout(() => this.#drop(), PATIENCE);
+    }
+  }
+
+  #open() {
+    clearTimeout(this.#retry);
+    const socket = new WebSocket(this.#address);
+    this.#socket = socket;
+    socket.addEventListener("message", ({ data }) => this.#heard(socket, data));
+    socket.addEventListener("close", () => this.#closed(socket));
+  }
+
+  #heard(socket, data) {
+    if (socket !== this.#socket) return;
+    this.#attempt = 0;
+    this.#rest();
+    const message = JSON.parse(data);
+    if (message.type !== "pong") this.#listener.message(message);
+  }
+
+  #rest() {
+    clearTimeout(this.#deadline);
+    clearTimeout(this.#heartbeat);
+    this.#deadline = 0;
+    this.#heartbeat = setTimeout(() => this.check(), QUIET);
+  }
+
+  #drop() {
+    const socket = this.#socket;
+    socket.close();
+    this.#closed(socket);
+  }
+
+  #closed(socket) {
+    if (socket !== this.#socket) return;
+    this.#socket = null;
+    clearTimeout(this.#deadline);
+    clearTimeout(this.#heartbeat);
+    this.#deadline = 0;
+    this.#listener.lost();
+    this.#retry = setTimeout(() => this.#open(), delay(this.#attempt++));
+  }
+
+  #hurry() {
+    if (this.#socket) return;
+    this.#attempt = 0;
+    this.#open();
+  }
+}

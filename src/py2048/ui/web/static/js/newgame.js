@@ -1,0 +1,120 @@
+// The dialog for a new game: its kind, and rules from the list or of one's own.
+import { read, write } from "./settings.js";
+
+const $ = (id) => document.getElementById(id);
+const FIELDS = ["rows", "columns", "start", "spawn", "merging", "scoring", "target"];
+const PAUSE = 200;
+
+export class NewGameDialog {
+  #play;
+  #timer = 0;
+  #asked = 0;
+
+  /** @param {(rules: string, mode: string) => void} play starts a game */
+  constructor(play) {
+    this.#play = play;
+    $("rules").addEventListener("change", () => this.#update());
+    $("own").addEventListener("input", () => this.#update());
+    for (const each of modes()) each.addEventListener("change", () => this.#update());
+    $("new-form").addEventListener("submit", (event) => this.#submitted(event));
+    this.#fill(read("own-rules"));
+  }
+
+  /** The mode chosen last. */
+  get mode() {
+    return read("mode", "casual");
+  }
+
+  /**
+   * Open the dialog.
+   * @param {string} warning what happens to the game on the table, or an empty text
+   * @param {?{rules: {name: string}, mode: string}} game the game on the table
+   */
+  open(warning, game) {
+    const known = [...$("rules").options].some((each) => each.value === game?.rules.name);
+    if (game) $("rules").value = known ? game.rules.name : "own";
+    for (const each of modes()) each.checked = each.value === (game?.mode ?? this.mode);
+    $("new-warning").textContent = warning;
+    $("new-warning").hidden = !warning;
+    this.#update();
+    $("new-dialog").showModal();
+    $("new-play").focus();
+  }
+
+  /** The rules as the server takes them. */
+  get rules() {
+    return $("rules").value === "own" ? ownText() : $("rules").value;
+  }
+
+  #chosenMode() {
+    return modes().find((each) => each.checked).value;
+  }
+
+  #update() {
+    const isOwn = $("rules").value === "own";
+    $("rules-choice").hidden = this.#chosenMode() === "daily";
+    $("own").hidden = !isOwn;
+    clearTimeout(this.#timer);
+    if (isOwn) this.#timer = setTimeout(() => this.#check(), PAUSE);
+    else this.#say($("rules").selectedOptions[0].dataset.summary, false);
+  }
+
+  async #check() {
+    const asked = ++this.#asked;
+    try {
+      const answer = await fetch(`/api/rules?text=${encodeURIComponent(ownText())}`);
+      const rules = await answer.json();
+      if (asked !== this.#asked) return;
+      this.#say(answer.ok ? rules.summary : (rules.error ?? ""), answer.status === 422);
+    } catch {
+      // Out of reach for the moment; the server looks at the rules again when the game starts.
+      this.#say("", false);
+    }
+  }
+
+  #say(text, isWrong) {
+    $("rules-said").textContent = text;
+    $("rules-said").classList.toggle("error", isWrong);
+    $("new-play").disabled = isWrong;
+  }
+
+  #submitted(event) {
+    if (event.submitter?.value !== "play") return;
+    const mode = this.#chosenMode();
+    write("mode", mode);
+    if ($("rules").value === "own") write("own-rules", JSON.stringify(ownFields()));
+    this.#play(mode === "daily" ? "classic" : this.rules, mode);
+  }
+
+  #fill(kept) {
+    if (!kept) return;
+    for (const [name, value] of Object.entries(JSON.parse(kept))) {
+      if (name === "ends") $("own-ends").checked = value;
+      else if ($(`own-${name}`)) $(`own-${name}`).value = value;
+    }
+  }
+}
+
+function modes() {
+  return [...document.querySelectorAll("#new-form [name=mode]")];
+}
+
+function ownFields() {
+  const fields = Object.fromEntries(FIELDS.map((name) => [name, $(`own-${name}`).value.trim()]));
+  return { name: $("own-name").value.trim() || "own", ...fields, ends: $("own-ends").checked };
+}
+
+/** The form in the grammar that records and the command line use. */
+function ownText() {
+  const { name, rows, columns, start, spawn, merging, scoring, target, ends } = ownFields();
+  const parts = [
+    `size=${rows}x${columns}`,
+    `start=${start}`,
+    `spawn=${spawn.toLowerCase()}`,
+    `merging=${merging}`,
+    `scoring=${scoring}`,
+    `target=${target.toLowerCase() || "none"}`,
+    `end=${ends ? "target" : "stuck"}`,
+  ];
+  return `${name}:${parts.join(",")}`;
+}

@@ -1,0 +1,7 @@
+// Numbers as people write them.
+
+/** A whole number with its thousands apart. */
+export const grouped = (value) => Math.round(value).toLocaleString("en-US");
+
+/** A change with its sign. */
+export const signed = (value) => (value < 0 ? `−${grouped(-value)}` : `+${grouped(value)}`);

@@ -1,0 +1,4 @@
+// What every page does.
+import { offerThemes } from "./theme.js";
+
+offerThemes(document.getElementById("theme"));

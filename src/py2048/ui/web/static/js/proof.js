@@ -1,0 +1,20 @@
+// Whether the secret is the one that was committed to, checked in this browser.
+
+/** SHA-256 of a text, in hex. */
+async function digest(text) {
+  const bytes = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Check a secret against its commitment and write what came out. */
+export async function check(commitment, secret, place) {
+  if (!crypto.subtle) {
+    place.textContent = "Your browser checks this only over a secure connection (https).";
+    return;
+  }
+  const fits = (await digest(secret)) === commitment;
+  place.textContent = fits
+    ? "Checked in your browser: the SHA-256 of the secret is the commitment."
+    : "Your browser finds that the SHA-256 of the secret is not the commitment!";
+  place.className = fits ? "good" : "error";
+}

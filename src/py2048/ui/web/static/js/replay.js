@@ -1,0 +1,173 @@
+// The page of a finished game: go through it move by move.
+import { BoardView } from "./board.js";
+import { isTaken } from "./keys.js";
+import { toggleMotion } from "./motion.js";
+import { grouped } from "./numbers.js";
+import { check } from "./proof.js";
+import { rise } from "./scene.js";
+import { Speech, spoken } from "./speech.js";
+import { Turns } from "./turns.js";
+
+const $ = (id) => document.getElementById(id);
+const JUMP = 10;
+const LONGEST_WAIT = 3000;
+
+class Replay {
+  #timer = 0;
+  #wanted = 0;
+
+  constructor(game) {
+    this.turns = new Turns(game);
+    this.view = new BoardView($("board"));
+    this.speech = new Speech($("live"));
+    this.index = 0;
+    this.board = [];
+  }
+
+  get isRunning() {
+    return $("run").getAttribute("aria-pressed") === "true";
+  }
+
+  /** Go to a place without animation. */
+  async seek(index) {
+    const wanted = (this.#wanted = Math.min(Math.max(index, 0), this.turns.total || index));
+    const { board, score } = await this.turns.position(wanted);
+    if (wanted !== this.#wanted) return;
+    this.index = wanted;
+    $("place").max = this.turns.total;
+    this.view.show(board);
+    this.#write(board, score);
+  }
+
+  /** Play the next turn; say whether there was one. */
+  async forward() {
+    if (this.index >= this.turns.total) return false;
+    const turn = await this.turns.turn(this.index);
+    this.#wanted = ++this.index;
+    if (turn.motions) this.view.move(turn, turn.board);
+    if (turn.points) rise(turn.points);
+    this.#write(turn.board, turn.score);
+    this.speech.say(turn.say);
+    return true;
+  }
+
+  /** Take a turn back. */
+  async back() {
+    if (this.index === 0) return;
+    const turn = await this.turns.turn(this.index - 1);
+    const { board, score } = await this.turns.position(this.index - 1);
+    this.#wanted = --this.index;
+    if (turn.motions) this.view.unmove({ motions: turn.motions.map(turned) }, board);
+    else this.view.show(board);
+    this.#write(board, score);
+    this.speech.say(`Back at move ${this.index}. Score ${score}.`);
+  }
+
+  /** Run through the game, or stop. */
+  async toggle() {
+    if (this.isRunning) {
+      this.#run(false);
+      return;
+    }
+    if (this.index >= this.turns.total) await this.seek(0);
+    this.#run(true);
+    this.#tick();
+  }
+
+  /** Stop running. */
+  stop() {
+    this.#run(false);
+  }
+
+  /** Read the board aloud. */
+  read() {
+    this.speech.insist(spoken(this.board));
+  }
+
+  #run(is) {
+    clearTimeout(this.#timer);
+    $("run").setAttribute("aria-pressed", String(is));
+    $("run").textContent = is ? "Pause" : "Play";
+  }
+
+  async #tick() {
+    if (!this.isRunning) return;
+    if (!(await this.forward())) {
+      this.#run(false);
+      return;
+    }
+    const next = this.index < this.turns.total ? await this.turns.turn(this.index) : null;
+    if (this.isRunning) this.#timer = setTimeout(() => this.#tick(), this.#wait(next));
+  }
+
+  #wait(next) {
+    const pace = $("pace").value;
+    if (pace === "real") return Math.min(next?.millis ?? 0, LONGEST_WAIT);
+    return 1000 / Number(pace);
+  }
+
+  #write(board, score) {
+    this.board = board;
+    $("score").textContent = grouped(score);
+    $("moves").textContent = grouped(this.index);
+    $("place").value = this.index;
+    $("place").setAttribute("aria-valuetext", `move ${this.index} of ${this.turns.total}`);
+  }
+}
+
+const turned = ({ source, target, merged }) => ({ source: target, target: source, merged });
+
+const replay = new Replay($("game").dataset.game);
+
+function by(act) {
+  return async () => {
+    replay.stop();
+    await attempt(act);
+  };
+}
+
+async function attempt(act) {
+  try {
+    await act();
+    $("status").textContent = "";
+  } catch {
+    replay.stop();
+    $("status").textContent = "The server is away; try again in a moment.";
+  }
+}
+
+const acts = {
+  first: by(() => replay.seek(0)),
+  back: by(() => replay.back()),
+  forward: by(() => replay.forward()),
+  last: by(() => replay.seek(replay.turns.total)),
+  run: () => attempt(() => replay.toggle()),
+  jumpBack: by(() => replay.seek(replay.index - JUMP)),
+  jumpForward: by(() => replay.seek(replay.index + JUMP)),
+  read: () => replay.read(),
+  motion: () => toggleMotion(),
+};
+const KEYS = {
+  Home: "first", ArrowLeft: "back", ArrowRight: "forward", End: "last", Space: "run",
+  PageUp: "jumpBack", PageDown: "jumpForward", KeyB: "read", KeyX: "motion",
+};
+
+for (const name of ["first", "back", "forward", "last", "run"]) {
+  $(name).addEventListener("click", acts[name]);
+}
+$("place").addEventListener("input", by(() => replay.seek(Number($("place").value))));
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.altKey || event.metaKey || isTaken(event)) return;
+  if (event.shiftKey && event.code.startsWith("Arrow")) {
+    replay.view.look(event.code.slice("Arrow".length).toLowerCase());
+    event.preventDefault();
+  } else if (KEYS[event.code] && event.target.type !== "range") {
+    event.preventDefault();
+    acts[KEYS[event.code]]();
+  }
+});
+
+attempt(() => replay.seek(0));
+if ($("commitment") && $("secret").textContent) {
+  check($("commitment").textContent, $("secret").textContent, $("proof"));
+}
