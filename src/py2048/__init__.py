@@ -1,16 +1,20 @@
 """py2048: the game 2048, to play it, to teach with it, to study it.
 
 The names below are the public API; ``docs/reference`` describes them, and the layers behind
-them are drawn in ``ARCHITECTURE.md``.
+them are drawn in ``ARCHITECTURE.md``. A name is loaded when it is first used: whoever opens a
+window or reads one module does not wait for the others.
 """
 
 from __future__ import annotations
 
-from py2048.engine import Board, Direction, Motion, Slide
-from py2048.errors import Py2048Error
-from py2048.game import Game, Outcome, Record, Spawn, Turn
-from py2048.players import Player, list_players, make_player
-from py2048.rules import Merging, Rules, get_rules, list_rules
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from py2048.engine import Board, Direction, Motion, Slide
+    from py2048.errors import Py2048Error
+    from py2048.game import Game, Outcome, Record, Spawn, Turn
+    from py2048.players import Player, list_players, make_player
+    from py2048.rules import Merging, Rules, get_rules, list_rules
 
 __version__ = "0.1.0"
 
@@ -33,3 +37,29 @@ __all__ = [
     "list_rules",
     "make_player",
 ]
+
+_HOMES = {
+    "engine": ("Board", "Direction", "Motion", "Slide"),
+    "errors": ("Py2048Error",),
+    "game": ("Game", "Outcome", "Record", "Spawn", "Turn"),
+    "players": ("Player", "list_players", "make_player"),
+    "rules": ("Merging", "Rules", "get_rules", "list_rules"),
+}
+"""Where the names above come from."""
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name, or one of the packages that hold them."""
+    from importlib import import_module
+
+    if name in _HOMES:
+        return import_module(f"{__name__}.{name}")
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{home}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Return the names that users see: what is loaded already and the public API."""
+    return sorted({*globals(), *__all__})

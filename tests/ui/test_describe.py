@@ -55,7 +55,7 @@ def test_eight_takes_an() -> None:
     session.subscribe(lambda event: session_start.append(describe(event)))
     session.start(get_rules("2x4"), board=Board.parse("8 . . 2\n. . . ."))
     assert session_start == [
-        "New game, 2 by 4. An 8 at row 1, column 1. A 2 at row 1, column 4. Score 0. Best 0."
+        "New game, 2 by 4. An 8 at row 1, column 1. A 2 at row 1, column 4. Score 0."
     ]
 
 
@@ -64,7 +64,7 @@ def test_a_full_board_is_summed_up() -> None:
     session, sentences = Session(), []
     session.subscribe(lambda event: sentences.append(describe(event)))
     session.start(board=Board.parse("2 4 2 4\n. 16 . .\n. . . .\n2 . . ."))
-    assert sentences == ["New game, 4 by 4. 6 tiles, the largest 16. Score 0. Best 0."]
+    assert sentences == ["New game, 4 by 4. 6 tiles, the largest 16. Score 0."]
 
 
 def test_refusals_say_whether_they_cost() -> None:
@@ -102,7 +102,7 @@ def test_a_stuck_game_says_that_no_move_is_left() -> None:
     session, sentences = Session(), []
     session.subscribe(lambda event: sentences.append(describe(event)))
     session.start(board=Board.parse(stuck))
-    assert sentences[-1] == "Game over: no move is left. Score 0. Best 0."
+    assert sentences[-1] == "Game over: no move is left. Score 0."
 
 
 def test_a_hint_ranks_the_directions() -> None:

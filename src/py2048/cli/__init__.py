@@ -14,20 +14,38 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Args:
         arguments: the words after ``py2048``; by default those of the process.
     """
-    from py2048.cli.app import app
-    from py2048.cli.click import ClickException
-
+    words = sys.argv[1:] if arguments is None else arguments
     try:
-        status = app(args=arguments, prog_name="py2048", standalone_mode=False)
-    except ClickException as error:
-        return _fail(error.format_message(), error.exit_code)
+        return _run(words) if words else _open_game()
     except Py2048Error as error:
         return _fail(str(error), 2)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
         return _reader_has_gone()
+
+
+def _run(words: Sequence[str]) -> int:
+    from py2048.cli.app import app
+    from py2048.cli.click import ClickException
+
+    try:
+        status = app(args=words, prog_name="py2048", standalone_mode=False)
+    except ClickException as error:
+        return _fail(error.format_message(), error.exit_code)
     return status if isinstance(status, int) else 0
+
+
+def _open_game() -> int:
+    """Open the best screen there is; without a terminal, watch a computer game.
+
+    No word has to be understood for that, so the window need not wait for the parser.
+    """
+    if not sys.stdout.isatty():
+        return _run(["watch"])
+    from py2048.cli.screens import open_last_game
+
+    return open_last_game()
 
 
 def _fail(message: str, status: int) -> int:

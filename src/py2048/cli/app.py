@@ -38,16 +38,14 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(invoke_without_command=True)
-def _open(
-    context: typer.Context,
+@app.callback()
+def _common(
     _version: Annotated[
         bool,
         typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version"),
     ] = False,
 ) -> None:
-    if context.invoked_subcommand is None:
-        raise typer.Exit(play.open_game())
+    """Take the options that stand before a command."""
 
 
 app.command()(play.play)

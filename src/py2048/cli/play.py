@@ -1,13 +1,10 @@
-"""``py2048``, ``play`` and ``watch``: opening a game on the best screen there is."""
+"""``play`` and ``watch``: a game of one's own, and a computer's."""
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
-from contextlib import closing
-from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,22 +18,14 @@ from py2048.cli.options import (
     chosen_seed,
     print_json,
 )
+from py2048.cli.screens import Screen, Wish, open_screen
 from py2048.engine.rng import derive_seed, random_seed
-from py2048.errors import Py2048Error
 from py2048.players import make_player
-from py2048.session import Event, Moved, Session, open_session
-from py2048.ui.describe import describe
+
+if TYPE_CHECKING:
+    from py2048.session import Event, Session
 
 WATCHED_PLAYER = "expectimax"
-
-
-class Screen(StrEnum):
-    """Where to play."""
-
-    AUTO = "auto"
-    DESKTOP = "desktop"
-    TERMINAL = "terminal"
-    LINES = "lines"
 
 
 def play(
@@ -76,90 +65,7 @@ def play(
         if not (goes_on and session.resume(wanted if is_chosen else None)):
             session.start(wanted, seed=number)
 
-    screen = _chosen_screen(ui)
-    show = _desktop if screen is Screen.DESKTOP else _beside_the_prompt(screen)
-    return show(open_session if save else Session, begin, theme, reduced_motion, player)
-
-
-def open_game() -> int:
-    """Open the best screen there is; without a terminal, watch a computer game."""
-    if sys.stdout.isatty():
-        return play()
-    return watch()
-
-
-Opener = Callable[[], Session]
-Begin = Callable[[Session], None]
-Show = Callable[[Opener, Begin, str | None, bool, str | None], int]
-"""Opens a session and a screen on it: (open, begin, theme, reduced_motion, player) -> status."""
-
-
-def _chosen_screen(ui: Screen) -> Screen:
-    """Return the screen to open; where a window was wanted and cannot be, say why."""
-    from py2048.ui import desktop
-
-    is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
-    if ui is Screen.AUTO and not (is_terminal and desktop.has_display()):
-        return Screen.TERMINAL if is_terminal else Screen.LINES
-    if ui in (Screen.AUTO, Screen.DESKTOP):
-        trouble = desktop.trouble()
-        if trouble:
-            return _instead_of_a_window(trouble)
-        return Screen.DESKTOP
-    return ui
-
-
-def _instead_of_a_window(trouble: str) -> Screen:
-    """Say why there is no window, and return the terminal's game, if there is a terminal."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise Py2048Error(trouble)
-    print(f"py2048: {trouble}; here is the terminal's game instead", file=sys.stderr)
-    return Screen.TERMINAL
-
-
-def _desktop(
-    opener: Opener, begin: Begin, theme: str | None, reduced_motion: bool, player: str | None
-) -> int:
-    from py2048.storage import data_folder
-    from py2048.ui import desktop
-
-    try:
-        return desktop.run(
-            opener,
-            theme=theme,
-            reduced_motion=reduced_motion,
-            player=player,
-            watch=player is not None,
-            begin=begin,
-            memory=data_folder() / "desktop.json",
-        )
-    except desktop.NoDesktopError as error:
-        screen = _instead_of_a_window(str(error))
-    return _beside_the_prompt(screen)(opener, begin, theme, reduced_motion, player)
-
-
-def _beside_the_prompt(ui: Screen) -> Show:
-    return _lines if ui is Screen.LINES else _terminal
-
-
-def _terminal(
-    opener: Opener, begin: Begin, theme: str | None, reduced_motion: bool, player: str | None
-) -> int:
-    from py2048.ui import terminal
-
-    with closing(opener()) as session:
-        begin(session)
-        return terminal.run(session, theme=theme, reduced_motion=reduced_motion, player=player)
-
-
-def _lines(
-    opener: Opener, begin: Begin, _theme: str | None, _reduced_motion: bool, player: str | None
-) -> int:
-    from py2048.ui.terminal import lines
-
-    with closing(opener()) as session:
-        begin(session)
-        return lines.run(session, sys.stdin, sys.stdout, player=player)
+    return open_screen(ui, Wish(begin, theme, reduced_motion, player, save))
 
 
 def watch(
@@ -176,6 +82,8 @@ def watch(
     json: JsonOption = False,
 ) -> int:
     """Watch a computer game, printed as it goes. Nothing is saved."""
+    from py2048.session import Session  # costs more than a window's first picture
+
     wanted, first = chosen_rules(rules, size), chosen_seed(seed)
     adviser = make_player(player)
     base = random_seed() if first is None else first
@@ -196,6 +104,9 @@ def watch(
 
 
 def _printer(delay: float) -> Callable[[Event], None]:
+    from py2048.session import Moved
+    from py2048.ui.describe import describe
+
     def show(event: Event) -> None:
         print(describe(event), flush=True)
         if isinstance(event, Moved) and delay:

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 from py2048.errors import StaleGameError, StorageError
 from py2048.storage.location import data_folder
-from py2048.storage.values import (
-    Account,
-    GameChange,
-    RecordSummary,
-    Round,
-    SavedGame,
-    ScoreSummary,
-)
 
 if TYPE_CHECKING:
     from py2048.storage.store import Store
+    from py2048.storage.values import (
+        Account,
+        GameChange,
+        RecordSummary,
+        Round,
+        SavedGame,
+        ScoreSummary,
+    )
 
 __all__ = [
     "Account",
@@ -62,4 +62,8 @@ def __getattr__(name: str) -> Any:
         from py2048.storage.store import Store
 
         return Store
+    if name in __all__:
+        from py2048.storage import values
+
+        return getattr(values, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from time import monotonic
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from py2048.session import Hint, Session
-from py2048.ui.thinking import Thinker
+if TYPE_CHECKING:
+    from py2048.session import Hint, Session
+    from py2048.ui.thinking import Thinker
 
 PURPOSE = "autoplay"
 SPEEDS = (1, 2, 4, 8, 16, 32, 1000)

@@ -48,7 +48,7 @@ def _(event: GameStarted) -> str:
     rows, columns = event.board.shape
     opening = "Game resumed" if event.resumed else "New game"
     tiles = _tiles(event.board)
-    return f"{opening}, {rows} by {columns}. {tiles} Score {event.score}. Best {event.best}."
+    return f"{opening}, {rows} by {columns}. {tiles} Score {event.score}.{_best(event.best)}"
 
 
 @_describe.register
@@ -88,8 +88,8 @@ def _(event: GameOver) -> str:
         Outcome.LOST: "Game over: no move is left.",
         Outcome.ENDED: "Game over: no move is left.",
     }.get(event.outcome, "Game over.")
-    best = "A new best!" if event.is_best else f"Best {event.best}."
-    return f"{ending} Score {event.score}. {best}"
+    best = " A new best!" if event.is_best else _best(event.best)
+    return f"{ending} Score {event.score}.{best}"
 
 
 @_describe.register
@@ -184,6 +184,11 @@ def _place(cell: Cell) -> str:
 
 def _name(direction: Direction) -> str:
     return str(direction).capitalize()
+
+
+def _best(score: int) -> str:
+    """The best score of a person, where there is one: a computer's games set none."""
+    return f" Best {score}." if score else ""
 
 
 def _signed(points: int) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from py2048.session import Hint
+if TYPE_CHECKING:
+    from py2048.session import Hint
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from py2048.cli import play as command
+from py2048.cli import screens as command
 from py2048.errors import Py2048Error
 from py2048.session import Session, open_session
 from py2048.ui import desktop
@@ -146,16 +146,16 @@ def test_without_tkinter_the_terminal_opens_and_the_package_is_named(
     monkeypatch.setenv("DISPLAY", ":0")
     monkeypatch.setattr(desktop, "has_tkinter", lambda: False)
     with pytest.raises(Py2048Error, match="python3-tk"):
-        command._chosen_screen(command.Screen.DESKTOP)
+        command.choose_screen(command.Screen.DESKTOP)
     for stream in (sys.stdin, sys.stdout):
         monkeypatch.setattr(stream, "isatty", lambda: True)
-    assert command._chosen_screen(command.Screen.AUTO) is command.Screen.TERMINAL
+    assert command.choose_screen(command.Screen.AUTO) is command.Screen.TERMINAL
     assert "python3-tk" in capsys.readouterr().err
     monkeypatch.setattr(desktop, "has_tkinter", lambda: True)
-    assert command._chosen_screen(command.Screen.AUTO) is command.Screen.DESKTOP
+    assert command.choose_screen(command.Screen.AUTO) is command.Screen.DESKTOP
     monkeypatch.delenv("DISPLAY")
     if sys.platform == "linux":
-        assert command._chosen_screen(command.Screen.AUTO) is command.Screen.TERMINAL
+        assert command.choose_screen(command.Screen.AUTO) is command.Screen.TERMINAL
         assert "display" in desktop.trouble()
 
 

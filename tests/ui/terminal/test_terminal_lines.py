@@ -36,7 +36,7 @@ def test_a_short_game() -> None:
     lines.run(session, io.StringIO("left\nu\nundo\nredo\nundo\nu\nscore\nquit\nleft\n"), out)
     assert out.getvalue().splitlines() == [
         GREETING,
-        "New game, 4 by 4. A 2 at row 1, column 3. A 2 at row 3, column 3. Score 0. Best 0.",
+        "New game, 4 by 4. A 2 at row 1, column 3. A 2 at row 3, column 3. Score 0.",
         "Left: nothing merged. A 2 at row 2, column 4. Score 0.",
         "Up: merged 2 and 2 into 4, plus 4. A 2 at row 2, column 1. Score 4.",
         "Undone: up. Score 0.",
@@ -83,7 +83,7 @@ def test_new_asks_while_a_game_is_in_progress() -> None:
     answers = transcript("left\nnew\nno\nnew\nscore\nyes\nnew 3x4\nyes\n")
     question = "A game is in progress. Start a new one? Type yes or no."
     assert answers[1:4] == [question, "The game goes on.", question]
-    assert answers[4] == "Score 0. Best 0. 1 move."
+    assert answers[4] == "Score 0. 1 move."
     assert answers[5].startswith("Unknown command 'yes'")
     assert answers[6] == question
     assert answers[7].startswith("New game, 3 by 4.")
@@ -104,7 +104,7 @@ def test_a_hint_ranks_the_moves_and_auto_plays_them() -> None:
 def test_the_end_is_announced_and_moves_are_refused_kindly() -> None:
     """After the end moves and hints say what can be done; undo still works."""
     answers = transcript("left\nhint\nhelp\n", board="2 4 2\n4 2 4", rules="classic:size=2x3")
-    assert answers[0] == "Game over: no move is left. Score 0. Best 0."
+    assert answers[0] == "Game over: no move is left. Score 0."
     assert answers[1:3] == ["The game is over. Type new or undo."] * 2
     assert answers[3:] == list(lines.HELP)
 

@@ -6,16 +6,19 @@ import time
 import tkinter as tk
 from collections.abc import Callable, Sequence
 from functools import partial
-
-from PIL.Image import Image
+from typing import TYPE_CHECKING
 
 from py2048.engine import Board, Direction
-from py2048.session import Hint
 from py2048.ui.desktop import motion, pictures
 from py2048.ui.desktop.banner import BannerView
 from py2048.ui.desktop.geometry import Grid, swipe
 from py2048.ui.desktop.photos import Photos
 from py2048.ui.themes import Theme
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from py2048.session import Hint
 
 FRAME = 1 / 60
 STEPS = 16

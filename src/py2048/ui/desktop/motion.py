@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from py2048.engine import Board, Cell, Motion
-from py2048.session import Moved, Undone
+if TYPE_CHECKING:
+    from py2048.engine import Board, Cell, Motion
+    from py2048.session import Moved, Undone
 
 SLIDE = 0.1
 SETTLE = 0.2

@@ -115,9 +115,9 @@ class Presenter:
         self._autoplay.stop()
         self._screen.say(describe(event))
         title = "You win!" if self._session.game.has_won else "Game over!"
-        best = "A new best!" if event.is_best else f"Best {event.best:,}"
+        best = " A new best!" if event.is_best else f" Best {event.best:,}" if event.best else ""
         choices = (Choice("New game", "new"), Choice("Undo", "undo"), Choice("Watch it", "replay"))
-        banner = Banner(title, f"Score {event.score:,}. {best}", choices)
+        banner = Banner(title, f"Score {event.score:,}.{best}", choices)
         self._screen.cover(banner, is_animated=self.is_animated)
 
     @show.register

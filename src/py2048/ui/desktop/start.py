@@ -10,15 +10,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from py2048.engine import Direction
 from py2048.errors import StorageError
-from py2048.session import Session
 from py2048.ui.desktop import NoDesktopError
 from py2048.ui.desktop.memory import Memory
 from py2048.ui.desktop.window import HEIGHT, LEAST_HEIGHT, LEAST_WIDTH, WIDTH, Window
 from py2048.ui.themes import DEFAULT_THEME, Theme, ThemeError, get_theme
 
 if TYPE_CHECKING:
+    from py2048.engine import Direction
+    from py2048.session import Session
     from py2048.ui.desktop.app import DesktopApp
 
 SIGNALS = 400
@@ -77,7 +77,7 @@ class Running:
         root.bind("<Key>", self._press)
         root.bind("<<Quit>>", lambda _: self.close())
         root.protocol("WM_DELETE_WINDOW", self.close)
-        if isinstance(self._session, Session):
+        if not callable(self._session):
             self._open(self._session)
 
     def first_frame(self) -> None:
@@ -91,11 +91,13 @@ class Running:
         _set_icon(self.root)
 
     def _open_store(self) -> None:
-        assert not isinstance(self._session, Session)
+        assert callable(self._session)
         trouble = ""
         try:
             self._opened = self._session()
         except StorageError as error:
+            from py2048.session import Session
+
             self._opened, trouble = Session(), str(error)
         self._open(self._opened)
         if trouble:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import tkinter as tk
 from collections.abc import Callable
 from tkinter import ttk
+from typing import TYPE_CHECKING
 
-from py2048.engine import Direction
-from py2048.session import Hint
 from py2048.ui.autoplay import SPEEDS, Autoplay
 from py2048.ui.desktop import motion, style
 from py2048.ui.desktop.actions import BY_NAME
@@ -15,6 +14,10 @@ from py2048.ui.desktop.banner import Banner
 from py2048.ui.desktop.board_view import BoardView
 from py2048.ui.desktop.header import Header, Status
 from py2048.ui.themes import Theme
+
+if TYPE_CHECKING:
+    from py2048.engine import Direction
+    from py2048.session import Hint
 
 WIDTH, HEIGHT = 480, 640
 LEAST_WIDTH, LEAST_HEIGHT = 240, 300

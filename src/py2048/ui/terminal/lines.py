@@ -163,8 +163,9 @@ class LineMode:
 
     def _score(self, _: str) -> None:
         game = self._session.game
+        best = f" Best {self._session.best}." if self._session.best else ""
         moves = "1 move" if game.ply == 1 else f"{game.ply} moves"
-        self._write(f"Score {game.score}. Best {self._session.best}. {moves}.")
+        self._write(f"Score {game.score}.{best} {moves}.")
 
     def _rules(self, _: str) -> None:
         rules = self._session.rules
