@@ -35,6 +35,13 @@ class Boards(Games):
             connection.execute(sa.insert(rounds), {**facts, "secret": secret})
         return self.load_game(row["id"])
 
+    def discard_round(self, game_id: str, revision: int) -> None:
+        """Throw a game on the server away, unless somebody has gone on with it."""
+        with self._writing() as connection:
+            unchanged = (games.c.id == game_id, games.c.revision == revision)
+            if connection.execute(sa.delete(games).where(*unchanged)).rowcount:
+                connection.execute(sa.delete(rounds).where(rounds.c.game_id == game_id))
+
     def find_round(self, game_id: str) -> Round | None:
         """Return what a game on the server has besides, None for other games."""
         return self._one_round(rounds.c.game_id == game_id)
@@ -91,21 +98,45 @@ class Boards(Games):
             )
             return [_summary(row) for row in found]
 
+    def open_rounds(self, owner: str) -> list[Row[Any]]:
+        """Return an account's games that go on, the last changed first, as `live_games` does."""
+        return self._open(games.c.owner == owner, games.c.is_over.is_(False), limit=1000)
+
+    def find_open_round(self, game_id: str) -> Row[Any] | None:
+        """Return a game that has no record yet, as `live_games` does; None if there is none."""
+        found = self._open(games.c.id == game_id, limit=1)
+        return found[0] if found else None
+
     def live_games(self, since: str, *, limit: int = 20) -> list[Row[Any]]:
         """Return the games on the server that changed at `since` or later, the last first.
 
         Each row has the columns of a game, its round's `mode` and `day` and its player's `name`.
         """
+        goes_on = (games.c.length > 0, games.c.is_over.is_(False))
+        return self._open(games.c.updated >= since, *goes_on, limit=limit)
+
+    def _open(self, *conditions: sa.ColumnElement[bool], limit: int) -> list[Row[Any]]:
         query = (
             sa.select(games, rounds.c.mode, rounds.c.day, accounts.c.name)
             .join(rounds, rounds.c.game_id == games.c.id)
             .join(accounts, accounts.c.id == games.c.owner)
-            .where(games.c.updated >= since, games.c.length > 0, games.c.is_over.is_(False))
+            .where(*conditions)
             .order_by(games.c.updated.desc(), games.c.id)
             .limit(limit)
         )
         with self._reading() as connection:
             return list(connection.execute(query))
+
+    def tile_counts(self, owner: str) -> list[tuple[int, int]]:
+        """Return how many finished games of an account ended with which largest tile."""
+        query = (
+            sa.select(records.c.max_tile, sa.func.count())
+            .where(records.c.owner == owner)
+            .group_by(records.c.max_tile)
+            .order_by(records.c.max_tile)
+        )
+        with self._reading() as connection:
+            return [(tile, games) for tile, games in connection.execute(query)]
 
     def rounds_left_behind(self, before: str, *, limit: int = 100) -> list[str]:
         """Return the games on the server that are over and last changed before a time."""

@@ -131,12 +131,17 @@ class Games(Access):
         Raises:
             StorageError: There is no such game, or it is finished or discarded.
         """
+        found = self.find_game(game_id)
+        if found is None:
+            raise StorageError(f"no game {game_id!r} is in progress in {self.name}")
+        return found
+
+    def find_game(self, game_id: str) -> SavedGame | None:
+        """Return the game in progress, None if there is none."""
         with self._reading() as connection:
             query = sa.select(games).where(games.c.id == game_id)
             found = _with_turns(connection, connection.execute(query).all())
-        if not found:
-            raise StorageError(f"no game {game_id!r} is in progress in {self.name}")
-        return found[0]
+        return found[0] if found else None
 
     def current_game(self, owner: str = "local", rules: str | None = None) -> SavedGame | None:
         """Return the owner's game to go on with: the last changed one that is not over."""

@@ -1,0 +1,110 @@
+"""``serve``, ``backup`` and ``restore``: the web server and its store."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+class LogLevel(StrEnum):
+    """What to write down."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+DatabaseOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="The database, such as postgresql://user:password@host/name or sqlite:///file. "
+        "By default PY2048_DATABASE_URL, else a file in the data folder.",
+    ),
+]
+
+
+def serve(
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; 0.0.0.0 lets other machines in.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="The port to listen on; 0 takes a free one.")
+    ] = 2048,
+    database: DatabaseOption = None,
+    public_url: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL", help="Where browsers find the server, when a proxy stands before it."
+        ),
+    ] = None,
+    moves_rate: Annotated[
+        float, typer.Option(min=0.1, help="Moves a second that one player may make for long.")
+    ] = 30.0,
+    address_rate: Annotated[
+        float, typer.Option(min=0.1, help="Messages a second from one address, a class together.")
+    ] = 600.0,
+    requests_rate: Annotated[
+        float, typer.Option(min=0.1, help="Requests a second for pages, from one address.")
+    ] = 30.0,
+    sockets: Annotated[
+        int, typer.Option(min=1, help="Players connected at the same time, in all.")
+    ] = 5000,
+    sockets_per_address: Annotated[
+        int, typer.Option(min=1, help="Players connected at the same time from one address.")
+    ] = 200,
+    log_level: Annotated[LogLevel, typer.Option(help="What to write to standard error.")] = (
+        LogLevel.INFO
+    ),
+) -> int:
+    """Serve the game to browsers, until you press Ctrl+C. Needs the extra web."""
+    from py2048.storage import data_folder
+    from py2048.ui.web import Settings, find_key, serve
+
+    serve(
+        Settings(
+            key=find_key(data_folder()),
+            database=database,
+            host=host,
+            port=port,
+            public_url=public_url,
+            moves_rate=moves_rate,
+            address_rate=address_rate,
+            requests_rate=requests_rate,
+            sockets=sockets,
+            sockets_per_address=sockets_per_address,
+        ),
+        log_level.value,
+    )
+    return 0
+
+
+def backup(
+    file: Annotated[Path, typer.Argument(help="The file to write, such as monday.2048.jsonl.gz.")],
+    database: DatabaseOption = None,
+) -> int:
+    """Copy the whole store, with all games and accounts, to FILE. Players may go on meanwhile."""
+    from py2048.storage import open_store
+
+    with closing(open_store(database)) as store:
+        rows = store.back_up(file)
+    print(f"{file}: {rows:,} rows of {store.name}")
+    return 0
+
+
+def restore(
+    file: Annotated[Path, typer.Argument(help="A file that backup has written.")],
+    database: DatabaseOption = None,
+) -> int:
+    """Fill an empty store, of any kind of database, from the backup in FILE."""
+    from py2048.storage import open_store
+
+    with closing(open_store(database)) as store:
+        rows = store.restore(file)
+    print(f"{store.name}: {rows:,} rows of {file}")
+    return 0

@@ -1,0 +1,347 @@
+"""The house: the use cases of a server, on its store. Methods may block; threads may share it."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, fields
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from py2048.engine import rng
+from py2048.engine.board import Board
+from py2048.errors import Py2048Error, RecordError, StaleGameError, StorageError
+from py2048.game import Record
+from py2048.game.notation import encode_step
+from py2048.game.spawning import start_from
+from py2048.rules import Rules, get_rules
+from py2048.session.keeper import restore
+from py2048.session.online.fairness import (
+    check_fair,
+    commitment_of,
+    daily_seed,
+    draws_of,
+    new_secret,
+)
+from py2048.session.online.table import DAILY, MODES, RANKED, RefusedError, Table
+from py2048.session.play import Play
+from py2048.storage import Account, RecordSummary, Round, SavedGame, open_store
+
+if TYPE_CHECKING:
+    from py2048.storage import Store
+
+LARGEST_SIDE = 16
+LONGEST_RULES = 400
+MOST_OPEN_GAMES = 100
+"""So many games that go on may an account have."""
+
+IDLE = timedelta(hours=1)
+"""After so long a game without a move is thrown away."""
+
+BOARDS = ("ranked", "assisted", "computer", "daily")
+"""The boards of scores, each for itself."""
+
+
+LIVE = timedelta(minutes=5)
+"""A game counts as live for so long after its last move."""
+
+
+@dataclass(frozen=True)
+class OpenGame:
+    """A game that goes on, without its turns.
+
+    Attributes:
+        id: the game.
+        owner: the account.
+        name: its name, None for a guest.
+        rules: the text of the rules.
+        mode: ranked, casual or daily.
+        score: the score now.
+        position: how many turns are played.
+        is_over: whether it is over.
+        max_tile: the largest tile on the board; 0 before the first turn.
+        day: the date of a daily game.
+        started: when it began, ISO 8601 in UTC.
+        updated: when it last changed, likewise.
+    """
+
+    id: str
+    owner: str
+    name: str | None
+    rules: str
+    mode: str
+    score: int
+    position: int
+    is_over: bool
+    max_tile: int
+    day: str | None
+    started: str
+    updated: str
+
+    @classmethod
+    def of(cls, row: Any) -> OpenGame:
+        """Return the game in a row of the store."""
+        known = row._mapping | {"max_tile": row.extra.get("max_tile", 0)}
+        return cls(**{field.name: known[field.name] for field in fields(cls)})
+
+
+class House:
+    """A server's games: dealt, seated, finished and looked up.
+
+    Args:
+        store: where everything is kept.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def account(self, account_id: str) -> Account:
+        """Return the account, or what a guest's will be when it is written down."""
+        found = self.store.find_account(account_id)
+        return found or Account(account_id, None, None, 0, "")
+
+    def deal(self, account_id: str, rules: str, mode: str) -> Table:
+        """Begin a game; a daily one of today that was begun already is returned instead.
+
+        Raises:
+            RefusedError: if the rules or the mode make no game here, or too many games go on.
+            StorageError: if the store cannot be written.
+        """
+        if mode not in MODES:
+            raise RefusedError("malformed", f"no mode is called {mode!r}: take one of {MODES}")
+        if mode == DAILY:
+            return self._deal_daily(account_id)
+        wanted = checked_rules(rules)
+        self._make_room(account_id)
+        secret = new_secret()
+        start = start_from(wanted, draws_of(secret))
+        return self._begin(account_id, wanted, start, mode=mode, secret=secret)
+
+    def _deal_daily(self, account_id: str) -> Table:
+        today = datetime.now(UTC).date()
+        there = self.store.find_daily(account_id, today.isoformat())
+        if there is not None:
+            return self.seat(there.game_id)
+        rules, seed = get_rules("classic"), daily_seed(today)
+        start = start_from(rules, lambda counter: rng.draw(rng.key_of(seed), counter))
+        day = today.isoformat()
+        try:
+            return self._begin(account_id, rules, start, mode=DAILY, day=day, seed=seed)
+        except StorageError:
+            there = self.store.find_daily(account_id, day)  # another tab was faster
+            if there is None:
+                raise
+            return self.seat(there.game_id)
+
+    def _begin(
+        self,
+        account_id: str,
+        rules: Rules,
+        start: Board,
+        *,
+        mode: str,
+        day: str | None = None,
+        secret: str = "",
+        seed: int | None = None,
+    ) -> Table:
+        account = self.account(account_id)
+        saved = self.store.create_round(
+            mode=mode, day=day, secret=secret, owner=account_id, rules=str(rules), seed=seed,
+            start=str(start), player=account.name or guest_name(account_id),
+        )  # fmt: skip
+        round_ = Round(saved.id, account_id, mode, day, secret, account.name)
+        return Table(self.store, saved, round_)
+
+    def _make_room(self, account_id: str) -> None:
+        """Discard old games without a move, and refuse more than an account may have."""
+        headers = self.store.open_rounds(account_id)
+        idle = _utc(datetime.now(UTC) - IDLE)
+        empty = [row for row in headers if not row.length and not row.day and row.updated < idle]
+        for row in empty:
+            self.store.discard_round(row.id, row.revision)
+        if len(headers) - len(empty) >= MOST_OPEN_GAMES:
+            raise RefusedError(
+                "too_many", f"{MOST_OPEN_GAMES} of your games go on: finish one before the next"
+            )
+
+    def seat(self, game_id: str) -> Table:
+        """Return a table with a game that goes on or is over.
+
+        Raises:
+            RefusedError: if there is none.
+            StorageError: if it cannot be read back.
+        """
+        round_ = self.store.find_round(game_id)
+        saved = self.saved_game(game_id) or self._finished_game(game_id)
+        if round_ is None or saved is None:
+            raise RefusedError("unknown_game", f"no game {game_id!r} goes on here")
+        return Table(self.store, saved, round_)
+
+    def open_games(self, account_id: str) -> list[OpenGame]:
+        """Return the account's games that go on, the last changed first."""
+        return [OpenGame.of(row) for row in self.store.open_rounds(account_id)]
+
+    def open_game(self, game_id: str) -> OpenGame | None:
+        """Return a game that goes on, or is over and not yet a record; None if there is none."""
+        row = self.store.find_open_round(game_id)
+        return None if row is None else OpenGame.of(row)
+
+    def live_games(self) -> list[OpenGame]:
+        """Return the games of the last minutes that go on, the last changed first."""
+        return [OpenGame.of(row) for row in self.store.live_games(_utc(datetime.now(UTC) - LIVE))]
+
+    def export(self, account_id: str) -> dict[str, Any]:
+        """Return all that is kept of an account; secrets of games that go on stay secret."""
+        exported = self.store.export_account(account_id)
+        going_on = {game["id"] for game in exported["games"]}
+        for round_ in exported["rounds"]:
+            if round_["game_id"] in going_on:
+                round_["secret"] = commitment_of(round_["secret"]) if round_["secret"] else ""
+        return exported
+
+    def saved_game(self, game_id: str) -> SavedGame | None:
+        """Return a game that goes on, None if it does not or does not exist."""
+        return self.store.find_game(game_id)
+
+    def _finished_game(self, game_id: str) -> SavedGame | None:
+        """Return a finished game as it was when it was over."""
+        summary = self.store.find_summary(game_id)
+        if summary is None:
+            return None
+        record = Record.from_json(self.store.load_record(game_id))
+        turns = tuple(encode_step(*step, record.rules.shape) for step in record.steps)
+        return SavedGame(
+            id=game_id, owner=summary.owner, rules=summary.rules, seed=record.seed,
+            start=str(record.start), player=summary.player, started=summary.started,
+            updated=summary.finished, turns=turns, position=len(turns), score=record.score,
+            is_over=True, revision=len(turns) + 2 * record.undos + record.hints,
+            undos=record.undos, hints=record.hints,
+            extra={"computer": summary.category == "computer"},
+            millis=record.times or (0,) * len(turns),
+        )  # fmt: skip
+
+    def record(self, game_id: str) -> tuple[RecordSummary, Record] | None:
+        """Return a finished game, None if there is none.
+
+        Raises:
+            RecordError: if it is damaged.
+        """
+        summary = self.store.find_summary(game_id)
+        if summary is None:
+            return None
+        return summary, Record.from_json(self.store.load_record(game_id))
+
+    def record_text(self, game_id: str) -> str | None:
+        """Return the file of a finished game's record, None if there is none.
+
+        Records of games that were not played on the server are not given away.
+        """
+        if self.store.find_round(game_id) is None or self.store.find_summary(game_id) is None:
+            return None
+        return self.store.load_record(game_id)
+
+    def commitment(self, round_: Round) -> str | None:
+        """Return what was shown of a game's secret at its start; None for a known seed."""
+        return commitment_of(round_.secret) if round_.secret else None
+
+    def finish(self, game_id: str) -> str | None:
+        """Make a record of a game that is over, after replaying and verifying it.
+
+        Returns:
+            The board of scores that it counts for; None if there was nothing to do.
+
+        Raises:
+            RecordError: if the game is not what its secret or its seed and its rules allow.
+            StorageError: if the store cannot be written.
+        """
+        saved, round_ = self.saved_game(game_id), self.store.find_round(game_id)
+        if saved is None or round_ is None or not saved.is_over:
+            return None
+        play = restore(saved, draws_of(round_.secret) if round_.secret else None)
+        record = Record.from_json(play.record().to_json())
+        verify(record, round_)
+        board = board_of(round_, play)
+        game = play.game
+        try:
+            self.store.finish_game(
+                game_id, saved.revision, record.to_json(), score=game.score,
+                max_tile=game.board.max_tile, plies=game.ply, outcome=game.outcome.value,
+                category=board,
+            )  # fmt: skip
+        except StaleGameError:
+            return None  # another process finishes it, or it was taken back
+        return board
+
+    def finish_left_behind(self, age: timedelta) -> list[str]:
+        """Finish the games that were over at least so long ago; return those that cannot be."""
+        bad = []
+        for game_id in self.store.rounds_left_behind(_utc(datetime.now(UTC) - age)):
+            try:
+                self.finish(game_id)
+            except (RecordError, StorageError):
+                bad.append(game_id)
+        return bad
+
+
+def _utc(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def checked_rules(text: str) -> Rules:
+    """Return the rules that a stranger's text describes.
+
+    Raises:
+        RefusedError: if it describes none, or a board too large for a server.
+    """
+    if len(text) > LONGEST_RULES:
+        raise RefusedError("rules", f"the rules are too long: at most {LONGEST_RULES} characters")
+    try:
+        rules = Rules.parse(text)
+    except (Py2048Error, ValueError, OverflowError) as error:
+        raise RefusedError("rules", str(error)) from None
+    if max(rules.shape) > LARGEST_SIDE:
+        raise RefusedError("rules", f"at most {LARGEST_SIDE} rows and columns are played here")
+    if len(str(rules)) > LONGEST_RULES:
+        raise RefusedError("rules", "the rules are too long")
+    return rules
+
+
+def verify(record: Record, round_: Round) -> None:
+    """Check a finished game against its secret, or against the seed of its day.
+
+    Raises:
+        RecordError: if it is not the game that was dealt.
+    """
+    if round_.secret:
+        check_fair(record, round_.secret, commitment_of(round_.secret))
+        return
+    record.verify()
+    if round_.day and record.seed != daily_seed(date.fromisoformat(round_.day)):
+        raise RecordError(f"the seed {record.seed} is not the one of {round_.day}")
+    if not record.has_seeded_start():
+        raise RecordError("the start is not the one of its seed")
+
+
+def board_of(round_: Round, play: Play) -> str:
+    """Return the board of scores for a game: an honest game counts as what it was dealt as."""
+    if play.category == "plain":
+        return {RANKED: "ranked", DAILY: "daily"}.get(round_.mode, "assisted")
+    return play.category
+
+
+def guest_name(account_id: str) -> str:
+    """Return what a player without a name is called."""
+    return f"guest {account_id[:4].upper()}"
+
+
+def new_account_id() -> str:
+    """Return the id of a new guest."""
+    return secrets.token_hex(16)
+
+
+def open_house(url: str | None = None) -> House:
+    """Open the house at a database URL (by default the player's own store).
+
+    Raises:
+        StorageError: if the store cannot be opened.
+    """
+    return House(open_store(url))

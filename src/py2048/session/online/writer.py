@@ -1,0 +1,91 @@
+"""The writer: a thread that brings the moves of many players to the disk, many at a time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from py2048.errors import StorageError
+from py2048.storage import GameChange
+
+if TYPE_CHECKING:
+    from py2048.storage import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What became of a change.
+
+    Attributes:
+        change: the change.
+        is_stale: another process was faster: nothing of it was written.
+        error: why it could not be written, None if it could.
+    """
+
+    change: GameChange
+    is_stale: bool = False
+    error: StorageError | None = None
+
+
+Listener = Callable[[Sequence[Written]], None]
+
+
+class Writer:
+    """Writes changes in the order in which they come, all that wait in one transaction.
+
+    Args:
+        store: where to.
+        done: is called in the writer's thread after each transaction.
+        origin: the name of this process in notices to others.
+        most: at most so many changes in one transaction.
+    """
+
+    def __init__(self, store: Store, done: Listener, *, origin: str = "", most: int = 512) -> None:
+        self._store = store
+        self._done = done
+        self._origin = origin
+        self._most = most
+        self._waiting: list[GameChange] = []
+        self._condition = threading.Condition()
+        self._closing = False
+        self._thread = threading.Thread(target=self._run, name="py2048-writer", daemon=True)
+        self._thread.start()
+
+    @property
+    def backlog(self) -> int:
+        """How many changes wait."""
+        return len(self._waiting)
+
+    def submit(self, change: GameChange) -> None:
+        """Write `change` soon. A game may have one change at a time on its way."""
+        with self._condition:
+            if self._closing:
+                raise StorageError("the server is going down: the move was not made")
+            self._waiting.append(change)
+            self._condition.notify()
+
+    def close(self, patience: float = 30.0) -> None:
+        """Write what waits, then end."""
+        with self._condition:
+            self._closing = True
+            self._condition.notify()
+        self._thread.join(patience)
+
+    def _run(self) -> None:
+        while batch := self._next_batch():
+            self._done(self._write(batch))
+
+    def _next_batch(self) -> list[GameChange]:
+        with self._condition:
+            self._condition.wait_for(lambda: self._waiting or self._closing)
+            batch, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
+        return batch
+
+    def _write(self, batch: list[GameChange]) -> list[Written]:
+        try:
+            stale = self._store.write_changes(batch, self._origin)
+        except StorageError as error:
+            return [Written(change, error=error) for change in batch]
+        return [Written(change, change.id in stale) for change in batch]

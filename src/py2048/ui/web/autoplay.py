@@ -1,0 +1,65 @@
+"""Autoplay on the server: a computer player makes a person's moves, for all who watch."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from py2048.errors import Py2048Error
+from py2048.session.online import RefusedError
+from py2048.ui.web import messages
+from py2048.ui.web.hub import Place
+from py2048.ui.web.services import Services
+
+_log = logging.getLogger("py2048.web")
+LEAST_DELAY = 0.05
+"""Seconds between two moves, at the least."""
+
+
+def start(services: Services, place: Place, spec: str, delay: float) -> None:
+    """Let a player make the moves from now on, until the game is over or somebody stops it.
+
+    Raises:
+        RefusedError: if the mode forbids it, or too many games are played so.
+    """
+    place.table.check_help()
+    if place.table.is_over:
+        raise RefusedError("over", "the game is over: begin a new one")
+    playing = sum(other.task is not None for other in services.hub.places.values())
+    if place.task is None and playing >= services.settings.autoplays:
+        raise RefusedError("busy", "computer players are at work in too many games: try later")
+    stop(place)
+    place.autoplay = spec
+    _announce(place)
+    place.task = services.hub.start(_play(services, place, spec, max(delay, LEAST_DELAY)))
+
+
+def stop(place: Place) -> None:
+    """Stop autoplay, if there is any."""
+    task, place.task = place.task, None
+    if task is not None:
+        task.cancel()
+        place.autoplay = None
+        _announce(place)
+
+
+async def _play(services: Services, place: Place, spec: str, delay: float) -> None:
+    try:
+        while not place.table.is_over and place.seats:
+            await place.settled.wait()
+            hint = await services.advisers.choose(spec, place.table.session.question())
+            await place.settled.wait()
+            place.tell(place.table.play_hint(hint))
+            await asyncio.sleep(delay)
+    except Py2048Error as error:
+        _log.warning("autoplay stopped", extra={"fault": str(error)})
+    if place.task is asyncio.current_task():
+        place.task = None
+        place.autoplay = None
+        _announce(place)
+        services.hub.rested(place)
+
+
+def _announce(place: Place) -> None:
+    message = {"type": "autoplay", "game": place.table.id, "player": place.autoplay}
+    place.post(messages.encode(message))

@@ -1,0 +1,331 @@
+"""The hub: the tables of one process, who sits at them, and the way of their moves to the disk.
+
+Everything here happens in the event loop, but for what may block: that goes to `House` in a
+thread. A move is applied at once, then written by the `Writer` together with others, and only
+then told to anybody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, ParamSpec, TypeVar
+
+from py2048.errors import Py2048Error
+from py2048.session.online import CASUAL, Action, House, Table, Writer, Written
+from py2048.ui.web import messages
+from py2048.ui.web.metrics import Metrics
+from py2048.ui.web.outbox import Outbox
+from py2048.ui.web.settings import Settings
+
+_log = logging.getLogger("py2048.web")
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+_THREADS = 8
+
+
+class Seat:
+    """Somebody at a table: a browser that plays or watches.
+
+    Args:
+        account: who it is.
+        outbox: the way to the browser.
+    """
+
+    def __init__(self, account: str, outbox: Outbox) -> None:
+        self.account = account
+        self.outbox = outbox
+        self.place: Place | None = None
+
+
+_Frame = tuple[str, Seat | None]
+"""A frame, and who shall get it: everybody at the table if nobody is named."""
+
+
+class Place:
+    """A table in the hub, with those who sit at it and the frames that wait for the disk."""
+
+    def __init__(self, hub: Hub, table: Table) -> None:
+        self._hub = hub
+        self.table = table
+        self.seats: set[Seat] = set()
+        self.autoplay: str | None = None
+        self.task: asyncio.Task[None] | None = None
+        self.settled = asyncio.Event()
+        self.settled.set()
+        self.is_reloading = False
+        self._waiting: list[_Frame] = []
+        self._writing: list[_Frame] | None = None
+
+    def post(self, frame: str, seat: Seat | None = None) -> None:
+        """Send a frame when all that happened before it is on the disk."""
+        if self._writing is None and not self.table.ledger.is_dirty:
+            self._deliver([(frame, seat)])
+        else:
+            self._waiting.append((frame, seat))
+            self.write()
+
+    def tell(self, action: Action, seat: Seat | None = None) -> None:
+        """Tell of an action: to everybody, or with a state to `seat` if it was done before."""
+        if action.events:
+            message = messages.events_message(self.table, action.events, self.autoplay)
+            changed = any(event["kind"] != "nothing_moved" for event in message["events"])
+            is_news = changed or self.table.ledger.is_dirty
+            self.post(messages.encode(message), None if is_news else seat)
+        elif seat is not None:
+            self.post_state(seat)
+
+    def post_state(self, seat: Seat) -> None:
+        """Send how the table stands."""
+        self.post(messages.encode(self.state_for(seat)), seat)
+
+    def state_for(self, seat: Seat) -> messages.Json:
+        """Return how the table stands, for one who sits at it."""
+        mine = seat.account == self.table.round.owner
+        return messages.state_message(self.table, mine=mine, autoplay=self.autoplay)
+
+    def write(self) -> None:
+        """Have what happened written, unless something is on its way already."""
+        if self._writing is None and self.table.ledger.is_dirty:
+            self._writing, self._waiting = self._waiting, []
+            self.settled.clear()
+            self._hub.writer.submit(self.table.take())
+
+    def written(self, written: Written) -> None:
+        """Go on after a change reached the disk, or did not."""
+        frames, self._writing = self._writing or [], None
+        if written.error is not None or written.is_stale:
+            self._waiting.clear()
+            self._hub.reload(self, written)
+            return
+        self._deliver(frames)
+        self.write()
+        if self._writing is None:
+            self._rest()
+
+    def _rest(self) -> None:
+        """Nothing is on its way: what waited for nothing but order may go."""
+        frames, self._waiting = self._waiting, []
+        self._deliver(frames)
+        self.settled.set()
+        self._hub.rested(self)
+
+    def replace(self, table: Table) -> None:
+        """Lay the game on the table anew, as the disk has it, and tell everybody."""
+        self.table = table
+        self._waiting, self._writing = [], None
+        self.is_reloading = False
+        self.settled.set()
+        for seat in self.seats:
+            self.post_state(seat)
+
+    def _deliver(self, frames: Sequence[_Frame]) -> None:
+        for frame, seat in frames:
+            if seat is not None:
+                seat.outbox.post(frame)
+                continue
+            for each in self.seats:
+                each.outbox.post(frame)
+
+
+class Hub:
+    """The tables of one process.
+
+    Args:
+        house: the games.
+        settings: how the server is run.
+        metrics: counts what happens.
+    """
+
+    def __init__(self, house: House, settings: Settings, metrics: Metrics) -> None:
+        self.house = house
+        self.settings = settings
+        self.metrics = metrics
+        self.origin = secrets.token_hex(4)
+        self.places: dict[str, Place] = {}
+        self.seats: set[Seat] = set()
+        self._opening: dict[str, asyncio.Future[Place]] = {}
+        self._loop = asyncio.get_running_loop()
+        self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="py2048-house")
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.writer = Writer(house.store, self._written, origin=self.origin)
+
+    async def in_thread(self, call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        """Do something that blocks."""
+        return await self._loop.run_in_executor(self._pool, lambda: call(*args, **kwargs))
+
+    # Sitting down and leaving
+
+    async def deal(self, seat: Seat, rules: str, mode: str) -> Place:
+        """Begin a new game and sit down at it.
+
+        Raises:
+            RefusedError, StorageError: see `House.deal`.
+        """
+        table = await self.in_thread(self.house.deal, seat.account, rules, mode)
+        place = self.places.setdefault(table.id, Place(self, table))
+        self.sit(seat, place)
+        return place
+
+    async def open(self, seat: Seat, game_id: str) -> Place:
+        """Sit down at a game.
+
+        Raises:
+            RefusedError: if there is no such game.
+            StorageError: if the store cannot be read.
+        """
+        place = await self.find(game_id)
+        self.sit(seat, place)
+        return place
+
+    async def find(self, game_id: str) -> Place:
+        """Return the place of a game, loading it if nobody sits at it yet."""
+        if game_id in self.places:
+            return self.places[game_id]
+        if game_id not in self._opening:
+            self._opening[game_id] = asyncio.ensure_future(self._load(game_id))
+        return await asyncio.shield(self._opening[game_id])
+
+    async def _load(self, game_id: str) -> Place:
+        try:
+            table = await self.in_thread(self.house.seat, game_id)
+            return self.places.setdefault(game_id, Place(self, table))
+        finally:
+            del self._opening[game_id]
+
+    def sit(self, seat: Seat, place: Place) -> None:
+        """Move somebody to a place."""
+        if seat.place is not place:
+            self.leave(seat)
+            self.places.setdefault(place.table.id, place)
+            place.seats.add(seat)
+            seat.place = place
+
+    def leave(self, seat: Seat) -> None:
+        """Let somebody leave the table; the game stays in the store."""
+        place, seat.place = seat.place, None
+        if place is not None:
+            place.seats.discard(seat)
+            self._clear(place)
+
+    def dismiss(self, account: str) -> None:
+        """End the connections of an account, which has to sign in again or is no more."""
+        for seat in tuple(self.seats):
+            if seat.account == account:
+                seat.outbox.close(1008)
+
+    def _clear(self, place: Place) -> None:
+        """Forget a table at which nobody sits, when all of it is on the disk."""
+        if place.seats or not place.settled.is_set() or place.task:
+            return
+        if self.places.pop(place.table.id, None) and place.table.is_over:
+            self.start(self._finish(place.table.id))
+
+    # Writing
+
+    def _written(self, results: Sequence[Written]) -> None:
+        """Hear from the writer's thread."""
+        self._loop.call_soon_threadsafe(self._all_written, results)
+
+    def _all_written(self, results: Sequence[Written]) -> None:
+        self.metrics.commits += 1
+        for written in results:
+            self.metrics.moves += len(written.change.turns)
+            self.places[written.change.id].written(written)
+
+    def rested(self, place: Place) -> None:
+        """Hear that all of a table is on the disk."""
+        table = place.table
+        if table.is_over and table.round.mode != CASUAL:
+            self.start(self._finish(table.id))
+        self._clear(place)
+
+    def reload(self, place: Place, written: Written) -> None:
+        """Lay a table anew that another process has changed, or that could not be written."""
+        if written.error is not None:
+            self.metrics.storage_faults += 1
+            _log.error("a move could not be written", extra={"fault": str(written.error)})
+        if not place.is_reloading:
+            place.is_reloading = True
+            self.start(self._reload(place))
+
+    async def _reload(self, place: Place) -> None:
+        wait = 0.1
+        while True:
+            try:
+                table = await self.in_thread(self.house.seat, place.table.id)
+                break
+            except Py2048Error as error:
+                _log.warning("a game cannot be read again", extra={"fault": str(error)})
+                if wait > 5 or not place.seats:
+                    self._give_up(place)
+                    return
+                await asyncio.sleep(wait)
+                wait *= 2
+        place.replace(table)
+        self._clear(place)
+
+    def _give_up(self, place: Place) -> None:
+        """Let everybody go, to come back when the store is there again."""
+        self.places.pop(place.table.id, None)
+        place.settled.set()
+        for seat in tuple(place.seats):
+            seat.outbox.close(1012)
+
+    async def _finish(self, game_id: str) -> None:
+        try:
+            board = await self.in_thread(self.house.finish, game_id)
+        except Py2048Error as error:
+            self.metrics.unverified += 1
+            _log.error("a game was not counted", extra={"game": game_id, "fault": str(error)})
+            return
+        if board:
+            self.metrics.finished += 1
+
+    # Other processes
+
+    async def hear(self, game_id: str, revision: int) -> None:
+        """Follow what another process did at a table that is open here."""
+        place = self.places.get(game_id)
+        if place is None or place.is_reloading or revision <= place.table.version:
+            return
+        await place.settled.wait()
+        saved = await self.in_thread(self.house.saved_game, game_id)
+        if self.places.get(game_id) is not place or place.is_reloading:
+            return
+        if saved is None:  # it is finished already
+            place.is_reloading = True
+            await self._reload(place)
+            return
+        await place.settled.wait()
+        events = place.table.catch_up(saved)
+        if events is None:
+            place.replace(place.table)
+        elif events:
+            place.tell(Action(place.table.version, events))
+
+    # Keeping house
+
+    def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Do something on the side, and end it with the server."""
+        task = self._loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def close(self) -> None:
+        """Write all that was done, finish what is over, and close the store."""
+        for place in tuple(self.places.values()):
+            if place.task:
+                place.task.cancel()
+        for place in tuple(self.places.values()):
+            await place.settled.wait()
+        await asyncio.wait_for(asyncio.to_thread(self.writer.close), 40)
+        for task in tuple(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._pool.shutdown()
+        self.house.store.close()

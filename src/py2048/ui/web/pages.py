@@ -1,0 +1,265 @@
+"""The pages that people read: what each template is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from py2048 import __version__
+from py2048.rules import get_rules, list_rules
+from py2048.session.online import BOARDS, RefusedError, checked_rules, daily_seed
+from py2048.ui.themes import THEMES
+from py2048.ui.web import rows
+from py2048.ui.web.identity import Identity, Visitor
+from py2048.ui.web.messages import rules_value
+from py2048.ui.web.requests import is_game_id
+from py2048.ui.web.services import Services
+
+TEMPLATES = Path(__file__).with_name("templates")
+PERIODS = {"day": timedelta(days=1), "week": timedelta(days=7), "ever": None}
+_MOST_RECENT = 20
+
+
+class Pages:
+    """The pages.
+
+    Args:
+        services: the server's parts.
+        identity: tells who asks.
+    """
+
+    def __init__(self, services: Services, identity: Identity) -> None:
+        self._services = services
+        self._identity = identity
+        self._environment = jinja2.Environment(
+            loader=jinja2.FileSystemLoader(TEMPLATES),
+            autoescape=True,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+
+    def routes(self) -> list[Route]:
+        """Return the routes of the pages."""
+        return [
+            Route("/", self.play),
+            Route("/game/{game}", self.game),
+            Route("/game/{game}/record", self.record),
+            Route("/leaderboards", self.leaderboards),
+            Route("/daily", self.daily),
+            Route("/player/{name}", self.player),
+            Route("/about", self.about),
+            Route("/themes.css", self.themes),
+        ]
+
+    def render(
+        self, request: Request, visitor: Visitor, template: str, status: int = 200, **values: Any
+    ) -> HTMLResponse:
+        """Return a page for a visitor."""
+        text = self._environment.get_template(template).render(
+            me={"name": visitor.display, "is_guest": visitor.is_guest},
+            path=request.url.path,
+            version=__version__,
+            status=status,
+            **values,
+        )
+        response = HTMLResponse(text, status, headers={"cache-control": "private, no-cache"})
+        self._identity.remember(response, visitor)
+        return response
+
+    async def play(self, request: Request) -> Response:
+        """Play at once. This page needs no store: it is the first that anybody sees."""
+        visitor = await self._identity.visitor(request, wait=False)
+        presets = [rules_value(str(rules)) for rules in list_rules()]
+        players = self._services.advisers.specs
+        return self.render(request, visitor, "play.html", rules=presets, players=players)
+
+    async def about(self, request: Request) -> Response:
+        """What is promised."""
+        visitor = await self._identity.visitor(request, wait=False)
+        return self.render(request, visitor, "about.html")
+
+    async def themes(self, _request: Request) -> Response:
+        """The colours, from the one table of themes."""
+        text = self._environment.get_template("themes.css").render(themes=THEMES)
+        return Response(text, media_type="text/css", headers={"cache-control": "max-age=3600"})
+
+    async def game(self, request: Request) -> Response:
+        """A game for ever: its replay, or live while it goes on."""
+        visitor = await self._identity.visitor(request)
+        value = await self._in_thread(game_page, self._services, self._game_id(request))
+        if value is None:
+            raise HTTPException(404, "There is no such game.")
+        value["mine"] = value.pop("owner") == visitor.account
+        return self.render(request, visitor, "game.html", game=value)
+
+    async def record(self, request: Request) -> Response:
+        """The record of a game, to be kept and verified anywhere."""
+        game = self._game_id(request)
+        found = await self._in_thread(self._services.hub.house.record_text, game)
+        if found is None:
+            raise HTTPException(404, "There is no record of such a game yet.")
+        disposition = f'attachment; filename="{game}.2048.json"'
+        headers = {"content-disposition": disposition}
+        return Response(found, media_type="application/json", headers=headers)
+
+    async def leaderboards(self, request: Request) -> Response:
+        """The best games by rules, board and time."""
+        visitor = await self._identity.visitor(request)
+        query = request.query_params
+        chosen = _chosen_rules(query.get("rules", "classic"))
+        board, period = query.get("board", "ranked"), query.get("period", "ever")
+        if board not in BOARDS or board == "daily" or period not in PERIODS:
+            raise HTTPException(404, "There is no such board.")
+        house = self._services.hub.house
+        found = await self._in_thread(
+            house.store.standings, board, rules=chosen["text"], since=since(period)
+        )
+        live = await self._in_thread(house.live_games)
+        return self.render(
+            request, visitor, "leaderboards.html", chosen=chosen, board=board, period=period,
+            rules=[rules_value(str(rules)) for rules in list_rules()],
+            boards=[name for name in BOARDS if name != "daily"], periods=list(PERIODS),
+            rows=rows.finished_rows(found), live=rows.open_rows(live),
+        )  # fmt: skip
+
+    async def daily(self, request: Request) -> Response:
+        """The challenge of a day."""
+        visitor = await self._identity.visitor(request)
+        today = datetime.now(UTC).date()
+        day = _day(request.query_params.get("day"), today)
+        house = self._services.hub.house
+        found = await self._in_thread(house.store.standings, "daily", day=day.isoformat())
+        mine = await self._in_thread(_my_daily, self._services, visitor.account, day.isoformat())
+        one = timedelta(days=1)
+        return self.render(
+            request, visitor, "daily.html", day=day.isoformat(), today=today.isoformat(),
+            previous=(day - one).isoformat(),
+            next=(day + one).isoformat() if day < today else None,
+            seed=daily_seed(day), chosen=rules_value(str(get_rules("classic"))),
+            rows=rows.finished_rows(found), mine=mine,
+        )  # fmt: skip
+
+    async def player(self, request: Request) -> Response:
+        """A player's statistics and games."""
+        visitor = await self._identity.visitor(request)
+        values = await self._in_thread(
+            player_page, self._services, request.path_params["name"][:100]
+        )
+        if values is None:
+            raise HTTPException(404, "Nobody here has that name.")
+        return self.render(request, visitor, "player.html", **values)
+
+    async def _in_thread(self, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        hub = await self._services.ready()
+        return await hub.in_thread(call, *args, **kwargs)
+
+    def _game_id(self, request: Request) -> str:
+        game: str = request.path_params["game"]
+        if not is_game_id(game):
+            raise HTTPException(404, "There is no such game.")
+        return game
+
+
+def game_page(services: Services, game_id: str) -> dict[str, Any] | None:
+    """Return what is to be known of a game, with its `owner`; None if there is none."""
+    house = services.hub.house
+    round_ = house.store.find_round(game_id)
+    if round_ is None:
+        return None
+    summary, place = house.store.find_summary(game_id), house.open_game(game_id)
+    if summary is not None:
+        row = rows.finished_row(summary)
+    elif place is not None:
+        row = rows.open_row(place)
+    else:
+        return None
+    row["player"] = round_.name
+    is_over = summary is not None
+    category = summary.category if summary else ""
+    return {
+        **row,
+        "id": game_id,
+        "owner": round_.owner,
+        "mode": round_.mode,
+        "day": round_.day,
+        "is_over": is_over,
+        "commitment": house.commitment(round_),
+        "secret": (round_.secret or None) if is_over else None,
+        "seed": daily_seed(date.fromisoformat(round_.day)) if round_.day else None,
+        "assisted": category in ("assisted", "computer"),
+        "verified": is_over,
+    }
+
+
+def player_page(services: Services, name: str) -> dict[str, Any] | None:
+    """Return what the page of a player shows; None if nobody has the name."""
+    house = services.hub.house
+    account = house.store.find_name(name)
+    if account is None:
+        return None
+    latest = house.store.records(owner=account.id, order="finished", limit=200)
+    summaries = [
+        {
+            "rules": rules_value(each.rules),
+            "board": each.category,
+            "games": each.games,
+            "best": each.best,
+            "mean": each.mean_score,
+            "max_tile": each.max_tile,
+            "plies": each.plies,
+        }
+        for each in house.store.score_summaries(account.id)
+    ]
+    live = [game for game in house.live_games() if game.owner == account.id]
+    return {
+        "player": account.name,
+        "since": account.created,
+        "summaries": summaries,
+        "recent": rows.finished_rows(latest[:_MOST_RECENT]),
+        "live": rows.open_rows(live),
+        "history": rows.finished_rows(reversed(latest)),
+        "tiles": house.store.tile_counts(account.id),
+    }
+
+
+def _my_daily(services: Services, account: str, day: str) -> rows.Row | None:
+    house = services.hub.house
+    round_ = house.store.find_daily(account, day)
+    if round_ is None:
+        return None
+    summary = house.store.find_summary(round_.game_id)
+    if summary is not None:
+        return rows.finished_row(summary)
+    place = house.open_game(round_.game_id)
+    return rows.open_row(place) if place else None
+
+
+def since(period: str) -> str | None:
+    """Return when a period began, ISO 8601 in UTC; None if it has no beginning."""
+    length = PERIODS[period]
+    return None if length is None else (datetime.now(UTC) - length).strftime("%Y-%m-%dT%H:%M:%S")
+
+
+def _chosen_rules(text: str) -> dict[str, Any]:
+    try:
+        return rules_value(str(checked_rules(text)))
+    except RefusedError as error:
+        raise HTTPException(404, str(error)) from None
+
+
+def _day(text: str | None, today: date) -> date:
+    try:
+        day = date.fromisoformat(text) if text else today
+    except ValueError:
+        raise HTTPException(404, "That is no day.") from None
+    if not date(2024, 1, 1) <= day <= today:
+        raise HTTPException(404, "There is no challenge on that day.")
+    return day

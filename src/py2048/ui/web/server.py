@@ -1,0 +1,71 @@
+"""Running the server: one process or several, until somebody asks it to stop."""
+
+from __future__ import annotations
+
+import os
+import socket
+
+import uvicorn
+
+from py2048.ui.web import logs
+from py2048.ui.web.app import make_app
+from py2048.ui.web.requests import MOST_CHARACTERS
+from py2048.ui.web.settings import ServerError, Settings
+
+_BACKLOG = 2048
+_SHUTDOWN = 20  # seconds for open requests
+
+
+def run(settings: Settings, log_level: str = "info") -> None:
+    """Serve until the process is asked to stop by SIGINT or SIGTERM.
+
+    Raises:
+        ServerError: if the address cannot be listened on.
+    """
+    logs.set_up(log_level)
+    listener = _listen(settings)
+    host, port = listener.getsockname()[:2]
+    print(f"py2048 serves on http://{_shown(host)}:{port}", flush=True)
+    server = uvicorn.Server(_config(settings))
+    server.run(sockets=[listener])
+
+
+def _config(settings: Settings) -> uvicorn.Config:
+    return uvicorn.Config(
+        lambda: make_app(settings),
+        factory=True,
+        ws="websockets-sansio",
+        ws_max_size=4 * MOST_CHARACTERS,
+        ws_per_message_deflate=False,
+        ws_ping_interval=20.0,
+        ws_ping_timeout=20.0,
+        timeout_keep_alive=10,
+        timeout_graceful_shutdown=_SHUTDOWN,
+        h11_max_incomplete_event_size=16 * 1024,
+        limit_concurrency=settings.sockets + 500,
+        proxy_headers=settings.public_url is not None,
+        forwarded_allow_ips=os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1"),
+        server_header=False,
+        access_log=False,
+        log_config=None,
+    )
+
+
+def _listen(settings: Settings) -> socket.socket:
+    """Return a listening socket, before anything slow is loaded."""
+    try:
+        family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((settings.host, settings.port))
+        listener.listen(_BACKLOG)
+    except (OSError, OverflowError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise ServerError(
+            f"cannot listen on {settings.host}:{settings.port} ({why}): choose another --port"
+        ) from None
+    return listener
+
+
+def _shown(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

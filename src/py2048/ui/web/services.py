@@ -1,0 +1,183 @@
+"""The parts of a running server, and how they start and stop together."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from py2048.errors import StorageError
+from py2048.session.online import RefusedError
+from py2048.ui.web.advisers import Advisers
+from py2048.ui.web.limits import Buckets, Seats
+from py2048.ui.web.metrics import Metrics
+from py2048.ui.web.settings import Settings
+
+if TYPE_CHECKING:
+    from py2048.ui.web.hub import Hub
+
+_log = logging.getLogger("py2048.web")
+_SWEEP = 60.0
+_LEFT_BEHIND = timedelta(minutes=10)
+_LISTEN = 1.0
+
+
+class Limits:
+    """All that is limited by rate.
+
+    Args:
+        settings: how the server is run.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.moves = Buckets(settings.moves_rate, settings.moves_rate * 3)
+        self.messages = Buckets(settings.address_rate, settings.address_rate * 3)
+        self.requests = Buckets(settings.requests_rate, settings.requests_rate * 5)
+        self.passwords = Buckets(0.1, 8)
+        self._deals = Buckets(0.5, 20)
+        self._deals_from = Buckets(20.0, max(200.0, settings.sockets_per_address))
+        self._thoughts = Buckets(2.0, 10)
+        self.sockets = Seats(settings.sockets_per_address, settings.sockets)
+
+    def check_deal(self, account: str, address: str) -> None:
+        """Refuse new games that come too fast.
+
+        Raises:
+            RefusedError: reason ``busy``.
+        """
+        if self._deals.take(account) or self._deals_from.take(address):
+            raise RefusedError("busy", "too many new games: wait a moment")
+
+    def check_thought(self, account: str) -> None:
+        """Refuse hints that come too fast.
+
+        Raises:
+            RefusedError: reason ``busy``.
+        """
+        if self._thoughts.take(account):
+            raise RefusedError("busy", "too many hints: wait a moment")
+
+
+class Services:
+    """The parts of a server. The store opens in the background, so that the first page is fast.
+
+    Args:
+        settings: how the server is run.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.metrics = Metrics()
+        self.limits = Limits(settings)
+        self.advisers = Advisers(settings.players)
+        self.trouble: str | None = None
+        self._ready = asyncio.Event()
+        self._hub: Hub | None = None
+
+    @property
+    def hub(self) -> Hub:
+        """The hub, which is there when `ready` has returned.
+
+        Raises:
+            StorageError: if the store is not open.
+        """
+        if self._hub is None:
+            raise StorageError(self.trouble or "the store is not open yet: try again in a moment")
+        return self._hub
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the store is open."""
+        return self._hub is not None
+
+    async def ready(self) -> Hub:
+        """Wait until the store is open, or cannot be opened.
+
+        Raises:
+            StorageError: if it cannot be opened.
+        """
+        await self._ready.wait()
+        return self.hub
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[Services]:
+        """Start everything, and stop it in the right order."""
+        tasks = [asyncio.create_task(self._open()), asyncio.create_task(self._keep_house())]
+        try:
+            yield self
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            self.advisers.close()
+            if self._hub is not None:
+                await self._hub.close()
+
+    async def _open(self) -> None:
+        """Open the store; where it cannot be opened, say so and try again."""
+        wait = 0.5
+        while self._hub is None:
+            try:
+                house = await asyncio.to_thread(_open_house, self.settings.database)
+            except StorageError as error:
+                self.trouble = str(error)
+                _log.error("the store cannot be opened", extra={"fault": str(error)})
+                self._ready.set()
+                await asyncio.sleep(wait)
+                wait = min(2 * wait, 10.0)
+                continue
+            from py2048.ui.web.hub import Hub
+
+            self._hub = Hub(house, self.settings, self.metrics)
+            self._ready.set()
+        await self._listen(self._hub)
+
+    async def _listen(self, hub: Hub) -> None:
+        """Hear what other processes do, for ever, where the store can tell."""
+        store = hub.house.store
+        loop = asyncio.get_running_loop()
+        if not store.can_listen:
+            return
+        while True:
+            queue: asyncio.Queue[tuple[str, int]] = asyncio.Queue()
+            listening = asyncio.create_task(
+                asyncio.to_thread(_listen, store, hub.origin, queue, loop)
+            )
+            try:
+                while not listening.done():
+                    with suppress(TimeoutError):
+                        await hub.hear(*await asyncio.wait_for(queue.get(), _LISTEN))
+            except StorageError as error:
+                _log.warning("cannot follow a game", extra={"fault": str(error)})
+            with suppress(StorageError):
+                await listening
+            await asyncio.sleep(1)
+
+    async def _keep_house(self) -> None:
+        """Finish games that were over when their process ended, now and then."""
+        hub = await self.ready()
+        age = timedelta(0)
+        while True:
+            try:
+                for game in await hub.in_thread(hub.house.finish_left_behind, age):
+                    _log.error("a game was not counted", extra={"game": game})
+            except StorageError as error:
+                _log.warning("games left behind wait", extra={"fault": str(error)})
+            await asyncio.sleep(_SWEEP)
+            age = _LEFT_BEHIND
+
+
+def _open_house(url: str | None):  # type: ignore[no-untyped-def]
+    from py2048.session.online import open_house
+
+    return open_house(url)
+
+
+def _listen(store, origin, queue, loop) -> None:  # type: ignore[no-untyped-def]
+    for notice in store.listen(_LISTEN):
+        if notice is not None and notice.origin != origin:
+            for game, revision in notice.games:
+                loop.call_soon_threadsafe(queue.put_nowait, (game, revision))

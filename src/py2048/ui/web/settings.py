@@ -1,0 +1,93 @@
+"""How a server is run: everything that can be set, in one frozen value."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from py2048.errors import Py2048Error
+
+KEY_VARIABLE = "PY2048_SECRET_KEY"
+KEY_FILE = "web-secret-key"
+_SHORTEST_KEY = 16
+
+
+class ServerError(Py2048Error):
+    """A server that cannot be started as it was asked for."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a server does and what it allows.
+
+    Attributes:
+        key: signs the cookies; all processes of one server share it.
+        database: the store's URL; None means the player's own store.
+        host: the address to listen on.
+        port: the port to listen on; 0 takes a free one.
+        public_url: where browsers find the server, if a proxy stands before it. Its origin is
+            then the only one that may speak to the server, and with ``https`` cookies are Secure.
+        players: the computer players that hints and autoplay may ask.
+        moves_rate: moves a second that an account may make for long.
+        address_rate: messages a second from one address, for everybody behind it.
+        requests_rate: HTTP requests a second from one address.
+        sockets: connections of players at the same time, in all.
+        sockets_per_address: connections from one address.
+        autoplays: games that a computer player plays at the same time.
+    """
+
+    key: str = field(repr=False)
+    database: str | None = field(default=None, repr=False)
+    host: str = "127.0.0.1"
+    port: int = 2048
+    public_url: str | None = None
+    players: tuple[str, ...] = ("expectimax", "expectimax:depth=3", "greedy", "corner", "random")
+    moves_rate: float = 30.0
+    address_rate: float = 600.0
+    requests_rate: float = 30.0
+    sockets: int = 5000
+    sockets_per_address: int = 200
+    autoplays: int = 8
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether browsers come by TLS."""
+        return bool(self.public_url and self.public_url.startswith("https://"))
+
+
+def find_key(folder: Path) -> str:
+    """Return the key that signs cookies: ``PY2048_SECRET_KEY``, else a file made once.
+
+    Args:
+        folder: where the file lies.
+
+    Raises:
+        ServerError: if the key is too short to be one, or the file cannot be made or read.
+    """
+    key = os.environ.get(KEY_VARIABLE, "").strip() or _key_in(folder / KEY_FILE)
+    if len(key) < _SHORTEST_KEY:
+        raise ServerError(
+            f"the key that signs cookies has {len(key)} characters: set {KEY_VARIABLE} to at"
+            f" least {_SHORTEST_KEY} random ones"
+        )
+    return key
+
+
+def _key_in(path: Path) -> str:
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            return path.read_text(encoding="ascii").strip()
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            key = secrets.token_urlsafe(32)
+            file.write(key)
+    except OSError as error:
+        raise ServerError(
+            f"cannot keep the key that signs cookies in {path} ({error.strerror}):"
+            f" set {KEY_VARIABLE}"
+        ) from None
+    return key
