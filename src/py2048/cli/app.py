@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 import typer.core
 
-from py2048.cli import course, evaluate, information, play, records, train
+from py2048.cli import course, evaluate, information, play, records, serve, train
 from py2048.errors import did_you_mean
 
 
@@ -58,6 +58,9 @@ app.command()(records.verify)
 app.command("import")(records.import_replay)
 app.command()(records.scores)
 app.command()(evaluate.evaluate)
+app.command()(serve.serve)
+app.command()(serve.backup)
+app.command()(serve.restore)
 app.command()(train.train)
 app.command()(train.weights)
 app.add_typer(course.app, name="course")
