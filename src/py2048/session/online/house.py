@@ -80,7 +80,7 @@ class OpenGame:
     @classmethod
     def of(cls, row: Any) -> OpenGame:
         """Return the game in a row of the store."""
-        known = row._mapping | {"max_tile": row.extra.get("max_tile", 0)}
+        known = dict(row._mapping) | {"max_tile": row.extra.get("max_tile", 0)}
         return cls(**{field.name: known[field.name] for field in fields(cls)})
 
 

@@ -14,7 +14,7 @@ from py2048.errors import GameOverError, Py2048Error
 from py2048.players.registry import describe_player
 from py2048.rules import list_rules
 from py2048.session import Question
-from py2048.session.online import RefusedError
+from py2048.session.online import RefusedError, checked_rules
 from py2048.ui.web import api_values, messages, openapi, requests
 from py2048.ui.web.api_values import ApiError
 from py2048.ui.web.hub import Seat
@@ -46,6 +46,7 @@ class Api:
             _route("/api/openapi.json", self.description),
             _route("/api/docs", self.documentation),
             _route("/api/rules", self.rules),
+            _route("/api/rules/check", self.check_rules),
             _route("/api/players", self.players),
             _route("/api/boards/slides", self.slides, "POST"),
             _route("/api/hints", self.hint, "POST"),
@@ -71,6 +72,11 @@ class Api:
     async def rules(self, _request: Request) -> Response:
         """The presets."""
         return JSONResponse([messages.rules_value(str(rules)) for rules in list_rules()])
+
+    async def check_rules(self, request: Request) -> Response:
+        """What a rules text means here, or why it means nothing."""
+        text = request.query_params.get("text", "classic")
+        return JSONResponse(messages.rules_value(str(checked_rules(text))))
 
     async def players(self, _request: Request) -> Response:
         """The computer players that may be asked here."""

@@ -7,11 +7,12 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from py2048.engine import Motion
+from py2048.engine import Board, Motion
 from py2048.game import Outcome, Spawn, Turn
 from py2048.rules import Rules
-from py2048.session import Event, GameOver, Moved, Refused, Undone, Won
+from py2048.session import Event, GameOver, GameStarted, Moved, Refused, Undone, Won
 from py2048.session.online import RefusedError, Table
+from py2048.ui.describe import describe
 
 Json = dict[str, Any]
 
@@ -35,6 +36,7 @@ def state_message(table: Table, *, mine: bool, autoplay: str | None) -> Json:
         "day": table.round.day,
         "player": table.session.game.player,
         "commitment": table.commitment,
+        "say": _opening(table),
         **_standing(table, autoplay),
     }
 
@@ -75,8 +77,18 @@ def _legal(table: Table) -> list[str]:
     return [direction.name.lower() for direction in table.session.game.legal_directions()]
 
 
+def _opening(table: Table) -> str:
+    game = table.session.game
+    return describe(GameStarted(game.board, game.score, table.session.best, game.ply > 0))
+
+
 def event_value(event: Event) -> Json | None:
-    """Return an event as the page animates it; None for one that tells a page nothing."""
+    """Return an event as the page animates and says it; None for one that tells a page nothing."""
+    value = _event_value(event)
+    return value and value | {"say": describe(event)}
+
+
+def _event_value(event: Event) -> Json | None:
     match event:
         case Moved():
             return _moved(event)
@@ -131,6 +143,11 @@ def _spawn(spawn: Spawn | None) -> Json | None:
 
 def turn_value(turn: Turn, score: int, points: int, board: Sequence[Sequence[int]]) -> Json:
     """Return a turn of a record, with the board and the score after it."""
+    told = (
+        Moved(turn.slide.before, turn, Board.from_rows(board), points, score, score)
+        if turn.legal
+        else Refused(turn.direction, points, score)
+    )
     return {
         "kind": "moved" if turn.legal else "nothing_moved",
         "direction": turn.direction.name.lower(),
@@ -139,6 +156,7 @@ def turn_value(turn: Turn, score: int, points: int, board: Sequence[Sequence[int
         "spawn": _spawn(turn.spawn),
         "score": score,
         "board": board,
+        "say": describe(told),
     }
 
 

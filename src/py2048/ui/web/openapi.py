@@ -85,6 +85,14 @@ def document() -> Json:
         },
         "paths": {
             "/api/rules": {"get": _operation("The presets", _LIST)},
+            "/api/rules/check": {
+                "get": _operation(
+                    "What a rules text means here",
+                    _OBJECT,
+                    parameters=[_query("text", _RULES)],
+                    errors=(422,),
+                )
+            },
             "/api/players": {"get": _operation("The computer players that may be asked", _LIST)},
             "/api/boards/slides": {
                 "post": _operation(

@@ -62,7 +62,7 @@ export class NewGameDialog {
   async #check() {
     const asked = ++this.#asked;
     try {
-      const answer = await fetch(`/api/rules?text=${encodeURIComponent(ownText())}`);
+      const answer = await fetch(`/api/rules/check?text=${encodeURIComponent(ownText())}`);
       const rules = await answer.json();
       if (asked !== this.#asked) return;
       this.#say(answer.ok ? rules.summary : (rules.error ?? ""), answer.status === 422);

@@ -175,8 +175,10 @@ class Table {
     if (message.game !== this.game?.game) return;
     this.scene.events(message);
     this.queue.events(message.version, message.events);
-    showWorth();
-    if (this.overlay.isUp) this.overlay.lower();
+    if (message.events.length) {
+      showWorth();
+      this.overlay.lower();
+    }
     this.#autoplayed(message.autoplay);
     this.#dress();
     const won = message.events.find((each) => each.kind === "won");

@@ -8,20 +8,20 @@ export class Turns {
 
   /** @param {string} game the game's id */
   constructor(game) {
-    this.#address = `/game/${encodeURIComponent(game)}/turns`;
+    this.#address = `/api/games/${encodeURIComponent(game)}/turns`;
     this.total = 0;
   }
 
   /** The position after `index` turns: `{board, score}`. */
   async position(index) {
-    if (index === 0) return this.#page(0);
+    if (index === 0) return { board: (await this.#page(0)).start, score: 0 };
     return this.turn(index - 1);
   }
 
   /** The turn that was played after `index` turns, with the board and the score after it. */
   async turn(index) {
     const page = await this.#page(Math.floor(index / PAGE));
-    return page.turns[index % PAGE];
+    return { ...page.turns[index % PAGE], millis: page.times[index % PAGE] ?? 0 };
   }
 
   #page(number) {
@@ -34,7 +34,7 @@ export class Turns {
   }
 
   async #fetch(number) {
-    const answer = await fetch(`${this.#address}?from=${number * PAGE}`);
+    const answer = await fetch(`${this.#address}?from=${number * PAGE}&limit=${PAGE}`);
     if (!answer.ok) throw new Error(`the server answers ${answer.status}`);
     const page = await answer.json();
     this.total = page.total;
