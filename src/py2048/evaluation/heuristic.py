@@ -1,46 +1,110 @@
 """A heuristic for every rule set and size: what a line is worth, summed over rows and columns.
 
-It likes empty cells and equal neighbours, and dislikes large tiles and lines that go up and down.
-The four features and their weights are those of nneonneo's 2048-ai, which found them with CMA-ES
-(github.com/nneonneo/2048-ai); they hold for lines of any length and tiles of any rank.
+It likes empty cells and equal neighbours, and dislikes large tiles that stand alone and lines that
+go up and down. Lines at the edge of the board count apart from those inside, so that large tiles
+belong to the edge. The form of the features is that of nneonneo's 2048-ai
+(github.com/nneonneo/2048-ai); the numbers were found by playing (``benchmarks/tune_heuristic.py``).
+
+`line_value` and `board_value` say it in plain Python; `terms_of` gives the compiled form its
+tables.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
+import numpy as np
+
 from py2048.engine import Board
+from py2048.evaluation._heuristic_kernels import RANKS, Terms
 
-EMPTY = 270.0
-MERGES = 700.0
-MONOTONICITY = 47.0
-MONOTONICITY_POWER = 4.0
-SUM = 11.0
-SUM_POWER = 3.5
+Line = tuple[int, ...]
 
-POINTS = 0.05
-"""Points per unit of the heuristic: what makes it comparable with the points of merges."""
+
+@dataclass(frozen=True, slots=True)
+class Heuristic:
+    """What counts, in points. Two numbers stand for lines at the edge and inside.
+
+    Attributes:
+        room: the worth of an empty cell.
+        merges: the worth of two equal tiles in a line with nothing between them; the first such
+            pair of a line counts double.
+        disorder: the cost of a line that goes up and down, for each unit of ``rank**steepness``.
+        steepness: how much more large tiles count in that.
+        weight: the cost of a tile, for each unit of ``rank**growth``.
+        growth: how much more large tiles cost.
+        base: what a line is worth before all that. A stuck board is worth nothing, so this is also
+            what it costs to lose.
+    """
+
+    room: tuple[float, float] = (13.5, 13.5)
+    merges: tuple[float, float] = (35.0, 35.0)
+    disorder: tuple[float, float] = (2.35, 2.35)
+    steepness: float = 4.0
+    weight: tuple[float, float] = (0.55, 0.55)
+    growth: float = 3.5
+    base: float = 10_000.0
+
+
+DEFAULT = Heuristic()
 
 
 @lru_cache(maxsize=1 << 17)
-def line_value(line: tuple[int, ...]) -> float:
-    """Return the worth of one row or column, in points."""
-    ranks = [tile.bit_length() - 1 if tile else 0 for tile in line]
-    pairs = list(pairwise(ranks))
+def line_value(line: Line, inner: bool = False, heuristic: Heuristic = DEFAULT) -> float:
+    """Return the worth of one row or column beyond its base, in points."""
+    place = int(inner)
+    ranks = [min(tile.bit_length() - 1, RANKS - 1) if tile else 0 for tile in line]
     tiles = [rank for rank in ranks if rank]
     merges = sum(1 for one, two in pairwise(tiles) if one == two)
-    falls: float = sum(max(0.0, a**MONOTONICITY_POWER - b**MONOTONICITY_POWER) for a, b in pairs)
-    rises: float = sum(max(0.0, b**MONOTONICITY_POWER - a**MONOTONICITY_POWER) for a, b in pairs)
-    worth = EMPTY * ranks.count(0) + MERGES * (merges + (merges > 0))
-    weight: float = sum(rank**SUM_POWER for rank in ranks)
-    return POINTS * (worth - MONOTONICITY * min(falls, rises) - SUM * weight)
+    steps = [b**heuristic.steepness - a**heuristic.steepness for a, b in pairwise(ranks)]
+    rises: float = sum(step for step in steps if step > 0)
+    falls: float = -sum(step for step in steps if step < 0)
+    cost: float = sum(rank**heuristic.growth for rank in tiles)
+    return (
+        heuristic.room[place] * ranks.count(0)
+        + heuristic.merges[place] * (merges + (merges > 0))
+        - heuristic.disorder[place] * min(falls, rises)
+        - heuristic.weight[place] * cost
+    )
 
 
-def board_value(board: Board) -> float:
-    """Return the worth of a board: the sum over its rows and columns, in points.
+def board_value(board: Board, heuristic: Heuristic = DEFAULT) -> float:
+    """Return the worth of a board in points: the sum over its rows and columns.
 
-    It is a relative measure: larger is better, and zero means nothing in particular.
+    It stands for the points still to come, roughly: it is positive, and larger is better.
     """
-    rows = board.rows
-    return sum(map(line_value, rows)) + sum(map(line_value, zip(*rows, strict=True)))
+    lines = (*_inner_lines(board.rows), *_inner_lines(tuple(zip(*board.rows, strict=True))))
+    worth = sum(line_value(line, inner, heuristic) for line, inner in lines)
+    base = heuristic.base * len(lines)
+    return squeezed(base + worth, least_of(base))
+
+
+def _inner_lines(lines: tuple[Line, ...]) -> list[tuple[Line, bool]]:
+    return [(line, 0 < number < len(lines) - 1) for number, line in enumerate(lines)]
+
+
+def least_of(base: float) -> float:
+    """Return the worth that every board exceeds."""
+    return base / 16
+
+
+def squeezed(worth: float, least: float) -> float:
+    """Return `worth` if it is more than twice `least`, else a smaller positive number in order."""
+    return worth if worth >= 2 * least else least * least / (3 * least - worth) + least
+
+
+def terms_of(heuristic: Heuristic, rows: int, columns: int) -> Terms:
+    """Return a heuristic as its kernels take it, for boards of a shape."""
+    counts = np.arange(max(rows, columns) + 1.0)
+    ranks = np.arange(float(RANKS))
+    base = heuristic.base * (rows + columns)
+    return Terms(
+        np.outer(heuristic.room, counts),
+        np.outer(heuristic.merges, counts + (counts > 0)),
+        np.outer(heuristic.weight, ranks**heuristic.growth),
+        np.outer(heuristic.disorder, ranks**heuristic.steepness),
+        base,
+        least_of(base),
+    )

@@ -1,8 +1,11 @@
 """Expectimax in plain Python: exact chance nodes, any rules, any evaluation.
 
+This is the readable reference of the compiled search, `py2048.search.searcher`.
+
 The value of a board is that of its best move; the value of a move is its points plus the mean
 over all spawns, weighted with their exact probabilities, of the boards they lead to. At the
-last ply the evaluation of the afterstate stands in for the rest of the game.
+last ply the evaluation of the afterstate stands in for the rest of the game. A stuck board is
+worth nothing: no points are to come.
 """
 
 from __future__ import annotations
@@ -19,9 +22,6 @@ Evaluation = Callable[[Board], float]
 
 Outcome = tuple[float, Board]
 """A probability and the board it leads to."""
-
-LOST = -10_000.0
-"""What the end of the game costs beside the points no longer made."""
 
 
 def outcomes(rules: Rules, afterstate: Board, direction: Direction) -> Iterator[Outcome]:
@@ -45,12 +45,14 @@ class Expectimax:
         rules: the rules of the game.
         evaluation: the worth of an afterstate.
         depth: how many moves to look ahead, 1 or more.
+        won: what is to come when a move has ended the game by reaching its target.
     """
 
-    def __init__(self, rules: Rules, evaluation: Evaluation, depth: int) -> None:
+    def __init__(self, rules: Rules, evaluation: Evaluation, depth: int, won: float = 0.0) -> None:
         self._rules = rules
         self._evaluation = evaluation
         self._depth = depth
+        self._won = won
         self._values: dict[tuple[Board, int], float] = {}
 
     def rate(self, board: Board) -> dict[Direction, float]:
@@ -65,7 +67,9 @@ class Expectimax:
         return [slide for slide in slides if slide.changed]
 
     def _move_value(self, slide: Slide, depth: int) -> float:
-        if depth == 1 or self._is_won(slide.board):
+        if self._is_won(slide.board):
+            return self._gain(slide) + self._won
+        if depth == 1:
             return self._gain(slide) + self._evaluation(slide.board)
         spawned = outcomes(self._rules, slide.board, slide.direction)
         mean = sum(share * self._board_value(board, depth - 1) for share, board in spawned)
@@ -76,7 +80,7 @@ class Expectimax:
         if key not in self._values:
             slides = self._slides(board)
             moves = [self._move_value(slide, depth) for slide in slides]
-            self._values[key] = max(moves) if moves else self._evaluation(board) + LOST
+            self._values[key] = max(moves, default=0.0)
         return self._values[key]
 
     def _is_won(self, board: Board) -> bool:
