@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 
 from py2048.errors import PlayerError, StorageError
 from py2048.session.online import Account, Action, RefusedError, guest_name
+from py2048.ui.describe import describe_hint
 from py2048.ui.web import autoplay, messages, requests
 from py2048.ui.web.hub import Place, Seat
 from py2048.ui.web.outbox import Outbox
@@ -165,6 +166,7 @@ class Conversation:
             "direction": str(hint.direction),
             "values": values,
             "player": spec,
+            "say": describe_hint(hint),
         }
         place.post(messages.encode(answer), self._seat)
         place.tell(Action(place.table.version, ()))
