@@ -7,6 +7,7 @@ since a game depends on its seed alone, nothing of that shows in the results.
 
 from __future__ import annotations
 
+import socket
 from importlib.metadata import version
 from typing import Any
 
@@ -16,6 +17,9 @@ from py2048.errors import ContestError, MissingExtraError, PlayerError, Py2048Er
 
 RETRIES = 5
 """How often a job is done again after its process or machine was lost."""
+
+ANSWER_SECONDS = 10.0
+"""How long the head of a cluster may take to answer."""
 
 
 class RayPool:
@@ -89,12 +93,22 @@ def _ray() -> Any:
 
 def _connect(ray: Any, address: str) -> None:
     try:
+        if address != "auto":
+            _check_reachable(address)
         ray.init(address=address, log_to_driver=False, logging_level="ERROR")
-    except (ConnectionError, RuntimeError, ValueError) as error:
+    except (OSError, RuntimeError, ValueError) as error:
         reason = str(error).strip().partition("\n")[0]
         raise ContestError(
             f"no Ray cluster at {address!r}: {reason} (ray start --head begins one)"
         ) from None
+
+
+def _check_reachable(address: str) -> None:
+    """Raise an error if nobody answers at an address; Ray itself would try for minutes."""
+    host, _, port = address.rpartition("://")[2].rpartition(":")
+    if not (host and port.isdecimal()):
+        raise ValueError("write it as auto or host:port")
+    socket.create_connection((host.strip("[]"), int(port)), timeout=ANSWER_SECONDS).close()
 
 
 def _attempt_there(job: Job, wanted: str) -> Done | Py2048Error:

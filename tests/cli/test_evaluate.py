@@ -1,0 +1,185 @@
+"""``py2048 evaluate``, run as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pexpect
+import pytest
+
+from py2048 import Record
+from py2048.cli import main
+
+COMMAND = [sys.executable, "-m", "py2048", "evaluate"]
+
+
+def test_everything_that_is_asked_for_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Tables, JSON, CSV, a picture, and a record of each game that verifies."""
+    files = {name: tmp_path / f"out.{name}" for name in ("json", "csv", "png")}
+    words = ["evaluate", "random", "greedy", "--rules", "2x4", "--games", "6", "--jobs", "2"]
+    outputs = [
+        "--json",
+        str(files["json"]),
+        "--csv",
+        str(files["csv"]),
+        "--plot",
+        str(files["png"]),
+    ]
+    assert main([*words, *outputs, "--records", str(tmp_path / "records")]) == 0
+    captured = capsys.readouterr()
+    assert "random - greedy" in captured.out
+    assert "12 games in 2 processes" in captured.err
+    assert "12 of 12: random mean" in captured.err
+    values = json.loads(files["json"].read_text())
+    assert files["csv"].read_text().count("\n") == 13
+    assert files["png"].stat().st_size > 10_000
+    for number, player in enumerate(values["players"], 1):
+        for game in player["played"]:
+            name = f"{number}-{player['player']}/{game['game']:06}.2048.json"
+            record = Record.load(tmp_path / "records" / name)
+            record.verify()
+            assert (record.score, record.seed) == (game["score"], game["seed"])
+
+
+def test_json_alone_goes_to_stdout(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing else does, so that a program can read it."""
+    words = ["evaluate", "greedy", "--size", "2x2", "-n", "3", "-j", "1", "-q", "--json", "-"]
+    assert main(words) == 0
+    captured = capsys.readouterr()
+    assert len(json.loads(captured.out)["players"][0]["played"]) == 3
+    assert captured.err == ""
+
+
+def test_records_are_the_same_to_the_byte_for_any_number_of_jobs(tmp_path: Path) -> None:
+    """Who played a game, and when, leaves no trace in it."""
+    for jobs in ("1", "2"):
+        words = ["evaluate", "random", "--rules", "2x4", "-n", "5", "-q", "-j", jobs]
+        assert main([*words, "--records", str(tmp_path / jobs)]) == 0
+    for path in (tmp_path / "1").rglob("*.json"):
+        assert path.read_bytes() == (tmp_path / "2" / path.relative_to(tmp_path / "1")).read_bytes()
+
+
+def test_a_run_goes_on_where_it_stopped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Only what is missing is played: games, players, and records that were not kept."""
+    log, records = str(tmp_path / "games.log"), str(tmp_path / "records")
+    words = ["evaluate", "greedy", "--rules", "2x4", "-j", "1", "--resume", log]
+    for extra, new in (
+        (["-n", "10"], 10),
+        (["-n", "15"], 5),
+        (["-n", "15"], 0),
+        (["corner", "-n", "5"], 5),
+        (["-n", "3", "--records", records], 3),
+        (["-n", "4", "--records", records], 1),
+    ):
+        assert main([*words, *extra]) == 0
+        assert capsys.readouterr().err.startswith(f"{new} games in one process\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("gredy", "did you mean 'greedy'"),
+        ("greedy greedy", "'greedy' is named twice"),
+        ("greedy --games 0", "--games"),
+        ("greedy --jobs 0", "--jobs"),
+        ("", "PLAYER..."),
+        ("ntuple:weights=nowhere.npz", "nowhere.npz"),
+        ("ntuple --rules 7x7 --games 1", "no weights come with py2048 for the rules 7x7"),
+        ("greedy --json nowhere/out.json", "there is no folder nowhere"),
+        ("greedy --csv .", "cannot write .: it is a folder"),
+        ("greedy --plot out.txt", "end its name in .png"),
+        ("greedy --records nowhere/records", "cannot make the folder nowhere/records"),
+        ("greedy --resume nowhere/games.log", "cannot write nowhere/games.log"),
+        ("greedy --cluster auto --jobs 2", "leave it out with --cluster"),
+        ("greedy --seed x", "'x' is no seed"),
+        ("greedy --rules clasic", "did you mean 'classic'"),
+    ],
+)
+def test_mistakes_are_one_clear_line(
+    words: str,
+    reason: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Before any game is played where that can be known; the exit status is 2."""
+    monkeypatch.chdir(tmp_path)
+    assert main(["evaluate", "--quiet", *words.split()]) == 2
+    captured = capsys.readouterr()
+    assert reason in captured.err
+    assert captured.err.startswith("py2048: ")
+    assert captured.err.count("\n") == 1
+    assert captured.out == ""
+
+
+def test_a_cluster_without_ray_names_the_extra(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One line that says what to install."""
+    monkeypatch.setitem(sys.modules, "ray", None)
+    assert main(["evaluate", "greedy", "--cluster", "auto"]) == 2
+    message = "py2048: clusters are run by Ray: pip install 'py2048[cluster]'\n"
+    assert capsys.readouterr() == ("", message)
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_ctrl_c_reports_what_is_finished(jobs: str, tmp_path: Path) -> None:
+    """And exits with 130; the log has the same games; --resume goes on."""
+    log, table = tmp_path / "games.log", tmp_path / "out.csv"
+    words = [
+        "greedy",
+        "--games",
+        "100000",
+        "--jobs",
+        jobs,
+        "--resume",
+        str(log),
+        "--csv",
+        str(table),
+    ]
+    process = subprocess.Popen(
+        [*COMMAND, *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ.copy(),
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 60
+    while not (log.exists() and log.read_text().count("\n") > 5) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: every process of the run
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    stopped = re.search(r"stopped after ([\d,]+) of 100,000 games", out)
+    assert stopped
+    assert "Traceback" not in err
+    games = int(stopped[1].replace(",", ""))
+    assert log.read_text().count("\n") == games + 1
+    assert table.read_text().count("\n") == games + 1
+
+
+def test_a_terminal_shows_a_bar_for_each_player() -> None:
+    """With the mean so far; the tables come after it."""
+    terminal = pexpect.spawn(
+        COMMAND[0],
+        [*COMMAND[1:], "greedy", "corner", "--rules", "2x4", "-n", "20", "-j", "1"],
+        dimensions=(30, 120),
+        encoding="utf-8",
+        timeout=60,
+    )
+    terminal.expect("playing in one process; Ctrl-C stops and reports")
+    terminal.expect(r"corner.*20/20.*mean")
+    terminal.expect(r"the same games")
+    terminal.expect(pexpect.EOF)
+    terminal.close()
+    assert terminal.exitstatus == 0
