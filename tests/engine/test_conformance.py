@@ -13,8 +13,8 @@ import pytest
 from py2048.engine.arrays import tiles_of
 from py2048.engine.batch import BatchGames
 from py2048.engine.compiled_perft import compiled_perft
-from py2048.engine.perft import GOLDEN, main, perft
-from py2048.engine.rollouts import rollouts
+from py2048.engine.perft import GOLDEN, perft
+from py2048.engine.rollouts import random_games
 from py2048.engine.signature import behaviour_signature
 from py2048.rules import get_rules
 
@@ -78,26 +78,6 @@ def test_compiled_perft_is_the_plain_one_on_other_shapes(
     assert compiled_perft(rows, columns, target) == perft(rows, columns, target)
 
 
-def test_perft_command_compares_with_the_published_count(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """One command counts and says whether the count is the published one."""
-    assert main(["3", "8"]) == 0
-    assert capsys.readouterr().out.startswith("3x3 up to 8: 1,186 boards (as published)")
-    with pytest.raises(SystemExit, match="2"):
-        main(["3", "100"])
-    assert "100 is not a tile" in capsys.readouterr().err
-
-
-def test_perft_command_fails_on_a_wrong_count(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A count that is not the published one is an error."""
-    monkeypatch.setitem(GOLDEN, (2, 8), 16)
-    assert main(["2", "8"]) == 1
-    assert "WRONG: published is 16" in capsys.readouterr().out
-
-
 def chi_squared(counts: np.ndarray, expected: np.ndarray) -> float:
     return float(((counts - expected) ** 2 / expected).sum())
 
@@ -139,13 +119,6 @@ def test_random_directions_are_uniform() -> None:
     assert chi_squared(counts, np.full(4, 25_000)) < 21.0  # 3 degrees of freedom, 1 in 9,000
 
 
-def random_games(count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Play random classic games from their starts to their ends: scores and plies."""
-    batch = BatchGames(get_rules("classic"), count, seed=1)
-    result = rollouts(batch.rules, batch.observe(), 1, seed=1)
-    return result.scores.ravel(), result.plies.ravel()
-
-
 def assert_random_statistics(scores: np.ndarray, plies: np.ndarray, tolerance: float) -> None:
     assert scores.mean() == pytest.approx(1095.0, abs=tolerance)
     assert plies.mean() == pytest.approx(118.4, abs=tolerance / 10)
@@ -153,14 +126,15 @@ def assert_random_statistics(scores: np.ndarray, plies: np.ndarray, tolerance: f
 
 def test_random_play_scores_as_published() -> None:
     """The mean of random play on 4x4 is 1,095 points in 118.4 moves, within four errors."""
-    scores, plies = random_games(40_000)
+    scores, plies = random_games(get_rules("classic"), 40_000, seed=1)
     assert_random_statistics(scores, plies, tolerance=4 * scores.std() / 200 + 0.5)
 
 
 @pytest.mark.slow
 def test_random_play_scores_as_published_over_a_million_games() -> None:
     """1,095 ± 1 points and 118.4 ± 0.1 moves over a million games."""
-    assert_random_statistics(*random_games(1_000_000), tolerance=2.0)
+    played = random_games(get_rules("classic"), 1_000_000, seed=1)
+    assert_random_statistics(*played, tolerance=1.0)
 
 
 def test_score_of_random_play_is_the_potential_of_the_board() -> None:

@@ -6,7 +6,9 @@
    where one ended. The generator is SplitMix64, one draw for the tile and the cell as in py2048,
    and its unused bits for the direction.
 
-   Usage: baseline GAMES STEPS SEED; prints seconds, games finished and the sum of their scores. */
+   Usage: baseline GAMES BEFORE STEPS SEED. Plays BEFORE steps of all games untimed, so that games of
+   all ages are among them, then STEPS; prints the seconds of these, games finished and the sum of
+   their scores. */
 
 #include <stdint.h>
 #include <stdio.h>
@@ -100,38 +102,27 @@ static uint64_t spawn(uint64_t b, uint64_t word)
     return b | rank << nth_bit(free, index);
 }
 
-int main(int argc, char **argv)
+static uint8_t nth[16][4]; /* direction number i of a mask */
+
+typedef struct {
+    uint64_t counter, finished, total;
+} Series;
+
+static uint64_t next_draw(Series *series) { return mix(series->counter += 0x9E3779B97F4A7C15u); }
+
+static Series play(Series series, size_t steps, size_t games, uint64_t *restrict boards,
+                   uint64_t *restrict words, uint64_t *restrict scores)
 {
-    if (argc != 4)
-        return 2;
-    size_t games = (size_t)atoll(argv[1]), steps = (size_t)atoll(argv[2]);
-    uint64_t counter = mix((uint64_t)atoll(argv[3]));
-    uint64_t *boards = calloc(games, 8), *words = calloc(games, 8), *scores = calloc(games, 8);
-    uint8_t nth[16][4]; /* direction number i of a mask */
-    if (!boards || !words || !scores)
-        return 1;
-    for (unsigned mask = 0; mask < 16; mask++)
-        for (unsigned d = 0, i = 0; d < 4; d++)
-            if (mask >> d & 1)
-                nth[mask][i++] = (uint8_t)d;
-    fill_tables();
-    for (size_t i = 0; i < games; i++) {
-        words[i] = mix(counter += 0x9E3779B97F4A7C15u);
-        boards[i] = spawn(spawn(0, words[i]), mix(words[i]));
-    }
-    uint64_t finished = 0, total = 0;
-    struct timespec from, to;
-    clock_gettime(CLOCK_MONOTONIC, &from);
     for (size_t s = 0; s < steps; s++) {
         for (size_t i = 0; i < games; i++) {
             uint64_t b = boards[i], t = transpose(b);
             unsigned mask = legal(b, t);
             if (!mask) {
-                finished++;
-                total += scores[i];
+                series.finished++;
+                series.total += scores[i];
                 scores[i] = 0;
-                b = spawn(0, mix(counter += 0x9E3779B97F4A7C15u));
-                b = spawn(b, mix(counter += 0x9E3779B97F4A7C15u));
+                b = spawn(0, next_draw(&series));
+                b = spawn(b, next_draw(&series));
                 t = transpose(b);
                 mask = legal(b, t);
             }
@@ -142,12 +133,43 @@ int main(int argc, char **argv)
             b = slide(lines[direction & 1], b ^ ((b ^ t) & vertical), &gained);
             b ^= (b ^ transpose(b)) & vertical;
             scores[i] += gained;
-            words[i] = mix(counter += 0x9E3779B97F4A7C15u);
+            words[i] = next_draw(&series);
             boards[i] = spawn(b, words[i]);
         }
     }
-    clock_gettime(CLOCK_MONOTONIC, &to);
-    double seconds = (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec);
-    printf("%.6f %llu %llu\n", seconds, (unsigned long long)finished, (unsigned long long)total);
+    return series;
+}
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 5)
+        return 2;
+    size_t games = (size_t)atoll(argv[1]);
+    Series series = {mix((uint64_t)atoll(argv[4])), 0, 0};
+    uint64_t *boards = calloc(games, 8), *words = calloc(games, 8), *scores = calloc(games, 8);
+    if (!boards || !words || !scores)
+        return 1;
+    for (unsigned mask = 0; mask < 16; mask++)
+        for (unsigned d = 0, i = 0; d < 4; d++)
+            if (mask >> d & 1)
+                nth[mask][i++] = (uint8_t)d;
+    fill_tables();
+    for (size_t i = 0; i < games; i++) {
+        words[i] = next_draw(&series);
+        boards[i] = spawn(spawn(0, words[i]), mix(words[i]));
+    }
+    series = play(series, (size_t)atoll(argv[2]), games, boards, words, scores);
+    series.finished = series.total = 0;
+    double start = now();
+    series = play(series, (size_t)atoll(argv[3]), games, boards, words, scores);
+    printf("%.6f %llu %llu\n", now() - start, (unsigned long long)series.finished,
+           (unsigned long long)series.total);
     return 0;
 }

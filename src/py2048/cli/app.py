@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 import typer.core
 
-from py2048.cli import course, evaluate, information, play, records, serve, train
+from py2048.cli import bench, course, engine, evaluate, information, play, records, serve, train
 from py2048.errors import did_you_mean
 
 
@@ -63,4 +63,8 @@ app.command()(serve.backup)
 app.command()(serve.restore)
 app.command()(train.train)
 app.command()(train.weights)
+app.command()(bench.bench)
+app.command("warm-up")(engine.warm_up)
+app.command()(engine.perft)
+app.command()(engine.rollouts)
 app.add_typer(course.app, name="course")

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from click import ClickException
+    from click import ClickException, UsageError
 else:
     # BadParameter -> UsageError -> ClickException
-    ClickException = typer.BadParameter.__mro__[2]
+    UsageError, ClickException = typer.BadParameter.__mro__[1:3]
 
-__all__ = ["ClickException"]
+__all__ = ["ClickException", "UsageError"]

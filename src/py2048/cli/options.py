@@ -49,6 +49,9 @@ PlayerOption = Annotated[
         autocompletion=list_players,
     ),
 ]
+ThreadsOption = Annotated[
+    int | None, typer.Option("--threads", "-j", min=1, help="Threads; by default all cores.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 

@@ -9,13 +9,10 @@ Counting States by Exhaustive Enumeration", 2017 (``jdlm.info``).
 
 from __future__ import annotations
 
-import argparse
-import time
 from collections.abc import Iterable, Iterator
 
 from py2048.engine import reference
 from py2048.engine.reference import Rows
-from py2048.rules import is_tile
 
 GOLDEN = {
     (2, 8): 15,
@@ -85,41 +82,3 @@ def _spawns(board: Rows) -> Iterator[tuple[int, Rows]]:
                 for new in (2, 4):
                     line = (*row[:c], new, *row[c + 1 :])
                     yield new, (*board[:r], line, *board[r + 1 :])
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Count on the compiled engine and compare with the golden count; return the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m py2048.engine.perft",
-        description="Count the boards that play can reach, one for each symmetry class.",
-        epilog="Without arguments, every published count is reproduced.",
-    )
-    parser.add_argument("side", nargs="?", type=int, choices=(2, 3, 4), help="side of the board")
-    parser.add_argument("target", nargs="?", type=int, help="the tile that ends a game")
-    chosen = parser.parse_args(arguments)
-    if chosen.side is not None and chosen.target is None:
-        parser.error("give a target too, such as 3 1024")
-    if chosen.target is not None and not is_tile(chosen.target):
-        parser.error(f"{chosen.target} is not a tile: give a power of two, such as 1024")
-    tasks = [(chosen.side, chosen.target)] if chosen.side else list(GOLDEN)
-    return 0 if min(_report(*task) for task in tasks) else 1
-
-
-def _report(side: int, target: int) -> bool:
-    """Count, print a line, and return whether the count is the golden one or none is known."""
-    from py2048.engine.compiled_perft import compiled_perft
-
-    began = time.perf_counter()
-    count, golden = compiled_perft(side, side, target), GOLDEN.get((side, target))
-    seconds = time.perf_counter() - began
-    verdict = "no published count" if golden is None else "as published"
-    if golden not in (None, count):
-        verdict = f"WRONG: published is {golden:,}"
-    print(
-        f"{side}x{side} up to {target}: {count:,} boards ({verdict}), {seconds:.1f} s", flush=True
-    )
-    return golden in (None, count)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -18,6 +18,7 @@ from py2048.engine import _rollout_kernels as kernels
 from py2048.engine import rng
 from py2048.engine._lane_kernels import LANES, MAX_CELLS
 from py2048.engine.arrays import checked_boards, checked_directions
+from py2048.engine.batch import BatchGames
 from py2048.engine.batch_state import Workspace
 from py2048.engine.rule_arrays import RuleArrays
 from py2048.engine.workers import available_threads, shares, together
@@ -26,6 +27,9 @@ from py2048.rules import Merging, Rules
 
 JOBS_PER_THREAD = 2 * LANES
 """Another thread pays from about this many games on."""
+
+
+GAMES_AT_ONCE = 65_536
 
 
 class Rollouts(NamedTuple):
@@ -96,3 +100,37 @@ def rollouts(
         ],
     )
     return Rollouts(scores.reshape(len(flat), count), plies.reshape(len(flat), count))
+
+
+def random_games(
+    rules: Rules, count: int, *, seed: int = 0, threads: int | None = None
+) -> Rollouts:
+    """Play `count` whole random games, each from a start of its own.
+
+    Args:
+        rules: the rules; the board has at most 254 cells.
+        count: how many games, at least 1.
+        seed: a whole number from 0 to 2**64 - 1; starts and games follow from it.
+        threads: how many threads may work; by default one for each processor.
+
+    Returns:
+        The points and the turns of the games, each `[count, 1]`.
+
+    Raises:
+        BoardError: if the board is too big.
+        ValueError: if `count` is less than 1.
+    """
+    if count < 1:
+        raise ValueError(f"count must be 1 or more, not {count}")
+    parts = [
+        _games_from_starts(
+            rules, min(GAMES_AT_ONCE, count - first), rng.derive_seed(seed, first), threads
+        )
+        for first in range(0, count, GAMES_AT_ONCE)
+    ]
+    return Rollouts(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def _games_from_starts(rules: Rules, count: int, seed: int, threads: int | None) -> Rollouts:
+    starts = BatchGames(rules, count, seed=seed, threads=threads).observe()
+    return rollouts(rules, starts, 1, seed=seed, threads=threads)

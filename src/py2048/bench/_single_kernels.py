@@ -1,0 +1,55 @@
+"""Random games one after another on the packed boards, as a player's search goes over them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from py2048._jit import kernel
+from py2048.engine._bits_kernels import HALF, ONE, draw, key_of, popcount
+from py2048.engine._packed_kernels import ALL_CELLS, ZERO, Table, legal, slide, spawn
+
+
+@kernel("(uint64, int64, uint64[::1], uint8[::1], uint64[::1])")
+def play_random(
+    seed: np.uint64,
+    moves: int,
+    table: Table,
+    ranks: NDArray[np.uint8],
+    cumulative: NDArray[np.uint64],
+) -> tuple[np.int64, np.int64]:
+    """Play random 4x4 games until `moves` are made; return the points and the games that ended.
+
+    Args:
+        seed: where the draws come from.
+        moves: how many legal moves to make.
+        table: the slides of all rows.
+        ranks: the ranks that can appear, ascending.
+        cumulative: the running sums of their integer weights.
+    """
+    key, counter, board = key_of(seed), ZERO, ZERO
+    points, games = np.int64(0), np.int64(-1)
+    for _ in range(moves):
+        ways = legal(board)
+        if ways == ZERO:
+            games += 1
+            board = spawn(ZERO, ALL_CELLS, draw(key, counter), ranks, cumulative)
+            board = spawn(board, ALL_CELLS, draw(key, counter + ONE), ranks, cumulative)
+            counter += ONE + ONE
+            ways = legal(board)
+        word = draw(key, counter)
+        counter += ONE
+        index = ((word >> HALF) & np.uint64(0xFFFF)) * popcount(ways) >> np.uint64(16)
+        board, gained = slide(board, nth_way(ways, index), table)
+        points += gained
+        board = spawn(board, ALL_CELLS, word, ranks, cumulative)
+    return points, games
+
+
+@kernel(inline=True)
+def nth_way(ways: np.uint64, index: np.uint64) -> np.int64:
+    """Return the direction number `index` among the bits of `ways`."""
+    while index != ZERO:
+        ways &= ways - ONE
+        index -= ONE
+    return np.int64(popcount(~ways & (ways - ONE)))

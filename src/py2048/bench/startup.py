@@ -1,0 +1,67 @@
+"""What a user waits for: imports, first steps, first compilations."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from py2048.bench.harness import Effort, Stretch, Table, race
+
+FIRST_BATCH_STEP = """
+from py2048 import get_rules
+from py2048.engine.batch import BatchGames
+BatchGames(get_rules("classic"), 1024).step([0] * 1024)
+"""
+FIRST_STEP = """
+import gymnasium, py2048.envs
+env = gymnasium.make("py2048/Classic-v0")
+env.reset(seed=1)
+env.step(0)
+"""
+
+
+def startup(effort: Effort, folder: Path) -> list[Table]:
+    """Measure how long fresh Pythons take, with all kernels compiled and with none."""
+    codes = {
+        "import py2048": "import py2048",
+        "py2048 --version": "from py2048.cli import main; main(['--version'])",
+        "first step of a batch": FIRST_BATCH_STEP,
+    }
+    if importlib.util.find_spec("gymnasium") is not None:
+        codes["gymnasium.make, reset, first step"] = FIRST_STEP
+    warm = {"an empty Python": _python("pass"), **{n: _python(c) for n, c in codes.items()}}
+    title = "a fresh Python, kernels compiled before"
+    tables = [race(title, warm, effort, unit="seconds", is_less_better=True)]
+    steps = {name: code for name, code in codes.items() if "first" in name}
+    cold = {name: _python(code, folder) for name, code in steps.items()}
+    few = Effort(min(effort.rounds, 3), effort.seconds, effort.threads, effort.tells)
+    title = "the same on a new installation"
+    return [*tables, race(title, cold, few, unit="seconds", is_less_better=True)]
+
+
+def _python(code: str, cold: Path | None = None) -> Stretch:
+    """Return the seconds that a fresh Python takes for some code; each time anew if `cold`."""
+    turns = iter(range(1 << 62))
+
+    def play() -> float:
+        extra = {} if cold is None else {"NUMBA_CACHE_DIR": str(cold / f"cold-{next(turns)}")}
+        start = time.perf_counter()
+        run_python(code, **extra)
+        return time.perf_counter() - start
+
+    return play
+
+
+def run_python(code: str, **environment: str) -> str:
+    """Run some code in a fresh Python and return what it prints."""
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    ).stdout
