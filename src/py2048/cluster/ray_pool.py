@@ -97,7 +97,7 @@ def _connect(ray: Any, address: str) -> None:
             _check_reachable(address)
         ray.init(address=address, log_to_driver=False, logging_level="ERROR")
     except (OSError, RuntimeError, ValueError) as error:
-        reason = str(error).strip().partition("\n")[0]
+        reason = str(error).strip().partition("\n")[0].partition(". ")[0]
         raise ContestError(
             f"no Ray cluster at {address!r}: {reason} (ray start --head begins one)"
         ) from None
