@@ -188,7 +188,8 @@ def trace(history: NDArray[np.int32], last: int, moves: Cells) -> None:
 
 @kernel(
     "int64(uint8[::1], int64, uint8[::1], uint16[:, ::1], int64[::1], uint16[:, ::1], int64,"
-    " boolean, float64[:, ::1], float64[:, ::1], uint16[:, ::1], uint64[:, ::1])"
+    " boolean, float64[:, ::1], float64[:, ::1], uint16[:, ::1], uint64[:, ::1])",
+    allocates=True,
 )
 def search(
     start: Cells,
@@ -260,7 +261,10 @@ def search(
     return moves.size
 
 
-@kernel("int64(uint8[::1], uint8[::1], uint16[:, ::1], int64[::1], uint16[:, ::1], int64, boolean)")
+@kernel(
+    "int64(uint8[::1], uint8[::1], uint16[:, ::1], int64[::1], uint16[:, ::1], int64, boolean)",
+    allocates=True,
+)
 def follow(
     cells: Cells,
     moves: Cells,

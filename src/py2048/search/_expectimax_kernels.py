@@ -284,17 +284,17 @@ def lower(cells: NDArray[np.uint8], known: Int) -> bool:
     """
     changed = False
     while True:
-        largest = np.int64(0)
+        seen, largest = ZERO, np.int64(0)
         for rank in cells:
+            seen |= ONE << np.uint64(rank)
             largest = max(largest, np.int64(rank))
         missing = largest - 1
-        while missing > 0 and np.any(cells == missing):
+        while missing > 0 and (seen >> np.uint64(missing)) & ONE:
             missing -= 1
         if largest <= known or missing <= 0:
             return changed
         for cell in range(len(cells)):
-            if cells[cell] > missing:
-                cells[cell] -= np.uint8(1)
+            cells[cell] -= np.uint8(cells[cell] > missing)
         changed = True
 
 

@@ -87,18 +87,17 @@ def network_4x4(board: Packed, desk: Any, weights: Weights) -> float:
     return np.float64(one + two)
 
 
-@kernel
+@kernel(allocates=True)
 def network_small(board: Packed, desk: Any, weights: Weights) -> float:
     """Return the points that a network expects after an afterstate."""
     begin = first_weight(ranks_on_packed(board, desk), desk) if desk.stages else ZERO
-    images = np.empty(8, np.uint64)
     rows, columns = np.uint64(desk.rows), np.uint64(desk.columns)
-    count = symmetries(word_of(board), rows, columns, images)
+    count = symmetries(word_of(board), rows, columns, desk.images)
     value = np.float32(0)
     for number in range(desk.tuples):
         first = desk.offsets[number] + begin
         for image in range(count):
-            value += weights[index_of(images[image], number, first, desk)]
+            value += weights[index_of(desk.images[image], number, first, desk)]
     return np.float64(value)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,43 +28,20 @@ SCORE, PLY, OVER = 0, 1, 2
 STATE = 3
 """Places in the state of a game: the points of merges, the number of moves, whether it is over."""
 
-
-FIRST_SLOT = np.int64(0)
-
-
-class Kernels(NamedTuple):
-    """What a search on one kind of board with one kind of leaf can do."""
-
-    rate_move: Any
-    rate: Any
-    advance: Any
-    play: Any
+ALL = np.int64(-1)
+"""Instead of a direction: every one."""
+FIRST = np.int64(0)
+"""The level, and the slot, of the board that is searched."""
 
 
-def raters(parts: Parts, known: Afterstates, around: Spawns) -> tuple[Any, Any, Any]:
-    """Return the kernels that rate one move, all moves of a board of ranks, and of a handle."""
-    load = parts.load
+def chooser(parts: Parts, known: Afterstates, around: Spawns) -> Any:
+    """Return the kernel that rates the moves of a board."""
     view, search_move, points_of = root(parts, known, around)
-
-    @kernel
-    def rate_move(
-        cells: Cells,
-        direction: Int,
-        depth: Int,
-        left: Int,
-        budget: Int,
-        desks: Desk,
-        weights: Weights,
-    ) -> float:
-        """Return the points to come after a legal move of a board of ranks, uint8 `[cells]`."""
-        desk = desks[0]
-        desk.nodes, desk.budget = 0, budget
-        board = view(load(cells, FIRST_SLOT, desk), desk)
-        return np.float64(search_move(board, direction, depth, left, desk, weights))
 
     @kernel
     def choose(
         board: Any,
+        only: Int,
         depth: Int,
         left: Int,
         desk: Any,
@@ -72,47 +49,19 @@ def raters(parts: Parts, known: Afterstates, around: Spawns) -> tuple[Any, Any, 
         points: NDArray[np.int64],
         values: NDArray[np.float64],
     ) -> Int:
-        """Rate all moves; return the best direction, or -1."""
+        """Rate all moves, or only one; return the best direction, or -1."""
         best, most = np.int64(-1), -np.inf
         points_of(board, points, desk)
         seen = view(board, desk)
         for direction in range(4):
-            if points[direction] >= 0:
+            if points[direction] >= 0 and only in (ALL, direction):
                 gain = desk.per_merged * points[direction] + desk.per_move
                 values[direction] = gain + search_move(seen, direction, depth, left, desk, weights)
                 if values[direction] > most:
                     best, most = np.int64(direction), values[direction]
         return best
 
-    @kernel
-    def rate(
-        cells: Cells,
-        depth: Int,
-        left: Int,
-        budget: Int,
-        desks: Desk,
-        weights: Weights,
-        points: NDArray[np.int64],
-        values: NDArray[np.float64],
-    ) -> Int:
-        """Rate all moves of a board of ranks; return the best direction, or -1.
-
-        Args:
-            cells: the board, uint8 `[cells]`.
-            depth: how many moves to look ahead, 1 or more.
-            left: how much a path may cost.
-            budget: how many boards may be rated before the search gives up.
-            desks: what this thread searches with, a record `[1]`.
-            weights: the weights of a network.
-            points: int64 `[4]`, filled with the points of each slide, -1 for an illegal one.
-            values: float64 `[4]`, filled with the worth of each legal move, in points.
-        """
-        desk = desks[0]
-        desk.nodes, desk.budget = 0, budget
-        board = load(cells, FIRST_SLOT, desk)
-        return choose(board, depth, left, desk, weights, points, values)
-
-    return rate_move, rate, choose
+    return choose
 
 
 def mover(parts: Parts, known: Afterstates, around: Spawns) -> Any:
@@ -129,18 +78,12 @@ def mover(parts: Parts, known: Afterstates, around: Spawns) -> Any:
             rank = pick_rank(word, desk.ranks[: desk.tiles], desk.cumulative[: desk.tiles])
             for _ in range(pick_low(word, np.uint64(count(after, desk)))):
                 cell = following(after, cell, desk)
-        return with_tile(after, cell, rank, np.int64(0), desk)
+        return with_tile(after, cell, rank, FIRST, desk)
 
     @kernel
-    def made(
-        board: Any,
-        best: Int,
-        state: NDArray[np.int64],
-        key: Word,
-        desk: Any,
-    ) -> Any:
+    def made(board: Any, best: Int, state: NDArray[np.int64], key: Word, desk: Any) -> Any:
         """Make a legal move; return the board after the spawn."""
-        moves = slides(board, FIRST_SLOT, desk)
+        moves = slides(board, FIRST, desk)
         after, gained = moves[best]
         state[OVER] = np.int64(is_won(after, gained, desk))
         word = draw(key, np.uint64(state[PLY]))
@@ -151,23 +94,11 @@ def mover(parts: Parts, known: Afterstates, around: Spawns) -> Any:
     return made
 
 
-def players(parts: Parts, choose: Any, made: Any) -> tuple[Any, Any]:
-    """Return the kernels that make one move, and play a game on."""
+def build(parts: Parts) -> Any:
+    """Return the kernel that searches, and plays games, with these parts."""
     load, store = parts.load, parts.store
-
-    @kernel
-    def advance(
-        cells: Cells,
-        state: NDArray[np.int64],
-        best: Int,
-        key: Word,
-        desks: Desk,
-        _weights: Weights,
-    ) -> None:
-        """Make a legal move on a board of ranks, and the spawn after it."""
-        desk = desks[0]
-        board = made(load(cells, FIRST_SLOT, desk), best, state, key, desk)
-        store(board, cells, desk)
+    known, around = afterstates(parts), spawns(parts)
+    choose, made = chooser(parts, known, around), mover(parts, known, around)
 
     @kernel
     def play(
@@ -175,51 +106,55 @@ def players(parts: Parts, choose: Any, made: Any) -> tuple[Any, Any]:
         state: NDArray[np.int64],
         directions: NDArray[np.uint8],
         key: Word,
+        only: Int,
         depth: Int,
         left: Int,
+        budget: Int,
         desks: Desk,
         weights: Weights,
         points: NDArray[np.int64],
         values: NDArray[np.float64],
     ) -> Int:
-        """Play a game on, at most ``len(directions)`` moves of it; return how many were made.
+        """Play a game on by its best moves, as many as `directions` has room for.
+
+        Without room it rates the moves of the board, and makes none.
 
         Args:
             cells: the board, uint8 `[cells]` of ranks; the board after that is written to it.
             state: int64 `[STATE]`, what has been reached, brought up to date.
             directions: uint8, filled with the moves.
             key: the key of the game's draws.
-            depth: how many moves to look ahead.
+            only: the only move to consider, or `ALL`.
+            depth: how many moves to look ahead, 1 or more.
             left: how much a path may cost.
+            budget: how many boards may be rated; then the values mean nothing.
             desks: what this thread searches with, a record `[1]`.
             weights: the weights of a network.
-            points: room, int64 `[4]`.
-            values: room, float64 `[4]`.
+            points: int64 `[4]`, filled with the points of the last slides, -1 for illegal ones.
+            values: float64 `[4]`, filled with what the moves are worth, in points.
+
+        Returns:
+            how many moves were made.
         """
         desk = desks[0]
-        board = load(cells, FIRST_SLOT, desk)
-        desk.nodes, desk.budget = 0, np.int64(1) << 62
+        desk.nodes, desk.budget, desk.cuts = 0, budget, 0
+        board = load(cells, FIRST, desk)
+        if len(directions) == 0:
+            choose(board, only, depth, left, desk, weights, points, values)
+            return np.int64(0)
         count = np.int64(0)
         while count < len(directions) and not state[OVER]:
-            best = choose(board, depth, left, desk, weights, points, values)
+            best = choose(board, only, depth, left, desk, weights, points, values)
             if best < 0:
                 state[OVER] = 1
-                break
-            directions[count] = best
-            board = made(board, best, state, key, desk)
-            count += 1
+            else:
+                directions[count] = best
+                board = made(board, best, state, key, desk)
+                count += 1
         store(board, cells, desk)
         return count
 
-    return advance, play
-
-
-def build(parts: Parts) -> Kernels:
-    """Return the kernels of a search made of these parts."""
-    known, around = afterstates(parts), spawns(parts)
-    rate_move, rate, choose = raters(parts, known, around)
-    advance, play = players(parts, choose, mover(parts, known, around))
-    return Kernels(rate_move, rate, advance, play)
+    return play
 
 
 _PACKED: tuple[Any, ...] = (
@@ -239,6 +174,6 @@ _PARTS: dict[str, tuple[Any, ...]] = {
 
 
 @cache
-def kernels_for(kind: str, evaluation: str) -> Kernels:
-    """Return the kernels for a kind of board and an evaluation, ``heuristic`` or ``network``."""
+def kernel_for(kind: str, evaluation: str) -> Any:
+    """Return the kernel for a kind of board and an evaluation, ``heuristic`` or ``network``."""
     return build(Parts._make((*_PARTS[kind], getattr(leaves, f"{evaluation}_{kind}"))))

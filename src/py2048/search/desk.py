@@ -107,6 +107,7 @@ DESK = np.dtype(
         ("generation", np.int64),  # counts searches of root moves; a new one empties the table
         ("arena", np.uint8, (LAST_SLOT + 1, MAX_CELLS)),
         ("room", np.uint8, MAX_CELLS),
+        ("images", np.uint64, 8),
         ("table_size", np.uint64),
         ("names", np.uint64, TABLE),
         ("values", np.float64, TABLE),

@@ -79,9 +79,8 @@ def play_game(
     cells[:] = searcher.cells_of(draw_start(searcher.rules, key))
     state = np.zeros(kernels.STATE, np.int64)
     pieces = []
-    advance = _play_fixed if searcher.limits.is_fixed else _play_move
     while not state[kernels.OVER]:
-        pieces.append(advance(searcher, np.uint64(key), cells, state))
+        pieces.append(searcher.play_on(cells, state, key, ROOM))
     return np.concatenate(pieces), int(state[kernels.SCORE])
 
 
@@ -94,28 +93,3 @@ def score_of(rules: Rules, points: int, plies: int, cells: NDArray[np.uint8]) ->
             return plies * legal
         case _:
             return sum(1 << int(rank) for rank in cells if rank) if plies else 0
-
-
-def _play_fixed(
-    searcher: Searcher, key: np.uint64, cells: NDArray[np.uint8], state: NDArray[np.int64]
-) -> NDArray[np.uint8]:
-    """Play on by searches of one depth, inside the kernel."""
-    moves = np.empty(ROOM, np.uint8)
-    limits = np.int64(searcher.limits.moves), np.int64(searcher.limits.last_cost)
-    room = np.zeros(4, np.int64), np.zeros(4)
-    fixed = (*searcher.workers[0], *room)
-    made = searcher.kernels.play(cells, state, moves, key, *limits, *fixed)
-    return moves[:made]
-
-
-def _play_move(
-    searcher: Searcher, key: np.uint64, cells: NDArray[np.uint8], state: NDArray[np.int64]
-) -> NDArray[np.uint8]:
-    """Make one move by searches that are limited by nodes or by time."""
-    points, values = searcher.rate_cells(cells)
-    if points.max() < 0:
-        state[kernels.OVER] = 1
-        return np.zeros(0, np.uint8)
-    best = np.argmax(np.where(points >= 0, values, -np.inf))
-    searcher.kernels.advance(cells, state, best, key, *searcher.workers[0])
-    return np.array([best], np.uint8)

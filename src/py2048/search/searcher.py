@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,8 @@ from py2048.search import _play_kernels as kernels
 from py2048.search.desk import CACHE, COSTS_PER_BIT, MAX_LEVELS, Desk, kind_of_rules, new_desk
 
 Cells = NDArray[np.uint8]
+Points = NDArray[np.int64]
+Values = NDArray[np.float64]
 
 MAX_DEPTH = MAX_LEVELS
 UNLIMITED = 1 << 60
@@ -118,7 +120,7 @@ class Rated(NamedTuple):
         is_final: whether a further search would find the same.
     """
 
-    values: NDArray[np.float64]
+    values: Values
     nodes: int
     is_whole: bool
     is_final: bool
@@ -159,7 +161,7 @@ class Searcher:
             table = 0 if self.limits.moves <= 2 else 1 << (16 if self.limits.moves <= 3 else 18)
         if cache is None:
             cache = CACHE if is_network and self.limits.moves > 1 else 0
-        self.kernels = kernels.kernels_for(
+        self._kernel = kernels.kernel_for(
             kind_of_rules(rules), "network" if is_network else "heuristic"
         )
         weights = np.zeros(1, np.float32)
@@ -205,30 +207,69 @@ class Searcher:
         ranks = [max(tile.bit_length() - 1, 0) for row in board.rows for tile in row]
         return np.array(ranks, np.uint8)
 
-    def rate_cells(self, cells: Cells) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def rate_cells(self, cells: Cells) -> tuple[Points, Values]:
         """Return the points of each slide, -1 for an illegal one, and what each move is worth."""
         with self._lock:
-            if self.limits.is_fixed and len(self.workers) == 1:
-                points, values = np.zeros(4, np.int64), np.zeros(4)
-                fixed = np.int64(self.limits.moves), np.int64(self.limits.last_cost)
-                budget = np.int64(UNLIMITED)
-                self.kernels.rate(cells, *fixed, budget, *self.workers[0], points, values)
-                return points, values
-            points, values = self._one_move_ahead(cells)
-            if self.limits.is_fixed:
-                limits = self.limits.moves, self.limits.last_cost
-                return points, self._search(cells, points, *limits, UNLIMITED).values
+            limits = self.limits
+            if limits.is_fixed and len(self.workers) == 1:
+                return self._rate(self.workers[0], cells, limits.moves, limits.last_cost)
+            points, values = self._rate(self.workers[0], cells, 1, 0)
+            if limits.is_fixed:
+                found = self._search(cells, points, limits.moves, limits.last_cost, UNLIMITED)
+                return points, found.values
             return points, self._deepened(cells, points, values)
 
-    def _one_move_ahead(self, cells: Cells) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def play_on(
+        self, cells: Cells, state: NDArray[np.int64], key: int, room: int
+    ) -> NDArray[np.uint8]:
+        """Play a game on, in the kernel; return the moves made, at most `room` of them.
+
+        Args:
+            cells: the board as ranks; the last board is written to it.
+            state: as in ``_play_kernels.py``.
+            key: the key of the game's draws.
+            room: how many moves to make; 1 if searches are limited by nodes or by time.
+        """
+        limits = self.limits
+        if limits.is_fixed:
+            return self._play(cells, state, key, kernels.ALL, limits.moves, room)
+        points, values = self.rate_cells(cells)
+        if points.max() < 0:
+            state[kernels.OVER] = 1
+            return np.empty(0, np.uint8)
+        best = np.argmax(np.where(points >= 0, values, -np.inf))
+        return self._play(cells, state, key, best, 1, 1)
+
+    def _play(
+        self, cells: Cells, state: NDArray[np.int64], key: int, only: Any, depth: int, room: int
+    ) -> NDArray[np.uint8]:
+        moves = np.empty(room, np.uint8)
+        limits = np.int64(depth), np.int64(self.limits.last_cost), np.int64(UNLIMITED)
+        results = np.zeros(4, np.int64), np.zeros(4)
+        with self._lock:
+            made = self._kernel(
+                *(cells, state, moves, np.uint64(key), np.int64(only)),
+                *(*limits, *self.workers[0], *results),
+            )
+        return moves[:made]
+
+    def _rate(
+        self,
+        worker: Worker,
+        cells: Cells,
+        depth: int,
+        left: int,
+        only: int = -1,
+        budget: int = UNLIMITED,
+    ) -> tuple[Points, Values]:
+        """Rate one move or all of them, on this thread."""
         points, values = np.zeros(4, np.int64), np.zeros(4)
-        one, budget = np.int64(1), np.int64(UNLIMITED)
-        self.kernels.rate(cells, one, one, budget, *self.workers[0], points, values)
+        nothing = np.zeros(kernels.STATE, np.int64), np.zeros(0, np.uint8), np.uint64(0)
+        limits = np.int64(only), np.int64(depth), np.int64(left), np.int64(budget)
+        self._kernel(cells, *nothing, *limits, *worker, points, values)
         return points, values
 
-    def _deepened(
-        self, cells: Cells, points: NDArray[np.int64], values: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _deepened(self, cells: Cells, points: Points, values: Values) -> Values:
         """Return the values of the last of several searches that could be finished."""
         purse = _Time(self.limits.ms, self) if self.limits.ms else _Nodes(self.limits.nodes or 0)
         before, expected = 0.0, 0.0
@@ -253,18 +294,14 @@ class Searcher:
         yield from range(min(FIRST_LIMIT, last), last, STEP)
         yield last
 
-    def _search(
-        self, cells: Cells, points: NDArray[np.int64], depth: int, left: int, allowance: int
-    ) -> Rated:
+    def _search(self, cells: Cells, points: Points, depth: int, left: int, allowance: int) -> Rated:
         """Search every legal move, each with its own allowance of nodes."""
         directions = iter([number for number in range(4) if points[number] >= 0])
         jobs = [(worker, directions, cells, depth, left, allowance) for worker in self.workers]
         values, nodes, cuts, is_whole = np.zeros(4), 0, 0, True
-        desk = self.workers[0].desks[0]
         for found in together(self._work, jobs):
             for direction, value, rated, cut in found:
-                gain = desk.per_merged * points[direction] + desk.per_move
-                values[direction] = gain + value
+                values[direction] = value
                 nodes += rated
                 cuts += cut
                 is_whole &= rated <= allowance
@@ -281,12 +318,10 @@ class Searcher:
     ) -> list[tuple[int, float, int, int]]:
         """Search directions until none is left; return each with its value, nodes and cuts."""
         found = []
-        limits = np.int64(depth), np.int64(left), np.int64(allowance)
-        desk = worker.desks[0]
         for direction in directions:
-            desk.cuts = 0
-            value = self.kernels.rate_move(cells, np.int64(direction), *limits, *worker)
-            found.append((direction, float(value), int(desk.nodes), int(desk.cuts)))
+            _, values = self._rate(worker, cells, depth, left, direction, allowance)
+            desk = worker.desks[0]
+            found.append((direction, float(values[direction]), int(desk.nodes), int(desk.cuts)))
         return found
 
 
