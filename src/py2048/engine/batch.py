@@ -114,6 +114,19 @@ class BatchGames:
             self._log.clear()
         self._begin(np.arange(len(self._state.rewards)))
 
+    def seed_slots(self, slots: NDArray[np.int64], seeds: NDArray[np.uint64]) -> None:
+        """Begin game number 0 of a seed of its own in each of `slots`.
+
+        Game number ``e`` of such a slot has the seed ``derive_seed(seed, e)``.
+
+        Args:
+            slots: numbers of slots, int64 `[k]`.
+            seeds: uint64 `[k]`.
+        """
+        self._state.words[SLOT_KEY, slots] = keys_of(seeds)
+        self._state.words[EPISODE, slots] = rng.MASK
+        self._begin(slots)
+
     def reset(self, mask: ArrayLike | None = None) -> None:
         """Begin the next game in the slots of `mask`, bool `[n]`; by default in all."""
         chosen = np.arange(self.n) if mask is None else np.flatnonzero(np.asarray(mask, bool))
@@ -310,6 +323,15 @@ class BatchGames:
     def get_state(self) -> BatchState:
         """Return a copy of the state; `set_state` goes on from there."""
         return self._state.copy()
+
+    @property
+    def memory(self) -> BatchState:
+        """The state itself, not a copy: for kernels that read it; padded to whole blocks."""
+        return self._state
+
+    def block_shares(self) -> list[tuple[int, int]]:
+        """Return the blocks of `memory` that each thread should work on: first, end."""
+        return shares(self._blocks, self._workers(1))
 
     def set_state(self, state: BatchState) -> None:
         """Go on from a state of a batch with the same rules and `n`.

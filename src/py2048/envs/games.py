@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.engine import rng
 from py2048.engine._lane_kernels import LANES
-from py2048.engine.arrays import keys_of
 from py2048.engine.batch import BatchGames
-from py2048.engine.batch_state import EPISODE, SLOT_KEY
-from py2048.engine.workers import shares, together
+from py2048.engine.workers import together
 from py2048.envs import _vector_kernels as kernels
+from py2048.envs.recycling import Recycler
+from py2048.rules import Rules
 
 Flags = NDArray[np.bool_]
 
 
 class Shown(NamedTuple):
-    """What agents are given after a step: new arrays, which no later step writes to.
+    """What agents are given after a step: new arrays, which no later step writes to while in use.
 
     Attributes:
         boards: exponents, uint8 `[n, rows, columns]`.
@@ -43,13 +42,14 @@ class Shown(NamedTuple):
 
 
 class Games(BatchGames):
-    """A batch that shows itself to agents, and whose slots can be given seeds of their own."""
+    """A batch that shows itself to agents; the arguments are those of `BatchGames`."""
 
-    def seed_slots(self, slots: NDArray[np.int64], seeds: NDArray[np.uint64]) -> None:
-        """Begin game number 0 of each seed: number ``e`` is that of ``derive_seed(seed, e)``."""
-        self._state.words[SLOT_KEY, slots] = keys_of(seeds)
-        self._state.words[EPISODE, slots] = rng.MASK
-        self._begin(slots)
+    def __init__(self, rules: Rules, n: int, **options: Any) -> None:
+        super().__init__(rules, n, **options)
+        padded = len(self.memory.rewards)
+        self._boards = Recycler((padded, rules.cells), np.uint8)
+        self._masks, self._rewards = Recycler(padded, np.uint32), Recycler(padded, np.float64)
+        self._ended, self._scores = Recycler(padded, np.uint8), Recycler(padded, np.int64)
 
     def show(self, *, penalty: float, is_log: bool, is_terminal: bool) -> Shown:
         """Return what agents are given of the last step.
@@ -59,19 +59,18 @@ class Games(BatchGames):
             is_log: whether the reward is the logarithm of the points.
             is_terminal: whether an illegal action ends the episode.
         """
-        padded, cells = self._blocks * LANES, self.rules.cells
-        boards = np.empty((padded, cells), np.uint8)
-        masks, rewards = np.empty(padded, np.uint32), np.empty(padded)
-        ended, scores = np.empty(padded, np.uint8), np.empty(padded, np.int64)
-        quads = boards.view(np.uint32) if cells % 4 == 0 else np.empty((0, 0), np.uint32)
-        source = self._state[:4]
+        boards, masks, rewards = self._boards.take(), self._masks.take(), self._rewards.take()
+        ended, scores = self._ended.take(), self._scores.take()
+        in_fours = self.rules.cells % 4 == 0
+        quads = boards.view(np.uint32) if in_fours else np.empty((0, 0), np.uint32)
+        source = self.memory[:4]
         options = (penalty, is_log, is_terminal)
         target = (boards, quads, masks, rewards, ended, scores)
         together(
             kernels.show,
             [
                 (*part, *source, *options, *target, np.empty(4 * LANES, np.uint32))
-                for part in shares(self._blocks, self._workers(1))
+                for part in self.block_shares()
             ],
         )
         return Shown(
