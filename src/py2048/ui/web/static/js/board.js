@@ -165,7 +165,7 @@ export class BoardView {
   }
 
   #put(cell, value, layer = "") {
-    const digits = Math.min(String(value).length, 7);
+    const digits = Math.min(String(value).length, 9);
     const tile = element("div", { class: `tile rank-${rank(value)} digits-${digits} ${layer}` });
     tile.textContent = value;
     tile.dataset.value = value;

@@ -1,0 +1,197 @@
+"""Somebody with a browser, and the server that they visit."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, Page
+
+SIZES = {"desktop": (1280, 800), "phone": (360, 740)}
+PATIENCE = 15_000
+"""Milliseconds after which something that should happen counts as not happening."""
+
+
+class Server:
+    """A running `py2048 serve` that can be stopped, killed and started again.
+
+    Args:
+        home: the data folder.
+    """
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._process: subprocess.Popen[str] | None = None
+        self.port = _free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        """Start it, and wait until it listens."""
+        command = [sys.executable, "-m", "py2048", "serve", "--port", str(self.port)]
+        limits = ["--requests-rate", "10000", "--moves-rate", "1000"]
+        self._process = subprocess.Popen(
+            [*command, *limits, "--log-level", "error"],
+            env={**os.environ, "PY2048_HOME": str(self._home), "PYTHONUNBUFFERED": "1"},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        assert self.url in line, line
+
+    def stop(self, how: int = signal.SIGTERM) -> None:
+        """End it, politely or with SIGKILL."""
+        if self._process is None:
+            return
+        self._process.send_signal(how)
+        self._process.communicate(timeout=30)
+        self._process = None
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Player:
+    """Somebody with a browser window of their own.
+
+    Attributes:
+        page: the page they look at.
+        sent: the messages that the page has sent.
+        heard: the messages that the page has got.
+        faults: errors of scripts, and what the page could not load.
+    """
+
+    def __init__(self, page: Page, url: str) -> None:
+        self.page = page
+        self.url = url
+        self.sent: list[dict[str, Any]] = []
+        self.heard: list[dict[str, Any]] = []
+        self.faults: list[str] = []
+        page.set_default_timeout(PATIENCE)
+        page.on("websocket", self._listen)
+        page.on("pageerror", lambda error: self.faults.append(str(error)))
+        page.on("console", self._note)
+
+    def _listen(self, socket: Any) -> None:
+        socket.on("framesent", lambda frame: self.sent.append(json.loads(frame)))
+        socket.on("framereceived", lambda frame: self.heard.append(json.loads(frame)))
+
+    def _note(self, message: Any) -> None:
+        if message.type == "error" and "WebSocket connection" not in message.text:
+            self.faults.append(message.text)
+
+    async def visit(self, path: str = "/") -> None:
+        """Open a page; on the page for playing, wait for the board."""
+        await self.page.goto(self.url + path)
+        if path.partition("?")[0] == "/":
+            await self.page.wait_for_selector(".tile")
+            await self.page.wait_for_selector("#rules-summary:not(:empty)")
+
+    async def deal(self, rules: str = "classic", mode: str = "casual") -> str:
+        """Begin a game and go to its board; return the game's id."""
+        request = self.page.context.request
+        answer = await request.post(f"{self.url}/api/games", data={"rules": rules, "mode": mode})
+        assert answer.status == 201, await answer.text()
+        game = str((await answer.json())["game"])
+        await self.visit(f"/?game={game}")
+        return game
+
+    async def press(self, *keys: str) -> None:
+        """Press keys, one after the other, without waiting for anything."""
+        for key in keys:
+            await self.page.keyboard.press(key)
+
+    async def settle(self) -> None:
+        """Wait until every action has been answered and nothing moves any more."""
+        await self.page.wait_for_function(
+            "() => window.py2048.queue.length === 0 && !window.py2048.scene.view.isMoving"
+        )
+
+    async def text(self, selector: str) -> str:
+        """Return the text of an element."""
+        return (await self.page.text_content(selector) or "").strip()
+
+    async def board(self) -> list[list[int]]:
+        """Return the tiles as they are drawn."""
+        found: list[list[int]] = await self.page.evaluate("window.py2048.scene.view.board")
+        return found
+
+    async def cells(self) -> list[list[int]]:
+        """Return the tiles as a screen reader finds them."""
+        rows: list[list[str]] = await self.page.evaluate(
+            """[...document.querySelectorAll('#board [role=row]')].map(
+                 row => [...row.querySelectorAll('[role=gridcell]')].map(c => c.textContent))"""
+        )
+        return [[0 if cell == "empty" else int(cell) for cell in row] for row in rows]
+
+    async def state(self) -> dict[str, Any]:
+        """Return the game as the server has it."""
+        game = await self.page.evaluate("window.py2048.game.game")
+        answer = await self.page.context.request.get(f"{self.url}/api/games/{game}")
+        found: dict[str, Any] = await answer.json()
+        return found
+
+    async def status(self, text: str) -> None:
+        """Wait until the status line says something."""
+        await self._reads("status", text)
+
+    async def said(self, text: str) -> None:
+        """Wait until a screen reader has been told something."""
+        await self._reads("live", text)
+
+    async def _reads(self, name: str, text: str) -> None:
+        await self.page.wait_for_function(
+            "([name, text]) => document.getElementById(name).textContent.includes(text)",
+            arg=[name, text],
+        )
+
+    async def look(self, name: str) -> None:
+        """Keep a picture of the page for people, where PY2048_SCREENSHOTS names a folder."""
+        folder = os.environ.get("PY2048_SCREENSHOTS")
+        if folder:
+            width = (self.page.viewport_size or {"width": 0})["width"]
+            await self.page.screenshot(path=Path(folder) / f"{name}-{width}.png")
+
+    def moves(self) -> list[str]:
+        """Return the directions that the page has sent."""
+        return [each["direction"] for each in self.sent if each["type"] == "move"]
+
+    def events(self, kind: str) -> list[dict[str, Any]]:
+        """Return the events of a kind that the page has got."""
+        messages = [each for each in self.heard if each["type"] == "events"]
+        return [e for message in messages for e in message["events"] if e["kind"] == kind]
+
+
+Arrive = Callable[..., Awaitable[Player]]
+
+
+@asynccontextmanager
+async def arriving(browser: Browser) -> AsyncIterator[Arrive]:
+    """Offer windows, and close them at the end, when none of them may have found a fault."""
+    players: list[Player] = []
+
+    async def arrive(url: str, size: str = "desktop", **options: Any) -> Player:
+        width, height = SIZES[size]
+        options.setdefault("viewport", {"width": width, "height": height})
+        options.setdefault("has_touch", size == "phone")
+        context = await browser.new_context(**options)
+        player = Player(await context.new_page(), url)
+        players.append(player)
+        return player
+
+    yield arrive
+    for player in players:
+        await player.page.context.close()
+    assert [fault for player in players for fault in player.faults] == []
