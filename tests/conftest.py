@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,18 @@ def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PY2048_HOME", str(folder))
     monkeypatch.delenv("PY2048_DATABASE_URL", raising=False)
     return folder
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Free the windows of a test in the thread that opened them.
+
+    Tk aborts the process if a thread of a later test happens to be the one that collects them.
+    """
+    result = yield
+    if item.get_closest_marker("gui"):
+        gc.collect()
+    return result
 
 
 @pytest.fixture(scope="session")

@@ -8,14 +8,17 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from PIL import Image, ImageGrab
 
 from py2048.engine import Board, Direction
 from py2048.rules import get_rules
 from py2048.session import Session
+from py2048.ui.desktop import board_view, header
 from py2048.ui.desktop.start import Running, start
 
-PATIENCE = 20.0
-"""Seconds after which something that should happen counts as not happening."""
+PATIENCE = 120.0
+"""Seconds after which something that should happen counts as not happening: kernels that are
+compiled for the first time, on a busy machine, take long."""
 
 
 class Desk:
@@ -32,8 +35,7 @@ class Desk:
         self.session = running.app.session
         self.errors: list[BaseException] = []
         self.root.report_callback_exception = lambda _kind, error, _trace: self.errors.append(error)
-        self.board.focus_force()
-        self.until(lambda: self.root.focus_get() is not None)
+        self.focus(self.board)
 
     def pump(self, seconds: float = 0.0) -> None:
         """Let the window live for a while."""
@@ -55,6 +57,17 @@ class Desk:
             assert time.monotonic() < end, "waited in vain"
             time.sleep(0.004)
 
+    def focus(self, widget: tk.Misc) -> None:
+        """Give a widget the focus, and wait for the X server to say so: keys go where it is."""
+        widget.focus_force()
+        self.until(lambda: self.root.focus_get() is widget)
+
+    def look(self) -> Image.Image:
+        """Return what is on the screen, once the X server has drawn all that it was sent."""
+        self.root.update()
+        self.root.winfo_pointerx()  # a question: its answer comes after everything sent before
+        return ImageGrab.grab(xdisplay=self.root.winfo_screen().rpartition(".")[0])
+
     def settle(self) -> None:
         """Wait for the end of the animation."""
         self.until(lambda: not self.board.is_moving)
@@ -69,7 +82,7 @@ class Desk:
 
     def type(self, entry: tk.Misc, text: str) -> None:
         """Replace the text of a field."""
-        entry.focus_force()
+        self.focus(entry)
         entry.delete(0, "end")
         entry.insert(0, text)
         entry.event_generate("<KeyRelease>", keysym="End")
@@ -105,11 +118,12 @@ class Desk:
         return self.app.features.dialog
 
     def put(self, rows: str, **changes: Any) -> None:
-        """Put a position on the table."""
+        """Put a position on the table, at rest."""
         board = Board.parse(rows)
         rules = get_rules("classic", rows=board.shape[0], columns=board.shape[1], **changes)
         self.session.start(rules, seed=1, board=board)
-        self.settle()
+        self.board.finish()
+        self.root.update()
 
     def play(self, moves: int) -> None:
         """Make legal moves."""
@@ -119,6 +133,28 @@ class Desk:
                 return
             order = (Direction.DOWN, Direction.LEFT, Direction.RIGHT, Direction.UP)
             self.app.move(next(d for d in order if d in legal))
+
+
+class Clock:
+    """A clock for animations that goes on only when it is told to.
+
+    Attributes:
+        now: the time, in seconds.
+        perf_counter: how it is read; a test may count something else.
+    """
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.perf_counter: Callable[[], float] = lambda: self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """Stop the time of animations, so that a busy machine cannot hurry through them."""
+    stopped = Clock()
+    for module in (board_view, header):
+        monkeypatch.setattr(module, "time", stopped)
+    return stopped
 
 
 OpenDesk = Callable[..., Desk]

@@ -21,7 +21,7 @@ from py2048.ui import desktop
 
 pytestmark = pytest.mark.gui
 
-PATIENCE = 30.0
+PATIENCE = 120.0
 
 
 def xdotool(*words: str) -> str:

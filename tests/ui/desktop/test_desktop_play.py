@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 import pytest
-from PIL import ImageColor, ImageGrab
+from PIL import ImageColor
 
 from py2048.engine import Board, Direction
 from py2048.game import Game
@@ -108,7 +108,7 @@ def test_no_key_is_lost_in_a_storm(desk: Any) -> None:
     assert desk.board.board == twin.board
 
 
-def test_a_new_key_ends_the_running_animation_at_once(desk: Any) -> None:
+def test_a_new_key_ends_the_running_animation_at_once(desk: Any, clock: Any) -> None:
     """The next move starts from where the last one was going."""
     desk.put("2 . . ./. . . ./. . . ./. . . .")
     desk.key("Right")
@@ -118,14 +118,15 @@ def test_a_new_key_ends_the_running_animation_at_once(desk: Any) -> None:
     assert desk.session.game.ply == 2
 
 
-def test_a_move_is_animated_as_long_as_in_the_original(desk: Any) -> None:
-    """Between a key and rest pass 300 ms, in many frames; faster and off are faster."""
+def test_a_move_is_animated_as_long_as_in_the_original(desk: Any, clock: Any) -> None:
+    """Between a key and rest pass 300 ms: 18 frames of a 60th of a second, then the end."""
+    board = desk.board
     desk.put("2 2 . ./. . . ./. . . ./. . . .")
-    frames, began = desk.board.frames, time.perf_counter()
+    frames = board.frames
+    clock.perf_counter = lambda: (board.frames - frames) / 60  # each frame takes its time
     desk.key("Left")
     desk.settle()
-    assert time.perf_counter() - began >= 0.3
-    assert desk.board.frames - frames > 4
+    assert 19 <= board.frames - frames <= 20
     desk.key("x")
     assert desk.said == "Animation off."
     frames = desk.board.frames
@@ -134,13 +135,17 @@ def test_a_move_is_animated_as_long_as_in_the_original(desk: Any) -> None:
     assert desk.board.frames - frames == 1
 
 
-def test_points_rise_and_vanish(desk: Any) -> None:
+def test_points_rise_and_vanish(desk: Any, clock: Any) -> None:
     """What a merge is worth rises from the score and is gone after 600 ms."""
     desk.put("4 4 . ./. . . ./. . . ./. . . .")
     desk.key("Left")
     header = desk.window.header
     (item,) = header.find_withtag("rise")
     assert header.itemcget(item, "text") == "+8"
+    low = header.coords(item)[1]
+    clock.now += 0.59
+    desk.until(lambda: header.coords(item)[1] < low / 2)
+    clock.now += 0.02
     desk.until(lambda: not header.find_withtag("rise"))
 
 
@@ -400,7 +405,7 @@ def test_every_action_is_in_the_menus_with_its_key(desk: Any) -> None:
 
 def test_tab_goes_round_and_the_focus_is_visible(desk: Any) -> None:
     """Tab reaches the board and every button that can be pressed; Space presses it."""
-    desk.board.focus_force()
+    desk.focus(desk.board)
     desk.play(1)
     seen = []
     for _ in range(8):
@@ -415,8 +420,7 @@ def test_tab_goes_round_and_the_focus_is_visible(desk: Any) -> None:
     assert desk.board.cget("highlightcolor") == desk.app.theme.accent
     desk.key("Down")
     assert desk.board.cget("highlightcolor") == desk.app.theme.page
-    buttons["undo"].focus_force()
-    desk.pump()
+    desk.focus(buttons["undo"])
     ply = desk.session.game.ply
     desk.key("space")
     desk.root.event_generate("<KeyRelease-space>")
@@ -452,7 +456,6 @@ def test_all_cells_have_their_colours_on_the_screen(
     desk.until(lambda: (desk.root.winfo_width(), desk.root.winfo_height()) == size)
     for rows in BOARDS.values():
         desk.put(rows)
-        desk.pump(0.05)
         check_screen(desk, theme)
 
 
@@ -460,7 +463,7 @@ def check_screen(desk: Any, theme: Any) -> None:
     """Compare the pixels of the screen with the colours that they should have."""
     cells, board = desk.board.cells, desk.session.game.board
     left, top = desk.board.winfo_rootx(), desk.board.winfo_rooty()
-    screen = ImageGrab.grab(xdisplay=desk.root.winfo_screen().rpartition(".")[0])
+    screen = desk.look()
     assert desk.board.winfo_width() > 100
     for row in range(board.shape[0]):
         for column in range(board.shape[1]):
@@ -489,7 +492,6 @@ def test_changing_the_theme_recolours_everything(desk: Any) -> None:
     desk.app.do_animation()
     for _ in THEMES:
         desk.key("t")
-        desk.pump(0.05)
         check_screen(desk, desk.app.theme)
         assert desk.session.get_setting("theme") == desk.app.theme.name
         assert desk.app.menus.theme.get() == desk.app.theme.name

@@ -31,10 +31,10 @@ def choose_file(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def seen(desk: Any) -> Any:
-    """Return the dialog that is open, once it is on the screen."""
+    """Return the dialog that is open, once it is on the screen and has the focus."""
     dialog = desk.until(lambda: desk.dialog)
     desk.until(dialog.winfo_viewable)
-    desk.pump()
+    desk.until(lambda: str(desk.root.focus_get()).startswith(str(dialog)))
     return dialog
 
 
@@ -152,7 +152,7 @@ def test_the_board_can_be_set_up(desk: Any) -> None:
     desk.click(*place, widget=dialog.view, button=3)
     assert dialog.editing.board[1, 2] == 4
     for key in ("Left", "9", "Up", "plus", "plus", "minus", "Right", "Right", "1", "Delete"):
-        dialog.view.focus_force()
+        desk.focus(dialog.view)
         dialog.view.event_generate(f"<KeyPress-{key}>")
         desk.pump()
     assert dialog.editing.board[1, 1] == 512
@@ -253,7 +253,7 @@ def test_the_viewer_walks_through_a_game(desk: Any) -> None:
     desk.app.features.watch(desk.session.record())
     viewer = seen(desk)
     view = viewer.view
-    view.focus_force()
+    desk.focus(view)
     assert view.board == positions[0]
     for keys, index in (
         (["Right", "Right", "Right"], 3),

@@ -13,6 +13,11 @@ from py2048.errors import Py2048Error
 
 if TYPE_CHECKING:
     from py2048.session import Session
+    from py2048.ui.desktop.start import Running
+
+_closed: list[Running] = []
+"""Windows that were closed. Tk must be freed by the thread that opened it, and a player who still
+thinks might be the one that collects the garbage, so they are kept to the end of the process."""
 
 MISSING = (
     "the desktop game needs tkinter, which this Python lacks: install the package python3-tk "
@@ -83,5 +88,6 @@ def run(
         begin=begin,
         memory=memory,
     )
+    _closed.append(app)
     app.run()
     return 0
