@@ -200,19 +200,21 @@ class Slide:
     @property
     def motions(self) -> tuple[Motion, ...]:
         """The way of each tile, line by line, the tile nearest the wall first."""
-        motions = []
-        for index, line in enumerate(reference.lines(self.before.rows, self.direction)):
-            for source, target, merged in _slide_line(line, self.merging).steps:
-                cells = self._cell(index, source), self._cell(index, target)
-                motions.append(Motion(*cells, merged))
-        return tuple(motions)
+        return _motions(self.before.rows, self.direction, self.merging)
 
-    def _cell(self, line: int, position: int) -> Cell:
-        """Return the cell that is `position` steps from the wall in `line`."""
-        rows, columns = self.before.shape
-        if not self.direction.is_forward:
-            position = (rows if self.direction.is_vertical else columns) - 1 - position
-        return (position, line) if self.direction.is_vertical else (line, position)
+
+@lru_cache(maxsize=256)  # a screen, a sentence and a message ask for the same ones
+def _motions(rows: Rows, direction: Direction, merging: Merging) -> tuple[Motion, ...]:
+    last = (len(rows) if direction.is_vertical else len(rows[0])) - 1
+    motions = []
+    for index, line in enumerate(reference.lines(rows, direction)):
+        for step in _slide_line(line, merging).steps:
+            source, target = step[:2] if direction.is_forward else (last - step[0], last - step[1])
+            if direction.is_vertical:
+                motions.append(Motion((source, index), (target, index), step[2]))
+            else:
+                motions.append(Motion((index, source), (index, target), step[2]))
+    return tuple(motions)
 
 
 def _parse_cell(text: str) -> int:

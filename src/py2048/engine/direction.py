@@ -8,12 +8,22 @@ from py2048.errors import DirectionError, did_you_mean
 
 
 class Direction(Enum):
-    """A direction to slide in. The values 0 to 3 are the action numbers of every array API."""
+    """A direction to slide in. The values 0 to 3 are the action numbers of every array API.
+
+    Attributes:
+        is_vertical: whether tiles move along columns.
+        is_forward: whether tiles move towards the first row or column.
+    """
 
     UP = 0
     DOWN = 1
     LEFT = 2
     RIGHT = 3
+
+    def __init__(self, number: int) -> None:
+        # Plain attributes: every slide asks for them several times.
+        self.is_vertical = number < 2
+        self.is_forward = number % 2 == 0
 
     @classmethod
     def parse(cls, text: str) -> Direction:
@@ -42,16 +52,6 @@ class Direction(Enum):
     def opposite(self) -> Direction:
         """The direction that points back."""
         return Direction(self.value ^ 1)
-
-    @property
-    def is_vertical(self) -> bool:
-        """Whether tiles move along columns."""
-        return self.value < 2
-
-    @property
-    def is_forward(self) -> bool:
-        """Whether tiles move towards the first row or column."""
-        return self.value % 2 == 0
 
     def __str__(self) -> str:
         return self.name.lower()

@@ -66,6 +66,8 @@ class Game:
         self._positions = [Position(start, 0, 0)]
         self._turns: list[Turn] = []
         self._undone: list[Turn] = []
+        self._slides: dict[Direction, Slide] = {}
+        self._legal: tuple[Board | None, tuple[Direction, ...]] = (None, ())
 
     @property
     def rules(self) -> Rules:
@@ -120,7 +122,7 @@ class Game:
     @property
     def outcome(self) -> Outcome:
         """How the game stands."""
-        return outcome_of(self._rules, self.board)
+        return outcome_of(self._rules, self.board, bool(self._legal_slides()))
 
     @property
     def is_over(self) -> bool:
@@ -150,7 +152,7 @@ class Game:
         """Return the directions that `play` accepts now; none when the game is over."""
         if self._ended_at_target:
             return ()
-        return self.board.legal_directions()
+        return self._legal_slides()
 
     def play(self, direction: Direction, *, spawn: Spawn | None = None) -> Turn:
         """Play a legal move and let a tile appear.
@@ -166,7 +168,7 @@ class Game:
         """
         if self._ended_at_target:
             raise GameOverError(f"the game is over: the target {self._rules.target} is reached")
-        slide = self.board.slide(direction, self._rules.merging)
+        slide = self._slide(direction)
         if not slide.changed:
             raise self._refusal(direction)
         turn = Turn(direction, slide, self._spawn_for(slide, spawn))
@@ -181,7 +183,7 @@ class Game:
         turn without a spawn: it changes the score, is recorded, and can be undone. After the
         end of the game an attempt does nothing.
         """
-        slide = self.board.slide(direction, self._rules.merging)
+        slide = self._slide(direction)
         if slide.changed and not self._ended_at_target:
             self.play(direction)
             return True
@@ -245,6 +247,20 @@ class Game:
     @property
     def _ended_at_target(self) -> bool:
         return self._rules.ends_at_target and self.has_won
+
+    def _legal_slides(self) -> tuple[Direction, ...]:
+        if self._legal[0] is not self.board:
+            legal = tuple(each for each in Direction if self._slide(each).changed)
+            self._legal = (self.board, legal)
+        return self._legal[1]
+
+    def _slide(self, direction: Direction) -> Slide:
+        """Return the slide of the board as it is; several questions are about the same one."""
+        slide = self._slides.get(direction)
+        if slide is None or slide.before is not self.board:
+            slide = self.board.slide(direction, self._rules.merging)
+            self._slides[direction] = slide
+        return slide
 
     def _refusal(self, direction: Direction) -> IllegalMoveError:
         board = " / ".join(str(self.board).splitlines())

@@ -74,13 +74,13 @@ def score_after(rules: Rules, score: int, turn: Turn, board: Board) -> int:
             return board.sum
 
 
-def outcome_of(rules: Rules, board: Board) -> Outcome:
-    """Return how a game under `rules` stands on `board`.
+def outcome_of(rules: Rules, board: Board, can_move: bool | None = None) -> Outcome:
+    """Return how a game under `rules` stands on `board`; `can_move` spares trying, if known.
 
     A game that reaches its target and gets stuck on the same move is won, not lost.
     """
     won = rules.target is not None and board.max_tile >= rules.target
-    if not (won and rules.ends_at_target) and board.can_move():
+    if not (won and rules.ends_at_target) and (board.can_move() if can_move is None else can_move):
         return Outcome.PLAYING
     if rules.target is None:
         return Outcome.ENDED
