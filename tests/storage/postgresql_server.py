@@ -27,7 +27,8 @@ def find_binaries() -> Path | None:
 class PostgresqlServer:
     """One cluster in a temporary folder."""
 
-    def __init__(self, binaries: Path) -> None:
+    def __init__(self, binaries: Path, *, fsync: bool = False) -> None:
+        self._fsync = "on" if fsync else "off"
         self._binaries = binaries
         self._folder = Path(tempfile.mkdtemp(prefix="py2048-pg-"))
         self._data = self._folder / "data"
@@ -44,7 +45,9 @@ class PostgresqlServer:
         self.start()
 
     def start(self) -> None:
-        options = f"-p {self.port} -c listen_addresses=127.0.0.1 -k {self._folder} -c fsync=off"
+        options = (
+            f"-p {self.port} -c listen_addresses=127.0.0.1 -k {self._folder} -c fsync={self._fsync}"
+        )
         self._run(
             "pg_ctl", "-w", "-l", str(self._folder / "log"), "-o", options, *self._at, "start"
         )

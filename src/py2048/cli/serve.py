@@ -10,6 +10,13 @@ from typing import Annotated
 import typer
 
 
+class Durability(StrEnum):
+    """What an acknowledged move outlives."""
+
+    DISK = "disk"
+    PROCESS = "process"
+
+
 class LogLevel(StrEnum):
     """What to write down."""
 
@@ -58,6 +65,13 @@ def serve(
     sockets_per_address: Annotated[
         int, typer.Option(min=1, help="Players connected at the same time from one address.")
     ] = 200,
+    durability: Annotated[
+        Durability,
+        typer.Option(
+            help="What an acknowledged move outlives: disk, a power cut too; process, the end of "
+            "the server, which is faster on SQLite."
+        ),
+    ] = Durability.DISK,
     log_level: Annotated[LogLevel, typer.Option(help="What to write to standard error.")] = (
         LogLevel.INFO
     ),
@@ -70,6 +84,7 @@ def serve(
         Settings(
             key=find_key(data_folder()),
             database=database,
+            durability=durability.value,
             host=host,
             port=port,
             public_url=public_url,

@@ -60,6 +60,7 @@ class Session(Shelf):
         self._version = 0
         self._won = False
         self._play = Play(Game(get_rules("classic"), player=player))
+        self._text = (self.rules, str(self.rules))
 
     # What is on the table
 
@@ -76,7 +77,7 @@ class Session(Shelf):
     @property
     def best(self) -> int:
         """The best score of a person under these rules, this game included."""
-        return self._bests.get(str(self.rules), 0)
+        return self._bests.get(self._rules_text(), 0)
 
     @property
     def category(self) -> str:
@@ -343,9 +344,14 @@ class Session(Shelf):
             self._bests[text] = max(stored or 0, self._bests.get(text, 0))
         self._raise_best()
 
+    def _rules_text(self) -> str:
+        if self._text[0] is not self.rules:
+            self._text = (self.rules, str(self.rules))
+        return self._text[1]
+
     def _raise_best(self) -> None:
         """Let the score on the table count as the best, at once and for good."""
-        text, score = str(self.rules), self.game.score
+        text, score = self._rules_text(), self.game.score
         if self.category not in PERSON or score <= self._bests.get(text, 0):
             return
         self._bests[text] = score

@@ -8,7 +8,7 @@ SQLAlchemy is loaded by the first `open_store`, Alembic only when a database is 
 from __future__ import annotations
 
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from py2048.errors import StaleGameError, StorageError
 from py2048.storage.location import data_folder
@@ -39,7 +39,9 @@ __all__ = [
 ]
 
 
-def open_store(url: str | PathLike[str] | None = None) -> Store:
+def open_store(
+    url: str | PathLike[str] | None = None, *, durability: Literal["disk", "process"] = "disk"
+) -> Store:
     """Open the store at `url`, creating or upgrading it where that is needed.
 
     Args:
@@ -47,6 +49,8 @@ def open_store(url: str | PathLike[str] | None = None) -> Store:
             store in memory that is gone when it is closed) or the path of an SQLite file.
             None means ``PY2048_DATABASE_URL``, and without that ``py2048.sqlite3`` in
             `data_folder`.
+        durability: What a saved change outlives: ``"disk"``, a power cut too; ``"process"``,
+            the end of any process, which is faster on SQLite. PostgreSQL has its own setting.
 
     Raises:
         StorageError: The database cannot be reached, read, written or understood.
@@ -54,7 +58,7 @@ def open_store(url: str | PathLike[str] | None = None) -> Store:
     """
     from py2048.storage.store import Store
 
-    return Store.open(url)
+    return Store.open(url, durability=durability)
 
 
 def __getattr__(name: str) -> Any:

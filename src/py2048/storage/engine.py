@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from os import PathLike
 from pathlib import Path
@@ -25,13 +26,19 @@ _SECRETS = ("password", "sslpassword", "passfile")
 _PRAGMAS = (
     f"PRAGMA busy_timeout = {int(PATIENCE * 1000)}",
     "PRAGMA foreign_keys = ON",
-    # A commit returns when the move is on the disk: it outlives a kill and a power cut.
-    "PRAGMA synchronous = FULL",
 )
+# With "disk" a commit returns when the move is on the disk: it outlives a kill and a power cut.
+# With "process" it returns when the system has it: it outlives a kill of any process.
+_SYNCHRONOUS = {"disk": "FULL", "process": "NORMAL"}
 
 
-def make_engine(location: str | PathLike[str]) -> tuple[Engine, str]:
+def make_engine(location: str | PathLike[str], durability: str = "disk") -> tuple[Engine, str]:
     """Return the engine for `location`, not yet connected, and its name for messages.
+
+    Args:
+        location: the database.
+        durability: ``disk`` or ``process``, what a committed change outlives; PostgreSQL has
+            its own setting for that, ``synchronous_commit``.
 
     Raises:
         StorageError: `location` is no URL of a database that py2048 can use.
@@ -39,7 +46,7 @@ def make_engine(location: str | PathLike[str]) -> tuple[Engine, str]:
     """
     url = _parse(location)
     if url.get_backend_name() == "sqlite":
-        return _sqlite_engine(url), url.database or "the store in memory"
+        return _sqlite_engine(url, durability), url.database or "the store in memory"
     return _postgresql_engine(url), _display_name(url)
 
 
@@ -76,7 +83,7 @@ def _display_name(url: URL) -> str:
     return shown.render_as_string(hide_password=True)
 
 
-def _sqlite_engine(url: URL) -> Engine:
+def _sqlite_engine(url: URL, durability: str) -> Engine:
     if url.database is None:
         # One connection holds the store in memory; threads take turns.
         engine = sa.create_engine(
@@ -86,7 +93,8 @@ def _sqlite_engine(url: URL) -> Engine:
     else:
         _make_folder(Path(url.database).parent)
         engine = sa.create_engine(url)
-    sa.event.listen(engine, "connect", _prepare_sqlite)
+    pragmas = (*_PRAGMAS, f"PRAGMA synchronous = {_SYNCHRONOUS[durability]}")
+    sa.event.listen(engine, "connect", functools.partial(_prepare_sqlite, pragmas))
     sa.event.listen(engine, "begin", _begin_sqlite)
     return engine
 
@@ -101,9 +109,9 @@ def _make_folder(folder: Path) -> None:
         ) from error
 
 
-def _prepare_sqlite(connection: Any, _record: object) -> None:
+def _prepare_sqlite(pragmas: tuple[str, ...], connection: Any, _record: object) -> None:
     connection.isolation_level = None  # transactions begin where `_begin_sqlite` says
-    for pragma in _PRAGMAS:
+    for pragma in pragmas:
         connection.execute(pragma)
 
 

@@ -28,9 +28,10 @@ class Store(Records, Scores, Settings, Accounts, Boards, Batches, Notices, Backu
     """
 
     @classmethod
-    def open(cls, location: str | PathLike[str] | None = None) -> Self:
+    def open(cls, location: str | PathLike[str] | None = None, *, durability: str = "disk") -> Self:
         """Open the store; see `py2048.storage.open_store`."""
-        engine, name = make_engine(default_location() if location is None else location)
+        place = default_location() if location is None else location
+        engine, name = make_engine(place, durability)
         try:
             with explained(name):
                 bring_up_to_date(engine, name)

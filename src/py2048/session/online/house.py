@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from py2048.engine import rng
 from py2048.engine.board import Board
@@ -338,10 +338,10 @@ def new_account_id() -> str:
     return secrets.token_hex(16)
 
 
-def open_house(url: str | None = None) -> House:
+def open_house(url: str | None = None, durability: Literal["disk", "process"] = "disk") -> House:
     """Open the house at a database URL (by default the player's own store).
 
     Raises:
         StorageError: if the store cannot be opened.
     """
-    return House(open_store(url))
+    return House(open_store(url, durability=durability))

@@ -173,8 +173,9 @@ class Accounts:
             raise FormError("The password is wrong.", 403)
 
     def _pace(self, request: Request, key: str) -> None:
-        limits = self._services.limits.passwords
-        if limits.take(f"address {address_of(request.scope)}") or limits.take(key):
+        limits = self._services.limits
+        from_here = limits.password_addresses.take(address_of(request.scope))
+        if from_here or limits.passwords.take(key):
             self._services.metrics.limited += 1
             raise FormError("Too many attempts: wait a minute.", 429)
 

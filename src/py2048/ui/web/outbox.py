@@ -8,9 +8,6 @@ from collections.abc import Awaitable, Callable
 
 MOST_FRAMES = 256
 MOST_CHARACTERS = 1_000_000
-PATIENCE = 20.0
-"""Seconds that one frame may take to be sent."""
-
 TOO_SLOW = 1013
 
 Sender = Callable[[str], Awaitable[None]]
@@ -23,9 +20,11 @@ class Outbox:
 
     Attributes:
         closed: the code to close the connection with, once there is one.
+        overflowed: set when the browser reads too slowly; the frame on its way may never end.
     """
 
     def __init__(self) -> None:
+        self.overflowed = asyncio.Event()
         self._frames: deque[str] = deque()
         self._size = 0
         self._awake = asyncio.Event()
@@ -47,6 +46,7 @@ class Outbox:
             self.closed = code
         if code == TOO_SLOW:
             self._frames.clear()
+            self.overflowed.set()
         self._awake.set()
 
     async def run(self, send: Sender) -> int:
@@ -55,10 +55,7 @@ class Outbox:
             while self._frames:
                 frame = self._frames.popleft()
                 self._size -= len(frame)
-                try:
-                    await asyncio.wait_for(send(frame), PATIENCE)
-                except TimeoutError:
-                    self.close(TOO_SLOW)
+                await send(frame)
             if self.closed is not None:
                 return self.closed
             self._awake.clear()

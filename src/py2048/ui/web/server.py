@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 
 import uvicorn
@@ -26,8 +27,10 @@ def run(settings: Settings, log_level: str = "info") -> None:
     listener = _listen(settings)
     host, port = listener.getsockname()[:2]
     print(f"py2048 serves on http://{_shown(host)}:{port}", flush=True)
-    server = uvicorn.Server(_config(settings))
-    server.run(sockets=[listener])
+    # uvicorn stops kindly at these signals, then raises them once more for whoever was before.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: None)
+    uvicorn.Server(_config(settings)).run(sockets=[listener])
 
 
 def _config(settings: Settings) -> uvicorn.Config:

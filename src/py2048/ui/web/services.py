@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from py2048.errors import StorageError
-from py2048.session.online import RefusedError
+from py2048.session.online import House, RefusedError, open_house
 from py2048.ui.web.advisers import Advisers
 from py2048.ui.web.limits import Buckets, Seats
 from py2048.ui.web.metrics import Metrics
@@ -37,6 +37,7 @@ class Limits:
         self.messages = Buckets(settings.address_rate, settings.address_rate * 3)
         self.requests = Buckets(settings.requests_rate, settings.requests_rate * 5)
         self.passwords = Buckets(0.1, 8)
+        self.password_addresses = Buckets(1.0, 60)  # a class signs in together
         self._deals = Buckets(0.5, 20)
         self._deals_from = Buckets(20.0, max(200.0, settings.sockets_per_address))
         self._thoughts = Buckets(2.0, 10)
@@ -121,7 +122,7 @@ class Services:
         wait = 0.5
         while self._hub is None:
             try:
-                house = await asyncio.to_thread(_open_house, self.settings.database)
+                house = await asyncio.to_thread(_open_house, self.settings)
             except StorageError as error:
                 self.trouble = str(error)
                 _log.error("the store cannot be opened", extra={"fault": str(error)})
@@ -137,14 +138,13 @@ class Services:
 
     async def _listen(self, hub: Hub) -> None:
         """Hear what other processes do, for ever, where the store can tell."""
-        store = hub.house.store
         loop = asyncio.get_running_loop()
-        if not store.can_listen:
+        if not hub.house.store.can_listen:
             return
         while True:
             queue: asyncio.Queue[tuple[str, int]] = asyncio.Queue()
             listening = asyncio.create_task(
-                asyncio.to_thread(_listen, store, hub.origin, queue, loop)
+                asyncio.to_thread(_listen, hub.house, hub.origin, queue, loop)
             )
             try:
                 while not listening.done():
@@ -170,14 +170,18 @@ class Services:
             age = _LEFT_BEHIND
 
 
-def _open_house(url: str | None):  # type: ignore[no-untyped-def]
-    from py2048.session.online import open_house
-
-    return open_house(url)
+def _open_house(settings: Settings) -> House:
+    return open_house(settings.database, settings.durability)
 
 
-def _listen(store, origin, queue, loop) -> None:  # type: ignore[no-untyped-def]
-    for notice in store.listen(_LISTEN):
+def _listen(
+    house: House,
+    origin: str,
+    queue: asyncio.Queue[tuple[str, int]],
+    loop: asyncio.AbstractEventLoop,
+) -> None:
+    """Pass on what other processes tell, until the store is closed."""
+    for notice in house.store.listen(_LISTEN):
         if notice is not None and notice.origin != origin:
             for game, revision in notice.games:
                 loop.call_soon_threadsafe(queue.put_nowait, (game, revision))

@@ -6,6 +6,7 @@ import os
 import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from py2048.errors import Py2048Error
 
@@ -25,6 +26,7 @@ class Settings:
     Attributes:
         key: signs the cookies; all processes of one server share it.
         database: the store's URL; None means the player's own store.
+        durability: what an acknowledged move outlives, ``disk`` or ``process``.
         host: the address to listen on.
         port: the port to listen on; 0 takes a free one.
         public_url: where browsers find the server, if a proxy stands before it. Its origin is
@@ -40,6 +42,7 @@ class Settings:
 
     key: str = field(repr=False)
     database: str | None = field(default=None, repr=False)
+    durability: Literal["disk", "process"] = "disk"
     host: str = "127.0.0.1"
     port: int = 2048
     public_url: str | None = None

@@ -12,7 +12,7 @@ from py2048.errors import StorageError
 from py2048.session.online import Account
 from py2048.ui.web.conversation import Conversation
 from py2048.ui.web.cookies import Cookies
-from py2048.ui.web.outbox import TOO_SLOW, Outbox
+from py2048.ui.web.outbox import Outbox
 from py2048.ui.web.security import address_of
 from py2048.ui.web.services import Services
 
@@ -67,25 +67,20 @@ class SocketEndpoint:
 
         reading = asyncio.create_task(_read(conversation, receive))
         sending = asyncio.create_task(outbox.run(forward))
+        overflow = asyncio.create_task(outbox.overflowed.wait())
+        tasks = (reading, sending, overflow)
         try:
-            await asyncio.wait({reading, sending}, return_when=asyncio.FIRST_COMPLETED)
-            if sending.done() and not reading.done():
-                await self._close(sending, send)
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            if sending.done() and not reading.done() and sending.exception() is None:
+                await send({"type": "websocket.close", "code": sending.result()})
         finally:
             conversation.end()
-            for task in (reading, sending):
+            self._services.metrics.slow_readers += outbox.overflowed.is_set()
+            for task in tasks:
                 task.cancel()
-            for result in await asyncio.gather(reading, sending, return_exceptions=True):
+            for result in await asyncio.gather(*tasks, return_exceptions=True):
                 if isinstance(result, Exception) and not isinstance(result, OSError):
                     _log.error("a connection failed", exc_info=result)
-
-    async def _close(self, sending: asyncio.Task[int], send: Send) -> None:
-        if sending.exception() is not None:
-            return  # the browser has gone
-        code = sending.result()
-        if code == TOO_SLOW:
-            self._services.metrics.slow_readers += 1
-        await send({"type": "websocket.close", "code": code})
 
 
 async def _read(conversation: Conversation, receive: Receive) -> None:

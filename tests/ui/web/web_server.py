@@ -1,0 +1,198 @@
+"""The real server in a process of its own, and clients that know nothing of its insides."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from http.cookies import SimpleCookie
+from pathlib import Path
+from typing import Any
+
+from websockets.asyncio.client import ClientConnection, connect
+
+Json = dict[str, Any]
+
+GENEROUS = ("--moves-rate", "1000", "--address-rate", "10000", "--requests-rate", "1000")
+
+
+class WebServer:
+    """``py2048 serve`` on a free port of loopback."""
+
+    def __init__(self, home: Path, *options: str, database: str | None = None) -> None:
+        self.home = home
+        self.log = home / "server.log"
+        home.mkdir(exist_ok=True)
+        command = [sys.executable, "-m", "py2048", "serve", "--port", "0", *options]
+        if database:
+            command += ["--database", database]
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                command,
+                env=os.environ | {"PY2048_HOME": str(home)},
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        found = re.search(r"(http://\S+:(\d+))", line)
+        assert found, f"{line!r}\n{self.log.read_text()}"
+        self.url, self.port = found[1], int(found[2])
+
+    def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
+        """End the process and return its exit status."""
+        if self.process.poll() is None:
+            self.process.send_signal(how)
+        status = self.process.wait(30)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        return status
+
+    def logged(self) -> list[Json]:
+        """Return what the server has written to standard error: each line one JSON object."""
+        return [json.loads(line) for line in self.log.read_text().splitlines()]
+
+
+@contextmanager
+def serving(home: Path, *options: str, database: str | None = None) -> Iterator[WebServer]:
+    """Serve within the block."""
+    server = WebServer(home, *options, database=database)
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+@dataclass
+class Answer:
+    """An HTTP response."""
+
+    status: int
+    headers: Any
+    body: bytes
+
+    @property
+    def text(self) -> str:
+        return self.body.decode()
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class _StayHere(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_args: Any, **_kwargs: Any) -> None:
+        return None
+
+
+@dataclass
+class Browser:
+    """Sends requests and keeps cookies, as a browser would."""
+
+    server: WebServer
+    cookie: str = ""
+    headers: dict[str, str] = field(default_factory=dict)
+
+    def request(self, method: str, path: str, body: bytes | None = None, **headers: str) -> Answer:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        sent = {**self.headers, **named}
+        if self.cookie:
+            sent["Cookie"] = self.cookie
+        request = urllib.request.Request(self.server.url + path, body, sent, method=method)
+        try:
+            response = urllib.request.build_opener(_StayHere).open(request, timeout=30)
+        except urllib.error.HTTPError as error:
+            response = error
+        with response:
+            answer = Answer(response.status, response.headers, response.read())
+        for header in answer.headers.get_all("Set-Cookie") or ():
+            self.keep(header)
+        return answer
+
+    def keep(self, header: str) -> None:
+        self.cookie = "; ".join(f"{k}={v.value}" for k, v in SimpleCookie(header).items())
+
+    def get(self, path: str, **headers: str) -> Answer:
+        return self.request("GET", path, **headers)
+
+    def post(self, path: str, value: Any, **headers: str) -> Answer:
+        headers.setdefault("Content_Type", "application/json")
+        return self.request("POST", path, json.dumps(value).encode(), **headers)
+
+    def form(self, path: str, **fields: str) -> Answer:
+        body = urllib.parse.urlencode(fields).encode()
+        return self.request("POST", path, body)
+
+    @asynccontextmanager
+    async def socket(self, **headers: str) -> AsyncIterator[Socket]:
+        """Open the WebSocket and read the greeting."""
+        sent = {**self.headers, **headers} | ({"Cookie": self.cookie} if self.cookie else {})
+        address = f"ws://127.0.0.1:{self.server.port}/ws"
+        async with connect(address, additional_headers=sent, max_size=2**22) as connection:
+            assert connection.response is not None
+            for header in connection.response.headers.get_all("Set-Cookie"):
+                self.keep(header)
+            socket = Socket(connection)
+            socket.hello = await socket.receive("hello")
+            yield socket
+
+
+class Socket:
+    """One WebSocket with a game on the table."""
+
+    def __init__(self, connection: ClientConnection) -> None:
+        self.connection = connection
+        self.hello: Json = {}
+        self.state: Json = {}
+
+    async def send(self, kind: str, **fields: Any) -> None:
+        await self.connection.send(json.dumps({"type": kind, **fields}))
+
+    async def receive(self, kind: str | None = None) -> Json:
+        """Return the next message, which must be of the kind."""
+        message: Json = json.loads(await asyncio.wait_for(self.connection.recv(), 30))
+        assert kind in (None, message["type"]), message
+        if message["type"] in ("state", "events"):
+            self.state = {**self.state, **message}
+        return message
+
+    async def ask(self, kind: str, answer: str | None = None, **fields: Any) -> Json:
+        await self.send(kind, **fields)
+        return await self.receive(answer)
+
+    async def new(self, rules: str = "classic", mode: str = "casual") -> Json:
+        return await self.ask("new", "state", rules=rules, mode=mode)
+
+    async def move(self, direction: str | None = None) -> Json:
+        """Make the next move, in the first legal direction if none is given."""
+        number = self.state["version"] + 1
+        chosen = direction or self.state["legal"][0]
+        return await self.ask("move", "events", number=number, direction=chosen)
+
+    async def play_out(self) -> Json:
+        """Move until the game is over and return the last message."""
+        turn = 0
+        while self.state["outcome"] == "playing":
+            legal = self.state["legal"]
+            await self.move(legal[turn % len(legal)])
+            turn += 1
+        return self.state
+
+    async def closed(self) -> int:
+        """Read what still comes and return the code with which the connection is closed."""
+        with contextlib.suppress(Exception):
+            while True:
+                await asyncio.wait_for(self.connection.recv(), 30)
+        assert self.connection.close_code is not None
+        return self.connection.close_code
