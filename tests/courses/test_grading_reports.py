@@ -136,6 +136,35 @@ def test_every_student_has_a_page_that_the_index_leads_to(tmp_path):
     assert "limits only" in index.read_text(encoding="utf-8")
 
 
+def test_the_index_says_how_the_class_did():
+    """The mean of all submissions, and how many lost nothing; one that failed to load counts."""
+    full = Report("ann", "toy", (TaskResult("1", "add", "Add.", Fraction(4), Fraction(4)),))
+    broken = Report(
+        "bob", "toy", (TaskResult("1", "add", "Add.", Fraction(4), Fraction(0)),), (), (), "no"
+    )
+    index = pages.index_page(RUN, [full, broken, broken], ["a.html", "b.html", "c.html"])
+    assert "3 submissions: 1.33 of 4 marks on average, 1 with full marks" in index
+
+
+def _luminance(colour: str) -> float:
+    digits = colour[1:] if len(colour) == 7 else "".join(2 * digit for digit in colour[1:])
+    values = [int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4)]
+    red, green, blue = (v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in values)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_the_pages_can_be_read_in_the_light_and_in_the_dark():
+    """All text stands at 4.5:1 or more on the page and on the cards, in both colour schemes."""
+    colours = re.findall(r"--(\w+): (#\w+)", pages.STYLE)
+    light, dark = dict(colours[: len(colours) // 2]), dict(colours[len(colours) // 2 :])
+    assert light.keys() == dark.keys() >= {"page", "card", "ink", "muted", "link", "good", "bad"}
+    for scheme in (light, dark):
+        for text in ("ink", "muted", "link", "good", "bad"):
+            for ground in ("page", "card"):
+                levels = sorted((_luminance(scheme[text]), _luminance(scheme[ground])))
+                assert (levels[1] + 0.05) / (levels[0] + 0.05) >= 4.5, (text, ground, scheme)
+
+
 def test_gradescope_reads_results_json():
     """The fields, their types and their values are those of Gradescope's specification."""
     data = json.loads(json.dumps(to_gradescope(RUN, _report("ann", Fraction(8, 3)))))
