@@ -105,7 +105,9 @@ class Api:
 
     async def verify(self, request: Request) -> Response:
         """Whether a record keeps its rules."""
-        text = (await request.body()).decode("utf-8", "replace")
+        text = await _text(request)
+        if not isinstance(_parsed(text), dict):
+            raise ApiError(422, "a record is a JSON object")
         secret = request.query_params.get("secret")
         found = await self._in_thread(api_values.verified_value, text, secret)
         return JSONResponse(found)
@@ -126,7 +128,7 @@ class Api:
         self._services.limits.check_deal(visitor.account, address_of(request.scope))
         rules = requests.text(message, "rules", "classic")
         mode = requests.text(message, "mode", "ranked")
-        hub = self._services.hub
+        hub = await self._services.ready()
         table = await hub.in_thread(hub.house.deal, visitor.account, rules, mode)
         response = JSONResponse(messages.state_message(table, mine=True, autoplay=None), 201)
         response.headers["location"] = f"/api/games/{table.id}"
@@ -210,12 +212,23 @@ async def _body(request: Request) -> requests.Json:
     """
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise ApiError(415, "send a body of the type application/json")
-    try:
-        message = json.loads(await request.body())
-    except ClientDisconnect:
-        raise ApiError(413, "the body is too large or too slow") from None
-    except (ValueError, RecursionError):
-        raise ApiError(400, "the body is no JSON") from None
+    message = _parsed(await _text(request))
     if not isinstance(message, dict):
         raise ApiError(422, "the body must be a JSON object")
     return message
+
+
+async def _text(request: Request) -> str:
+    try:
+        return (await request.body()).decode()
+    except ClientDisconnect:
+        raise ApiError(413, "the body is too large or too slow") from None
+    except UnicodeDecodeError:
+        raise ApiError(400, "the body is no text") from None
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise ApiError(400, "the body is no JSON") from None

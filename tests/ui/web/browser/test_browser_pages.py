@@ -45,7 +45,7 @@ async def test_watching_live(arrive: Arrive) -> None:
     await other.page.goto(f"{other.url}/game/{game}")
     await other.page.wait_for_selector(".tile")
     assert await other.page.locator(".badge.live").count() == 1
-    assert await other.page.locator("text=Play on").count() == 0
+    assert await other.page.get_by_role("link", name="Play on", exact=True).count() == 0
     await one.press("ArrowLeft", "ArrowDown")
     await one.settle()
     state = await one.state()
@@ -164,6 +164,7 @@ async def test_leaderboard_and_player(player: Player) -> None:
 
 async def test_assisted_games_have_their_own_board(guest: Player) -> None:
     """A casual game with an undo stands among the assisted ones and not among the ranked."""
+    await claim(guest)
     await guest.deal(SHORT, "casual")
     await guest.press("ArrowLeft", "ArrowDown", "ArrowRight", "u")
     await guest.settle()

@@ -8,10 +8,13 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Page
@@ -35,7 +38,7 @@ class Server:
         self.url = f"http://127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        """Start it, and wait until it listens."""
+        """Start it, and wait until it is ready."""
         command = [sys.executable, "-m", "py2048", "serve", "--port", str(self.port)]
         limits = ["--requests-rate", "10000", "--moves-rate", "1000"]
         self._process = subprocess.Popen(
@@ -47,6 +50,13 @@ class Server:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         assert self.url in line, line
+        for _ in range(300):
+            try:
+                with urlopen(f"{self.url}/readyz", timeout=10):
+                    return
+            except HTTPError:  # it listens before the store is open
+                time.sleep(0.05)
+        raise AssertionError("the server does not get ready")
 
     def stop(self, how: int = signal.SIGTERM) -> None:
         """End it, politely or with SIGKILL."""

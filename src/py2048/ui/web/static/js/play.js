@@ -307,6 +307,8 @@ document.addEventListener("keydown", (event) => {
   const meant = meaning(event);
   if (!meant) return;
   event.preventDefault();
+  // A key that is held repeats itself only as fast as the server follows.
+  if (event.repeat && table.queue.length > 1) return;
   if (meant.move) table.move(meant.move);
   else if (meant.look) table.scene.view.look(meant.look);
   else table.do(meant.command);
