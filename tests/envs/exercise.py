@@ -1,0 +1,79 @@
+"""A round of all kernels of the environments; prints what came out, in whatever form they run.
+
+The tests run it compiled, as plain Python and with bounds checks, and compare.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from py2048.engine.rng import derive_seed
+from py2048.envs import GameEnv, GameVectorEnv, functional
+from py2048.rules import Rules
+
+RULES = (
+    "classic",
+    "comp1127:target=16",
+    "cits1401:size=3x3,start=1..9x2:1",
+    "qsan_qarut:size=2x5",
+)
+
+
+def single_results(text: str) -> list[object]:
+    """One game after another, by all that a step tells."""
+    results: list[object] = []
+    for options in ({}, {"reward": "log", "illegal": "terminate"}, {"illegal": "penalty"}):
+        env = GameEnv(text, **options)  # type: ignore[arg-type]
+        told = env.reset(seed=3)
+        for step in range(40):
+            board, reward, ended, _, info = env.step(step * 7 // 3 % 4)
+            results.append([board.tolist(), reward, ended, info["action_mask"].tolist()])
+            if ended:
+                told = env.reset()
+        results += [told[0].tolist(), env.score, env.state().exponents]
+    return results
+
+
+def vector_results(text: str) -> list[object]:
+    """Several games at once, in each way to reset."""
+    results: list[object] = []
+    for mode in ("NextStep", "SameStep"):
+        for options in ({}, {"reward": "log", "illegal": "terminate"}, {"illegal": "penalty"}):
+            envs = GameVectorEnv(5, text, autoreset_mode=mode, threads=1, **options)  # type: ignore[arg-type]
+            envs.reset(seed=4)
+            for step in range(12):
+                told = envs.step(np.arange(5) * step % 4)
+                results += [array.tolist() for array in told[:4]]
+                results += [told[4]["action_mask"].tolist(), told[4]["score"].tolist()]
+    return results
+
+
+def functional_results(text: str) -> list[object]:
+    """The functions on arrays, along a few games."""
+    rules = Rules.parse(text)
+    seeds = [derive_seed(5, index) for index in range(6)]
+    boards = functional.reset(rules, seeds)
+    ways = functional.legal(rules, boards)
+    playing, actions = ways.any(axis=1), ways.argmax(axis=1)
+    after, points, _ = functional.slide(rules, boards[playing], actions[playing])
+    outcomes, chances = functional.chance_outcomes(rules, after[0], int(actions[playing][0]))
+    results: list[object] = [boards.tolist(), after.tolist(), points.tolist()]
+    results += [outcomes.tolist(), chances.tolist()]
+    for ply in range(8):
+        legal = functional.legal(rules, boards)
+        actions = legal.argmax(axis=1)
+        draws = functional.draws_of(seeds, [ply] * 6)
+        boards, *told = functional.step(rules, boards, actions, draws)
+        results += [boards.tolist(), *(np.asarray(each).tolist() for each in told)]
+    return results
+
+
+def main() -> None:
+    """Print the results of every kind and rule set."""
+    with np.errstate(over="ignore"):
+        for text in RULES:
+            print(single_results(text), vector_results(text), functional_results(text), sep="\n")
+
+
+if __name__ == "__main__":
+    main()
