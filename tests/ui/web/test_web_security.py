@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import socket as sockets
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -105,7 +106,7 @@ def test_large_bodies_are_refused(browser: Browser) -> None:
     """A form or request of more than a few KiB is not read; a record may be longer."""
     assert browser.form("/account/login", name="a" * 10_000, password="b").status == 413
     assert browser.post("/api/boards/slides", {"board": [[0] * 9000]}).status == 413
-    long_record = b"x" * 100_000
+    long_record = json.dumps({"turns": "L10" * 30_000}).encode()
     answer = browser.request("POST", "/api/records/verify", long_record)
     assert answer.json()["ok"] is False
 

@@ -61,6 +61,8 @@ class Identity:
         Raises:
             StorageError: if the store cannot be opened or read.
         """
+        if wait:
+            await self._services.ready()
         found = self._cookies.read(request.headers.get("cookie"))
         if found is None:
             new = self._cookies.new()

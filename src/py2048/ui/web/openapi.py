@@ -118,7 +118,7 @@ def document() -> Json:
                     _VERIFIED,
                     body=_OBJECT,
                     parameters=[_query("secret", {"type": "string"})],
-                    errors=(413,),
+                    errors=(400, 413, 422),
                 )
             },
             "/api/leaderboards": {"get": _leaderboards()},

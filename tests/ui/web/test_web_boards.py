@@ -1,0 +1,190 @@
+"""Scores that can be believed: what counts where, the daily challenge, and the pages about it."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+from web_server import Answer, Browser, WebServer
+
+from py2048 import Game, Record, get_rules
+from py2048.session.online import daily_seed
+
+PASSWORD = "correct horse battery"
+RULES = "2x4"
+
+
+async def named(server: WebServer, name: str) -> Browser:
+    browser = Browser(server)
+    answer = await asyncio.to_thread(browser.form, "/account/claim", name=name, password=PASSWORD)
+    assert answer.status == 303, answer.text
+    return browser
+
+
+async def record_of(browser: Browser, game: str) -> Answer:
+    """Return the record's answer, which is there soon after the end."""
+    for _ in range(100):
+        answer = await asyncio.to_thread(browser.get, f"/game/{game}/record")
+        if answer.status == 200:
+            return answer
+        await asyncio.sleep(0.05)
+    raise AssertionError("no record was made")
+
+
+def scores(browser: Browser, board: str, rules: str = RULES) -> dict[str, int]:
+    """Return who stands on a board of scores with how many points."""
+    found = browser.get(f"/api/leaderboards?board={board}&rules={rules}").json()["games"]
+    return {row["player"]: row["score"] for row in found}
+
+
+async def test_a_ranked_game_counts_once_it_is_over(web_server: WebServer) -> None:
+    """Before the end nothing counts; after it the score stands on the ranked board alone."""
+    browser = await named(web_server, "Ranked player")
+    async with browser.socket() as socket:
+        game = (await socket.new(RULES, "ranked"))["game"]
+        await socket.move()
+        assert "Ranked player" not in scores(browser, "ranked")
+        over = await socket.play_out()
+        await record_of(browser, game)
+    assert scores(browser, "ranked")["Ranked player"] == over["score"]
+    assert "Ranked player" not in scores(browser, "assisted")
+    for period in ("day", "week", "ever"):
+        page = browser.get(f"/leaderboards?rules={RULES}&board=ranked&period={period}").text
+        assert "Ranked player" in page
+
+
+async def test_a_casual_game_with_undo_counts_apart(web_server: WebServer) -> None:
+    """A game with help stands on the assisted board, when its player has left it."""
+    browser = await named(web_server, "Casual player")
+    async with browser.socket() as socket:
+        game = (await socket.new(RULES, "casual"))["game"]
+        await socket.move()
+        number = socket.state["version"] + 1
+        await socket.ask("undo", "events", number=number)
+        await socket.play_out()
+        await socket.new()
+        await record_of(browser, game)
+    assert "Casual player" in scores(browser, "assisted")
+    assert "Casual player" not in scores(browser, "ranked")
+
+
+async def test_a_computers_game_counts_apart(web_server: WebServer) -> None:
+    """A game in which a computer player made a move stands on the computers' board."""
+    browser = await named(web_server, "Lazy player")
+    async with browser.socket() as socket:
+        game = (await socket.new(RULES, "casual"))["game"]
+        await socket.ask("autoplay", "autoplay", player="random", delay=0)
+        while socket.state["outcome"] == "playing":
+            await socket.receive()
+        await socket.send("leave")
+        await record_of(browser, game)
+    assert "Lazy player" in scores(browser, "computer")
+    assert "Lazy player" not in scores(browser, "assisted")
+
+
+async def test_guests_do_not_stand_on_boards(browser: Browser) -> None:
+    """A guest's game has its page and its record, but no place on a leaderboard."""
+    async with browser.socket() as socket:
+        state = await socket.new(RULES, "ranked")
+        await socket.play_out()
+        await record_of(browser, state["game"])
+    assert socket.hello["me"]["name"] not in scores(browser, "ranked")
+    assert browser.get(f"/game/{state['game']}").status == 200
+
+
+async def test_only_the_best_game_of_a_player_is_listed(web_server: WebServer) -> None:
+    """Two games make one row, with the higher score."""
+    browser = await named(web_server, "Twice")
+    best = 0
+    async with browser.socket() as socket:
+        for _ in range(2):
+            game = (await socket.new(RULES, "ranked"))["game"]
+            best = max(best, (await socket.play_out())["score"])
+            await record_of(browser, game)
+    found = browser.get(f"/api/leaderboards?board=ranked&rules={RULES}").json()["games"]
+    mine = [row["score"] for row in found if row["player"] == "Twice"]
+    assert mine == [best]
+    assert [row["score"] for row in found] == sorted((r["score"] for r in found), reverse=True)
+
+
+async def test_the_daily_game_is_the_same_for_all_and_once(web_server: WebServer) -> None:
+    """Everybody gets the board of the day's seed, and each player the same game again."""
+    one, two = Browser(web_server), Browser(web_server)
+    async with one.socket() as first, two.socket() as second:
+        a, b = await first.new(mode="daily"), await second.new(mode="daily")
+        today = datetime.now(UTC).date()
+        start = Game(get_rules("classic"), seed=daily_seed(today)).board
+        assert a["board"] == b["board"] == [list(row) for row in start.rows]
+        assert a["game"] != b["game"]
+        assert a["day"] == today.isoformat()
+        assert a["commitment"] is None
+        await first.move()
+        again = await first.new(mode="daily")
+        assert (again["game"], again["version"]) == (a["game"], 1)
+        refused = await first.ask("undo", "refused", number=2)
+        assert refused["reason"] == "mode"
+
+
+async def test_a_daily_game_counts_for_its_day(web_server: WebServer) -> None:
+    """It is verified against the day's seed and listed on the day's page."""
+    browser = await named(web_server, "Daily player")
+    async with browser.socket() as socket:
+        game = (await socket.new(mode="daily"))["game"]
+        await socket.play_out()
+        answer = await record_of(browser, game)
+    record = Record.from_json(answer.text)
+    assert record.seed == daily_seed(datetime.now(UTC).date())
+    record.verify()
+    stranger = Browser(web_server)
+    assert "Daily player" in stranger.get("/daily").text
+    assert "Daily player" not in scores(browser, "ranked", "classic")
+    yesterday = datetime.now(UTC).date() - timedelta(days=1)
+    assert "Daily player" not in stranger.get(f"/daily?day={yesterday}").text
+    tomorrow = datetime.now(UTC).date() + timedelta(days=1)
+    assert browser.get(f"/daily?day={tomorrow}").status == 404
+
+
+async def test_a_games_page_is_permanent(web_server: WebServer) -> None:
+    """The page is there while the game goes on and after; the secret only after."""
+    browser = await named(web_server, "Permanent")
+    async with browser.socket() as socket:
+        state = await socket.new(RULES, "ranked")
+        await socket.move()
+        page = browser.get(f"/game/{state['game']}")
+        assert page.status == 200
+        assert state["commitment"] in page.text
+        assert browser.get(f"/game/{state['game']}/record").status == 404
+        over = await socket.play_out()
+        await record_of(browser, state["game"])
+    page = browser.get(f"/game/{state['game']}").text
+    assert over["secret"] in page
+    turns = browser.get(f"/api/games/{state['game']}/turns?from=1&limit=3").json()
+    assert turns["total"] == over["ply"]
+    assert [turn["kind"] for turn in turns["turns"]] == ["moved"] * 3
+    player = browser.get("/player/Permanent").text
+    assert f"/game/{state['game']}" in player
+
+
+async def test_live_games_are_listed(web_server: WebServer) -> None:
+    """A game that goes on now can be found and watched."""
+    browser = await named(web_server, "Live player")
+    async with browser.socket() as socket:
+        game = (await socket.new())["game"]
+        await socket.move()
+        assert f"/game/{game}" in browser.get("/leaderboards").text
+        assert f"/game/{game}" in browser.get("/player/Live%20player").text
+
+
+def test_unknown_boards_are_not_found(browser: Browser) -> None:
+    """A board, rules, day or player that do not exist are 404, not an error of ours."""
+    for path in (
+        "/leaderboards?board=best",
+        "/leaderboards?rules=nonsense",
+        "/leaderboards?period=year",
+        "/daily?day=yesterday",
+        "/daily?day=1999-01-01",
+        "/player/nobody%20here",
+        "/game/0123456789abcdef",
+        "/game/..%2f..%2fetc",
+    ):
+        assert browser.get(path).status == 404, path
