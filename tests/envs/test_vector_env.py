@@ -131,6 +131,21 @@ def test_long_episodes_are_cut(mode: str, illegal: str) -> None:
     assert play_both(alone, vector, 3, 60) > 4
 
 
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("options", [{}, {"illegal": "terminate"}, {"max_episode_steps": 2}])
+def test_games_that_are_over_from_the_start_end_at_their_first_step(
+    mode: str, options: dict[str, Any]
+) -> None:
+    """Whatever began them: a reset, a reset of some, or the end of the game before."""
+    rules = Rules.parse("classic:size=1x2,start=2,spawn=2:1+4:1")
+    vector = GameVectorEnv(6, rules, autoreset_mode=mode, **options)
+    infos = vector.reset(seed=3)[1]
+    assert not infos["action_mask"].any(axis=1).all()
+    limit = options.get("max_episode_steps")
+    plain = {name: value for name, value in options.items() if name == "illegal"}
+    assert play_both(Alone(6, mode, limit, rules=rules, **plain), vector, 3, 40) > 20
+
+
 @pytest.mark.parametrize("rules", list_rules(), ids=lambda rules: rules.name)
 def test_every_preset_agrees(rules: Rules) -> None:
     """The agreement holds in every preset, deterministic spawns and boards of 64 cells included."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from py2048.engine._lane_kernels import LANES
+from py2048.engine._lane_kernels import DONE, LANES, WIDTH
 from py2048.engine.batch import BatchGames
 from py2048.engine.workers import together
 from py2048.envs import _vector_kernels as kernels
@@ -50,6 +50,20 @@ class Games(BatchGames):
         self._boards = Recycler((padded, rules.cells), np.uint8)
         self._masks, self._rewards = Recycler(padded, np.uint32), Recycler(padded, np.float64)
         self._ended, self._scores = Recycler(padded, np.uint8), Recycler(padded, np.int64)
+
+    def seed_slots(self, slots: NDArray[np.int64], seeds: NDArray[np.uint64]) -> None:
+        """Begin game number 0 of each seed, as `BatchGames.seed_slots` does."""
+        super().seed_slots(slots, seeds)
+        self._play_on(slots)
+
+    def reset(self, mask: ArrayLike | None = None) -> None:
+        """Begin the next game in the slots of `mask`, as `BatchGames.reset` does."""
+        super().reset(mask)
+        self._play_on(slice(None) if mask is None else np.flatnonzero(mask))
+
+    def _play_on(self, slots: slice | NDArray[np.int64]) -> None:
+        """Let games that are over from their start end at their first step, which says so."""
+        self.memory.flags[DONE // WIDTH, slots] = 0
 
     def show(self, *, penalty: float, is_log: bool, is_terminal: bool) -> Shown:
         """Return what agents are given of the last step.
