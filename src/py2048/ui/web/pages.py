@@ -174,7 +174,8 @@ def game_page(services: Services, game_id: str) -> dict[str, Any] | None:
     round_ = house.store.find_round(game_id)
     if round_ is None:
         return None
-    summary, place = house.store.find_summary(game_id), house.open_game(game_id)
+    # In this order: a game that is finished meanwhile is found in one of the two.
+    place, summary = house.open_game(game_id), house.store.find_summary(game_id)
     if summary is not None:
         row = rows.finished_row(summary)
     elif place is not None:
