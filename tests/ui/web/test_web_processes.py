@@ -1,0 +1,144 @@
+"""Several server processes on one PostgreSQL, which is all that they share."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from postgresql_server import PostgresqlServer
+from web_server import GENEROUS, Browser, WebServer, serving
+
+from py2048.storage import open_store
+
+pytestmark = pytest.mark.postgres
+KEY = "the same key for all processes"
+
+
+@pytest.fixture
+def database(web_postgresql: PostgresqlServer) -> Iterator[str]:
+    schema = f"web_{secrets.token_hex(4)}"
+    web_postgresql.create_schema(schema)
+    yield web_postgresql.url(schema=schema)
+    web_postgresql.drop_schema(schema)
+
+
+@pytest.fixture
+def two_servers(
+    tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[WebServer, WebServer]]:
+    monkeypatch.setenv("PY2048_SECRET_KEY", KEY)
+    with (
+        serving(tmp_path / "one", *GENEROUS, database=database) as one,
+        serving(tmp_path / "two", *GENEROUS, database=database) as two,
+    ):
+        for server in (one, two):
+            Browser(server).get("/account")  # the store is open
+        yield one, two
+
+
+async def test_a_watcher_on_another_process_sees_the_moves(
+    two_servers: tuple[WebServer, WebServer],
+) -> None:
+    """A move acknowledged by one process is told by the other, with its motions."""
+    one, two = two_servers
+    async with Browser(one).socket() as player, Browser(two).socket() as watcher:
+        game = (await player.new("2x4", "ranked"))["game"]
+        await watcher.ask("watch", "state", game=game)
+        await asyncio.sleep(1.5)  # the other process listens by now
+        for version in (1, 2, 3):
+            moved = await player.move()
+            seen = await watcher.receive("events")
+            assert (seen["version"], seen["board"]) == (version, moved["board"])
+            assert seen["events"] == moved["events"]
+        over = await player.play_out()
+        while watcher.state["outcome"] == "playing":
+            await watcher.receive()
+        assert watcher.state["score"] == over["score"]
+
+
+async def test_two_tabs_on_two_processes_stay_consistent(
+    two_servers: tuple[WebServer, WebServer],
+) -> None:
+    """Of two moves with one number exactly one is done, whichever processes they reach."""
+    one, two = two_servers
+    browser = Browser(one)
+    async with browser.socket() as first:
+        game = (await first.new("long:size=5x5"))["game"]
+        async with Browser(two, cookie=browser.cookie).socket() as second:
+            state = await second.ask("open", "state", game=game)
+            boards: dict[int, object] = {0: state["board"]}
+            tabs = (first, second)
+            for _ in range(25):
+                number = max(tab.state["version"] for tab in tabs) + 1
+                for tab, direction in zip(tabs, ("left", "right"), strict=True):
+                    await tab.send("move", number=number, direction=direction)
+                for tab in tabs:
+                    while tab.state["version"] < number:
+                        if (await tab.receive())["type"] == "refused":
+                            await tab.send("open", game=game)
+                    tab.state |= await settled(tab, game)
+                assert first.state["version"] == second.state["version"]
+                assert first.state["board"] == second.state["board"]
+                boards[number] = first.state["board"]
+    assert len(boards) > 20
+
+
+async def settled(tab, game: str):  # type: ignore[no-untyped-def]
+    """Return how the game stands after everything that was on its way has come."""
+    await tab.send("open", game=game)
+    await tab.send("ping")
+    state = tab.state
+    while (message := await tab.receive())["type"] != "pong":
+        state = message.get("state") or message
+    return state
+
+
+async def test_a_kill_of_one_process_loses_nothing(
+    two_servers: tuple[WebServer, WebServer], database: str
+) -> None:
+    """The other process goes on with every acknowledged move of the one that was killed."""
+    one, two = two_servers
+    browser = Browser(one)
+    async with browser.socket() as socket:
+        game = (await socket.new())["game"]
+        for _ in range(10):
+            moved = await socket.move()
+        await asyncio.to_thread(one.stop, signal.SIGKILL)
+    async with Browser(two, cookie=browser.cookie).socket() as socket:
+        assert socket.hello["current"] == game
+        state = await socket.ask("open", "state", game=game)
+        assert (state["version"], state["board"]) == (10, moved["board"])
+        await socket.move()
+    with open_store(database) as store:
+        assert store.load_game(game).revision == 11
+
+
+async def test_a_store_that_goes_away_loses_no_acknowledged_move(
+    tmp_path: Path, web_postgresql: PostgresqlServer, database: str
+) -> None:
+    """While PostgreSQL is down moves are refused or cut off, never lost; then play goes on."""
+    with serving(tmp_path / "home", *GENEROUS, database=database) as server:
+        browser = Browser(server)
+        async with browser.socket() as socket:
+            game = (await socket.new())["game"]
+            for _ in range(5):
+                moved = await socket.move()
+        web_postgresql.stop()
+        try:
+            assert browser.get("/readyz").status == 503
+            assert browser.get("/healthz").status == 200
+            assert browser.get("/leaderboards").status == 503
+        finally:
+            web_postgresql.start()
+        for _ in range(50):
+            if browser.get("/readyz").status == 200:
+                break
+            await asyncio.sleep(0.1)
+        async with browser.socket() as socket:
+            state = await socket.ask("open", "state", game=game)
+            assert (state["version"], state["board"]) == (5, moved["board"])
+            await socket.move()
