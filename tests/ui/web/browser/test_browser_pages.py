@@ -177,6 +177,7 @@ async def test_assisted_games_have_their_own_board(guest: Player) -> None:
     await guest.press("n")  # a casual game can be undone until it is left
     await guest.page.wait_for_function("game => window.py2048.game.game !== game", arg=game)
     await guest.page.goto(f"{guest.url}/game/{game}")
+    await guest.page.wait_for_selector("#place")
     assert await guest.page.locator(".badge.warn").text_content() == "assisted"
     for board, there in (("assisted", 1), ("ranked", 0)):
         await guest.page.goto(f"{guest.url}/leaderboards?rules={SHORT}&board={board}")

@@ -244,6 +244,10 @@ async def test_the_end(player: Player) -> None:
     assert await player.board() == [[2, 2]]
     assert await player.page.locator(".veil").count() == 0
     assert player.moves() == ["left"]
+    await player.press("ArrowRight")
+    await player.page.wait_for_selector(".veil.over")
+    await player.page.click(".veil a")
+    await player.page.wait_for_selector("#place")  # the replay: what is left is a record
 
 
 async def test_a_win_on_the_last_move_is_a_win(guest: Player) -> None:

@@ -16,6 +16,7 @@ import { nextTheme } from "./theme.js";
 const $ = (id) => document.getElementById(id);
 const SLOW = 1000;
 const LOST = 5000;
+const LEFT = 250;
 
 class Table {
   #slow = 0;
@@ -257,6 +258,18 @@ class Table {
     document.title = over ? "2048" : `${grouped(this.game.score)} · 2048`;
   }
 
+  // A game that can be undone becomes a record when its player has left it.
+  #replayLink(game) {
+    const made = link("Replay", `/game/${game}`);
+    made.addEventListener("click", (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      this.connection.send({ type: "leave" });
+      setTimeout(() => location.assign(made.href), LEFT);
+    });
+    return made;
+  }
+
   #won({ tile }) {
     this.scene.note(`You made ${tile}!`, "good");
     const on = button("Play on", () => this.overlay.lower(), "primary");
@@ -273,7 +286,7 @@ class Table {
     const record = score > 0 && score >= best ? " It is your best." : "";
     const actions = [
       button("New game", () => this.#again(), "primary"),
-      link("Replay", `/game/${game}`),
+      this.#replayLink(game),
       ...(can_undo ? [button("Undo", () => this.do("undo"))] : []),
     ];
     const title = won ? "You win!" : "Game over";

@@ -1,6 +1,9 @@
 // The page of a game that goes on: one sees each move as it is made.
 import { Connection } from "./connection.js";
+import { button } from "./overlay.js";
 import { Scene } from "./scene.js";
+
+const SETTLED = 400;
 
 const id = document.getElementById("game").dataset.game;
 const scene = new Scene();
@@ -23,13 +26,19 @@ function hear(message) {
 function shown(state) {
   scene.state(state);
   if (state.outcome === "playing") scene.note("Waiting for the next move …");
-  else over();
+  else if (performance.getEntriesByType("navigation")[0]?.type === "reload") over();
+  else settle();
 }
 
 function over() {
+  const replay = button("See the replay", settle, "primary");
   scene.note("The game is over. ");
-  const replay = Object.assign(document.createElement("a"), { href: location.pathname });
-  replay.textContent = "See the replay";
   document.getElementById("status").append(replay);
   document.getElementById("status").removeAttribute("aria-hidden");
+}
+
+// A game that its player can still undo becomes a record when nobody sits at it any more.
+function settle() {
+  connection.send({ type: "leave" });
+  setTimeout(() => location.reload(), SETTLED);
 }
