@@ -14,6 +14,7 @@ from py2048.errors import RecordError
 from py2048.game import Record
 from py2048.rules import Rules
 from py2048.session import Replay, open_session
+from py2048.session.online.fairness import check_fair
 from py2048.ui.describe import describe
 
 FileArgument = Annotated[Path, typer.Argument(help="A record, or a replay text of 2048verse.")]
@@ -62,10 +63,20 @@ def _positions(game: Replay, last: int) -> list[dict[str, object]]:
 
 def verify(
     files: Annotated[list[Path], typer.Argument(help="Records, or replay texts of 2048verse.")],
+    secret: Annotated[
+        str | None,
+        typer.Option(metavar="HEX", help="Check every tile against a server's revealed secret."),
+    ] = None,
+    commitment: Annotated[
+        str | None,
+        typer.Option(metavar="HEX", help="What the server showed of the secret at the start."),
+    ] = None,
     json: JsonOption = False,
 ) -> int:
     """Check each FILE: every move legal, every spawn allowed, the score reproduced."""
-    results = [_verified(file) for file in files]
+    if commitment and not secret:
+        raise RecordError("--commitment says nothing without the --secret that it was made from")
+    results = [_verified(file, secret, commitment) for file in files]
     if json:
         print_json(results)
     else:
@@ -75,15 +86,17 @@ def verify(
     return 0 if all(result["ok"] for result in results) else 2
 
 
-def _verified(file: Path) -> dict[str, object]:
+def _verified(file: Path, secret: str | None, commitment: str | None) -> dict[str, object]:
     try:
         record = load_any_record(file)
         record.verify()
+        if secret:
+            check_fair(record, secret, commitment)
     except RecordError as error:
         text = str(error)
         message = text if text.startswith((str(file), "cannot read")) else f"{file}: {text}"
         return {"file": str(file), "ok": False, "message": message}
-    return {"file": str(file), "ok": True, "message": f"{file}: {_summary(record)}"} | {
+    return {"file": str(file), "ok": True, "message": f"{file}: {_summary(record, secret)}"} | {
         "rules": str(record.rules),
         "score": record.score,
         "plies": record.plies,
@@ -91,8 +104,9 @@ def _verified(file: Path) -> dict[str, object]:
     }
 
 
-def _summary(record: Record) -> str:
+def _summary(record: Record, secret: str | None = None) -> str:
     seed = "" if record.seed is None else f", as drawn by seed {record.seed}"
+    seed += ", as drawn by the secret" if secret else ""
     return f"verified, {record.rules.name}, score {record.score}, {record.plies} moves{seed}"
 
 
