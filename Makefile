@@ -14,7 +14,7 @@ PYTEST := $(BIN)/python -m pytest $(if $(CI),--randomly-seed=2048)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help play test test-slow check lint types architecture docs examples wheel bench format clean
+.PHONY: help play test test-slow check lint types architecture docs examples wheel bench strength format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -55,6 +55,9 @@ wheel: $(VENV)/.ready-dev ## build the wheel and play a game from it, without ex
 
 bench: $(VENV)/.ready-dev ## measure
 	@$(BIN)/python scripts/run_benchmarks.py $(ARGS)
+
+strength: $(VENV)/.ready-dev ## measure how well the players play; writes docs/strength.md
+	$(BIN)/python benchmarks/strength.py $(ARGS)
 
 format: $(VENV)/.ready-dev ## format the sources, mend what lint can, list the modules
 	$(BIN)/ruff format .

@@ -175,6 +175,15 @@ def test_a_contest_goes_on_with_the_games_that_are_missing() -> None:
     assert games_of(results) == games_of(wanted)
 
 
+def test_a_contest_that_is_to_end_plays_what_has_begun() -> None:
+    """No game is broken off, so the first games are all there, long ones too."""
+    results = Results(Contest(("random",), SMALL, 1000))
+    with closing(ProcessPool(2)) as pool:
+        list(compete(results, pool, lambda: results.count < 5))
+    assert 5 <= results.count < 1000
+    assert list(results.of("random")) == list(range(results.count))
+
+
 def test_jobs_are_short_beside_the_whole_and_players_stay_side_by_side() -> None:
     """The first jobs are single games; later ones fill about half a second; all games are there."""
     contest = Contest(("greedy", "corner"), SMALL, 1000)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from py2048.arena.jobs import Done, Job, Played
@@ -129,10 +129,18 @@ class Schedule:
         return max(1, min(fair, int(JOB_SECONDS / self._pace[spec])))
 
 
-def compete(results: Results, pool: Pool) -> Iterator[Played]:
+def compete(
+    results: Results, pool: Pool, go_on: Callable[[], bool] = lambda: True
+) -> Iterator[Played]:
     """Have all games played that `results` lacks; add each to it, and yield it.
 
     Nothing depends on the pool but the order: each game is the same wherever it is played.
+
+    Args:
+        results: the games that are over.
+        pool: who plays.
+        go_on: asked before further games are begun. When it says no, those that have begun are
+            played to their end, so that long ones are not left out.
 
     Raises:
         Py2048Error: as soon as a player fails; the games before are in `results`.
@@ -140,7 +148,7 @@ def compete(results: Results, pool: Pool) -> Iterator[Played]:
     schedule = Schedule(results, pool.width)
     running = 0
     while True:
-        while running < pool.width and (job := schedule.next_job()):
+        while running < pool.width and go_on() and (job := schedule.next_job()):
             pool.submit(job)
             running += 1
         if not running:

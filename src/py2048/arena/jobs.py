@@ -115,7 +115,7 @@ def _whole_games(job: Job, seeds: Sequence[int]) -> Iterator[Played]:
     draws_lots = own_seed(job.player, 0) != job.player
     parts = [[n] for n in range(len(seeds))] if draws_lots else [list(range(len(seeds)))]
     for part in parts:
-        player = make_player(own_seed(job.player, seeds[part[0]]))
+        player = _ready(own_seed(job.player, seeds[part[0]]), job.rules)
         assert isinstance(player, PlaysGames)
         start = time.process_time()
         finished = player.play_games(job.rules, [seeds[n] for n in part])
@@ -134,12 +134,18 @@ def own_seed(spec: str, seed: int) -> str:
 @cache
 def _warm_up(spec: str, rules: Rules) -> None:
     """Load and compile what a player needs, so that no game's time has it."""
-    player = make_player(own_seed(spec, 0))
+    player = _ready(own_seed(spec, 0), rules)
     game = Game(rules, seed=0)
     if not game.is_over:
         player.choose(game)
+
+
+def _ready(spec: str, rules: Rules) -> Player:
+    """Return a new player that has what it needs, and no stand-in for what is being compiled."""
+    player = make_player(spec)
     if isinstance(player, PlaysGames):
         player.play_games(rules, [])
+    return player
 
 
 def _guarded(job: Job, game: int, seed: int) -> Played:
@@ -159,7 +165,7 @@ def _play(job: Job, game: int, seed: int) -> Played:
     """Play one game as a `Game` does, without remembering what is not needed."""
     rules, key = job.rules, rng.key_of(seed)
     spec = own_seed(job.player, seed)
-    player = make_player(spec)
+    player = _ready(spec, rules)
     start = board = draw_start(rules, key)
     score, moves, seconds = 0, 0, 0.0
     turns: list[str] = []

@@ -33,5 +33,6 @@ class PlaysGames(Protocol):
         """Play the game of each seed to its end.
 
         The games are those that a `Game` with the seed and a new player's `choose` make, each
-        as if it were the player's first: what came before in `seeds` changes nothing.
+        as if it were the player's first: what came before in `seeds` changes nothing. Without
+        seeds the player loads and compiles what it needs, and is ready when that returns.
         """

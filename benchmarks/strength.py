@@ -1,0 +1,221 @@
+"""Measure how strong and how fast the players are, and bring docs/strength.md up to date.
+
+Usage: strength.py [NAME…] [--jobs N] [--minutes M] [--again] [--list]
+
+NAME is a row of strength.toml, ``nodes``, ``training`` or ``page``; by default everything that has
+no result yet is measured. What is finished is kept in ``results/strength/`` every minute and when
+Ctrl-C stops the run; the same command goes on from there. With ``--minutes`` each row begins no
+game after so long, and the next row follows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import math
+import platform
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import strength_page
+from strength_page import COLUMNS, RESULTS, SETTINGS
+
+from py2048 import Game, Rules, make_player
+from py2048.arena import Contest, Played, Results, compete, local_pool
+from py2048.bench.machine import load, processor
+from py2048.engine.workers import available_threads
+from py2048.errors import Py2048Error
+from py2048.evaluation.heuristic import DEFAULT
+from py2048.players.ntuple import SHIPPED
+from py2048.search.searcher import Limits, Searcher
+
+SAVE_SECONDS = 60.0
+WORK = Path(__file__).resolve().parent.parent / "build" / "strength"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A contest of one player; see strength.toml."""
+
+    name: str
+    player: str
+    games: int
+    rules: str = "classic"
+    network: bool = False
+
+    @property
+    def path(self) -> Path:
+        """Where its result is kept."""
+        return RESULTS / f"{self.name}.json"
+
+    @property
+    def weights(self) -> str:
+        """A digest of the weights that come with py2048, if the player uses them."""
+        path = SHIPPED / f"{Rules.parse(self.rules).name}.npz"
+        if not (self.network and path.exists()):
+            return ""
+        return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+
+    def contest(self) -> Contest:
+        """Return the contest."""
+        rules = Rules.parse(self.rules)
+        return Contest((self.player,), rules, self.games, SETTINGS["seed"])
+
+    def known(self) -> Iterator[Played]:
+        """Yield the games that are kept, if they are of this player and these weights."""
+        if not self.path.exists():
+            return
+        data = json.loads(self.path.read_text(encoding="utf-8"))
+        if any(data[name] != value for name, value in self.heading().items()):
+            return
+        yield from strength_page.games_of(data)
+
+    def heading(self) -> dict[str, Any]:
+        """Return what makes a game of this row another than one of another row."""
+        rules, seed = str(Rules.parse(self.rules)), SETTINGS["seed"]
+        return {"player": self.player, "rules": rules, "seed": seed, "weights": self.weights}
+
+    def save(self, results: Results) -> None:
+        """Keep the games that are finished."""
+        played = results.of(self.player).values()
+        data = {"name": self.name, **self.heading(), "wanted": self.games, "machine": _machine()}
+        data["seconds"] = round(sum(game.seconds for game in played), 3)
+        numbers = {game.game for game in played}
+        data["missing"] = sorted(set(range(max(numbers))) - numbers)
+        data |= {name: [getattr(game, name) for game in played] for name in COLUMNS}
+        lines = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in data.items()]
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+@cache
+def _machine() -> dict[str, str]:
+    """Return what the measurement runs on, as it was at its beginning."""
+    return {
+        "processor": processor(),
+        "cores": str(available_threads()),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "py2048": version("py2048"),
+        "load": load(),
+    }
+
+
+def measure(row: Row, jobs: int | None, *, again: bool, minutes: float = math.inf) -> bool:
+    """Play the games of a row that are missing; return whether to go on with the next row."""
+    try:
+        results = Results(row.contest(), () if again else row.known())
+        if not results.complete:
+            _play(row, results, jobs, minutes)
+    except Py2048Error as error:
+        print(f"{row.name}: left out: {error}")
+    except KeyboardInterrupt:
+        print("stopped; the same command goes on")
+        return False
+    return True
+
+
+def _play(row: Row, results: Results, jobs: int | None, minutes: float) -> None:
+    _machine()  # before anything can be lost
+    saved = start = time.monotonic()
+    try:
+        with closing(local_pool(jobs)) as pool:
+            for _ in compete(results, pool, lambda: time.monotonic() < start + 60 * minutes):
+                print(f"\r{row.name}: {results.count:,} of {results.total:,} ", end="", flush=True)
+                if time.monotonic() > saved + SAVE_SECONDS:
+                    row.save(results)
+                    saved = time.monotonic()
+    finally:
+        print()
+        if results.count:
+            row.save(results)
+
+
+def measure_nodes() -> None:
+    """Measure how many boards a second a search rates, on positions of a game, one thread."""
+    rules = Rules.parse("classic")
+    boards = list(_positions(rules))
+    found = []
+    for depth in (2, 3, 4):
+        searcher = Searcher(rules, DEFAULT, Limits(depth=depth))
+        searcher.rate(boards[0])  # compiles
+        nodes, start = 0, time.process_time()
+        for board in boards:
+            searcher.rate(board)
+            nodes += int(searcher.workers[0].desks[0].nodes)
+        seconds = time.process_time() - start
+        found.append({"search": f"heuristic, depth {depth}", "nodes": nodes, "seconds": seconds})
+        print(f"heuristic, depth {depth}: {nodes / seconds:,.0f} nodes/s")
+    data = {"machine": _machine(), "searches": found}
+    (RESULTS / "nodes.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+
+
+def _positions(rules: Rules) -> Iterator[Any]:
+    """Yield every tenth position of a game played by search."""
+    game, player = Game(rules, seed=SETTINGS["seed"]), make_player("expectimax:depth=2")
+    while not game.is_over and game.ply < 1000:
+        if game.ply % 10 == 0:
+            yield game.board
+        game.play(player.choose(Game(rules, seed=0, board=game.board)))
+
+
+def measure_training(minutes: float = 10.0) -> None:
+    """Train the network of the other program's curve for as long; judge it over 10,000 games."""
+    from py2048.learning import Campaign, Goals, Plan, evaluate
+
+    threads = available_threads()
+    shutil.rmtree(WORK / "training", ignore_errors=True)
+    WORK.mkdir(parents=True, exist_ok=True)
+    campaign = Campaign.begin(WORK / "training", Plan(tuples="4x6", threads=threads))
+    goals = Goals(minutes=minutes, evaluate_every=20_000, evaluate_games=0)
+    campaign.run(goals, lambda status: print(f"\r{status.seconds:.0f} s ", end="", flush=True))
+    tally = evaluate(campaign.trainer.network(), 10_000, SETTINGS["seed"], threads=threads)
+    print(f"\n1-ply mean {tally.mean:,.0f} ± {tally.error:,.0f}")
+    shutil.copy(WORK / "training" / "curve.csv", RESULTS / "training.csv")
+    data = {"machine": _machine(), "minutes": minutes, "threads": threads, "games": tally.games}
+    data |= {"mean": tally.mean, "error": tally.error}
+    (RESULTS / "training.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+
+
+EXTRAS: dict[str, tuple[Callable[[], None], Path]] = {
+    "nodes": (measure_nodes, RESULTS / "nodes.json"),
+    "training": (measure_training, RESULTS / "training.json"),
+}
+
+
+def main() -> None:
+    """Measure what is asked for, then write the page."""
+    parser = argparse.ArgumentParser(description="How strong and how fast the players are.")
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--jobs", type=int, help="processes; by default one a processor")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="for each row at most")
+    parser.add_argument("--again", action="store_true", help="measure what has a result, too")
+    parser.add_argument("--list", action="store_true", help="say what can be measured")
+    options = parser.parse_args()
+    rows = {row["name"]: Row(**row) for row in SETTINGS["row"]}
+    known = [*rows, *EXTRAS, "page"]
+    if options.list:
+        sys.exit("\n".join(known))
+    if wrong := set(options.names) - set(known):
+        sys.exit(f"strength: nothing is called {min(wrong)!r}; known: {', '.join(known)}")
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    for name in options.names or known:
+        row = rows.get(name)
+        if row and not measure(row, options.jobs, again=options.again, minutes=options.minutes):
+            break
+        if name in EXTRAS and (options.again or options.names or not EXTRAS[name][1].exists()):
+            EXTRAS[name][0]()
+    strength_page.write()
+
+
+if __name__ == "__main__":
+    main()

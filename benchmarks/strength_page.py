@@ -1,0 +1,259 @@
+"""The tables and pictures of docs/strength.md, made from what benchmarks/strength.py measured."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate, count
+from pathlib import Path
+from typing import Any
+
+from py2048 import Rules
+from py2048.arena import Played, Summary
+from py2048.arena.report import number, percent, plus_minus
+from py2048.arena.summary import summary
+
+HERE = Path(__file__).resolve().parent
+RESULTS = HERE / "results" / "strength"
+PAGE = HERE.parent / "docs" / "strength.md"
+IMAGES = PAGE.parent / "images"
+SETTINGS = tomllib.loads((HERE / "strength.toml").read_text(encoding="utf-8"))
+
+TILES = (2048, 4096, 8192, 16384, 32768, 65536)
+LARGE = TILES[3:]
+BLOCK = re.compile(r"(<!-- (\w+) -->\n).*?(\n<!-- end -->)", re.DOTALL)
+
+COLUMNS = ("score", "max_tile", "moves")
+"""What a result holds of each game."""
+
+Data = Mapping[str, Any]
+
+
+def write() -> None:
+    """Bring the page and its pictures up to date."""
+    PAGE.write_text(page_with_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    draw_strength(IMAGES / "strength.png")
+    if (RESULTS / "training.csv").exists():
+        draw_training(IMAGES / "training.png")
+
+
+def page_with_tables(page: str) -> str:
+    """Return the text of the page with each block between ``<!-- name -->`` and the end made."""
+    return BLOCK.sub(lambda m: f"{m[1]}\n{BLOCKS[m[2]]()}\n{m[3]}", page)
+
+
+# --- what was measured ---------------------------------------------------------------------------
+
+
+def rows() -> list[tuple[Data, Summary]]:
+    """Return the results that there are, in the order of strength.toml, with their summaries."""
+    found = []
+    for row in SETTINGS["row"]:
+        path = RESULTS / f"{row['name']}.json"
+        if path.exists():
+            data = json.loads(path.read_text(encoding="utf-8"))
+            found.append((data, summary(data["player"], list(games_of(data)))))
+    return found
+
+
+def games_of(data: Data) -> Iterator[Played]:
+    """Yield the games of a result; the time of the whole is shared out by their moves."""
+    missing = set(data["missing"])
+    numbers = (each for each in count() if each not in missing)
+    pace = data["seconds"] / (sum(data["moves"]) or 1)
+    columns = zip(*(data[name] for name in COLUMNS), strict=True)
+    for each, (score, tile, moves) in zip(numbers, columns, strict=False):
+        yield Played(data["player"], each, 0, score, tile, moves, pace * moves)
+
+
+def _rules(data: Data) -> str:
+    return Rules.parse(data["rules"]).name
+
+
+# --- tables --------------------------------------------------------------------------------------
+
+
+def classic_table() -> str:
+    """Our players under the classic rules, the fastest first."""
+    found = [(data, each) for data, each in rows() if _rules(data) == "classic"]
+    found.sort(key=lambda pair: -pair[1].moves_per_second)
+    head = ["player", "ms a move", "moves/s", "games", "mean score", *map(str, TILES)]
+    return _table(head, [[*_row(data, each), *_reached(each)] for data, each in found])
+
+
+def others_table() -> str:
+    """Other programs under the classic rules, the weakest first."""
+    head = ["program", "setting", "moves/s", "games", "mean score", *map(str, LARGE), "source"]
+    others = sorted(SETTINGS["other"], key=lambda other: other["mean"])
+    return _table(head, [_other_row(other) for other in others], texts=2)
+
+
+def rules_table() -> str:
+    """Our players under other rules."""
+    found = [(data, each) for data, each in rows() if _rules(data) != "classic"]
+    head = ["player", "rules", "ms a move", "moves/s", "games", "mean score", "largest tile"]
+    cells = []
+    for data, each in found:
+        player, *rest = _row(data, each)
+        tile, reached = max(each.tiles.items())
+        cells.append([player, _rules(data), *rest, f"{tile} in {percent(reached.share)}"])
+    return _table(head, cells, texts=2)
+
+
+def nodes_table() -> str:
+    """Boards that a search rates in a second."""
+    path = RESULTS / "nodes.json"
+    if not path.exists():
+        return "Not measured yet."
+    searches = json.loads(path.read_text(encoding="utf-8"))["searches"]
+    cells = [
+        [each["search"], f"{each['nodes'] / each['seconds'] / 1e6:.1f} million"]
+        for each in searches
+    ]
+    return _table(["search", "nodes/s"], cells)
+
+
+def training_table() -> str:
+    """Mean scores after each minute of training, beside the other program's."""
+    path = RESULTS / "training.json"
+    if not path.exists():
+        return "Not measured yet."
+    ours, theirs = _our_curve(), _their_curve()
+    minutes = range(1, int(max(seconds for seconds, _ in ours) // 60) + 1)
+    cells = [
+        [str(minute), number(_at(ours, 60 * minute)), number(_at(theirs, 60 * minute))]
+        for minute in minutes
+    ]
+    data = json.loads(path.read_text(encoding="utf-8"))
+    judged = f"{data['mean']:,.0f} ± {data['error']:,.0f} over {data['games']:,} games"
+    table = _table(["minutes", "py2048", SETTINGS["training"]["program"]], cells)
+    return f"{table}\n\nPlaying without learning at the end: {judged}."
+
+
+def machine_table() -> str:
+    """What the newest results were measured on."""
+    found = rows()
+    if not found:
+        return "Nothing is measured yet."
+    return _table(["", ""], [list(item) for item in found[-1][0]["machine"].items()], texts=2)
+
+
+BLOCKS = {
+    "classic": classic_table,
+    "others": others_table,
+    "rules": rules_table,
+    "nodes": nodes_table,
+    "training": training_table,
+    "machine": machine_table,
+}
+
+
+def _row(data: Data, each: Summary) -> list[str]:
+    wanted = "" if each.games >= data["wanted"] else f" of {data['wanted']:,}"
+    pace = each.moves_per_second
+    games = f"{each.games:,}{wanted}"
+    return [f"`{each.player}`", f"{1000 / pace:.3g}", f"{pace:,.0f}", games, plus_minus(each.score)]
+
+
+def _reached(each: Summary) -> list[str]:
+    """Return the share of games that reached each tile; one that every game passed is 100 %."""
+    least, most = min(each.tiles), max(each.tiles)
+    shares = (1.0 if t < least else 0.0 if t > most else each.tiles[t].share for t in TILES)
+    return [percent(share) if share else "0" for share in shares]
+
+
+def _other_row(other: Data) -> list[str]:
+    pace, games, error = other.get("moves_per_second"), other.get("games"), other.get("error")
+    reached = other.get("reached", {})
+    mean = f"{other['mean']:,}" + (f" ± {error:,}" if error else "")
+    shares = (reached.get(str(tile)) for tile in LARGE)
+    return [
+        other["program"],
+        other["setting"],
+        f"{pace:,}" if pace else "",
+        f"{games:,}" if games else "",
+        mean,
+        *("" if share is None else f"{100 * share:g} %" for share in shares),
+        other["source"],
+    ]
+
+
+def _table(head: Sequence[str], cells: Sequence[Sequence[str]], texts: int = 1) -> str:
+    """Return a Markdown table; the first columns are texts, the others numbers."""
+    if not cells:
+        return "Not measured yet."
+    rule = ["---" if column < texts else "--:" for column in range(len(head))]
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, rule, *cells))
+
+
+# --- curves and pictures -------------------------------------------------------------------------
+
+Curve = list[tuple[float, float]]
+"""Seconds and mean scores."""
+
+
+def _our_curve() -> Curve:
+    with (RESULTS / "training.csv").open(encoding="utf-8") as file:
+        return [(float(row["seconds"]), float(row["mean"])) for row in csv.DictReader(file)]
+
+
+def _their_curve() -> Curve:
+    """Return the other curve; only its whole time is known, which is shared out by the points made.
+
+    A move makes about as many points early and late, and takes about as long.
+    """
+    training = SETTINGS["training"]
+    means, seconds = training["means"], training["seconds"]
+    return [
+        (seconds * made / sum(means), mean)
+        for made, mean in zip(accumulate(means), means, strict=True)
+    ]
+
+
+def _at(curve: Curve, seconds: float) -> float:
+    """Return the mean of the first point at that time or later; NaN after the last."""
+    return next((mean for when, mean in curve if when >= seconds), float("nan"))
+
+
+def draw_strength(path: Path) -> None:
+    """Draw mean scores over the time of a move, ours and others'."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 6), layout="constrained")
+    axes = figure.subplots()
+    for data, each in rows():
+        if _rules(data) == "classic":
+            _point(axes, each.player, 1000 / each.moves_per_second, each.score.mean, "tab:blue")
+    for other in SETTINGS["other"]:
+        if "moves_per_second" in other:
+            name = other["program"].partition("/")[0]  # whose it is
+            _point(axes, name, 1000 / other["moves_per_second"], other["mean"], "tab:gray")
+    axes.set(xscale="log", xlabel="ms a move, one core", ylabel="mean score", ylim=(0, None))
+    axes.yaxis.set_major_formatter("{x:,.0f}")
+    axes.grid(alpha=0.3)
+    figure.savefig(path, dpi=110, metadata={"Software": None})
+
+
+def _point(axes: Any, name: str, x: float, y: float, colour: str) -> None:
+    axes.plot([x], [y], "o", color=colour)
+    axes.annotate(name, (x, y), (4, 4), textcoords="offset points", fontsize=7, color=colour)
+
+
+def draw_training(path: Path) -> None:
+    """Draw both curves over the time."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    axes = figure.subplots()
+    for name, curve in (
+        ("py2048", _our_curve()),
+        (SETTINGS["training"]["program"], _their_curve()),
+    ):
+        axes.plot([when / 60 for when, _ in curve], [mean for _, mean in curve], label=name)
+    axes.set(xlabel="minutes of training", ylabel="mean score while learning", ylim=(0, None))
+    axes.grid(alpha=0.3)
+    axes.legend()
+    figure.savefig(path, dpi=110, metadata={"Software": None})

@@ -1,0 +1,119 @@
+"""The page about strength says what was measured, and what was measured can be played again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from py2048 import Rules, list_players
+from py2048.arena import Results
+from py2048.arena.jobs import Job, do
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture
+def strength(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The script that measures."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    import strength
+
+    return strength
+
+
+@pytest.fixture
+def page(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The module that writes the page."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    import strength_page
+
+    return strength_page
+
+
+def test_the_page_says_what_was_measured(page: ModuleType) -> None:
+    """Each table is made from the results as they are; nobody edits a number by hand."""
+    text = page.PAGE.read_text(encoding="utf-8")
+    assert page.page_with_tables(text) == text
+    assert {block[2] for block in page.BLOCK.finditer(text)} == set(page.BLOCKS)
+
+
+def test_a_number_changed_by_hand_is_noticed(page: ModuleType) -> None:
+    """The check above can fail."""
+    text = page.PAGE.read_text(encoding="utf-8")
+    changed = text.replace("| `random` | ", "| `random` | 9")
+    assert changed != text
+    assert page.page_with_tables(changed) == text
+
+
+def test_results_are_whole(page: ModuleType) -> None:
+    """Each is of a row, has no game twice, and no more games than were wanted."""
+    names = {row["name"]: row for row in page.SETTINGS["row"]}
+    assert page.rows()
+    for data, each in page.rows():
+        row = names[data["name"]]
+        assert data["player"] == row["player"]
+        assert data["player"].partition(":")[0] in list_players()
+        assert data["rules"] == str(Rules.parse(row.get("rules", "classic")))
+        games = [game.game for game in page.games_of(data)]
+        assert len(set(games)) == each.games == len(data["score"])
+        assert set(games) <= set(range(data["wanted"]))
+
+
+@pytest.mark.parametrize("name", ["random", "greedy", "corner"])
+def test_first_games_are_played_again(page: ModuleType, name: str) -> None:
+    """The scores of the page are those of the players as they are today."""
+    data = json.loads((page.RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+    known = {game.game: game for game in page.games_of(data)}
+    rules, games = Rules.parse(data["rules"]), tuple(known)[:3]
+    for played in do(Job(data["player"], rules, data["seed"], games)).played:
+        told = known[played.game]
+        assert (played.score, played.max_tile) == (told.score, told.max_tile)
+        assert played.moves == told.moves
+
+
+def test_other_programs_have_a_source(page: ModuleType) -> None:
+    """No figure without who measured it."""
+    for other in page.SETTINGS["other"]:
+        assert other["source"]
+        assert other["mean"] > 0
+        assert all(0 <= share <= 1 for share in other.get("reached", {}).values())
+
+
+def test_a_row_goes_on_where_it_was_stopped(
+    strength: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is kept is read again, unless it is of another player or of other weights."""
+    monkeypatch.setattr(strength, "RESULTS", tmp_path)
+    row = strength.Row("mine", "corner", 6, "2x4")
+    played = do(Job("corner", Rules.parse("2x4"), 0, (0, 3, 4))).played
+    row.save(Results(row.contest(), played))
+    known = list(row.known())
+    assert [(game.game, game.score) for game in known] == [(g.game, g.score) for g in played]
+    assert strength.measure(row, 1, again=False)
+    assert [game.game for game in row.known()] == [0, 1, 2, 3, 4, 5]
+    assert [game.score for game in row.known()][::3] == [played[0].score, played[1].score]
+    assert not list(strength.Row("mine", "greedy", 6, "2x4").known())
+    shipped = tmp_path / "weights"
+    shipped.mkdir()
+    monkeypatch.setattr(strength, "SHIPPED", shipped)
+    networked = strength.Row("mine", "corner", 6, "2x4", network=True)
+    assert list(networked.known())
+    (shipped / "2x4.npz").write_bytes(b"other weights")
+    assert not list(networked.known())
+
+
+def test_a_row_that_cannot_be_played_is_left_out(
+    strength: ModuleType,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The others are measured all the same."""
+    monkeypatch.setattr(strength, "RESULTS", tmp_path)
+    row = strength.Row("mine", "ntuple:weights=nowhere.npz", 5)
+    assert strength.measure(row, 1, again=False)
+    assert "mine: left out: " in capsys.readouterr().out
+    assert not list(tmp_path.iterdir())
