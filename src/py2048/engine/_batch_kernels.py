@@ -103,6 +103,17 @@ def copy_out(block: Bytes, rows: Bytes, base: np.uint64) -> None:
             rows[row, base + lane] = block[start + lane]
 
 
+@kernel("(int64[::1], uint8[::1])", "(uint8[::1], uint8[::1])")
+def enter_directions(numbers: NDArray[Any], out: Bytes) -> bool:
+    """Copy directions to bytes; return whether all of them are numbers from 0 to 3."""
+    seen = np.uint64(0)
+    for game in range(np.uint64(len(out))):
+        number = np.uint64(numbers[game])
+        seen |= number
+        out[game] = np.uint8(number)
+    return seen <= np.uint64(3)
+
+
 # --- steps ---------------------------------------------------------------------------------------
 
 

@@ -98,6 +98,7 @@ class BatchGames:
         self._blocks = -(-n // lanes.LANES)
         self._state = BatchState.empty(self._blocks, rules.cells)
         self._spaces = [Workspace.of(rules) for _ in range(min(self.threads, self._blocks))]
+        self._directions = np.zeros(n, np.uint8)
         self._log = HistoryLog() if history else None
         self.reseed(self.seed)
 
@@ -272,9 +273,20 @@ class BatchGames:
         Raises:
             DirectionError: if there are not `n` numbers from 0 to 3.
         """
-        self._state.flags[0, : self.n] = checked_directions(directions, self.n)
+        self._enter(directions)
         self._run(1, is_random=False)
         return self.rewards
+
+    def _enter(self, directions: ArrayLike) -> None:
+        """Put the directions into the state, in one pass over them if they are as they should be."""
+        numbers = np.asarray(directions)
+        if numbers.dtype.kind not in "iu" or numbers.shape != (self.n,):
+            checked_directions(directions, self.n)
+        if numbers.dtype != np.uint8:
+            numbers = numbers.astype(np.int64, copy=False)
+        if not kernels.enter_directions(np.ascontiguousarray(numbers), self._directions):
+            checked_directions(directions, self.n)
+        self._state.flags[0, : self.n] = self._directions
 
     def play_random(self, steps: int = 1) -> Tally:
         """Play `steps` steps of random legal directions, each equally likely.
