@@ -14,9 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from py2048 import Board, Direction, Game, Rules, get_rules, make_player
+from py2048._jit import plain_form
 from py2048.errors import BoardError, PlayerError, WeightsError
+from py2048.evaluation import _ntuple_kernels as kernels
 from py2048.evaluation.layout import Layout, parse_tuples
-from py2048.evaluation.ntuple import Network
+from py2048.evaluation.ntuple import Network, code_of
 from py2048.evaluation.weights import header_of, load, save, save_packed
 
 SHAPES = {
@@ -325,3 +327,31 @@ def test_weights_of_other_rules_are_refused(tmp_path: Path) -> None:
         make_player("ntuple").choose(Game(get_rules("7x7"), seed=1))
     with pytest.raises(PlayerError, match="does not exist"):
         make_player(f"ntuple:weights={tmp_path / 'nowhere.npz'}")
+
+
+@pytest.fixture(scope="module")
+def both_indexers() -> Callable[[int, int], tuple[list[int], list[int]]]:
+    """The indices of a packed board, by tables and by code made for the network."""
+    network = NETWORKS["classic"]
+    tailored = kernels.indexer_4x4(code_of(network.layout))
+
+    def indices(low: int, high: int) -> tuple[list[int], list[int]]:
+        boards = np.array([[low, high]], np.uint64)
+        out = np.zeros((2, network.layout.active), np.uint64)
+        for row, write in enumerate((kernels.indices_4x4, tailored)):
+            with np.errstate(over="ignore"):
+                plain_form(write)(boards, 0, network.space, out, row)
+        return out[0].tolist(), out[1].tolist()
+
+    return indices
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 2**64 - 1), st.sampled_from([0, 1, 1 << 60, 1 << 20]))
+def test_tailored_indices_are_those_of_the_tables(
+    both_indexers: Callable[[int, int], tuple[list[int], list[int]]], low: int, high: int
+) -> None:
+    """Code made for one network finds the same weights in the same order."""
+    by_tables, by_code = both_indexers(low, high)
+    assert by_code == by_tables
+    assert len(set(by_code)) > 1 or low in (0, 2**64 - 1)

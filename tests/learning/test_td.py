@@ -61,9 +61,9 @@ def met(trainer: Trainer, board: Board) -> list[int]:
     """The weights that a board meets, one for each tuple and image."""
     boards = np.zeros((1, 2), np.uint64)
     put_board(trainer.layout, boards, 0, board)
-    out = np.zeros(trainer.layout.active + SPARE, np.uint64)
-    indices_small(boards, 0, trainer._space, out)
-    return [int(index) for index in out[:-SPARE]]
+    out = np.zeros((1, trainer.layout.active + SPARE), np.uint64)
+    indices_small(boards, 0, trainer._space, out, 0)
+    return [int(index) for index in out[0, :-SPARE]]
 
 
 def taught(

@@ -42,6 +42,7 @@ __all__ = [
     "kernel",
     "kernels",
     "plain_form",
+    "prefetch",
     "select",
     "warm_up",
     "warm_up_in_background",
@@ -69,6 +70,7 @@ def kernel(
     inline: bool = ...,
     parallel: bool = ...,
     fastmath: bool = ...,
+    borrows: bool = ...,
 ) -> Callable[[Function], Function]: ...
 def kernel(
     *arguments: Any,
@@ -76,6 +78,7 @@ def kernel(
     inline: bool = False,
     parallel: bool = False,
     fastmath: bool = False,
+    borrows: bool = False,
 ) -> Any:
     """Declare a kernel: it compiles at its first call, releases the GIL and is cached on disk.
 
@@ -87,11 +90,15 @@ def kernel(
         inline: dissolve the kernel in its callers, which lets loops around it become vector code.
         parallel: run `numba.prange` loops on several threads.
         fastmath: allow floating-point sums to be reordered.
+        borrows: promise that the kernel creates no array and keeps none. References to arrays are
+            then not counted, which can be most of the time of a kernel that is given many.
     """
     if len(arguments) == 1 and callable(arguments[0]):
-        return _declare(arguments[0], (), {})
+        return kernel()(arguments[0])
     options = {"forceinline": inline, "parallel": parallel, "fastmath": fastmath}
     chosen = {name: True for name, value in options.items() if value}
+    if borrows:
+        chosen["_nrt"] = False
     forms = arguments if example is None else (*arguments, example)
     return lambda function: _declare(function, forms, chosen)
 
@@ -111,6 +118,7 @@ def _plain(function: Any) -> Any:
 
 def _compiled(function: Any, options: Mapping[str, bool]) -> Any:
     _teach_select()
+    _teach_prefetch()
     given = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **options}
     dispatcher = numba_module().njit(**given)(function)
     dispatcher._cache = DiskCache(dispatcher)
@@ -138,6 +146,37 @@ def _teach_select() -> None:
     @extending.lower_builtin(select, types.Boolean, types.Any, types.Any)  # type: ignore[untyped-decorator]
     def emit_select(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return builder.select(*arguments)
+
+
+def prefetch(array: Any, index: Any) -> None:
+    """Ask for the memory at `array[index]`, which is read later.
+
+    In a kernel this is one instruction that does not wait; in plain Python it does nothing.
+    """
+
+
+@cache
+def _teach_prefetch() -> None:
+    """Tell Numba how to compile `prefetch`, for arrays of one dimension."""
+    extending, types = numba_module(".extending"), numba_module(".core.types")
+    cgutils, arrays = numba_module(".core.cgutils"), numba_module(".np.arrayobj")
+    ir = importlib.import_module("llvmlite.ir")
+
+    @extending.type_callable(prefetch)  # type: ignore[untyped-decorator]
+    def type_prefetch(_context: Any) -> Any:
+        return lambda _array, _index: types.none
+
+    @extending.lower_builtin(prefetch, types.Array, types.Integer)  # type: ignore[untyped-decorator]
+    def emit_prefetch(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = arrays.make_array(signature.args[0])(context, builder, arguments[0])
+        place = builder.gep(array.data, [arguments[1]])
+        pointer, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [pointer, word, word, word])
+        instruction = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        to_read, keep_close, as_data = word(0), word(3), word(1)
+        given = builder.bitcast(place, pointer), to_read, keep_close, as_data
+        builder.call(instruction, given)
+        return context.get_dummy_value()
 
 
 # --- warming up ----------------------------------------------------------------------------------

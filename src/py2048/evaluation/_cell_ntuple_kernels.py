@@ -38,16 +38,23 @@ class CellSpace(NamedTuple):
     """uint64 `[tuples * symmetries]`: where the weights of each index begin."""
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
+def copy_cells(boards: Boards, source: Int, others: Boards, target: Int) -> None:
+    """Copy a board to another place."""
+    for cell in range(boards.shape[1]):
+        others[target, cell] = boards[source, cell]
+
+
+@kernel(inline=True, borrows=True)
 def slides_cells(boards: Boards, space: CellSpace, points: NDArray[np.int64]) -> None:
     """Slide board 0 in every direction, into boards 1 to 4; fill in the points, or -1."""
     for direction in range(4):
+        copy_cells(boards, 0, boards, direction + 1)
         after = boards[direction + 1]
-        after[:] = boards[0]
         points[direction] = slide(after, direction, space.rows, space.columns, space.cascade)
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def spawn_cells(
     boards: Boards,
     slot: Int,
@@ -69,13 +76,7 @@ def spawn_cells(
             index -= 1
 
 
-@kernel(inline=True)
-def copy_cells(boards: Boards, source: Int, others: Boards, target: Int) -> None:
-    """Copy a board to another place."""
-    others[target] = boards[source]
-
-
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def presence_cells(boards: Boards, slot: Int, _space: CellSpace) -> Word:
     """Return the sum of the different tiles on a board, which orders boards by largest tiles."""
     seen = ZERO
@@ -84,9 +85,9 @@ def presence_cells(boards: Boards, slot: Int, _space: CellSpace) -> Word:
     return seen & ~ONE
 
 
-@kernel(inline=True)
-def indices_cells(boards: Boards, slot: Int, space: CellSpace, out: Words) -> None:
-    """Write the indices of the weights that a board meets to `out`."""
+@kernel(inline=True, borrows=True)
+def indices_cells(boards: Boards, slot: Int, space: CellSpace, out: Words, row: Int) -> None:
+    """Write the indices of the weights that a board meets to a row of `out`."""
     board = boards[slot]
     for number in range(len(space.offsets)):
         index, scale = space.offsets[number], ONE
@@ -95,4 +96,4 @@ def indices_cells(boards: Boards, slot: Int, space: CellSpace, out: Words) -> No
                 break
             index += min(np.uint64(board[cell]), space.ranks - ONE) * scale
             scale *= space.ranks
-        out[number] = index
+        out[row, number] = index

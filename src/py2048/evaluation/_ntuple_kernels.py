@@ -10,7 +10,8 @@ neighbouring cells are moved together, so a tuple of six cells takes one to thre
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,13 +65,13 @@ class PackedSpace(NamedTuple):
 # --- boards --------------------------------------------------------------------------------------
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def word_of(low: Word, high: Word) -> Word:
     """Return the board as weights see it: ranks above 15 count as 15."""
     return low | ((high << NIBBLE) - high)
 
 
-@kernel
+@kernel(borrows=True)
 def slide_exactly(
     low: Word, high: Word, direction: Int, space: PackedSpace
 ) -> tuple[Word, Word, Int]:
@@ -79,7 +80,7 @@ def slide_exactly(
     return slide_lines(low, high, np.int64(direction), rows, columns, space.cascade)
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def _put_slide(
     boards: Boards, direction: Int, after: Word, gained: Word, space: PackedSpace
 ) -> np.int64:
@@ -93,7 +94,7 @@ def _put_slide(
     return np.int64(-1) if after == low and after_high == high else np.int64(points)
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def _slide_both(word: Word, table: Table) -> tuple[Word, Word, Word, Word]:
     """Slide the rows of a 4x4 board both ways; return both afterstates, then both points.
 
@@ -112,7 +113,7 @@ def _slide_both(word: Word, table: Table) -> tuple[Word, Word, Word, Word]:
     return left, right, lefts << TWO, rights << TWO
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def slides_4x4(boards: Boards, space: PackedSpace, points: NDArray[np.int64]) -> None:
     """Slide board 0 in every direction, into boards 1 to 4.
 
@@ -130,7 +131,7 @@ def slides_4x4(boards: Boards, space: PackedSpace, points: NDArray[np.int64]) ->
     points[3] = _put_slide(boards, 3, right, rights, space)
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def slides_small(boards: Boards, space: PackedSpace, points: NDArray[np.int64]) -> None:
     """Slide board 0, with sides of up to four, in every direction, into boards 1 to 4."""
     for direction in range(4):
@@ -140,7 +141,7 @@ def slides_small(boards: Boards, space: PackedSpace, points: NDArray[np.int64]) 
         points[direction] = _put_slide(boards, direction, after, np.uint64(gained), space)
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def spawn_board(
     boards: Boards,
     slot: Int,
@@ -157,13 +158,13 @@ def spawn_board(
     boards[slot, 1] |= (rank >> NIBBLE) << cell
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def copy_board(boards: Boards, source: Int, others: Boards, target: Int) -> None:
     """Copy a board to another place."""
     others[target, 0], others[target, 1] = boards[source, 0], boards[source, 1]
 
 
-@kernel
+@kernel(borrows=True)
 def presence(boards: Boards, slot: Int, space: PackedSpace) -> Word:
     """Return the sum of the different tiles on a board, which orders boards by largest tiles."""
     seen = ZERO
@@ -175,7 +176,7 @@ def presence(boards: Boards, slot: Int, space: PackedSpace) -> Word:
 # --- indices -------------------------------------------------------------------------------------
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def _mirror_4x4(word: Word) -> Word:
     word = ((word & np.uint64(0x00FF00FF00FF00FF)) << np.uint64(8)) | (
         (word >> np.uint64(8)) & np.uint64(0x00FF00FF00FF00FF)
@@ -185,7 +186,7 @@ def _mirror_4x4(word: Word) -> Word:
     )
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def _flip_4x4(word: Word) -> Word:
     word = (word << np.uint64(32)) | (word >> np.uint64(32))
     return ((word & np.uint64(0x0000FFFF0000FFFF)) << np.uint64(16)) | (
@@ -193,9 +194,9 @@ def _flip_4x4(word: Word) -> Word:
     )
 
 
-@kernel(inline=True)
-def indices_4x4(boards: Boards, slot: Int, space: PackedSpace, out: Words) -> None:
-    """Write the indices of the weights that a board meets to `out`, uint64 `[tuples * 8]`."""
+@kernel(inline=True, borrows=True)
+def indices_4x4(boards: Boards, slot: Int, space: PackedSpace, out: Words, row: Int) -> None:
+    """Write the indices of the weights that a board meets to a row of `out`."""
     a = word_of(boards[slot, 0], boards[slot, 1])
     b = _mirror_4x4(a)
     c, d = _flip_4x4(a), _flip_4x4(b)
@@ -215,24 +216,96 @@ def indices_4x4(boards: Boards, slot: Int, space: PackedSpace, out: Words) -> No
             i6 += (g >> shift) & mask
             i7 += (h >> shift) & mask
         at = np.uint64(8 * number)
-        out[at], out[at + np.uint64(1)] = i0, i1
-        out[at + np.uint64(2)], out[at + np.uint64(3)] = i2, i3
-        out[at + np.uint64(4)], out[at + np.uint64(5)] = i4, i5
-        out[at + np.uint64(6)], out[at + np.uint64(7)] = i6, i7
+        out[row, at], out[row, at + np.uint64(1)] = i0, i1
+        out[row, at + np.uint64(2)], out[row, at + np.uint64(3)] = i2, i3
+        out[row, at + np.uint64(4)], out[row, at + np.uint64(5)] = i4, i5
+        out[row, at + np.uint64(6)], out[row, at + np.uint64(7)] = i6, i7
 
 
-@kernel(inline=True)
-def indices_small(boards: Boards, slot: Int, space: PackedSpace, out: Words) -> None:
-    """Write the indices of the weights that a board of any shape meets to `out`.
+def indexer_4x4(tuples: Sequence[tuple[int, Sequence[tuple[int, int]]]]) -> Any:
+    """Return `indices_4x4` for one network, whose shifts and masks become part of its code.
+
+    Args:
+        tuples: for each tuple where its weights begin, and the shift and mask of each part.
+    """
+    write_image: Any = None
+    for number, (first, parts) in enumerate(tuples):
+        write_image = _image_writer(np.uint64(number), _tuple_indexer(first, parts), write_image)
+
+    @kernel(inline=True, borrows=True)
+    def indices(boards: Boards, slot: Int, _space: PackedSpace, out: Words, row: Int) -> None:
+        """Write the indices of the weights that a board meets to a row of `out`."""
+        a = word_of(boards[slot, 0], boards[slot, 1])
+        b = _mirror_4x4(a)
+        c, d = _flip_4x4(a), _flip_4x4(b)
+        write_image(a, np.uint64(0), out, row)
+        write_image(b, np.uint64(1), out, row)
+        write_image(c, np.uint64(2), out, row)
+        write_image(d, np.uint64(3), out, row)
+        write_image(transpose(a), np.uint64(4), out, row)
+        write_image(transpose(b), np.uint64(5), out, row)
+        write_image(transpose(c), np.uint64(6), out, row)
+        write_image(transpose(d), np.uint64(7), out, row)
+
+    return indices
+
+
+def _tuple_indexer(first: int, parts: Sequence[tuple[int, int]]) -> Any:
+    """Return the kernel that finds the weight of one tuple on an image of a board."""
+    index_of: Any = None
+    for shift, mask in parts:
+        index_of = _part_indexer(np.uint64(shift), np.uint64(mask), np.uint64(first), index_of)
+    return index_of
+
+
+def _part_indexer(shift: Word, mask: Word, first: Word, others: Any) -> Any:
+    if others is None:
+
+        @kernel(inline=True, borrows=True)
+        def index_of(image: Word) -> Word:
+            return first + ((image >> shift) & mask)
+
+    else:
+
+        @kernel(inline=True, borrows=True)
+        def index_of(image: Word) -> Any:
+            return others(image) + ((image >> shift) & mask)
+
+    return index_of
+
+
+def _image_writer(number: Word, index_of: Any, others: Any) -> Any:
+    """Return the kernel that writes the indices of one image, those of `others` first."""
+    at = number * np.uint64(8)
+    if others is None:
+
+        @kernel(inline=True, borrows=True)
+        def write(image: Word, place: Word, out: Words, row: Int) -> None:
+            out[row, at + place] = index_of(image)
+
+    else:
+
+        @kernel(inline=True, borrows=True)
+        def write(image: Word, place: Word, out: Words, row: Int) -> None:
+            others(image, place, out, row)
+            out[row, at + place] = index_of(image)
+
+    return write
+
+
+@kernel(inline=True, borrows=True)
+def indices_small(boards: Boards, slot: Int, space: PackedSpace, out: Words, row: Int) -> None:
+    """Write the indices of the weights that a board of any shape meets to a row of `out`.
 
     Args:
         boards: the boards.
         slot: which of them.
         space: the shape and its tuples.
-        out: uint64, at least `[tuples * symmetries + 8]`; the end is used for the images.
+        out: uint64 `[rows, tuples * symmetries + 8]`; the end is used for the images.
+        row: which of its rows.
     """
     word = word_of(boards[slot, 0], boards[slot, 1])
-    images = out[len(out) - 8 :]
+    images = out[row, out.shape[1] - 8 :]
     count = symmetries(word, space.rows, space.columns, images)
     at = 0
     for number in range(len(space.offsets)):
@@ -241,5 +314,5 @@ def indices_small(boards: Boards, slot: Int, space: PackedSpace, out: Words) -> 
             for part in range(space.shifts.shape[1]):
                 shift, mask = space.shifts[number, part], space.masks[number, part]
                 index += (images[image] >> shift) & mask
-            out[at] = index
+            out[row, at] = index
             at += 1

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048._jit import kernel
+from py2048._jit import kernel, prefetch
 from py2048.evaluation._cell_ntuple_kernels import indices_cells, presence_cells, slides_cells
 from py2048.evaluation._ntuple_kernels import (
     indices_4x4,
@@ -51,7 +51,7 @@ class Worth(NamedTuple):
     """How many weights a stage has."""
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def stage_of(seen: Word, worth: Worth) -> Int:
     """Return the stage of a board whose different tiles sum to `seen`."""
     stage = np.int64(0)
@@ -60,16 +60,27 @@ def stage_of(seen: Word, worth: Worth) -> Int:
     return stage
 
 
-@kernel(inline=True, fastmath=True)
-def total(weights: Weights, indices: Words, count: Int, first: Word, stride: Word) -> np.float32:
+@kernel(inline=True, borrows=True, fastmath=True)
+def total(
+    weights: Weights, indices: Words, row: Int, count: Int, first: Word, stride: Word
+) -> np.float32:
     """Return the sum of the weights at `indices` of the stage whose first weight is `first`."""
     value = np.float32(0)
     for number in range(count):
-        value += weights[(indices[number] + first) * stride]
+        value += weights[(indices[row, number] + first) * stride]
     return value
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
+def fetch(
+    weights: Weights, indices: Words, row: Int, count: Int, first: Word, stride: Word
+) -> None:
+    """Ask for the weights that `total` reads, so that their memory is there by then."""
+    for number in range(count):
+        prefetch(weights, (indices[row, number] + first) * stride)
+
+
+@kernel(inline=True, borrows=True)
 def weight_at(weights: Weights, index: Word, stage: Int, size: Word, stride: Word) -> np.float32:
     """Return one weight of a stage, promoted from a stage before if it is not known."""
     at = (index + np.uint64(stage) * size) * stride
@@ -81,39 +92,39 @@ def weight_at(weights: Weights, index: Word, stage: Int, size: Word, stride: Wor
     return value
 
 
-@kernel
+@kernel(borrows=True)
 def total_promoted(
-    weights: Weights, indices: Words, count: Int, stage: Int, size: Word, stride: Word
+    weights: Weights, indices: Words, row: Int, count: Int, stage: Int, size: Word, stride: Word
 ) -> np.float32:
     """Return the sum of the weights at `indices` of a later stage."""
     value = np.float32(0)
     for number in range(count):
-        value += weight_at(weights, indices[number], stage, size, stride)
+        value += weight_at(weights, indices[row, number], stage, size, stride)
     return value
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def value_at(
-    weights: Weights, indices: Words, count: Int, stage: Int, size: Word, stride: Word
+    weights: Weights, indices: Words, row: Int, count: Int, stage: Int, size: Word, stride: Word
 ) -> np.float32:
     """Return the value of an afterstate, the points still to come, with promotion."""
     if stage > 0:
-        return total_promoted(weights, indices, count, stage, size, stride)
-    return total(weights, indices, count, ZERO, stride)
+        return total_promoted(weights, indices, row, count, stage, size, stride)
+    return total(weights, indices, row, count, ZERO, stride)
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def value_of_network(
-    weights: Weights, indices: Words, count: Int, stage: Int, size: Word, _stride: Word
+    weights: Weights, indices: Words, row: Int, count: Int, stage: Int, size: Word, _stride: Word
 ) -> np.float32:
     """Return the value of an afterstate in a network, whose weights are all known."""
-    return total(weights, indices, count, np.uint64(stage) * size, ONE)
+    return total(weights, indices, row, count, np.uint64(stage) * size, ONE)
 
 
 def rater(slide_all: Any, seen_on: Any, indices_of: Any, value_of: Any, stride: Any) -> Any:
     """Return the kernel that rates the moves of one kind of board."""
 
-    @kernel
+    @kernel(inline=True, borrows=True)
     def rate(
         boards: Any,
         stage: Int,
@@ -144,6 +155,11 @@ def rater(slide_all: Any, seen_on: Any, indices_of: Any, value_of: Any, stride: 
         best, most = np.int64(-1), -np.inf
         count = indices.shape[1] - SPARE
         slide_all(boards, space, points)
+        first = np.uint64(stage) * worth.size
+        for direction in range(4):
+            # The weights of all moves are on their way before the first is needed.
+            indices_of(boards, direction + 1, space, indices, direction)
+            fetch(weights, indices, direction, count, first, stride)
         for direction in range(4):
             gained = points[direction]
             if gained < 0:
@@ -156,9 +172,7 @@ def rater(slide_all: Any, seen_on: Any, indices_of: Any, value_of: Any, stride: 
                     after = TERMINAL
             value = worth.per_merged * gained + worth.per_move
             if after != TERMINAL:
-                row = indices[direction]
-                indices_of(boards, direction + 1, space, row)
-                value += value_of(weights, row, count, after, worth.size, stride)
+                value += value_of(weights, indices, direction, count, after, worth.size, stride)
             stages[direction], values[direction] = after, value
             if value > most:
                 best, most = np.int64(direction), value
@@ -175,13 +189,13 @@ rate_cells = rater(slides_cells, presence_cells, indices_cells, value_of_network
 def valuer(indices_of: Any) -> Any:
     """Return the kernel that evaluates afterstates of one kind of board."""
 
-    @kernel
+    @kernel(borrows=True)
     def value(
         boards: Any, stage: Int, space: Any, weights: Weights, size: Word, indices: Words
     ) -> np.float32:
         """Return the value of board 0, an afterstate in `stage`: the points still to come."""
-        indices_of(boards, 0, space, indices)
-        return value_of_network(weights, indices, len(indices) - SPARE, stage, size, ONE)
+        indices_of(boards, 0, space, indices, 0)
+        return value_of_network(weights, indices, 0, indices.shape[1] - SPARE, stage, size, ONE)
 
     return value
 

@@ -39,13 +39,13 @@ class Heuristic:
             what it costs to lose.
     """
 
-    room: tuple[float, float] = (13.5, 13.5)
-    merges: tuple[float, float] = (35.0, 35.0)
-    disorder: tuple[float, float] = (2.35, 2.35)
-    steepness: float = 4.0
-    weight: tuple[float, float] = (0.55, 0.55)
-    growth: float = 3.5
-    base: float = 10_000.0
+    room: tuple[float, float] = (11.7, 15.9)
+    merges: tuple[float, float] = (28.6, 29.7)
+    disorder: tuple[float, float] = (2.43, 2.07)
+    steepness: float = 2.76
+    weight: tuple[float, float] = (0.589, 0.608)
+    growth: float = 2.65
+    base: float = 8_940.0
 
 
 DEFAULT = Heuristic()

@@ -31,6 +31,8 @@ from py2048.rules import BoardSum, MergePoints, Merging, Rules
 Weights = NDArray[np.float32]
 Space = PackedSpace | CellSpace
 
+Code = tuple[tuple[int, tuple[tuple[int, int], ...]], ...]
+
 NEVER = np.int64(2**62)
 """More points than any slide gains."""
 
@@ -91,7 +93,7 @@ class Network:
         value = self._kernel("value")
         boards = board_rows(self.layout, 1)
         put_board(self.layout, boards, 0, afterstate)
-        indices = np.zeros(self.layout.active + kernels.SPARE, np.uint64)
+        indices = np.zeros((1, self.layout.active + kernels.SPARE), np.uint64)
         size = np.uint64(self.layout.size)
         stage = self._stage(afterstate)
         return float(value(boards, stage, self.space, self.weights, size, indices))
@@ -206,16 +208,29 @@ def space_of(layout: Layout, rules: Rules) -> Space:
 
 def _parts(tuples: Sequence[Tuple]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """Return how each run of neighbouring cells moves to its place in an index."""
-    runs = [_runs(cells) for cells in tuples]
-    shape = len(tuples), max(map(len, runs))
+    parts = [parts_of(cells) for cells in tuples]
+    shape = len(tuples), max(map(len, parts))
     shifts, masks = np.zeros(shape, np.uint64), np.zeros(shape, np.uint64)
-    for number, parts in enumerate(runs):
-        done = 0
-        for part, (first, length) in enumerate(parts):
-            shifts[number, part] = 4 * (first - done)
-            masks[number, part] = ((1 << 4 * length) - 1) << 4 * done
-            done += length
+    for number, pairs in enumerate(parts):
+        for part, (shift, mask) in enumerate(pairs):
+            shifts[number, part], masks[number, part] = shift, mask
     return shifts, masks
+
+
+def parts_of(cells: Tuple) -> tuple[tuple[int, int], ...]:
+    """Return the shift and mask with which each run of a tuple's cells enters its index."""
+    parts, done = [], 0
+    for first, length in _runs(cells):
+        parts.append((4 * (first - done), ((1 << 4 * length) - 1) << 4 * done))
+        done += length
+    return tuple(parts)
+
+
+def code_of(layout: Layout) -> Code:
+    """Return the tuples of a 4x4 layout as `indexer_4x4` takes them; of others nothing."""
+    if kind_of(layout) != "4x4":
+        return ()
+    return tuple(zip(layout.offsets, map(parts_of, layout.tuples), strict=False))
 
 
 def _runs(cells: Tuple) -> list[tuple[int, int]]:

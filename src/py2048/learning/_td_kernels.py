@@ -10,7 +10,8 @@ a single afterstate makes this TD(0) after every move; one that holds a game mak
 
 With temporal coherence [1] each weight has a learning rate of its own, ``|E| / A``: `E` sums the
 errors that it met and `A` their sizes, so it learns fast while its errors agree and slowly when
-they cancel. A weight is kept in a record with its `E` and `A`.
+they cancel. A weight is kept in a record with its `E` and `A`,
+so that all three come from memory together.
 
 Threads share weights without locks: an update that is lost is as harmless as noise [2].
 
@@ -44,6 +45,7 @@ from py2048.evaluation._value_kernels import (
     Word,
     Words,
     Worth,
+    fetch,
     stage_of,
     value_at,
     weight_at,
@@ -109,13 +111,13 @@ class Learner(NamedTuple):
     tiles: NDArray[np.int64]
     """int64 `[64]`: how many games from the beginning ended with each largest rank."""
     indices: Words
-    """uint64 `[5, …]`: of the four afterstates, and of one that is learnt."""
+    """uint64 `[6, …]`: of the four afterstates, of one that is learnt, and of the next."""
     points: NDArray[np.int64]
     after: NDArray[np.int64]
     values: NDArray[np.float64]
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def move_weight(
     weights: Weights, at: Word, old: np.float32, error: np.float32, step: np.float32, coherent: bool
 ) -> np.float32:
@@ -134,7 +136,7 @@ def move_weight(
 def updater(indices_of: Any, stride: Any) -> Any:
     """Return the kernel that learns from a path on one kind of board."""
 
-    @kernel
+    @kernel(borrows=True)
     def learn(
         learner: Learner,
         length: Int,
@@ -145,23 +147,31 @@ def updater(indices_of: Any, stride: Any) -> Any:
         lesson: Lesson,
     ) -> None:
         """Go back along the path; `target` is what its last afterstate turned out to be worth."""
-        indices = learner.indices[4]
-        count = len(indices) - SPARE
+        indices, path, stages = learner.indices, learner.path, learner.stages
+        count = indices.shape[1] - SPARE
         size = worth.size
+        row, following = 4, 5
+        if length > 0:
+            indices_of(path, length - 1, space, indices, row)
         for step in range(length - 1, -1, -1):
-            stage = learner.stages[step]
-            indices_of(learner.path, step, space, indices)
-            value = value_at(weights, indices, count, stage, size, stride)
+            if step > 0:
+                # While this afterstate is learnt, the weights of the next are on their way.
+                indices_of(path, step - 1, space, indices, following)
+                first = np.uint64(stages[step - 1]) * size
+                fetch(weights, indices, following, count, first, stride)
+            stage = stages[step]
+            value = value_at(weights, indices, row, count, stage, size, stride)
             error = np.float32(target - value)
             share = np.float32(lesson.rate * error / count)
             for number in range(count):
-                index = indices[number]
+                index = indices[row, number]
                 at = (index + np.uint64(stage) * size) * stride
                 old = weights[at]
                 if stage > 0 and old == NONE:
                     old = weight_at(weights, index, stage, size, stride)
                 value += move_weight(weights, at, old, error, share, lesson.coherent)
             target = learner.gains[step] + (1.0 - lesson.trace) * value + lesson.trace * target
+            row, following = following, row
 
     return learn
 
@@ -169,7 +179,7 @@ def updater(indices_of: Any, stride: Any) -> Any:
 def starter(spawn_board: Any, copy_board: Any) -> Any:
     """Return the kernel that sets up a game on one kind of board."""
 
-    @kernel
+    @kernel(borrows=True)
     def begin(space: Any, lesson: Lesson, learner: Learner, key: Word) -> bool:
         """Put the start of the next game on board 0; return whether it is the rules' own."""
         boards, progress = learner.boards, learner.progress
@@ -198,7 +208,7 @@ def starter(spawn_board: Any, copy_board: Any) -> Any:
     return begin
 
 
-@kernel
+@kernel(borrows=True)
 def stage_after(stage: Int, lesson: Lesson, learner: Learner) -> Int:
     """Return the stage in which the game after one of this stage starts."""
     following = stage + 1
@@ -210,7 +220,7 @@ def stage_after(stage: Int, lesson: Lesson, learner: Learner) -> Int:
 def recorder(learn: Any, copy_board: Any) -> Any:
     """Return the kernel that adds an afterstate to the path."""
 
-    @kernel
+    @kernel(borrows=True)
     def record(
         learner: Learner,
         length: Int,
@@ -241,7 +251,7 @@ def recorder(learn: Any, copy_board: Any) -> Any:
 def noter(spawn_board: Any, copy_board: Any, seen_on: Any, sum_of: Any) -> tuple[Any, Any, Any]:
     """Return the kernels that keep boards to start with, and results."""
 
-    @kernel
+    @kernel(borrows=True)
     def note_stage(learner: Learner, before: Int, after: Int) -> None:
         """Keep the board as a start if a stage begins with it."""
         if after <= before or len(learner.starts) == 0:
@@ -251,7 +261,7 @@ def noter(spawn_board: Any, copy_board: Any, seen_on: Any, sum_of: Any) -> tuple
         copy_board(learner.boards, BOARD, learner.starts, place)
         learner.started[after] += 1
 
-    @kernel
+    @kernel(borrows=True)
     def note_middle(learner: Learner, length: Int, space: Any, lesson: Lesson, word: Word) -> None:
         """Let the next game start in the middle of this one, if this one was long."""
         if lesson.restart > 0 and length > lesson.restart:
@@ -259,7 +269,7 @@ def noter(spawn_board: Any, copy_board: Any, seen_on: Any, sum_of: Any) -> tuple
             copy_board(learner.path, length // 2, learner.boards, WAITING_BOARD)
             spawn_board(learner.boards, WAITING_BOARD, word, lesson.ranks, lesson.cumulative, space)
 
-    @kernel
+    @kernel(borrows=True)
     def note_score(
         learner: Learner, points: Int, moves: Int, space: Any, worth: Worth, lesson: Lesson
     ) -> None:
@@ -287,7 +297,7 @@ def gamer(
     record = recorder(learn, copy_board)
     note_stage, note_middle, note_score = noter(spawn_board, copy_board, seen_on, sum_of)
 
-    @kernel
+    @kernel(borrows=True)
     def play_game(
         space: Any, weights: Weights, worth: Worth, lesson: Lesson, learner: Learner, key: Word
     ) -> Int:
@@ -351,4 +361,4 @@ def trainer(play_game: Any, name: str) -> Any:
             progress[MOVES] += done
 
     train.__qualname__ = f"train_{name}"
-    return kernel(train)
+    return kernel(borrows=True)(train)

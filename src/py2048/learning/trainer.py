@@ -18,6 +18,7 @@ from py2048.evaluation.ntuple import (
     Network,
     board_rows,
     check_rules,
+    code_of,
     kind_of,
     space_of,
     worth_of,
@@ -27,8 +28,8 @@ from py2048.learning import _trainer_kernels as trainers
 from py2048.learning.plan import Plan
 from py2048.rules import BoardSum, MergePoints, Rules
 
-RECORD = 4
-"""Numbers in the record of a weight that adapts its rate: itself, its E and A, and room."""
+RECORD = 3
+"""Numbers in the record of a weight that adapts its rate: itself, its E and A."""
 
 KEPT_STARTS = 1024
 """How many boards a thread remembers for the start of each stage."""
@@ -115,7 +116,7 @@ class Trainer:
         self._space = space_of(self.layout, self.rules)
         self._worth = worth_of(self.layout, self.rules)
         self._lesson = lesson_of(plan)
-        self._kernel = trainers.kernel_for(kind_of(self.layout), self.stride)
+        self._kernel = trainers.kernel_for(kind_of(self.layout), self.stride, code_of(self.layout))
         self.learners = [self._learner(plan.path) for _ in range(plan.threads)]
         self._seeds = [np.uint64(derive_seed(plan.seed, n)) for n in range(plan.threads)]
 
@@ -142,7 +143,7 @@ class Trainer:
             np.zeros(kernels.PROGRESS, np.int64),
             np.zeros(kernels.SCORES),
             np.zeros(64, np.int64),
-            np.zeros((5, self.layout.active + SPARE), np.uint64),
+            np.zeros((6, self.layout.active + SPARE), np.uint64),
             np.zeros(4, np.int64),
             np.zeros(4, np.int64),
             np.zeros(4),

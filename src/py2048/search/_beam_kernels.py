@@ -188,8 +188,7 @@ def trace(history: NDArray[np.int32], last: int, moves: Cells) -> None:
 
 @kernel(
     "int64(uint8[::1], int64, uint8[::1], uint16[:, ::1], int64[::1], uint16[:, ::1], int64,"
-    " boolean, float64[:, ::1], float64[:, ::1], uint16[:, ::1], uint64[:, ::1])",
-    allocates=True,
+    " boolean, float64[:, ::1], float64[:, ::1], uint16[:, ::1], uint64[:, ::1])"
 )
 def search(
     start: Cells,
@@ -261,10 +260,7 @@ def search(
     return moves.size
 
 
-@kernel(
-    "int64(uint8[::1], uint8[::1], uint16[:, ::1], int64[::1], uint16[:, ::1], int64, boolean)",
-    allocates=True,
-)
+@kernel("int64(uint8[::1], uint8[::1], uint16[:, ::1], int64[::1], uint16[:, ::1], int64, boolean)")
 def follow(
     cells: Cells,
     moves: Cells,

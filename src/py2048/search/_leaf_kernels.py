@@ -87,7 +87,7 @@ def network_4x4(board: Packed, desk: Any, weights: Weights) -> float:
     return np.float64(one + two)
 
 
-@kernel(allocates=True)
+@kernel
 def network_small(board: Packed, desk: Any, weights: Weights) -> float:
     """Return the points that a network expects after an afterstate."""
     begin = first_weight(ranks_on_packed(board, desk), desk) if desk.stages else ZERO
