@@ -6,6 +6,7 @@ import asyncio
 import secrets
 import signal
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.postgres
 KEY = "the same key for all processes"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def database(web_postgresql: PostgresqlServer) -> Iterator[str]:
     schema = f"web_{secrets.token_hex(4)}"
     web_postgresql.create_schema(schema)
@@ -26,15 +27,20 @@ def database(web_postgresql: PostgresqlServer) -> Iterator[str]:
     web_postgresql.drop_schema(schema)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def two_servers(
-    tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path_factory: pytest.TempPathFactory, database: str
 ) -> Iterator[tuple[WebServer, WebServer]]:
-    monkeypatch.setenv("PY2048_SECRET_KEY", KEY)
     with (
-        serving(tmp_path / "one", *GENEROUS, database=database) as one,
-        serving(tmp_path / "two", *GENEROUS, database=database) as two,
+        pytest.MonkeyPatch.context() as environment,
+        ExitStack() as running,
     ):
+        environment.setenv("PY2048_SECRET_KEY", KEY)
+        folders = [tmp_path_factory.mktemp(name) for name in ("one", "two")]
+        one, two = (
+            running.enter_context(serving(folder, *GENEROUS, database=database))
+            for folder in folders
+        )
         for server in (one, two):
             Browser(server).get("/account")  # the store is open
         yield one, two
@@ -98,16 +104,21 @@ async def settled(tab, game: str):  # type: ignore[no-untyped-def]
 
 
 async def test_a_kill_of_one_process_loses_nothing(
-    two_servers: tuple[WebServer, WebServer], database: str
+    two_servers: tuple[WebServer, WebServer],
+    database: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The other process goes on with every acknowledged move of the one that was killed."""
-    one, two = two_servers
-    browser = Browser(one)
+    two = two_servers[1]
+    monkeypatch.setenv("PY2048_SECRET_KEY", KEY)
+    doomed = WebServer(tmp_path / "doomed", *GENEROUS, database=database)
+    browser = Browser(doomed)
     async with browser.socket() as socket:
         game = (await socket.new())["game"]
         for _ in range(10):
             moved = await socket.move()
-        await asyncio.to_thread(one.stop, signal.SIGKILL)
+        await asyncio.to_thread(doomed.stop, signal.SIGKILL)
     async with Browser(two, cookie=browser.cookie).socket() as socket:
         assert socket.hello["current"] == game
         state = await socket.ask("open", "state", game=game)
@@ -118,27 +129,27 @@ async def test_a_kill_of_one_process_loses_nothing(
 
 
 async def test_a_store_that_goes_away_loses_no_acknowledged_move(
-    tmp_path: Path, web_postgresql: PostgresqlServer, database: str
+    two_servers: tuple[WebServer, WebServer], web_postgresql: PostgresqlServer
 ) -> None:
-    """While PostgreSQL is down moves are refused or cut off, never lost; then play goes on."""
-    with serving(tmp_path / "home", *GENEROUS, database=database) as server:
-        browser = Browser(server)
-        async with browser.socket() as socket:
-            game = (await socket.new())["game"]
-            for _ in range(5):
-                moved = await socket.move()
-        web_postgresql.stop()
-        try:
-            assert browser.get("/readyz").status == 503
-            assert browser.get("/healthz").status == 200
-            assert browser.get("/leaderboards").status == 503
-        finally:
-            web_postgresql.start()
-        for _ in range(50):
-            if browser.get("/readyz").status == 200:
-                break
-            await asyncio.sleep(0.1)
-        async with browser.socket() as socket:
-            state = await socket.ask("open", "state", game=game)
-            assert (state["version"], state["board"]) == (5, moved["board"])
-            await socket.move()
+    """While PostgreSQL is down pages say so and nothing is lost; when it is back, play goes on."""
+    server = two_servers[0]
+    browser = Browser(server)
+    async with browser.socket() as socket:
+        game = (await socket.new())["game"]
+        for _ in range(5):
+            moved = await socket.move()
+    web_postgresql.stop()
+    try:
+        assert browser.get("/readyz").status == 503
+        assert browser.get("/healthz").status == 200
+        assert browser.get("/leaderboards").status == 503
+    finally:
+        web_postgresql.start()
+    for _ in range(50):
+        if browser.get("/readyz").status == 200:
+            break
+        await asyncio.sleep(0.1)
+    async with browser.socket() as socket:
+        state = await socket.ask("open", "state", game=game)
+        assert (state["version"], state["board"]) == (5, moved["board"])
+        await socket.move()

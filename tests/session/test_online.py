@@ -1,0 +1,283 @@
+"""Games on a server, without a server: fairness, numbers, following other processes, the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from py2048 import Direction, Game, Record, get_rules, list_rules
+from py2048.errors import RecordError
+from py2048.game.spawning import Spawn
+from py2048.session import Moved, Undone
+from py2048.session.online import (
+    House,
+    RefusedError,
+    Table,
+    Writer,
+    Written,
+    check_fair,
+    commitment_of,
+    draws_of,
+    open_house,
+)
+from py2048.storage import open_store
+
+secrets = st.binary(min_size=32, max_size=32).map(bytes.hex)
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[House]:
+    house = open_house(str(tmp_path / "house.sqlite3"))
+    yield house
+    house.store.close()
+
+
+def played(secret: str, rules: str, moves: int) -> Game:
+    game = Game(get_rules(rules), draws=draws_of(secret))
+    for turn in range(moves):
+        legal = game.legal_directions()
+        if not legal:
+            break
+        game.play(legal[turn % len(legal)])
+    return game
+
+
+def write(house: House, table: Table) -> set[str]:
+    return house.store.write_changes([table.take()])
+
+
+@given(secrets, st.sampled_from([rules.name for rules in list_rules()]), st.integers(0, 60))
+def test_a_fair_game_proves_itself(secret: str, rules: str, moves: int) -> None:
+    """Whatever is played, the record agrees with its secret and its commitment."""
+    record = played(secret, rules, moves).record()
+    check_fair(record, secret, commitment_of(secret))
+    assert record.seed is None
+
+
+@given(secrets, secrets)
+def test_another_secret_is_noticed(secret: str, other: str) -> None:
+    """A secret that was not committed to, or that draws other tiles, is refused."""
+    record = played(secret, "classic", 20).record()
+    if secret != other:
+        with pytest.raises(RecordError):
+            check_fair(record, other)
+        with pytest.raises(RecordError, match="commitment"):
+            check_fair(record, secret, commitment_of(other))
+
+
+@given(secrets, st.integers(0, 19))
+def test_one_chosen_tile_is_noticed(secret: str, place: int) -> None:
+    """A single spawn that the secret did not draw breaks the proof, at its ply."""
+    fair = played(secret, "classic", 20)
+    forged = Game(fair.rules, board=fair.start)
+    for turn in fair.turns[:place]:
+        forged.play(turn.direction, spawn=turn.spawn)
+    turn = fair.turns[place]
+    assert turn.spawn is not None
+    other = Spawn(6 - turn.spawn.tile, turn.spawn.cell)
+    forged.play(turn.direction, spawn=other)
+    with pytest.raises(RecordError, match=f"turn {place + 1}:"):
+        check_fair(forged.record(), secret)
+
+
+def test_draws_are_as_documented() -> None:
+    """Draw `counter` is the first 8 bytes of HMAC-SHA256(secret, counter), big-endian."""
+    import hashlib
+    import hmac
+
+    secret = "00" * 31 + "2a"
+    for counter in (0, 1, 2**63, 2**63 + 5):
+        digest = hmac.digest(bytes.fromhex(secret), counter.to_bytes(8), hashlib.sha256)
+        assert draws_of(secret)(counter) == int.from_bytes(digest[:8])
+
+
+def test_actions_are_numbered(house: House) -> None:
+    """The next number is done, an earlier one is not done again, a later one is refused."""
+    table = house.deal("ada", "classic", "ranked")
+    direction = table.session.game.legal_directions()[0]
+    action = table.move(1, direction)
+    assert action.version == 1
+    assert isinstance(action.events[0], Moved)
+    board = table.session.game.board
+    assert table.move(1, direction).events == ()
+    assert table.session.game.board is board
+    with pytest.raises(RefusedError) as refused:
+        table.move(3, direction)
+    assert refused.value.reason == "gap"
+
+
+def test_a_table_comes_back_as_it_was_left(house: House) -> None:
+    """From the store come board, score, version, undone turns and the same draws."""
+    table = house.deal("ada", "classic", "casual")
+    for number in range(1, 11):
+        table.move(number, table.session.game.legal_directions()[0])
+    table.undo(11)
+    assert write(house, table) == set()
+    again = house.seat(table.id)
+    assert again.version == table.version == 11
+    assert again.session.game.board == table.session.game.board
+    direction = again.session.game.legal_directions()[-1]
+    again.move(12, direction)
+    table.move(12, direction)
+    assert again.session.game.board == table.session.game.board
+
+
+def test_following_another_process_by_turns(house: House) -> None:
+    """Turns that were added elsewhere come as events to animate."""
+    here = house.deal("ada", "classic", "ranked")
+    there = house.seat(here.id)
+    for number in (1, 2, 3):
+        there.move(number, there.session.game.legal_directions()[0])
+    write(house, there)
+    saved = house.saved_game(here.id)
+    assert saved is not None
+    events = here.catch_up(saved)
+    assert events is not None
+    assert [type(event) for event in events] == [Moved] * 3
+    assert here.session.game.board == there.session.game.board
+    assert here.version == 3
+    assert not here.ledger.is_dirty
+    assert here.catch_up(saved) == ()
+
+
+def test_following_an_undo_lays_the_game_anew(house: House) -> None:
+    """What is no plain addition is not animated: the table is as the store has it."""
+    here = house.deal("ada", "classic", "casual")
+    there = house.seat(here.id)
+    there.move(1, there.session.game.legal_directions()[0])
+    undone = there.undo(2)
+    assert isinstance(undone.events[0], Undone)
+    write(house, there)
+    saved = house.saved_game(here.id)
+    assert saved is not None
+    assert here.catch_up(saved) is None
+    assert (here.version, here.session.game.turn_count) == (2, 0)
+    assert here.session.can_redo
+
+
+def test_whoever_is_late_is_told(house: House) -> None:
+    """Of two tables with the same game only the first to write keeps its move."""
+    here = house.deal("ada", "long:size=5x5", "ranked")
+    there = house.seat(here.id)
+    here.move(1, here.session.game.legal_directions()[0])
+    there.move(1, there.session.game.legal_directions()[-1])
+    assert write(house, here) == set()
+    assert write(house, there) == {here.id}
+
+
+def finish(house: House, mode: str, *, undo: bool = False) -> Table:
+    table = house.deal("ada", "2x4", mode)
+    if undo:
+        table.move(1, table.session.game.legal_directions()[0])
+        table.undo(2)
+    while not table.is_over:
+        legal = table.session.game.legal_directions()
+        table.move(table.version + 1, legal[table.version % len(legal)])
+    write(house, table)
+    return table
+
+
+@pytest.mark.parametrize(
+    ("mode", "undo", "board"),
+    [("ranked", False, "ranked"), ("casual", False, "assisted"), ("casual", True, "assisted")],
+)
+def test_a_finished_game_counts_where_it_belongs(
+    house: House, mode: str, undo: bool, board: str
+) -> None:
+    """It is verified and becomes a record on its board; a second time there is nothing to do."""
+    table = finish(house, mode, undo=undo)
+    assert house.finish(table.id) == board
+    assert house.finish(table.id) is None
+    found = house.record(table.id)
+    assert found is not None
+    summary, record = found
+    assert (summary.category, summary.score) == (board, table.session.game.score)
+    check_fair(record, table.round.secret, table.commitment)
+    again = house.seat(table.id)
+    assert again.is_over
+    assert again.secret == table.round.secret
+
+
+def test_a_forged_game_does_not_count(house: House) -> None:
+    """A spawn that was changed in the store fails the verification; no record is made."""
+    table = finish(house, "ranked")
+    saved = house.saved_game(table.id)
+    assert saved is not None
+    code = saved.turns[3]
+    forged = code[0] + ("2" if code[1] == "1" else "1") + code[2]
+    with open_store(house.store.name) as store:
+        import sqlite3
+
+        with sqlite3.connect(house.store.name) as connection:
+            connection.execute(
+                "UPDATE turns SET code = ? WHERE game_id = ? AND ply = 3", (forged, table.id)
+            )
+        assert store.load_game(table.id).turns[3] == forged
+    with pytest.raises(Exception, match=r"tile|cannot be read back"):
+        house.finish(table.id)
+    assert house.record(table.id) is None
+
+
+def test_games_left_behind_are_finished(house: House) -> None:
+    """A process that ended between the last move and the record leaves it to the next."""
+    from datetime import timedelta
+
+    table = finish(house, "ranked")
+    assert house.finish_left_behind(timedelta(hours=1)) == []
+    assert house.record(table.id) is None
+    assert house.finish_left_behind(timedelta(0)) == []
+    assert house.record(table.id) is not None
+
+
+@pytest.mark.parametrize(
+    "rules", ["", "nonsense", "big:size=17x2", "x" * 500, "a:size=0x0", "a:spawn=3:1", "a:b=c"]
+)
+def test_rules_of_strangers_are_checked(house: House, rules: str) -> None:
+    """What makes no game, or too large a one, is refused."""
+    with pytest.raises(RefusedError) as refused:
+        house.deal("ada", rules, "casual")
+    assert refused.value.reason == "rules"
+
+
+def test_the_writer_writes_in_order_and_all(house: House) -> None:
+    """Each change is answered once, after it is in the store, also those that wait at the end."""
+    tables = [house.deal(f"player {n}", "long:size=5x5", "ranked") for n in range(10)]
+    heard: list[Written] = []
+    writer = Writer(house.store, heard.extend)
+    for table in tables:
+        table.move(1, table.session.game.legal_directions()[0])
+        writer.submit(table.take())
+    writer.close()
+    assert sorted(each.change.id for each in heard) == sorted(table.id for table in tables)
+    assert all(each.error is None and not each.is_stale for each in heard)
+    assert all(house.store.load_game(table.id).revision == 1 for table in tables)
+
+
+def test_the_writer_tells_of_failures(house: House) -> None:
+    """A store that cannot be written fails the change, and the thread lives on."""
+    table = house.deal("ada", "classic", "ranked")
+    heard: list[Written] = []
+    writer = Writer(house.store, heard.extend)
+    table.move(1, table.session.game.legal_directions()[0])
+    house.store.close()
+    change = table.take()
+    writer.submit(change)
+    writer.submit(replace(change, id="other"))
+    writer.close()
+    assert len(heard) == 2
+    assert all(each.error is not None for each in heard)
+
+
+def test_a_record_read_back_is_the_same(house: House) -> None:
+    """What the server gives away as a file is byte for byte the record."""
+    table = finish(house, "ranked")
+    house.finish(table.id)
+    text = house.record_text(table.id)
+    assert text is not None
+    assert Record.from_json(text).to_json() == text
+    assert Direction.parse(Record.from_json(text).turns[0]) in Direction

@@ -1,0 +1,221 @@
+"""What the store keeps for a server: accounts, rounds, group commits, notices, backups."""
+
+from __future__ import annotations
+
+import gzip
+import threading
+from pathlib import Path
+
+import pytest
+
+from py2048.storage import GameChange, SavedGame, StorageError, Store, open_store
+
+
+def deal(store: Store, owner: str = "ada", **facts: object) -> SavedGame:
+    usual = {"mode": "ranked", "day": None, "secret": "aa", "rules": "classic", "seed": None}
+    return store.create_round(**{**usual, "start": "2 .", "player": "me", "owner": owner, **facts})
+
+
+def change(game: SavedGame, *codes: str, seen: int = 0) -> GameChange:
+    """Return the change that adds these turns after the first `seen`."""
+    turns = tuple((seen + ply, code, 100) for ply, code in enumerate(codes))
+    length = seen + len(codes)
+    return GameChange(
+        game.id, seen, length, length, length, 4 * length, False, 0, 0, {"max_tile": 8}, turns
+    )
+
+
+def finish(store: Store, game: SavedGame, score: int, category: str = "ranked") -> None:
+    store.finish_game(
+        game.id, game.revision, "{}", score=score, max_tile=64, plies=3, outcome="lost",
+        category=category,
+    )  # fmt: skip
+
+
+def test_changes_of_many_games_are_written_together(store: Store) -> None:
+    """After one call every game has its turns, its revision and its facts."""
+    games = [deal(store, f"owner {n}") for n in range(20)]
+    assert store.write_changes([change(game, "a", "b") for game in games]) == set()
+    for game in games:
+        saved = store.load_game(game.id)
+        assert (saved.turns, saved.revision, saved.position) == (("a", "b"), 2, 2)
+        assert (saved.score, saved.extra, saved.millis) == (8, {"max_tile": 8}, (100, 100))
+
+
+def test_a_stale_change_is_not_written_and_others_are(store: Store) -> None:
+    """Whoever names an old revision is told; nobody else in the transaction suffers."""
+    one, two = deal(store, "one"), deal(store, "two")
+    store.write_changes([change(one, "a")])
+    stale = store.write_changes([change(one, "x", "y"), change(two, "b")])
+    assert stale == {one.id}
+    assert store.load_game(one.id).turns == ("a",)
+    assert store.load_game(two.id).turns == ("b",)
+
+
+def test_a_change_of_a_game_that_is_gone_is_stale(store: Store) -> None:
+    """A finished or discarded game takes no turns."""
+    game = deal(store)
+    finish(store, game, 10)
+    assert store.write_changes([change(game, "a")]) == {game.id}
+
+
+def test_an_undone_line_is_overwritten(store: Store) -> None:
+    """Turns from the position on are replaced by the new ones."""
+    game = deal(store)
+    store.write_changes([change(game, "a", "b")])
+    back = GameChange(game.id, 2, 4, 2, 2, 8, False, 1, 0, {}, ((1, "c", 5),))
+    assert store.write_changes([back]) == set()
+    assert store.load_game(game.id).turns == ("a", "c")
+
+
+def test_names_are_unique_however_they_are_written(store: Store) -> None:
+    """Case, width and spaces make no other name; an account takes one name only."""
+    store.claim_name("1", "Ada Lovelace", "hash")
+    for name in ("ada lovelace", "ADALOVELACE", "Ａda Lovelace"):  # noqa: RUF001
+        with pytest.raises(StorageError, match="taken"):
+            store.claim_name("2", name, "hash")
+    with pytest.raises(StorageError, match="has a name"):
+        store.claim_name("1", "Countess", "hash")
+    found = store.find_name("aDa LOVElace")
+    assert found is not None
+    assert found.id == "1"
+
+
+def test_a_new_password_is_a_new_generation(store: Store) -> None:
+    """Sessions of an older generation are over."""
+    assert store.claim_name("1", "Ada", "old").generation == 0
+    assert store.set_password("1", "new") == 1
+    account = store.find_account("1")
+    assert account is not None
+    assert (account.password, account.generation) == ("new", 1)
+
+
+def test_a_deleted_account_leaves_nothing(store: Store) -> None:
+    """Games, turns, records, rounds, bests: all of it is gone, and nobody else's."""
+    for owner in ("ada", "bob"):
+        store.claim_name(owner, owner.title(), "hash")
+        finish(store, deal(store, owner), 100)
+        store.write_changes([change(deal(store, owner), "a")])
+    store.delete_account("ada")
+    left = store.export_account("ada")
+    assert not left.pop("account")
+    assert not any(left.values())
+    kept = store.export_account("bob")
+    assert {name: len(rows) for name, rows in kept.items() if name != "account"} == {
+        "games": 1, "records": 1, "rounds": 2, "bests": 1, "settings": 0, "turns": 1,
+    }  # fmt: skip
+
+
+def test_standings_have_the_best_game_of_each_name(store: Store) -> None:
+    """One row for each account with a name, the highest first; boards and rules stay apart."""
+    for owner, scores in {"ada": (10, 30, 20), "bob": (25,), "guest": (99,)}.items():
+        if owner != "guest":
+            store.claim_name(owner, owner.title(), "hash")
+        for score in scores:
+            finish(store, deal(store, owner), score)
+    finish(store, deal(store, "bob"), 500, "assisted")
+    finish(store, deal(store, "bob", rules="5x5"), 600)
+    found = store.standings("ranked", rules="classic")
+    assert [(row.player, row.score) for row in found] == [("Ada", 30), ("Bob", 25)]
+    assert [row.score for row in store.standings("assisted")] == [500]
+    assert store.standings("ranked", rules="classic", since="2999") == []
+    assert [row.score for row in store.standings("ranked", rules="classic", limit=1)] == [30]
+
+
+def test_a_player_has_one_daily_game_a_day(store: Store) -> None:
+    """The second is refused, by whichever process; another day or player is free."""
+    game = deal(store, "ada", day="2048-01-31", mode="daily", secret="", seed=20480131)
+    with pytest.raises(StorageError):
+        deal(store, "ada", day="2048-01-31")
+    deal(store, "ada", day="2048-02-01")
+    deal(store, "bob", day="2048-01-31")
+    found = store.find_daily("ada", "2048-01-31")
+    assert found is not None
+    assert (found.game_id, found.mode) == (game.id, "daily")
+    assert len(store.open_rounds("ada")) == 2
+
+
+def test_live_games_have_moves_and_go_on(store: Store) -> None:
+    """A game without a move is not live, nor one that is over, nor one of long ago."""
+    live, _untouched = deal(store, "ada"), deal(store, "bob")
+    store.write_changes([change(live, "a")])
+    assert [row.id for row in store.live_games("2000")] == [live.id]
+    assert store.live_games("2999") == []
+
+
+@pytest.mark.postgres
+def test_processes_hear_of_each_others_changes(postgresql_url: str) -> None:
+    """A listener hears each game with its revision, and who wrote."""
+    heard = []
+    with open_store(postgresql_url) as writer, open_store(postgresql_url) as listener:
+        game, ready = deal(writer), threading.Event()
+
+        def listen() -> None:
+            for notice in listener.listen(0.2):
+                ready.set()
+                if notice is not None and game.id in dict(notice.games):
+                    heard.append(notice)
+                    return
+
+        thread = threading.Thread(target=listen)
+        thread.start()
+        assert ready.wait(20)
+        writer.write_changes([change(game, "a")], origin="here")
+        thread.join(20)
+    assert [(each.origin, each.games) for each in heard] == [("here", ((game.id, 1),))]
+
+
+def filled(store: Store) -> Store:
+    store.claim_name("ada", "Ada", "hash")
+    finish(store, deal(store, "ada"), 100)
+    store.write_changes([change(deal(store, "ada", seed=2**64 - 1), "a", "b")])
+    store.set_setting("theme", {"dark": [1, None, "ü"]})
+    return store
+
+
+def test_a_backup_is_the_whole_store(store: Store, tmp_path: Path) -> None:
+    """Restored into an empty store of the other kind, everything is as it was."""
+    rows = filled(store).back_up(tmp_path / "all.gz")
+    with open_store(tmp_path / "again.sqlite3") as again:
+        assert again.restore(tmp_path / "all.gz") == rows
+        assert again.export_account("ada") == store.export_account("ada")
+        assert again.get_setting("theme") == {"dark": [1, None, "ü"]}
+        assert again.find_account("ada") == store.find_account("ada")
+
+
+@pytest.mark.postgres
+def test_a_backup_leads_from_sqlite_to_postgresql(
+    sqlite_url: str, postgresql_url: str, tmp_path: Path
+) -> None:
+    """The way to a larger server: nothing is lost on it."""
+    with open_store(sqlite_url) as small, open_store(postgresql_url) as large:
+        rows = filled(small).back_up(tmp_path / "all.gz")
+        assert large.restore(tmp_path / "all.gz") == rows
+        assert large.export_account("ada") == small.export_account("ada")
+
+
+def test_a_backup_fills_empty_stores_only(store: Store, tmp_path: Path) -> None:
+    """Nothing that is there is overwritten."""
+    filled(store).back_up(tmp_path / "all.gz")
+    with pytest.raises(StorageError, match="already"):
+        store.restore(tmp_path / "all.gz")
+
+
+def test_a_cut_backup_restores_nothing(store: Store, tmp_path: Path) -> None:
+    """A file that ends too soon is refused, and the store stays empty."""
+    whole = tmp_path / "all.gz"
+    filled(store).back_up(whole)
+    lines = gzip.decompress(whole.read_bytes()).splitlines(keepends=True)
+    cut = tmp_path / "cut.gz"
+    for kept in (lines[:-1], lines[:3], lines[1:], [b"nonsense\n"], []):
+        cut.write_bytes(gzip.compress(b"".join(kept)))
+        with open_store(tmp_path / "empty.sqlite3") as empty:
+            with pytest.raises(StorageError):
+                empty.restore(cut)
+            assert empty.find_account("ada") is None
+    cut.write_bytes(whole.read_bytes()[:-20])
+    with (
+        open_store(tmp_path / "empty.sqlite3") as empty,
+        pytest.raises(StorageError, match="no backup"),
+    ):
+        empty.restore(cut)
