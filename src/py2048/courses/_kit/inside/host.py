@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import builtins
 import os
 import sys
@@ -20,7 +19,7 @@ from os import _exit as os_exit
 from os import fork as os_fork
 from types import ModuleType
 
-from . import loading, terminal, wire
+from . import lines, loading, terminal, wire
 from .clock import Clock
 
 TYPE_CHECKING = False
@@ -322,12 +321,9 @@ class Host:
             self._follow()
 
     def _evaluate(self, code: str) -> Any:
-        tree = ast.parse(code)
-        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-        exec(compile(tree, "<grader>", "exec"), self.names)
-        if isinstance(last, ast.Expr):
-            return eval(compile(ast.Expression(last.value), "<grader>", "eval"), self.names)
-        return None
+        first, last = lines.parsed(code)
+        exec(first, self.names)
+        return None if last is None else eval(last, self.names)
 
     def do_program(self, request: dict[str, Any]) -> None:
         """Run the student's file as a program, until it ends or waits for a person."""

@@ -8,6 +8,13 @@ from __future__ import annotations
 
 LOOKING = '''
 SQUARES = {}
+DRAWN = {}
+
+def _items(canvas):
+    """What is drawn on a canvas, asked for once in a look."""
+    if id(canvas) not in DRAWN:
+        DRAWN[id(canvas)] = screen.items(canvas)
+    return DRAWN[id(canvas)]
 
 def _lattice(boxes):
     """The boxes, by (row, column), that stand in five rows and columns; {} if they do not."""
@@ -30,7 +37,7 @@ def _lattice(boxes):
 
 def _canvas_squares(canvas):
     boxes = []
-    for kind, coords, options in screen.items(canvas):
+    for kind, coords, options in _items(canvas):
         shown = options.get('state') != 'hidden'
         if shown and kind in ('rectangle', 'polygon') and len(coords) >= 4:
             xs, ys = coords[::2], coords[1::2]
@@ -66,6 +73,7 @@ def _widget_squares():
 
 def _find():
     """Where the squares are: on which canvas, or which widgets they are."""
+    DRAWN.clear()
     for canvas in screen.widgets('Canvas'):
         found = _canvas_squares(canvas)
         if found:
@@ -125,13 +133,13 @@ def _read(canvas, texts, looks):
     """Read the squares of a canvas; return the texts that stand in them."""
     parts = [[[] for _ in range(5)] for _ in range(5)]
     within = []
-    for kind, coords, options in screen.items(canvas):
+    for kind, coords, options in _items(canvas):
         if not coords or options.get('state') == 'hidden':
             continue
         xs, ys = coords[::2], coords[1::2]
-        x, y = (min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2
+        left, right = min(xs), max(xs)
+        x, y, width = (left + right) / 2, (min(ys) + max(ys)) / 2, right - left
         for (row, column), (_, (x1, y1, x2, y2)) in SQUARES.items():
-            width = max(xs) - min(xs)
             if x1 - 3 <= x <= x2 and y1 - 3 <= y <= y2 and width <= (x2 - x1) * 1.2 + 4:
                 if kind == 'text':
                     text = options.get('text', '')
