@@ -10,7 +10,7 @@ from py2048.engine._bits_kernels import HALF, ONE, draw, key_of, popcount
 from py2048.engine._packed_kernels import ALL_CELLS, ZERO, Table, legal, slide, spawn
 
 
-@kernel("(uint64, int64, uint64[::1], uint8[::1], uint64[::1])")
+@kernel
 def play_random(
     seed: np.uint64,
     moves: int,
