@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -463,3 +465,12 @@ def test_the_memory_survives_what_may_happen_to_its_file(tmp_path: Path) -> None
     blocked = Memory(tmp_path / "deep" / "desktop.json" / "below a file")
     blocked.set(theme="dark")
     assert Memory(None).get("theme") == ""
+
+
+def test_the_first_picture_waits_for_no_more_than_it_shows() -> None:
+    """Opening the window loads no session, store, parser or player: those come after it."""
+    code = "import sys\nimport py2048.cli.screens, py2048.ui.desktop.start\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    later = {"typer", "sqlalchemy", "numpy", "rich", "py2048.session", "py2048.players"}
+    assert "py2048.ui.desktop.window" in done.stdout.split()
+    assert not later & set(done.stdout.split())
