@@ -104,7 +104,7 @@ def copy_out(block: Bytes, rows: Bytes, base: np.uint64) -> None:
 
 
 @kernel("(int64[::1], uint8[::1])", "(uint8[::1], uint8[::1])")
-def enter_directions(numbers: NDArray[Any], out: Bytes) -> bool:
+def enter_directions(numbers: NDArray[Any], out: Bytes) -> np.bool_:
     """Copy directions to bytes; return whether all of them are numbers from 0 to 3."""
     seen = np.uint64(0)
     for game in range(np.uint64(len(out))):

@@ -278,7 +278,7 @@ class BatchGames:
         return self.rewards
 
     def _enter(self, directions: ArrayLike) -> None:
-        """Put the directions into the state, in one pass over them if they are as they should be."""
+        """Put the directions into the state, in one pass over them if none is wrong."""
         numbers = np.asarray(directions)
         if numbers.dtype.kind not in "iu" or numbers.shape != (self.n,):
             checked_directions(directions, self.n)
