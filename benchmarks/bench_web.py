@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import importlib
 import json
 import os
 import re
@@ -21,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -205,16 +207,41 @@ def database(kind: str) -> Iterator[tuple[str, Path]]:
         if kind == "sqlite":
             yield f"sqlite:///{name}/bench.sqlite3", Path(name)
             return
-        from postgresql_server import PostgresqlServer, find_binaries
-
-        binaries = find_binaries()
+        postgresql = importlib.import_module("postgresql_server")  # of the store's tests
+        binaries = postgresql.find_binaries()
         if binaries is None:
             sys.exit("no PostgreSQL programs (initdb, pg_ctl): install postgresql")
-        server = PostgresqlServer(binaries, fsync=True)
+        server = postgresql.PostgresqlServer(binaries, fsync=True)
         try:
             yield server.url(), Path(name)
         finally:
             server.remove()
+
+
+def calibrate() -> None:
+    """Say how fast this machine is just now: others may use its cores."""
+    began = time.process_time()
+    total = 0
+    for number in range(1_000_000):
+        total += number
+    took = (time.process_time() - began) * 1000
+    print(f"a million additions take {took:.0f} ms of CPU here (about 40 on a quiet core)")
+
+
+def first_response() -> None:
+    """Measure from the start of the process to the first page, with the CPU that it took."""
+    walls, cpus = [], []
+    for _ in range(5):
+        with database("sqlite") as (url, folder):
+            began = time.perf_counter()
+            server = Server(url, folder, "disk")
+            address = f"http://127.0.0.1:{server.port}/"
+            with urllib.request.urlopen(address) as response:
+                response.read()
+            walls.append(time.perf_counter() - began)
+            cpus.append(server.cpu())
+            server.stop()
+    print(f"first response after {min(walls) * 1000:.0f} ms ({min(cpus) * 1000:.0f} ms of CPU)")
 
 
 def main() -> None:
@@ -230,6 +257,8 @@ def main() -> None:
     chosen = parser.parse_args()
     if max(chosen.players) > MOST_PLAYERS or chosen.seconds > MOST_SECONDS:
         sys.exit(f"at most {MOST_PLAYERS} players for {MOST_SECONDS:.0f} seconds")
+    calibrate()
+    first_response()
     for kind in chosen.database:
         for count in chosen.players:
             with database(kind) as (url, folder):

@@ -142,7 +142,7 @@ class Api:
         await place.settled.wait()
         seat = Seat(visitor.account, Outbox())
         state = place.state_for(seat)
-        self._services.hub.rested(place)
+        self._services.hub.release(place)
         return JSONResponse(state)
 
     async def turns(self, request: Request) -> Response:
@@ -171,6 +171,7 @@ class Api:
             raise RefusedError("rate", "too fast: wait a moment")
         place = await self._services.hub.find(requests.game_id_of(request.path_params))
         if place.table.round.owner != visitor.account:
+            self._services.hub.release(place)
             raise RefusedError("not_yours", "this is somebody else's game")
         seat = Seat(visitor.account, Outbox())
         self._services.hub.sit(seat, place)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Awaitable, Callable
 
 from py2048.errors import PlayerError, StorageError
@@ -113,6 +112,7 @@ class Conversation:
     async def _open(self, message: requests.Json) -> None:
         place = await self._hub.find(requests.game_id_of(message))
         if place.table.round.owner != self._account.id:
+            self._hub.release(place)
             raise RefusedError("not_yours", "this is somebody else's game: you may watch it")
         self._hub.sit(self._seat, place)
         await place.settled.wait()
@@ -127,13 +127,10 @@ class Conversation:
         self._hub.leave(self._seat)
 
     async def _move(self, message: requests.Json) -> None:
-        began = time.perf_counter()
         number, direction = requests.number_of(message), requests.direction_of(message)
         place = await self._my_place()
         autoplay.stop(place)
-        action = place.table.move(number, direction)
-        place.tell(action, self._seat)
-        self._hub.metrics.latency.observe(time.perf_counter() - began)
+        place.tell(place.table.move(number, direction), self._seat)
 
     async def _undo(self, message: requests.Json) -> None:
         number, place = requests.number_of(message), await self._my_place()

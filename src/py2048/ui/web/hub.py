@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+import time
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ParamSpec, TypeVar
@@ -41,8 +42,8 @@ class Seat:
         self.place: Place | None = None
 
 
-_Frame = tuple[str, Seat | None]
-"""A frame, and who shall get it: everybody at the table if nobody is named."""
+_Frame = tuple[str, Seat | None, float]
+"""A frame, who shall get it (everybody at the table if nobody is named), since when it waits."""
 
 
 class Place:
@@ -63,9 +64,9 @@ class Place:
     def post(self, frame: str, seat: Seat | None = None) -> None:
         """Send a frame when all that happened before it is on the disk."""
         if self._writing is None and not self.table.ledger.is_dirty:
-            self._deliver([(frame, seat)])
+            self._deliver([(frame, seat, 0.0)])
         else:
-            self._waiting.append((frame, seat))
+            self._waiting.append((frame, seat, time.perf_counter()))
             self.write()
 
     def tell(self, action: Action, seat: Seat | None = None) -> None:
@@ -101,6 +102,9 @@ class Place:
             self._waiting.clear()
             self._hub.reload(self, written)
             return
+        now = time.perf_counter()
+        for _, _, since in frames:
+            self._hub.metrics.latency.observe(now - since)
         self._deliver(frames)
         self.write()
         if self._writing is None:
@@ -123,7 +127,7 @@ class Place:
             self.post_state(seat)
 
     def _deliver(self, frames: Sequence[_Frame]) -> None:
-        for frame, seat in frames:
+        for frame, seat, _ in frames:
             if seat is not None:
                 seat.outbox.post(frame)
                 continue
@@ -209,7 +213,7 @@ class Hub:
         place, seat.place = seat.place, None
         if place is not None:
             place.seats.discard(seat)
-            self._clear(place)
+            self.release(place)
 
     def dismiss(self, account: str) -> None:
         """End the connections of an account, which has to sign in again or is no more."""
@@ -217,7 +221,7 @@ class Hub:
             if seat.account == account:
                 seat.outbox.close(1008)
 
-    def _clear(self, place: Place) -> None:
+    def release(self, place: Place) -> None:
         """Forget a table at which nobody sits, when all of it is on the disk."""
         if place.seats or not place.settled.is_set() or place.task:
             return
@@ -241,7 +245,7 @@ class Hub:
         table = place.table
         if table.is_over and table.round.mode != CASUAL:
             self.start(self._finish(table.id))
-        self._clear(place)
+        self.release(place)
 
     def reload(self, place: Place, written: Written) -> None:
         """Lay a table anew that another process has changed, or that could not be written."""
@@ -266,7 +270,7 @@ class Hub:
                 await asyncio.sleep(wait)
                 wait *= 2
         place.replace(table)
-        self._clear(place)
+        self.release(place)
 
     def _give_up(self, place: Place) -> None:
         """Let everybody go, to come back when the store is there again."""

@@ -77,7 +77,9 @@ class Metrics:
             f'py2048_http_responses_total{{status="{kind}"}} {count}'
             for kind, count in sorted(self.requests.items())
         ]
-        lines.append("# HELP py2048_move_seconds From a move's arrival to its acknowledgement")
+        lines.append(
+            "# HELP py2048_move_seconds From an action to its acknowledgement, when it is written"
+        )
         lines.append("# TYPE py2048_move_seconds histogram")
         lines += self.latency.lines("py2048_move_seconds")
         usage = resource.getrusage(resource.RUSAGE_SELF)

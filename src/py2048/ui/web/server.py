@@ -23,8 +23,8 @@ def run(settings: Settings, log_level: str = "info") -> None:
     Raises:
         ServerError: if the address cannot be listened on.
     """
-    logs.set_up(log_level)
     listener = _listen(settings)
+    logs.set_up(log_level)
     host, port = listener.getsockname()[:2]
     print(f"py2048 serves on http://{_shown(host)}:{port}", flush=True)
     # uvicorn stops kindly at these signals, then raises them once more for whoever was before.
@@ -56,16 +56,16 @@ def _config(settings: Settings) -> uvicorn.Config:
 
 def _listen(settings: Settings) -> socket.socket:
     """Return a listening socket, before anything slow is loaded."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
     try:
-        family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-        listener = socket.socket(family, socket.SOCK_STREAM)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((settings.host, settings.port))
         listener.listen(_BACKLOG)
-    except (OSError, OverflowError) as error:
-        why = getattr(error, "strerror", None) or error
+    except OSError as error:
+        listener.close()
         raise ServerError(
-            f"cannot listen on {settings.host}:{settings.port} ({why}): choose another --port"
+            f"cannot listen on {settings.host}:{settings.port} ({error.strerror}): choose another --port"
         ) from None
     return listener
 

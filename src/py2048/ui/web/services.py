@@ -23,6 +23,8 @@ _log = logging.getLogger("py2048.web")
 _SWEEP = 60.0
 _LEFT_BEHIND = timedelta(minutes=10)
 _LISTEN = 1.0
+_HEAD_START = 0.3
+"""Seconds for the first page, before the store opens unasked."""
 
 
 class Limits:
@@ -75,6 +77,7 @@ class Services:
         self.limits = Limits(settings)
         self.advisers = Advisers(settings.players)
         self.trouble: str | None = None
+        self._wanted = asyncio.Event()
         self._ready = asyncio.Event()
         self._hub: Hub | None = None
 
@@ -100,6 +103,7 @@ class Services:
         Raises:
             StorageError: if it cannot be opened.
         """
+        self._wanted.set()
         await self._ready.wait()
         return self.hub
 
@@ -119,6 +123,8 @@ class Services:
 
     async def _open(self) -> None:
         """Open the store; where it cannot be opened, say so and try again."""
+        with suppress(TimeoutError):  # loading the database's libraries would delay the first page
+            await asyncio.wait_for(self._wanted.wait(), _HEAD_START)
         wait = 0.5
         while self._hub is None:
             try:
@@ -158,8 +164,9 @@ class Services:
 
     async def _keep_house(self) -> None:
         """Finish games that were over when their process ended, now and then."""
-        hub = await self.ready()
-        age = timedelta(0)
+        while self._hub is None:
+            await asyncio.sleep(_LISTEN)
+        hub, age = self._hub, timedelta(0)
         while True:
             try:
                 for game in await hub.in_thread(hub.house.finish_left_behind, age):
