@@ -109,15 +109,19 @@ async def connect(port: int) -> Player:
     return player
 
 
-async def measure(port: int, count: int, seconds: float) -> list[Player]:
-    """Let `count` players play for some seconds and return them."""
+async def enter(port: int, count: int) -> list[Player]:
+    """Connect `count` players, some at a time."""
     gate = asyncio.Semaphore(50)
 
-    async def enter() -> Player:
+    async def one() -> Player:
         async with gate:
             return await connect(port)
 
-    players = await asyncio.gather(*(enter() for _ in range(count)))
+    return await asyncio.gather(*(one() for _ in range(count)))
+
+
+async def play(players: list[Player], seconds: float) -> None:
+    """Let all players play for some seconds."""
     until = time.perf_counter() + seconds
     results = await asyncio.gather(
         *(player.play(until) for player in players), return_exceptions=True
@@ -127,7 +131,13 @@ async def measure(port: int, count: int, seconds: float) -> list[Player]:
         player.writer.close()
     if failures:
         print(f"  {len(failures)} players were cut off: {failures[0]!r}")
-    return list(players)
+
+
+async def measure(port: int, count: int, seconds: float) -> list[Player]:
+    """Let `count` players play for some seconds and return them."""
+    players = await enter(port, count)
+    await play(players, seconds)
+    return players
 
 
 def report(players: list[Player], seconds: float, database: str, cpu: float) -> None:
@@ -181,10 +191,12 @@ def survey_after_kill(url: str, folder: Path, count: int, seconds: float, durabi
     server = Server(url, folder, durability)
 
     async def play_and_kill() -> list[Player]:
-        playing = asyncio.create_task(measure(server.port, count, seconds * 10))
+        players = await enter(server.port, count)
+        playing = asyncio.create_task(play(players, seconds * 10))
         await asyncio.sleep(seconds)
         await asyncio.to_thread(server.stop, signal.SIGKILL)
-        return await playing
+        await playing
+        return players
 
     players = asyncio.run(play_and_kill())
     again = Server(url, folder, durability)

@@ -64,8 +64,9 @@ def _listen(settings: Settings) -> socket.socket:
         listener.listen(_BACKLOG)
     except OSError as error:
         listener.close()
+        place = f"{settings.host}:{settings.port}"
         raise ServerError(
-            f"cannot listen on {settings.host}:{settings.port} ({error.strerror}): choose another --port"
+            f"cannot listen on {place} ({error.strerror}): choose another --port"
         ) from None
     return listener
 
