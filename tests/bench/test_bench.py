@@ -129,6 +129,18 @@ def test_command_lists_and_refuses(capsys: pytest.CaptureFixture[str]) -> None:
     assert "did you mean 'engine'" in capsys.readouterr().err
 
 
+def test_without_gymnasium_the_rest_is_measured(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Alone, the command leaves out what cannot be measured here, and says so."""
+    measured: list[str] = []
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    monkeypatch.setattr("py2048.bench.run", lambda name, _: measured.append(name) or [])
+    assert main(["bench"]) == 0
+    assert measured == [name for name in USUAL if name != "environments"]
+    assert "pip install 'py2048[rl]'" in capsys.readouterr().err
+
+
 def test_command_says_what_needs_the_repository(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,6 +17,7 @@ from py2048.engine.rollouts import random_games
 from py2048.rules import get_rules
 
 
+@pytest.mark.timeout(600)  # the first on a machine compiles everything
 def test_warm_up_prints_a_line_for_each_form(capsys: pytest.CaptureFixture[str]) -> None:
     """Without a terminal there is a plain line for each, and the folder at the end."""
     assert main(["warm-up"]) == 0
@@ -28,12 +29,14 @@ def test_warm_up_prints_a_line_for_each_form(capsys: pytest.CaptureFixture[str])
     assert str(_jit.cache_directory()) in last
 
 
+@pytest.mark.timeout(600)
 def test_warm_up_can_be_quiet(capsys: pytest.CaptureFixture[str]) -> None:
     """With --quiet nothing is printed."""
     assert main(["warm-up", "--quiet"]) == 0
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.timeout(600)
 def test_warm_up_has_a_bar_in_a_terminal() -> None:
     """In a terminal a bar tells how far it is, and is gone at the end."""
     child = pexpect.spawn(
@@ -41,7 +44,7 @@ def test_warm_up_has_a_bar_in_a_terminal() -> None:
         ["-m", "py2048", "warm-up"],
         env=os.environ | {"TERM": "xterm-256color"},
         encoding="utf-8",
-        timeout=120,
+        timeout=550,
     )
     child.expect(re.compile(r"\d+/\d+"))
     child.expect("━")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
 import sys
 from pathlib import Path
@@ -42,7 +43,7 @@ def bench(
     scripts = _scripts()
     if known:
         return _list_subjects(scripts)
-    chosen = [_checked_subject(name, scripts) for name in what or USUAL]
+    chosen = [_checked_subject(name, scripts) for name in what or _usual()]
     if plot:
         check_plots()
     tells = sys.stderr.isatty()
@@ -59,6 +60,14 @@ def bench(
     if plot:
         draw(tables, plot)
     return 0
+
+
+def _usual() -> list[str]:
+    """Return what is measured if nothing is asked for: what can be measured here."""
+    if importlib.util.find_spec("gymnasium") is not None:
+        return list(USUAL)
+    print("environments are left out: they need pip install 'py2048[rl]'", file=sys.stderr)
+    return [name for name in USUAL if name != "environments"]
 
 
 def _scripts() -> dict[str, Path]:
