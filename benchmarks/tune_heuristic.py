@@ -33,7 +33,8 @@ Vector = NDArray[np.float64]
 
 def to_vector(heuristic: Heuristic) -> Vector:
     """Return the logarithms of a heuristic's numbers."""
-    return np.log(np.hstack(astuple(heuristic)))
+    logarithms: Vector = np.log(np.hstack(astuple(heuristic)))
+    return logarithms
 
 
 def from_vector(vector: Vector) -> Heuristic:
@@ -56,7 +57,7 @@ def main() -> None:
     """Tune until all generations have played."""
     given = dict(enumerate(sys.argv[1:]))
     rules = get_rules(given.get(0, "classic"))
-    generations, games, depth = (int(given.get(n, d)) for n, d in ((1, 40), (2, 200), (3, 2)))
+    generations, games, depth = (int(given.get(n, d)) for n, d in ((1, 40), (2, 150), (3, 2)))
     generator = np.random.default_rng(1)
     mean, spread = to_vector(DEFAULT), np.full(len(to_vector(DEFAULT)), SPREAD)
     for generation in range(generations):

@@ -39,13 +39,13 @@ class Heuristic:
             what it costs to lose.
     """
 
-    room: tuple[float, float] = (11.7, 15.9)
-    merges: tuple[float, float] = (28.6, 29.7)
-    disorder: tuple[float, float] = (2.43, 2.07)
-    steepness: float = 2.76
-    weight: tuple[float, float] = (0.589, 0.608)
-    growth: float = 2.65
-    base: float = 8_940.0
+    room: tuple[float, float] = (17.0, 18.3)
+    merges: tuple[float, float] = (20.5, 27.6)
+    disorder: tuple[float, float] = (1.60, 1.75)
+    steepness: float = 2.96
+    weight: tuple[float, float] = (0.359, 0.536)
+    growth: float = 2.10
+    base: float = 5_860.0
 
 
 DEFAULT = Heuristic()

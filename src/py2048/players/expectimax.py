@@ -1,37 +1,66 @@
-"""The expectimax player."""
+"""The players that search: `expectimax` with every option, `heuristic` with one."""
 
 from __future__ import annotations
 
-from py2048.engine import Direction
+from collections.abc import Callable
+
 from py2048.errors import PlayerError
-from py2048.evaluation import board_value
-from py2048.game import Game
-from py2048.players.simple import best
+from py2048.evaluation.heuristic import DEFAULT, Heuristic
+from py2048.evaluation.ntuple import Network
+from py2048.players.ntuple import has_shipped, network_for
+from py2048.players.searching import SearchPlayer, options_text
 from py2048.rules import Rules
-from py2048.search.expectimax import Expectimax
+from py2048.search.searcher import Limits
 
-MAX_DEPTH = 8
+HEURISTIC, NTUPLE = "heuristic", "ntuple"
+
+DEPTH = 3
+"""How many moves a player looks ahead if it is not told."""
 
 
-class ExpectimaxPlayer:
-    """Looks `depth` moves ahead, averages over all spawns, and weighs boards by a heuristic."""
+class ExpectimaxPlayer(SearchPlayer):
+    """Looks ahead over all spawns and rates what it reaches by a network, or else a heuristic."""
 
-    def __init__(self, depth: int = 2) -> None:
-        if not 1 <= depth <= MAX_DEPTH:
-            raise PlayerError(f"depth must be 1 to {MAX_DEPTH}, not {depth}")
-        self.name = f"expectimax:depth={depth}"
-        self._depth = depth
-        self._searches: dict[Rules, Expectimax] = {}
+    def __init__(
+        self,
+        depth: int | None = None,
+        ms: float | None = None,
+        nodes: int | None = None,
+        cutoff: float = 0.0,
+        evaluation: str = "",
+        weights: str = "",
+        threads: int = 1,
+    ) -> None:
+        if depth is None and ms is None and nodes is None:
+            depth = DEPTH
+        given = options_text(
+            depth=depth, ms=ms, nodes=nodes, cutoff=cutoff, evaluation=evaluation, weights=weights
+        )
+        workers = f",threads={threads}" if threads != 1 else ""
+        limits = Limits(depth, nodes, ms, cutoff)
+        rated = rated_by(evaluation, weights)
+        super().__init__(f"expectimax:{given}{workers}", limits, rated, threads)
 
-    def choose(self, game: Game) -> Direction:
-        """Return the direction with the highest value."""
-        return best(self.rate(game))
 
-    def rate(self, game: Game) -> dict[Direction, float]:
-        """Return the value of each legal direction, in points."""
-        if not game.legal_directions():
-            return {}
-        rules = game.rules
-        if rules not in self._searches:
-            self._searches[rules] = Expectimax(rules, board_value, self._depth)
-        return self._searches[rules].rate(game.board)
+class HeuristicPlayer(SearchPlayer):
+    """Looks ahead over all spawns and rates leaves by a heuristic; needs no weights."""
+
+    def __init__(self, depth: int = DEPTH) -> None:
+        super().__init__(f"heuristic:depth={depth}", Limits(depth), lambda _: DEFAULT)
+
+
+def rated_by(evaluation: str, weights: str) -> Callable[[Rules], Network | Heuristic]:
+    """Return what gives the evaluation that the options of a player ask for.
+
+    Raises:
+        PlayerError: if they contradict each other, or the weights cannot be read.
+    """
+    if evaluation not in ("", HEURISTIC, NTUPLE):
+        raise PlayerError(f"evaluation must be {HEURISTIC} or {NTUPLE}, not {evaluation!r}")
+    if evaluation == HEURISTIC:
+        if weights:
+            raise PlayerError(f"evaluation={HEURISTIC} takes no weights; leave one of them out")
+        return lambda _: DEFAULT
+    if evaluation == NTUPLE or weights:
+        return lambda rules: network_for(rules, weights)
+    return lambda rules: network_for(rules) if has_shipped(rules) else DEFAULT

@@ -39,10 +39,26 @@ class NtuplePlayer:
         return self._network(game.rules).rate(game.board) if game.legal_directions() else {}
 
     def _network(self, rules: Rules) -> Network:
-        network = _loaded(self._weights) if self._weights else _shipped(rules)
-        if not network.suits(rules):
-            raise PlayerError(f"the weights of {self.name} are for {network.rules}, not {rules}")
-        return network
+        return network_for(rules, self._weights)
+
+
+def network_for(rules: Rules, weights: str = "") -> Network:
+    """Return the network in the files `weights`, or the one that comes with py2048 for the rules.
+
+    Raises:
+        PlayerError: if there is none, or it is for other rules.
+    """
+    network = _loaded(weights) if weights else _shipped(rules)
+    if not network.suits(rules):
+        name = f"ntuple:weights={weights}" if weights else "ntuple"
+        raise PlayerError(f"the weights of {name} are for {network.rules}, not {rules}")
+    return network
+
+
+def has_shipped(rules: Rules) -> bool:
+    """Whether a network comes with py2048 for the rules."""
+    found = any(path.stem == rules.name for path in SHIPPED.glob("*.npz"))
+    return found and _shipped(rules).suits(rules)
 
 
 @cache

@@ -31,6 +31,10 @@ from py2048.search.desk import LAST_SLOT
 Weights = NDArray[np.float32]
 
 ZERO, ONE, HALF = np.uint64(0), np.uint64(1), np.uint64(32)
+ALL = np.int64(-1)
+"""Instead of a direction: every one."""
+FIRST = np.int64(0)
+"""The level, and the slot, of the board that is searched."""
 STUCK = 0.0
 """The worth of a board without a legal move: nothing is to come."""
 NOTHING = -np.inf
@@ -298,19 +302,9 @@ def lower(cells: NDArray[np.uint8], known: Int) -> bool:
         changed = True
 
 
-class Root(NamedTuple):
-    """The kernels that `root` makes."""
-
-    view: Any
-    search_move: Any
-    points_of: Any
-
-
-def root(parts: Parts, known: Afterstates, around: Spawns) -> Root:
-    """Return the kernels that search a board's moves."""
-    slides, ranks_on, load, store = parts.slides, parts.ranks_on, parts.load, parts.store
-    is_won, value = known.is_won, known.value
-    chance = chance_node(parts, known, around)
+def viewer(parts: Parts) -> Any:
+    """Return the kernel that makes a board known to the leaves."""
+    ranks_on, load, store = parts.ranks_on, parts.load, parts.store
 
     @kernel
     def view(board: Any, desk: Any) -> Any:
@@ -321,27 +315,45 @@ def root(parts: Parts, known: Afterstates, around: Spawns) -> Root:
         lower(desk.room[: desk.cells], desk.known)
         return load(desk.room, LAST_SLOT, desk)
 
-    @kernel
-    def search_move(
-        board: Any, direction: Int, depth: Int, left: Int, desk: Any, weights: Weights
-    ) -> float:
-        """Return the points to come after a legal move."""
-        moves = slides(board, np.int64(0), desk)
-        after, points = moves[direction]
-        if is_won(after, points, desk):
-            return np.float64(desk.won)
-        if depth <= 1:
-            desk.nodes += 1
-            return np.float64(value(after, desk, weights))
-        desk.generation += 1
-        mean = chance(after, direction, depth - 1, left, np.int64(1), desk, weights)
-        return np.float64(mean)
+    return view
+
+
+def chooser(parts: Parts, known: Afterstates, around: Spawns) -> Any:
+    """Return the kernel that rates the moves of a board."""
+    slides, is_won, value = parts.slides, known.is_won, known.value
+    view, chance = viewer(parts), chance_node(parts, known, around)
 
     @kernel
-    def points_of(board: Any, points: NDArray[np.int64], desk: Any) -> None:
-        """Write the points of each move, -1 for an illegal one."""
-        moves = slides(board, np.int64(0), desk)
+    def choose(
+        board: Any,
+        only: Int,
+        depth: Int,
+        left: Int,
+        desk: Any,
+        weights: Weights,
+        points: NDArray[np.int64],
+        values: NDArray[np.float64],
+    ) -> Int:
+        """Rate all moves, or only one; return the best direction, or -1."""
+        best, most = np.int64(-1), NOTHING
+        moves = slides(board, FIRST, desk)
         for direction in range(4):
             points[direction] = moves[direction][1]
+        moves = slides(view(board, desk), FIRST, desk)
+        for direction in range(4):
+            if points[direction] < 0 or only not in (ALL, direction):
+                continue
+            after, gained = moves[direction]
+            worth = desk.won
+            if depth <= 1 and not is_won(after, gained, desk):
+                desk.nodes += 1
+                worth = value(after, desk, weights)
+            elif not is_won(after, gained, desk):
+                desk.generation += 1
+                worth = chance(after, direction, depth - 1, left, FIRST + 1, desk, weights)
+            values[direction] = desk.per_merged * points[direction] + desk.per_move + worth
+            if values[direction] > most:
+                best, most = np.int64(direction), values[direction]
+        return best
 
-    return Root(view, search_move, points_of)
+    return choose

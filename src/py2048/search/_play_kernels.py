@@ -14,12 +14,13 @@ from py2048.search import _board_kernels as boards
 from py2048.search import _leaf_kernels as leaves
 from py2048.search._board_kernels import Cells, Int, Word
 from py2048.search._expectimax_kernels import (
+    FIRST,
     Afterstates,
     Parts,
     Spawns,
     Weights,
     afterstates,
-    root,
+    chooser,
     spawns,
 )
 from py2048.search.desk import Desk
@@ -27,41 +28,6 @@ from py2048.search.desk import Desk
 SCORE, PLY, OVER = 0, 1, 2
 STATE = 3
 """Places in the state of a game: the points of merges, the number of moves, whether it is over."""
-
-ALL = np.int64(-1)
-"""Instead of a direction: every one."""
-FIRST = np.int64(0)
-"""The level, and the slot, of the board that is searched."""
-
-
-def chooser(parts: Parts, known: Afterstates, around: Spawns) -> Any:
-    """Return the kernel that rates the moves of a board."""
-    view, search_move, points_of = root(parts, known, around)
-
-    @kernel
-    def choose(
-        board: Any,
-        only: Int,
-        depth: Int,
-        left: Int,
-        desk: Any,
-        weights: Weights,
-        points: NDArray[np.int64],
-        values: NDArray[np.float64],
-    ) -> Int:
-        """Rate all moves, or only one; return the best direction, or -1."""
-        best, most = np.int64(-1), -np.inf
-        points_of(board, points, desk)
-        seen = view(board, desk)
-        for direction in range(4):
-            if points[direction] >= 0 and only in (ALL, direction):
-                gain = desk.per_merged * points[direction] + desk.per_move
-                values[direction] = gain + search_move(seen, direction, depth, left, desk, weights)
-                if values[direction] > most:
-                    best, most = np.int64(direction), values[direction]
-        return best
-
-    return choose
 
 
 def mover(parts: Parts, known: Afterstates, around: Spawns) -> Any:

@@ -24,6 +24,7 @@ from py2048.evaluation.heuristic import DEFAULT, Heuristic
 from py2048.evaluation.ntuple import Network
 from py2048.rules import Rules
 from py2048.search import _play_kernels as kernels
+from py2048.search._expectimax_kernels import ALL
 from py2048.search.desk import CACHE, COSTS_PER_BIT, MAX_LEVELS, Desk, kind_of_rules, new_desk
 
 Cells = NDArray[np.uint8]
@@ -184,6 +185,15 @@ class Searcher:
         self._speed = FIRST_SPEED
         self._lock = threading.Lock()
 
+    @property
+    def nodes(self) -> int:
+        """How many boards the last search or game of this searcher's first thread rated."""
+        return int(self.workers[0].desks[0].nodes)
+
+    def prepare(self) -> None:
+        """Compile the search, or load it, so that the first move takes no longer than others."""
+        self._rate(self.workers[0], np.zeros(self.rules.cells, np.uint8), 1, 0)
+
     def rate(self, board: Board) -> dict[Direction, float]:
         """Return the worth of each legal move: its points and those to come.
 
@@ -232,7 +242,7 @@ class Searcher:
         """
         limits = self.limits
         if limits.is_fixed:
-            return self._play(cells, state, key, kernels.ALL, limits.moves, room)
+            return self._play(cells, state, key, ALL, limits.moves, room)
         points, values = self.rate_cells(cells)
         if points.max() < 0:
             state[kernels.OVER] = 1
@@ -259,7 +269,7 @@ class Searcher:
         cells: Cells,
         depth: int,
         left: int,
-        only: int = -1,
+        only: Any = ALL,
         budget: int = UNLIMITED,
     ) -> tuple[Points, Values]:
         """Rate one move or all of them, on this thread."""

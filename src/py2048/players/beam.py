@@ -1,0 +1,97 @@
+"""The player that plans games whose spawns follow from the moves, such as those of cits1401."""
+
+from __future__ import annotations
+
+from py2048.engine import Board, Direction
+from py2048.errors import GameOverError, PlayerError
+from py2048.game import Game
+from py2048.game.spawning import draw_spawn
+from py2048.rules import MovePoints, Rules
+from py2048.search.beam import BeamPlanner, beam_search
+
+MAX_WIDTH = 100_000
+SIGHT = 256
+"""How many moves behind each direction are looked for to rate it."""
+
+
+class BeamPlayer:
+    """Plans the whole game where nothing is left to chance, as in cits1401; refuses other rules."""
+
+    def __init__(self, width: int = 12) -> None:
+        if not 1 <= width <= MAX_WIDTH:
+            raise PlayerError(f"width must be 1 to {MAX_WIDTH}, not {width}")
+        self.name = f"beam:width={width}"
+        self._width = width
+        self._planner: BeamPlanner | None = None
+        self._known: tuple[Rules, Board, Direction] | None = None
+
+    def choose(self, game: Game) -> Direction:
+        """Return the next move of the plan, which is made anew if the game went another way.
+
+        Raises:
+            PlayerError: if the rules leave the spawn to chance.
+        """
+        if not game.legal_directions():
+            raise GameOverError("the game is over: there is no direction to choose")
+        rules, board = game.rules, game.board
+        if not rules.is_deterministic:
+            raise PlayerError(
+                f"beam plans games without chance; the rules {rules.name} leave the spawn to it: "
+                "use expectimax, or play cits1401"
+            )
+        if self._known is None or self._known[:2] != (rules, board):
+            self._known = rules, board, self._following(rules, board)
+        return self._known[2]
+
+    def rate(self, game: Game) -> dict[Direction, float]:
+        """Return the points of the moves that a search finds behind each direction.
+
+        None is rated above the planned one, of which the plan knows more.
+
+        Raises:
+            PlayerError: if the rules leave the spawn to chance.
+        """
+        legal = game.legal_directions()
+        if not legal:
+            return {}
+        chosen = self.choose(game)
+        ratings = {direction: self._sight(game, direction) for direction in legal}
+        return ratings | {chosen: max(ratings.values())}
+
+    def _following(self, rules: Rules, board: Board) -> Direction:
+        """Return the move that comes next in the plan, if the game still follows it."""
+        if self._planner is None or self._known is None or after(*self._known) != board:
+            self._planner = BeamPlanner(board, rules, width=self._width)
+        planned = take(self._planner)
+        if planned is None:  # the plan was good until here
+            self._planner = BeamPlanner(board, rules, width=self._width)
+            planned = take(self._planner)
+        assert planned is not None, "a board with a legal move has a plan of one move"
+        return planned
+
+    def _sight(self, game: Game, direction: Direction) -> float:
+        rules, board = game.rules, after(game.rules, game.board, direction)
+        line = beam_search(board, rules, width=self._width, depth=SIGHT)
+        if isinstance(rules.scoring, MovePoints):
+            return float(rules.scoring.legal * (1 + len(line)))
+        points = game.board.slide(direction, rules.merging).points
+        for move in line:
+            points += board.slide(move, rules.merging).points
+            board = after(rules, board, move)
+        return float(points)
+
+
+def after(rules: Rules, board: Board, direction: Direction) -> Board:
+    """Return the board after a legal move and its spawn, which follows from the move."""
+    moved = board.slide(direction, rules.merging).board
+    spawn = draw_spawn(rules, moved, direction, 0)
+    return moved.with_tile(spawn.cell, spawn.tile)
+
+
+def take(planner: BeamPlanner) -> Direction | None:
+    """Return the next move of a plan, thought out as far as needed; `None` at its end."""
+    while (move := planner.take()) is None:
+        if planner.is_complete:
+            return None
+        planner.extend()
+    return move

@@ -1,0 +1,56 @@
+"""The player that tries each direction in many random games."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from py2048.engine import Direction
+from py2048.engine.arrays import exponents_of
+from py2048.engine.rng import checked_seed, mix64, random_seed
+from py2048.engine.rollouts import rollouts
+from py2048.errors import PlayerError
+from py2048.game import Game
+from py2048.players.simple import best
+
+MAX_GAMES = 1_000_000
+
+
+class MonteCarloPlayer:
+    """Plays many random games from each direction and takes the one with the highest mean."""
+
+    def __init__(self, games: int = 100, seed: int | None = None) -> None:
+        if not 1 <= games <= MAX_GAMES:
+            raise PlayerError(f"games must be 1 to {MAX_GAMES}, not {games}")
+        self.name = f"montecarlo:games={games}" + ("" if seed is None else f",seed={seed}")
+        self._games = games
+        self._seed = random_seed() if seed is None else checked_seed(seed)
+
+    def choose(self, game: Game) -> Direction:
+        """Return the direction with the highest mean."""
+        return best(self.rate(game))
+
+    def rate(self, game: Game) -> dict[Direction, float]:
+        """Return the mean points that random games make after each legal direction.
+
+        The random games depend on the seed and the board only, so the same question has the same
+        answer.
+        """
+        legal = game.legal_directions()
+        if not legal:
+            return {}
+        board = exponents_of(game.board.rows)
+        found = rollouts(
+            game.rules,
+            np.repeat(board[None], len(legal), axis=0),
+            count=self._games,
+            seed=_seed_of(self._seed, board.tobytes()),
+            directions=[direction.value for direction in legal],
+        )
+        return dict(zip(legal, found.scores.mean(axis=1).tolist(), strict=True))
+
+
+def _seed_of(seed: int, board: bytes) -> int:
+    """Return a seed for the games from one board."""
+    for start in range(0, len(board), 8):
+        seed = mix64(seed ^ int.from_bytes(board[start : start + 8], "little"))
+    return seed
