@@ -11,6 +11,7 @@ from py2048.engine import Board, Direction
 from py2048.rules import Merging
 from py2048.ui.themes import THEMES
 
+WIDTHS = (320, 360, 768, 1280)
 STAGE = """async () => {
   const { BoardView } = await import("/static/js/board.js");
   const place = document.getElementById("board");
@@ -145,39 +146,37 @@ async def test_less_motion(arrive: Arrive) -> None:
     await player.said("Animation off.")
 
 
-@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
-async def test_themes_are_the_one_table(player: Player, theme: Any) -> None:
+async def test_themes_are_the_one_table(player: Player) -> None:
     """Every tile has the colours that the terminal and the desktop have; the choice is kept."""
     await player.visit()
-    await player.page.select_option("#theme", theme.name)
-    await player.page.reload()
-    await player.page.wait_for_selector(".tile")
-    assert await player.page.input_value("#theme") == theme.name
     values = [2**rank for rank in range(1, 25)]
     rows = [values[start : start + 6] for start in range(0, 24, 6)]
-    colours = await player.page.evaluate(
-        """rows => {
-             window.py2048.scene.view.show(rows);
-             return [...document.querySelectorAll(".tile")].map(tile => {
-               const { backgroundColor, color } = getComputedStyle(tile);
-               return [+tile.textContent, backgroundColor, color];
-             });
-           }""",
-        rows,
-    )
-    for value, face, text in colours:
-        style = theme.tile(value)
-        assert (face, text) == (_rgb(style.background), _rgb(style.text)), value
-    page = await player.page.evaluate(
-        "() => getComputedStyle(document.documentElement).backgroundColor"
-    )
-    assert page == _rgb(theme.page)
+    await player.page.evaluate("rows => window.py2048.scene.view.show(rows)", rows)
+    for theme in THEMES:
+        await player.page.select_option("#theme", theme.name)
+        page, colours = await player.page.evaluate(
+            """() => [
+                 getComputedStyle(document.documentElement).backgroundColor,
+                 [...document.querySelectorAll(".tile")].map(tile => {
+                   const { backgroundColor, color } = getComputedStyle(tile);
+                   return [+tile.textContent, backgroundColor, color];
+                 })]"""
+        )
+        assert page == _rgb(theme.page)
+        assert len(colours) == len(values)
+        for value, face, text in colours:
+            style = theme.tile(value)
+            assert (face, text) == (_rgb(style.background), _rgb(style.text)), value
+        await player.look(f"theme-{theme.name}")
     overflow = await player.page.evaluate(
         """() => [...document.querySelectorAll(".tile")].filter(
                    tile => tile.scrollWidth > tile.clientWidth).map(tile => tile.textContent)"""
     )
     assert overflow == []
-    await player.look(f"theme-{theme.name}")
+    await player.page.goto(player.url + "/about")
+    assert await player.page.input_value("#theme") == THEMES[-1].name
+    shown = await player.page.evaluate("() => document.documentElement.dataset.theme")
+    assert shown == THEMES[-1].name
 
 
 @pytest.mark.parametrize(
@@ -208,25 +207,27 @@ def _rgb(colour: str) -> str:
     return f"rgb({red}, {green}, {blue})"
 
 
-@pytest.mark.parametrize("width", [320, 360, 768, 1280])
-async def test_layouts(arrive: Arrive, width: int) -> None:
+async def test_layouts(guest: Player) -> None:
     """From 320 px up nothing is wider than the window, and the board is seen whole."""
-    player = await arrive(viewport={"width": width, "height": 640})
-    await player.visit()
-    await player.press("?")
-    await player.page.wait_for_selector(".pad .best")
-    box = await player.page.locator("#board").bounding_box()
-    assert box["x"] >= 0
-    assert box["x"] + box["width"] <= width
-    assert box["y"] + box["height"] <= 640
-    assert box["width"] >= 240
-    await player.look("layout")
+    await guest.visit()
+    await guest.press("?")
+    await guest.page.wait_for_selector(".pad .best")
+    for width in WIDTHS:
+        await guest.page.set_viewport_size({"width": width, "height": 640})
+        box = await guest.page.locator("#board").bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width
+        assert box["y"] + box["height"] <= 640
+        assert box["width"] >= 240
+        await guest.look("layout")
     for path in ("/", "/leaderboards", "/daily", "/account", "/about", "/nothing-here"):
         if path != "/":
-            await player.page.goto(player.url + path)
-        wide = await player.page.evaluate("() => document.documentElement.scrollWidth")
-        assert wide <= width, path
-    player.faults.clear()  # the page that is not there
+            await guest.page.goto(guest.url + path)
+        for width in WIDTHS:
+            await guest.page.set_viewport_size({"width": width, "height": 640})
+            wide = await guest.page.evaluate("() => document.documentElement.scrollWidth")
+            assert wide <= width, path
+    guest.faults.clear()  # the page that is not there
 
 
 async def test_zoom(arrive: Arrive) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser, Page
 
 SIZES = {"desktop": (1280, 800), "phone": (360, 740)}
-PATIENCE = 15_000
+PATIENCE = 40_000
 """Milliseconds after which something that should happen counts as not happening."""
 
 
