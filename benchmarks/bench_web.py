@@ -45,6 +45,7 @@ class Player:
     game: str = ""
     version: int = 0
     times: list[float] = field(default_factory=list)
+    state: bytes = b""
 
     async def send(self, text: str) -> None:
         """Send a masked text frame; the mask is zero, which changes nothing."""
@@ -79,7 +80,7 @@ class Player:
 
     async def play(self, until: float) -> None:
         """Move until the time is over; a finished game is followed by the next."""
-        state = await self.begin()
+        state = self.state
         while time.perf_counter() < until:
             legal = _LEGAL.search(state)
             if legal is None:
@@ -110,12 +111,14 @@ async def connect(port: int) -> Player:
 
 
 async def enter(port: int, count: int) -> list[Player]:
-    """Connect `count` players, some at a time."""
+    """Connect `count` players, some at a time, each with a game on the table."""
     gate = asyncio.Semaphore(50)
 
     async def one() -> Player:
         async with gate:
-            return await connect(port)
+            player = await connect(port)
+            player.state = await player.begin()
+            return player
 
     return await asyncio.gather(*(one() for _ in range(count)))
 
