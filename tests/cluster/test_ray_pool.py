@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -16,8 +17,10 @@ from tests.arena.plugin import installed
 
 from py2048 import get_rules
 from py2048.arena import Contest, Played, Results, compare_players, compete
-from py2048.cluster import RayPool
+from py2048.arena.jobs import Job
+from py2048.cluster import RayPool, ray_pool
 from py2048.errors import ContestError, MissingExtraError, PlayerError
+from py2048.players import registry
 
 pytestmark = [
     pytest.mark.cluster,
@@ -34,41 +37,25 @@ SOON = {"health_check_period_ms": 300, "health_check_failure_threshold": 3}
 """How soon the cluster notices that a node is lost."""
 
 
-@pytest.fixture(scope="module")
-def packages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Install the arena's test players for this process and the cluster's."""
-    from py2048.players import registry
+@pytest.fixture
+def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A cluster with two nodes of one processor each, where the arena's test players are installed.
 
-    folder = str(installed(tmp_path_factory.mktemp("packages")))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(folder)
-        patch.setenv("PYTHONPATH", folder)
-        registry._entries.cache_clear()
-        yield
-    registry._entries.cache_clear()
-    sys.modules.pop("arena_plugin", None)
-
-
-@pytest.fixture(scope="module")
-def cluster(packages: None) -> Iterator[Any]:
-    """A cluster with two nodes of one processor each."""
+    Starting one takes seconds, so a single test has all that needs it.
+    """
     from ray.cluster_utils import Cluster
 
+    folder = str(installed(tmp_path / "packages"))
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.setenv("PYTHONPATH", folder)
+    registry._entries.cache_clear()
     head = {**NODE, "include_dashboard": False, "_system_config": SOON}
     cluster = Cluster(initialize_head=True, head_node_args=head)
     cluster.add_node(**NODE)
     yield cluster
     cluster.shutdown()
-
-
-def played_on(cluster: Any, contest: Contest) -> Results:
-    """Play a contest on a cluster."""
-    results = Results(contest)
-    with closing(RayPool(cluster.address)) as pool:
-        assert pool.place == "on 2 nodes with 2 processors"
-        for _ in compete(results, pool):
-            pass
-    return results
+    registry._entries.cache_clear()
+    sys.modules.pop("arena_plugin", None)
 
 
 def games_of(results: Results) -> dict[str, list[Played]]:
@@ -79,61 +66,64 @@ def games_of(results: Results) -> dict[str, list[Played]]:
     }
 
 
+def scores_of(results: Results) -> list[int]:
+    """Return the scores of the only player."""
+    (games,) = games_of(results).values()
+    return [game.score for game in games]
+
+
 @needs_ray
-def test_a_cluster_gives_the_same_results(cluster: Any) -> None:
-    """The games, and their records, are those of one process."""
+def test_a_cluster_gives_the_results_of_one_process(cluster: Any, tmp_path: Path) -> None:
+    """The same games and records; also when workers are killed, and when a machine is lost."""
     contest = Contest(("random", "greedy", "whole"), SMALL, 20, seed=9, recorded=True)
     assert games_of(played_on(cluster, contest)) == games_of(compare_players(contest, jobs=1))
+    with pytest.raises(PlayerError, match="'wrong' chose up, which is illegal"):
+        played_on(cluster, Contest(("wrong",), SMALL, 2))
+    wanted = scores_of(compare_players(Contest(("corner",), SMALL, 10), jobs=1))
+    assert scores_of(played_with_killed_workers(cluster, tmp_path / "deaths")) == wanted
+    assert scores_of(played_with_a_lost_node(cluster)) == wanted
 
 
-@needs_ray
-def test_a_worker_that_is_killed_changes_nothing(cluster: Any, tmp_path: Path) -> None:
-    """Its job is done again; twice killed, too."""
-    deaths = tmp_path / "deaths"
+def played_on(cluster: Any, contest: Contest) -> Results:
+    """Play a contest on a cluster of two nodes."""
+    results = Results(contest)
+    with closing(RayPool(cluster.address)) as pool:
+        assert pool.place == "on 2 nodes with 2 processors"
+        for _ in compete(results, pool):
+            pass
+    return results
+
+
+def played_with_killed_workers(cluster: Any, deaths: Path) -> Results:
+    """Play 10 games of a player that kills two of the processes it is in."""
     deaths.mkdir()
     for life in range(2):
         (deaths / str(life)).touch()
-    spec = f"fragile:deaths={deaths}"
-    found = games_of(played_on(cluster, Contest((spec,), SMALL, 10)))[spec]
+    results = played_on(cluster, Contest((f"fragile:deaths={deaths}",), SMALL, 10))
     assert not list(deaths.iterdir())
-    wanted = compare_players(Contest(("corner",), SMALL, 10), jobs=1)
-    assert [game.score for game in found] == [game.score for game in games_of(wanted)["corner"]]
+    return results
 
 
-@needs_ray
-def test_a_player_that_fails_is_named(cluster: Any) -> None:
-    """An error on the cluster is the same line as here."""
-    with pytest.raises(PlayerError, match="'wrong' chose up, which is illegal"):
-        played_on(cluster, Contest(("wrong",), SMALL, 2))
-
-
-@needs_ray
-def test_another_version_on_a_machine_is_refused(
-    cluster: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Games of different versions never stand in one table."""
-    monkeypatch.setattr("py2048.cluster.ray_pool.version", lambda _: "0.0.0")
-    with pytest.raises(PlayerError, match=r"has py2048 .*, this one 0\.0\.0"):
-        played_on(cluster, Contest(("greedy",), SMALL, 1))
-
-
-@needs_ray
-def test_a_node_that_is_lost_changes_nothing(cluster: Any) -> None:
-    """A machine disappears in the middle of the contest; its games are played on the other."""
-    contest = Contest(("slow:ms=4.0",), SMALL, 12, seed=1)
-    results, lost = Results(contest), None
+def played_with_a_lost_node(cluster: Any) -> Results:
+    """Play 10 games; one of the two machines disappears after the first."""
+    results, lost = Results(Contest(("slow:ms=4.0",), SMALL, 10)), None
     with closing(RayPool(cluster.address)) as pool:
         for _ in compete(results, pool):
             if lost is None:
-                lost = next(node for node in cluster.worker_nodes)
+                (lost,) = cluster.worker_nodes
                 cluster.remove_node(lost, allow_graceful=False)
-        deadline = time.monotonic() + 30
-        while pool.place != "on 1 nodes with 1 processors" and time.monotonic() < deadline:
+        deadline = time.monotonic() + 60
+        while pool.place != "on 1 node with 1 processor" and time.monotonic() < deadline:
             time.sleep(0.1)
-        assert pool.place == "on 1 nodes with 1 processors"
-    wanted = compare_players(Contest(("corner",), SMALL, 12, seed=1), jobs=1)
-    scores = [game.score for game in games_of(results)[contest.players[0]]]
-    assert scores == [game.score for game in games_of(wanted)["corner"]]
+        assert pool.place == "on 1 node with 1 processor"
+    return results
+
+
+def test_another_version_on_a_machine_is_refused() -> None:
+    """Games of different versions never stand in one table."""
+    answer = ray_pool._attempt_there(Job("greedy", SMALL, 0, (0,)), "0.0.0")
+    assert isinstance(answer, PlayerError)
+    assert re.search(r"has py2048 .*, this one 0\.0\.0", str(answer))
 
 
 @needs_ray

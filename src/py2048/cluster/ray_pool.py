@@ -51,7 +51,7 @@ class RayPool:
     def place(self) -> str:
         """How large the cluster is now."""
         nodes = sum(bool(node["Alive"]) for node in self._ray.nodes())
-        return f"on {nodes} nodes with {self._processors} processors"
+        return f"on {_counted(nodes, 'node')} with {_counted(self._processors, 'processor')}"
 
     @property
     def _processors(self) -> int:
@@ -81,6 +81,10 @@ class RayPool:
         self._jobs.clear()
         if self._owner:
             self._ray.shutdown()
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
 def _ray() -> Any:
