@@ -6,6 +6,7 @@ import asyncio
 import json
 import socket as sockets
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -193,6 +194,38 @@ async def test_a_slow_reader_is_dropped_and_delays_nobody() -> None:
         outbox.post("x" * 1000)
     assert outbox.closed == TOO_SLOW
     assert outbox.overflowed.is_set()
+
+
+async def test_a_browser_that_does_not_read_loses_its_connection(tmp_path: Path) -> None:
+    """It asks and asks and never reads: it is cut off, and others are answered meanwhile."""
+    endless = ("--moves-rate", "1000000", "--address-rate", "1000000")
+    with serving(tmp_path / "patient", *endless) as server:
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        writer.write(
+            b"GET /ws HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+        )
+        await reader.readuntil(b"\r\n\r\n")
+        writer.transport.pause_reading()  # type: ignore[attr-defined]
+        question = b'{"type":"move","number":1,"direction":"left","more":"%s"}' % (b"x" * 60)
+        frame = bytes([0x81, 0x80 | len(question)]) + bytes(4) + question
+        deal = b'{"type":"new","rules":"wide:size=16x16"}'
+        writer.write(bytes([0x81, 0x80 | len(deal)]) + bytes(4) + deal)
+        other = Browser(server)
+        with suppress(ConnectionError, TimeoutError):
+            for _ in range(200):
+                writer.write(frame * 100)
+                await asyncio.wait_for(writer.drain(), 5)
+        async with other.socket() as socket:
+            await socket.ask("ping", "pong")
+        assert await eventually(lambda: was_cut_off(other))
+        writer.close()
+
+
+async def was_cut_off(browser: Browser) -> bool:
+    """Say whether the server has dropped a reader that was too slow."""
+    metrics = (await asyncio.to_thread(browser.get, "/metrics")).text
+    return "py2048_slow_readers_total 1" in metrics
 
 
 def test_a_short_key_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,6 @@ _MOST_OFFENCES = 50
 """After so many malformed or hasty messages the connection is closed."""
 
 VIOLATION = 1008
-FREE = frozenset({"ping", "leave", "games"})
 
 
 class Conversation:
