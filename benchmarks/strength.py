@@ -30,12 +30,13 @@ import strength_page
 from strength_page import COLUMNS, RESULTS, SETTINGS
 
 from py2048 import Game, Rules, make_player
-from py2048.arena import Contest, Played, Results, compete, local_pool
+from py2048.arena import Contest, Job, Played, Results, compete, local_pool
+from py2048.arena.jobs import do
 from py2048.bench.machine import load, processor
 from py2048.engine.workers import available_threads
 from py2048.errors import Py2048Error
 from py2048.evaluation.heuristic import DEFAULT
-from py2048.players.ntuple import SHIPPED
+from py2048.evaluation.shipped import SHIPPED
 from py2048.search.searcher import Limits, Searcher
 
 SAVE_SECONDS = 60.0
@@ -71,13 +72,22 @@ class Row:
         return Contest((self.player,), rules, self.games, SETTINGS["seed"])
 
     def known(self) -> Iterator[Played]:
-        """Yield the games that are kept, if they are of this player and these weights."""
+        """Yield the games that are kept, if this player with these weights still plays them."""
         if not self.path.exists():
             return
         data = json.loads(self.path.read_text(encoding="utf-8"))
         if any(data[name] != value for name, value in self.heading().items()):
             return
-        yield from strength_page.games_of(data)
+        games = list(strength_page.games_of(data))
+        if self.plays_still(games[0]):
+            yield from games
+
+    def plays_still(self, game: Played) -> bool:
+        """Whether the player, as it is today, plays a game as it did; a clock decides nothing."""
+        if "ms=" in self.player:
+            return True
+        (now,) = do(Job(self.player, self.contest().rules, SETTINGS["seed"], (game.game,))).played
+        return (now.score, now.max_tile, now.moves) == (game.score, game.max_tile, game.moves)
 
     def heading(self) -> dict[str, Any]:
         """Return what makes a game of this row another than one of another row."""

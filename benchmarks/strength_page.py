@@ -24,7 +24,7 @@ SETTINGS = tomllib.loads((HERE / "strength.toml").read_text(encoding="utf-8"))
 
 TILES = (2048, 4096, 8192, 16384, 32768, 65536)
 LARGE = TILES[3:]
-BLOCK = re.compile(r"(<!-- (\w+) -->\n).*?(\n<!-- end -->)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- (?!end)(\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 COLUMNS = ("score", "max_tile", "moves")
 """What a result holds of each game."""
@@ -42,7 +42,7 @@ def write() -> None:
 
 def page_with_tables(page: str) -> str:
     """Return the text of the page with each block between ``<!-- name -->`` and the end made."""
-    return BLOCK.sub(lambda m: f"{m[1]}\n{BLOCKS[m[2]]()}\n{m[3]}", page)
+    return BLOCK.sub(lambda m: f"{m[1]}\n{BLOCKS[m[2]]()}\n\n{m[3]}", page)
 
 
 # --- what was measured ---------------------------------------------------------------------------

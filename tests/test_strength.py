@@ -99,6 +99,10 @@ def test_a_row_goes_on_where_it_was_stopped(
     shipped = tmp_path / "weights"
     shipped.mkdir()
     monkeypatch.setattr(strength, "SHIPPED", shipped)
+    text = row.path.read_text(encoding="utf-8")
+    row.path.write_text(text.replace(f"[{played[0].score}, ", "[77777, "), encoding="utf-8")
+    assert not list(row.known())  # the player has changed
+    row.path.write_text(text, encoding="utf-8")
     networked = strength.Row("mine", "corner", 6, "2x4", network=True)
     assert list(networked.known())
     (shipped / "2x4.npz").write_bytes(b"other weights")
