@@ -7,7 +7,8 @@ from collections.abc import Callable
 from py2048.errors import PlayerError
 from py2048.evaluation.heuristic import DEFAULT, Heuristic
 from py2048.evaluation.ntuple import Network
-from py2048.players.ntuple import has_shipped, network_for
+from py2048.evaluation.shipped import has_shipped
+from py2048.players.ntuple import network_for
 from py2048.players.searching import SearchPlayer, options_text
 from py2048.rules import Rules
 from py2048.search.searcher import Limits

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 
 from py2048.engine import Direction
 from py2048.errors import PlayerError
 from py2048.evaluation.ntuple import Network
+from py2048.evaluation.shipped import shipped_network
 from py2048.evaluation.weights import load
 from py2048.game import Game
 from py2048.players.simple import best
 from py2048.rules import Rules
-
-SHIPPED = Path(__file__).resolve().parent.parent / "evaluation" / "data"
-"""Where the weights that come with the package are: ``<name of the rules>.npz``."""
 
 
 class NtuplePlayer:
@@ -48,17 +45,12 @@ def network_for(rules: Rules, weights: str = "") -> Network:
     Raises:
         PlayerError: if there is none, or it is for other rules.
     """
-    network = _loaded(weights) if weights else _shipped(rules)
+    if not weights:
+        return _shipped(rules)
+    network = _loaded(weights)
     if not network.suits(rules):
-        name = f"ntuple:weights={weights}" if weights else "ntuple"
-        raise PlayerError(f"the weights of {name} are for {network.rules}, not {rules}")
+        raise PlayerError(f"the weights in {weights} are for {network.rules}, not {rules}")
     return network
-
-
-def has_shipped(rules: Rules) -> bool:
-    """Whether a network comes with py2048 for the rules."""
-    found = any(path.stem == rules.name for path in SHIPPED.glob("*.npz"))
-    return found and _shipped(rules).suits(rules)
 
 
 @cache
@@ -66,12 +58,11 @@ def _loaded(weights: str) -> Network:
     return load(*weights.split("+"))
 
 
-@cache
 def _shipped(rules: Rules) -> Network:
-    for path in sorted(SHIPPED.glob("*.npz")):
-        if path.stem == rules.name:
-            return load(path)
-    raise PlayerError(
-        f"no weights come with py2048 for the rules {rules.name}: train some with py2048 train, "
-        "then play ntuple:weights=FILE"
-    )
+    network = shipped_network(rules)
+    if network is None:
+        raise PlayerError(
+            f"no weights come with py2048 for the rules {rules.name}: train some with "
+            "py2048 train, then play ntuple:weights=FILE"
+        )
+    return network
