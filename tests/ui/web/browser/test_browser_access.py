@@ -40,8 +40,7 @@ async def test_axe_on_the_board(player: Player) -> None:
     """axe-core finds nothing wrong before, during and after a game, nor in the dialogs."""
     await player.visit()
     assert await violations(player) == []
-    await player.press("?")
-    await player.page.wait_for_selector(".pad .best")
+    await player.ask()
     assert await violations(player) == []
     await player.press("m")
     await player.page.select_option("#rules", "own")
@@ -62,8 +61,8 @@ async def test_axe_on_the_board(player: Player) -> None:
 async def test_axe_in_every_theme(guest: Player) -> None:
     """The contrasts of the page hold in every theme."""
     await guest.visit()
-    await guest.press("ArrowLeft", "ArrowDown", "?")
-    await guest.page.wait_for_selector(".pad .best")
+    await guest.press("ArrowLeft", "ArrowDown")
+    await guest.ask()
     for path in ("", "/account"):
         if path:
             await guest.visit(path)

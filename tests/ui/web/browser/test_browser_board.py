@@ -210,8 +210,7 @@ def _rgb(colour: str) -> str:
 async def test_layouts(guest: Player) -> None:
     """From 320 px up nothing is wider than the window, and the board is seen whole."""
     await guest.visit()
-    await guest.press("?")
-    await guest.page.wait_for_selector(".pad .best")
+    await guest.ask()
     for width in WIDTHS:
         await guest.page.set_viewport_size({"width": width, "height": 640})
         box = await guest.page.locator("#board").bounding_box()

@@ -167,9 +167,8 @@ async def test_undo_and_redo(player: Player) -> None:
 async def test_hint(player: Player) -> None:
     """A hint shows what each legal direction is worth, and marks the best; a move takes it away."""
     await player.visit()
-    await player.press("?")
+    await player.ask()
     best = player.page.locator(".pad .best")
-    await best.wait_for()
     hint = next(message for message in player.heard if message["type"] == "hint")
     shown = {}
     for direction in ("up", "down", "left", "right"):

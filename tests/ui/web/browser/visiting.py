@@ -123,6 +123,13 @@ class Player:
         for key in keys:
             await self.page.keyboard.press(key)
 
+    async def ask(self) -> None:
+        """Ask for a hint, of a player that needs nothing compiled, and wait for the answer."""
+        await self.page.select_option("#player", "greedy")
+        await self.page.evaluate("() => document.activeElement.blur()")
+        await self.press("?")
+        await self.page.wait_for_selector(".pad .best")
+
     async def settle(self) -> None:
         """Wait until every action has been answered and nothing moves any more."""
         await self.page.wait_for_function(
