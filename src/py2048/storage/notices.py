@@ -48,10 +48,11 @@ class Notices(Access):
         Raises:
             StorageError: The connection is lost.
         """
-        with explained(self.name), closing(self._engine.raw_connection()) as fairy:
-            connection = fairy.driver_connection
+        with explained(self.name):
+            pooled = self._engine.raw_connection()
+            connection = pooled.driver_connection
             assert connection is not None  # it has just been opened
-            fairy.detach()  # a listening connection must not go back to the pool
+            pooled.detach()  # a listening connection must not go back to the pool
             with closing(connection):
                 connection.autocommit = True
                 connection.execute(f"LISTEN {CHANNEL}")
