@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from importlib.metadata import EntryPoint
 
 import pytest
@@ -14,7 +15,8 @@ from py2048 import Board, Direction, Game, Player, get_rules, list_players, list
 from py2048.errors import GameOverError, PlayerError
 from py2048.evaluation import board_value, line_value
 from py2048.players import registry
-from py2048.rules import Rules
+from py2048.players.whole_games import PlaysGames
+from py2048.rules import RandomStart, Rules
 from py2048.search.expectimax import Expectimax, outcomes
 from py2048.testing import check_player
 
@@ -185,9 +187,7 @@ def test_expectimax_is_the_recursion_of_its_definition(
     board: Board, depth: int, rules: Rules
 ) -> None:
     """Against a few lines that compute the definition directly."""
-    from dataclasses import replace
-
-    from py2048.rules import EdgeSpawn, MovePoints, RandomStart, Weights
+    from py2048.rules import EdgeSpawn, MovePoints, Weights
 
     start = RandomStart(1, 1, Weights({2: 1}))
     rules = replace(rules, rows=board.shape[0], columns=board.shape[1], start=start, target=None,
@@ -247,3 +247,77 @@ def test_the_heuristic_likes_order_and_room() -> None:
     assert line_value((8, 4, 2, 0)) > line_value((8, 2, 4, 0))
     assert line_value((8, 8, 0, 0)) > line_value((8, 4, 0, 0))
     assert line_value((8, 0, 0, 0)) > line_value((8, 4, 2, 4))
+
+
+@pytest.mark.parametrize(
+    ("spec", "reason"),
+    [
+        ("expectimax:ms=0", "ms must be more than 0"),
+        ("expectimax:nodes=5,ms=5", "give nodes or ms, not both"),
+        ("expectimax:cutoff=2", "cutoff must be at least 0"),
+        ("expectimax:evaluation=guess", "evaluation must be heuristic or ntuple"),
+        ("expectimax:evaluation=heuristic,weights=a.npz", "takes no weights"),
+        ("expectimax:threads=0", "threads must be 1 to 4"),
+        ("heuristic:depth=99", "depth must be 1 to 24"),
+        ("beam:width=0", "width must be 1 to"),
+        ("montecarlo:games=0", "games must be 1 to"),
+        ("montecarlo:seed=-1", "no seed"),
+    ],
+)
+def test_options_that_cannot_be_used_are_named(spec: str, reason: str) -> None:
+    """Each searching player says what is wrong with its options when it is made."""
+    with pytest.raises(PlayerError, match=reason):
+        make_player(spec)
+
+
+def test_a_search_is_named_by_its_options() -> None:
+    """Names hold what differs from the default, and make the same player."""
+    for spec in ("expectimax:nodes=500", "expectimax:depth=2,cutoff=0.01", "heuristic:depth=1"):
+        assert make_player(spec).name == spec
+    assert make_player("expectimax").name == "expectimax:depth=3"
+    assert make_player("expectimax:ms=2.5,threads=2").name == "expectimax:ms=2.5,threads=2"
+
+
+def test_whole_games_are_those_of_choose() -> None:
+    """A searching player's compiled games are the ones that it plays move by move."""
+    rules = get_rules("2x4")
+    player = make_player("heuristic:depth=2")
+    assert isinstance(player, PlaysGames)
+    assert player.play_games(rules, []) == []
+    (finished,) = player.play_games(rules, [11])
+    game = Game(rules, seed=11)
+    while not game.is_over:
+        game.play(player.choose(game))
+    assert finished == (game.score, game.board.max_tile, game.ply)
+
+
+def test_boards_too_large_to_compile_for_are_played_too() -> None:
+    """Nine by nine cells: the plain search answers."""
+    game = Game(get_rules("classic", rows=9, columns=9), seed=1)
+    player = make_player("heuristic:depth=1")
+    assert player.choose(game) in game.legal_directions()
+
+
+def test_the_planner_plays_games_without_chance() -> None:
+    """It follows its plan, finds a new one after another move, and refuses random spawns."""
+    small = get_rules("cits1401", rows=3, columns=3)
+    small = replace(small, start=RandomStart(2, 2, small.start_weights))
+    check_player(make_player("beam:width=4"), [small], positions=6)
+    game, player = Game(small, seed=5), make_player("beam:width=8")
+    while not game.is_over:
+        game.play(player.choose(game))
+    other = Game(small, seed=5)
+    while not other.is_over:
+        other.play(other.legal_directions()[0])
+    assert game.score > 2 * other.score
+    with pytest.raises(PlayerError, match="leave the spawn to"):
+        player.choose(Game(get_rules("classic"), seed=1))
+
+
+def test_random_games_rate_directions() -> None:
+    """The same seed rates a board the same; the ratings are points that random games make."""
+    check_player(make_player("montecarlo:games=8,seed=1"), positions=3)
+    game = Game(get_rules("classic"), seed=4)
+    first = make_player("montecarlo:games=2000,seed=3")
+    assert first.rate(game) == make_player(first.name).rate(game)
+    assert all(800 < points < 1500 for points in first.rate(game).values())

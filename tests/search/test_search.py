@@ -1,0 +1,321 @@
+"""The compiled search: what the plain one says, whatever helps it, and within its limits."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from py2048 import Board, Direction, Game, Rules, get_rules, list_rules
+from py2048.errors import BoardError, RulesError
+from py2048.evaluation.heuristic import DEFAULT, board_value
+from py2048.evaluation.layout import Layout
+from py2048.evaluation.ntuple import Network
+from py2048.rules import RandomStart, Weights
+from py2048.search import searcher as module
+from py2048.search._expectimax_kernels import lower
+from py2048.search.expectimax import Expectimax, outcomes
+from py2048.search.play import play_games
+from py2048.search.searcher import Limits, Searcher
+
+SMALL_LAYOUT = Layout(2, 3, ((0, 1, 2), (0, 1, 3, 4)))
+SQUARE_LAYOUT = Layout(4, 4, ((0, 1, 2, 3), (0, 1, 4, 5)), stages=(256,))
+
+
+def sized(name: str, rows: int, columns: int) -> Rules:
+    """Return rules on another board, which start with one tile and do not end by a target."""
+    start = RandomStart(1, 1, Weights({2: 1}))
+    return replace(
+        get_rules(name), rows=rows, columns=columns, start=start, target=None, ends_at_target=False
+    )
+
+
+def random_board(generator: np.random.Generator, rows: int, columns: int, empty: float) -> Board:
+    """Return a board with about a share of `empty` cells."""
+    ranks = generator.integers(1, 12, (rows, columns))
+    ranks[generator.random((rows, columns)) < empty] = 0
+    return Board.from_rows([[1 << int(rank) if rank else 0 for rank in row] for row in ranks])
+
+
+def random_network(layout: Layout, rules: Rules) -> Network:
+    """Return a network that has learnt nonsense."""
+    weights = np.random.default_rng(4).normal(50, 40, layout.weights).astype(np.float32)
+    return Network(layout, rules, weights)
+
+
+def assert_same(found: dict[Direction, float], expected: dict[Direction, float]) -> None:
+    assert list(found) == list(expected)
+    assert list(found.values()) == pytest.approx(list(expected.values()), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "columns", "depth", "empty"),
+    [
+        ("classic", 4, 4, 1, 0.4),
+        ("classic", 4, 4, 2, 0.3),
+        ("comp1127", 4, 4, 2, 0.3),
+        ("qsan_qarut", 4, 4, 2, 0.2),
+        ("classic", 4, 4, 3, 0.05),
+        ("classic", 2, 3, 3, 0.5),
+        ("cmput175", 3, 3, 3, 0.2),
+        ("cits1401", 5, 5, 3, 0.4),
+        ("classic", 5, 4, 2, 0.1),
+        ("cits1401", 3, 4, 3, 0.3),
+    ],
+)
+def test_the_search_is_the_plain_recursion(
+    name: str, rows: int, columns: int, depth: int, empty: float
+) -> None:
+    """On boards of every kind, each move has the value that its definition gives it."""
+    rules = sized(name, rows, columns)
+    scale = {"cits1401": 0.05, "qsan_qarut": 0.1}.get(name, 1.0)
+    plain = Expectimax(rules, lambda board: scale * board_value(board), depth)
+    compiled = Searcher(rules, limits=Limits(depth))
+    generator = np.random.default_rng(rows * columns + depth)
+    for _ in range(4):
+        board = random_board(generator, rows, columns, empty)
+        assert_same(compiled.rate(board), plain.rate(board))
+
+
+@pytest.mark.parametrize("layout", [SMALL_LAYOUT, SQUARE_LAYOUT])
+def test_a_network_at_the_leaves(layout: Layout) -> None:
+    """The search asks the network what the network itself says, in every stage."""
+    rules = sized("classic", layout.rows, layout.columns)
+    network = random_network(layout, rules)
+    generator = np.random.default_rng(1)
+    for depth in (1, 2):
+        plain = Expectimax(rules, network.value, depth)
+        compiled = Searcher(rules, network, Limits(depth))
+        for _ in range(4):
+            board = random_board(generator, layout.rows, layout.columns, 0.3)
+            assert_same(compiled.rate(board), plain.rate(board))
+            if depth == 1:
+                assert_same(compiled.rate(board), network.rate(board))
+
+
+def optimum(rules: Rules, start: Board) -> dict[Direction, float]:
+    """Return what each move is worth under the best play to the end, by induction from it."""
+
+    @cache
+    def value(board: Board) -> float:
+        return max((move(board, d) for d in board.legal_directions()), default=0.0)
+
+    def move(board: Board, direction: Direction) -> float:
+        slide = board.slide(direction)
+        if slide.board.max_tile >= (rules.target or 1 << 30):
+            return float(slide.points)
+        after = outcomes(rules, slide.board, direction)
+        return slide.points + sum(share * value(board) for share, board in after)
+
+    return {direction: move(start, direction) for direction in start.legal_directions()}
+
+
+@pytest.mark.parametrize(
+    ("text", "board"),
+    [
+        ("square:size=2x2,start=1,spawn=2:9+4:1,target=none", "2 8 / . 4"),
+        ("oblong:size=2x3,start=1,spawn=2:9+4:1,target=16,end=target", "4 8 2 / . . 2"),
+    ],
+)
+def test_a_deep_search_reaches_the_optimum(text: str, board: str) -> None:
+    """Where a search sees the end of the game, its values are those of perfect play."""
+    rules = Rules.parse(text)
+    start = Board.parse(board)
+    layout = Layout(rules.rows, rules.columns, ((0, 1),))
+    compiled = Searcher(rules, Network.zeros(layout, rules), Limits(24))
+    assert_same(compiled.rate(start), optimum(rules, start))
+
+
+def test_nothing_that_helps_changes_a_value() -> None:
+    """Table, cache and threads leave the values as they are, to the last bit."""
+    rules = sized("classic", 4, 4)
+    board = Board.parse("2 4 8 16 / 64 . 2 4 / 8 2 16 . / 4 32 2 8")
+    limits = [Limits(3), Limits(4, cutoff=0.01), Limits(nodes=3000), Limits(nodes=40_000)]
+    for limit in limits:
+        reference = Searcher(rules, limits=limit, table=1 << 12).rate(board)
+        for threads in (2, 3, 4):
+            others = Searcher(rules, limits=limit, threads=threads, table=1 << 12)
+            assert others.rate(board) == reference
+    for limit in limits[:2]:
+        reference = Searcher(rules, limits=limit).rate(board)
+        assert Searcher(rules, limits=limit, table=0).rate(board) == reference
+        assert Searcher(rules, limits=limit, cache=1 << 10).rate(board) == reference
+
+
+def test_nodes_are_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No more boards are rated than allowed, but for those after the last look at the limit."""
+    spent: list[int] = []
+    search = Searcher._search
+
+    def noted(self: Searcher, *args: object) -> module.Rated:
+        found = search(self, *args)  # type: ignore[arg-type]
+        spent.append(found.nodes)
+        return found
+
+    monkeypatch.setattr(Searcher, "_search", noted)
+    board = Board.parse("2 4 8 16 / . . 2 4 / 8 2 . . / 4 32 2 .")
+    for nodes in (100, 5000, 80_000):
+        spent.clear()
+        Searcher(get_rules("classic"), limits=Limits(nodes=nodes)).rate(board)
+        assert sum(spent) <= nodes + 4 * 16 * 2 * 4
+    assert len(spent) > 2
+    assert all(one <= two for one, two in pairwise(spent[:-1]))
+
+
+def test_time_is_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the time is over, what was found before stands: here, one move ahead."""
+    board = Board.parse("2 4 8 16 / . . 2 4 / 8 2 . . / 4 32 2 .")
+    rules = get_rules("classic")
+    ahead = Searcher(rules, limits=Limits(ms=20)).rate(board)
+    assert set(ahead) == set(board.legal_directions())
+    clock = iter(range(10**6))
+    monkeypatch.setattr(module.time, "perf_counter", lambda: float(next(clock)))
+    assert Searcher(rules, limits=Limits(ms=20)).rate(board) == Searcher(
+        rules, limits=Limits(1)
+    ).rate(board)
+
+
+@pytest.mark.parametrize(
+    ("name", "depth"),
+    [("classic", 2), ("comp1127", 1), ("qsan_qarut", 1), ("3x3", 2), ("cits1401", 1)],
+)
+def test_compiled_games_are_games(name: str, depth: int) -> None:
+    """`play_games` plays the games that `Game` plays when the best rated moves are made."""
+    rules = get_rules(name)
+    searcher = Searcher(rules, limits=Limits(depth))
+    seeds = [3, 2**64 - 1]
+    games = play_games(searcher, seeds, directions=True)
+    assert games.directions is not None
+    for number, seed in enumerate(seeds):
+        game = Game(rules, seed=seed)
+        for ply, move in enumerate(games.directions[number]):
+            if ply % 16 == 0:
+                rated = searcher.rate(game.board)
+                assert move == max(rated, key=rated.__getitem__).value
+            game.play(Direction(int(move)))
+        assert game.is_over
+        found = games.scores[number], games.plies[number], games.tiles[number]
+        assert found == (game.score, game.ply, game.board.max_tile)
+
+
+def test_a_budget_plays_games_too() -> None:
+    """A search limited by nodes plays whole games, the same each time."""
+    rules = get_rules("2x4")
+    one, two = (
+        play_games(Searcher(rules, limits=Limits(nodes=300)), [5], directions=True)
+        for _ in range(2)
+    )
+    assert one.directions is not None
+    assert two.directions is not None
+    assert (one.directions[0] == two.directions[0]).all()
+    game = Game(rules, seed=5)
+    for move in one.directions[0]:
+        game.play(Direction(int(move)))
+    assert game.is_over
+    assert game.score == one.scores[0]
+
+
+@pytest.mark.parametrize("rules", list_rules(), ids=lambda rules: rules.name)
+def test_exactly_the_legal_moves_are_rated(rules: Rules) -> None:
+    """On 10,000 random boards of every preset, up to the largest tiles that occur."""
+    searcher = Searcher(rules, limits=Limits(1))
+    generator = np.random.default_rng(9)
+    largest = min(17, rules.cells + 1) if not rules.ends_at_target else 10
+    ranks = generator.integers(1, largest + 1, (10_000, *rules.shape))
+    ranks[generator.random(ranks.shape) < generator.random((10_000, 1, 1)) / 2] = 0
+    tiles = np.where(ranks > 0, 1 << ranks, 0).tolist()
+    for rows in tiles:
+        board = Board.from_rows(rows)
+        assert tuple(searcher.rate(board)) == board.legal_directions()
+
+
+def test_large_tiles_are_renamed() -> None:
+    """The largest missing rank is taken out of the count until all ranks are known."""
+    for ranks, known, expected in [
+        ([16, 14, 3, 0], 15, [15, 14, 3, 0]),
+        ([17, 16, 14, 1], 15, [15, 14, 13, 1]),
+        ([15, 14, 3, 0], 15, [15, 14, 3, 0]),
+        ([4, 3, 2, 1], 3, [4, 3, 2, 1]),
+    ]:
+        cells = np.array(ranks, np.uint8)
+        assert lower(cells, known) == (ranks != expected)
+        assert cells.tolist() == expected
+
+
+def test_a_search_beyond_what_is_known() -> None:
+    """A board with a tile that leaves do not know is rated like the renamed one, points apart."""
+    rules = sized("classic", 4, 4)
+    searcher = Searcher(rules, limits=Limits(2), known=14)
+    large = Board.parse("65536 65536 4096 2 / . . . . / 2 . . . / . . . 4")
+    renamed = Board.parse("16384 16384 4096 2 / . . . . / 2 . . . / . . . 4")
+    one, two = searcher.rate(large), searcher.rate(renamed)
+    for direction in one:
+        before = large.slide(direction).points, renamed.slide(direction).points
+        assert one[direction] - before[0] == pytest.approx(two[direction] - before[1])
+
+
+def test_what_cannot_be_searched_is_refused() -> None:
+    """Limits, boards and rules that do not fit are named."""
+    for limits, reason in [
+        ({"depth": 0}, "depth must be 1 to"),
+        ({"nodes": 0}, "nodes must be"),
+        ({"ms": -1.0}, "ms must be"),
+        ({"nodes": 5, "ms": 1.0}, "not both"),
+        ({"cutoff": 1.0}, "cutoff must be"),
+    ]:
+        with pytest.raises(ValueError, match=reason):
+            Limits(**limits)  # type: ignore[arg-type]
+    with pytest.raises(RulesError, match="at most 64 cells"):
+        Searcher(sized("classic", 9, 9))
+    searcher = Searcher(get_rules("classic"), limits=Limits(1))
+    with pytest.raises(BoardError, match="2x2 board does not fit"):
+        searcher.rate(Board.parse("2 2 / . ."))
+    with pytest.raises(BoardError, match="too big to search"):
+        searcher.rate(Board.empty(4, 4).with_tile((0, 0), 2**32))
+
+
+def test_the_kernels_mean_the_same_uncompiled() -> None:
+    """Run as plain Python, with every operation on words checked, the search says the same."""
+    code = """
+import numpy as np
+from py2048 import Board, get_rules
+from py2048.search.searcher import Limits, Searcher
+np.seterr(over="ignore")
+for name, board in [
+    ("classic", "2 4 8 16 / 4 8 . 4 / 2 4 2 32 / 8 2 4 16"),
+    ("3x3", "2 4 . / 8 16 2 / 2 4 8"),
+    ("cits1401", "2 4 2 4 2 / 4 8 16 2 4 / 2 . . 4 2 / 8 4 2 16 4 / 2 8 4 2 8"),
+]:
+    for limits in Limits(2), Limits(3, cutoff=0.05):
+        print(*(f"{value:.4f}" for value in
+            Searcher(get_rules(name), limits=limits, table=256).rate(Board.parse(board)).values()))
+"""
+    texts = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | {"PY2048_JIT": jit},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for jit in ("0", "1")
+    ]
+    assert texts[0] == texts[1]
+    assert len(texts[0].splitlines()) == 6
+
+
+def test_the_heuristic_is_positive_on_every_board() -> None:
+    """Points to come are never negative, however crowded and advanced the board."""
+    crowded = Board.from_rows([[2 << (3 * r + 5 * c) % 17 for c in range(4)] for r in range(4)])
+    advanced = Board.parse("65536 32768 16384 8192 / 512 1024 2048 4096 / 256 128 64 32 / . . 2 4")
+    wide = Board.from_rows([[2 << (r + c) for c in range(8)] for r in range(8)])
+    for board in (crowded, advanced, wide):
+        assert board_value(board) > 0
+    assert board_value(advanced) > board_value(crowded)
+    assert DEFAULT.base > 0
