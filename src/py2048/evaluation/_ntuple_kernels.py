@@ -38,6 +38,8 @@ from py2048.engine._packed_kernels import (
     transpose,
 )
 
+Code = Sequence[tuple[int, Sequence[tuple[int, int]]]]
+"""For each tuple where its weights begin, and the shift and mask of each part of its index."""
 Words = NDArray[np.uint64]
 Boards = NDArray[np.uint64]
 
@@ -222,15 +224,11 @@ def indices_4x4(boards: Boards, slot: Int, space: PackedSpace, out: Words, row: 
         out[row, at + np.uint64(6)], out[row, at + np.uint64(7)] = i6, i7
 
 
-def indexer_4x4(tuples: Sequence[tuple[int, Sequence[tuple[int, int]]]]) -> Any:
-    """Return `indices_4x4` for one network, whose shifts and masks become part of its code.
-
-    Args:
-        tuples: for each tuple where its weights begin, and the shift and mask of each part.
-    """
+def indexer_4x4(tuples: Code) -> Any:
+    """Return `indices_4x4` for one network, whose shifts and masks become part of its code."""
     write_image: Any = None
     for number, (first, parts) in enumerate(tuples):
-        write_image = _image_writer(np.uint64(number), _tuple_indexer(first, parts), write_image)
+        write_image = _image_writer(np.uint64(number), tuple_indexer(first, parts), write_image)
 
     @kernel(inline=True, borrows=True)
     def indices(boards: Boards, slot: Int, _space: PackedSpace, out: Words, row: Int) -> None:
@@ -250,7 +248,7 @@ def indexer_4x4(tuples: Sequence[tuple[int, Sequence[tuple[int, int]]]]) -> Any:
     return indices
 
 
-def _tuple_indexer(first: int, parts: Sequence[tuple[int, int]]) -> Any:
+def tuple_indexer(first: int, parts: Sequence[tuple[int, int]]) -> Any:
     """Return the kernel that finds the weight of one tuple on an image of a board."""
     index_of: Any = None
     for shift, mask in parts:

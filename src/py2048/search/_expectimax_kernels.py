@@ -53,6 +53,7 @@ class Parts(NamedTuple):
     load: Any
     store: Any
     leaf: Any
+    fetch: Any
 
 
 class Afterstates(NamedTuple):
@@ -145,14 +146,16 @@ def spawns(parts: Parts) -> Spawns:
 
 def last_nodes(parts: Parts, around: Spawns, rated: Any) -> tuple[Any, Any]:
     """Return the kernels of the last choice, and of the last chance, before the leaves."""
-    slides, with_tile = parts.slides, parts.with_tile
+    slides, with_tile, fetch = parts.slides, parts.with_tile, parts.fetch
     count, first, following = around
 
     @kernel(inline=True)
     def choice(board: Any, level: Int, desk: Any, weights: Weights) -> float:
         """Return the value of a board one move ahead."""
-        best = NOTHING
-        for after, points in slides(board, level, desk):
+        best, moves = NOTHING, slides(board, level, desk)
+        for after, _ in moves:
+            fetch(after, desk, weights)
+        for after, points in moves:
             if points >= 0:
                 desk.nodes += 1
                 best = max(best, rated(after, points, desk, weights))
@@ -320,7 +323,7 @@ def viewer(parts: Parts) -> Any:
 
 def chooser(parts: Parts, known: Afterstates, around: Spawns) -> Any:
     """Return the kernel that rates the moves of a board."""
-    slides, is_won, value = parts.slides, known.is_won, known.value
+    slides, fetch, is_won, value = parts.slides, parts.fetch, known.is_won, known.value
     view, chance = viewer(parts), chance_node(parts, known, around)
 
     @kernel
@@ -340,6 +343,9 @@ def chooser(parts: Parts, known: Afterstates, around: Spawns) -> Any:
         for direction in range(4):
             points[direction] = moves[direction][1]
         moves = slides(view(board, desk), FIRST, desk)
+        if depth <= 1:
+            for after, _ in moves:
+                fetch(after, desk, weights)
         for direction in range(4):
             if points[direction] < 0 or only not in (ALL, direction):
                 continue

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048._jit import kernel
+from py2048._jit import kernel, prefetch
 from py2048.engine._packed_kernels import flip, mirror, symmetries, transpose
 from py2048.evaluation._heuristic_kernels import lines_4x4, lines_cells, lines_small, squeezed
+from py2048.evaluation._ntuple_kernels import Code, tuple_indexer
 from py2048.search._board_kernels import Int, Packed, Word, ranks_on_cells, ranks_on_packed, word_of
 
 Weights = NDArray[np.float32]
@@ -68,23 +69,86 @@ def index_of(image: Word, number: Int, first: Word, desk: Any) -> Word:
     return index
 
 
-@kernel(fastmath=True)
-def network_4x4(board: Packed, desk: Any, weights: Weights) -> float:
-    """Return the points that a network expects after an afterstate."""
-    begin = first_weight(ranks_on_packed(board, desk), desk) if desk.stages else ZERO
-    four = np.uint64(4)
-    a = word_of(board)
-    b = mirror(a, four, four)
-    c, d = flip(a, four, four), flip(b, four, four)
-    e, f, g, h = transpose(a), transpose(b), transpose(c), transpose(d)
-    one = two = np.float32(0)
-    for number in range(desk.tuples):
-        first = desk.offsets[number] + begin
-        one += weights[index_of(a, number, first, desk)] + weights[index_of(b, number, first, desk)]
-        two += weights[index_of(c, number, first, desk)] + weights[index_of(d, number, first, desk)]
-        one += weights[index_of(e, number, first, desk)] + weights[index_of(f, number, first, desk)]
-        two += weights[index_of(g, number, first, desk)] + weights[index_of(h, number, first, desk)]
-    return np.float64(one + two)
+def network_on_4x4(code: Code) -> tuple[Any, Any]:
+    """Return the kernel of one 4x4 network, and the one that asks for its weights beforehand.
+
+    The shifts and masks of the tuples become part of the code, so to go through a board twice costs
+    little; and several boards' weights can be on their way at once.
+    """
+    add_image: Any = None
+    ask_image: Any = None
+    for first, parts in code:
+        index_of = tuple_indexer(first, parts)
+        add_image, ask_image = _adder(index_of, add_image), _asker(index_of, ask_image)
+
+    @kernel(inline=True, fastmath=True, borrows=True)
+    def network(board: Packed, desk: Any, weights: Weights) -> float:
+        """Return the points that a network expects after an afterstate."""
+        begin = first_weight(ranks_on_packed(board, desk), desk) if desk.stages else ZERO
+        a, b, c, d, e, f, g, h = images_4x4(word_of(board))
+        one = add_image(a, begin, weights) + add_image(b, begin, weights)
+        two = add_image(c, begin, weights) + add_image(d, begin, weights)
+        three = add_image(e, begin, weights) + add_image(f, begin, weights)
+        four = add_image(g, begin, weights) + add_image(h, begin, weights)
+        return np.float64((one + two) + (three + four))
+
+    @kernel(inline=True, borrows=True)
+    def fetch(board: Packed, desk: Any, weights: Weights) -> None:
+        """Ask for the weights that `network` reads."""
+        begin = first_weight(ranks_on_packed(board, desk), desk) if desk.stages else ZERO
+        for image in images_4x4(word_of(board)):
+            ask_image(image, begin, weights)
+
+    return network, fetch
+
+
+@kernel(inline=True, borrows=True)
+def images_4x4(a: Word) -> tuple[Word, Word, Word, Word, Word, Word, Word, Word]:
+    """Return the symmetric images of a 4x4 board."""
+    side = np.uint64(4)
+    b = mirror(a, side, side)
+    c, d = flip(a, side, side), flip(b, side, side)
+    return a, b, c, d, transpose(a), transpose(b), transpose(c), transpose(d)
+
+
+def _adder(index_of: Any, others: Any) -> Any:
+    """Return the kernel that adds the weight of one tuple to those of `others`."""
+    if others is None:
+
+        @kernel(inline=True, borrows=True)
+        def add(image: Word, begin: Word, weights: Weights) -> Any:
+            return weights[index_of(image) + begin]
+
+    else:
+
+        @kernel(inline=True, borrows=True)
+        def add(image: Word, begin: Word, weights: Weights) -> Any:
+            return others(image, begin, weights) + weights[index_of(image) + begin]
+
+    return add
+
+
+def _asker(index_of: Any, others: Any) -> Any:
+    """Return the kernel that asks for the weight of one tuple, after those of `others`."""
+    if others is None:
+
+        @kernel(inline=True, borrows=True)
+        def ask(image: Word, begin: Word, weights: Weights) -> None:
+            prefetch(weights, index_of(image) + begin)
+
+    else:
+
+        @kernel(inline=True, borrows=True)
+        def ask(image: Word, begin: Word, weights: Weights) -> None:
+            others(image, begin, weights)
+            prefetch(weights, index_of(image) + begin)
+
+    return ask
+
+
+@kernel(inline=True, borrows=True)
+def fetch_nothing(_board: Any, _desk: Any, _weights: Weights) -> None:
+    """Ask for nothing: what a leaf reads is near enough."""
 
 
 @kernel

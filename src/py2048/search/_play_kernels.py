@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from py2048._jit import kernel
 from py2048.engine._bits_kernels import draw, pick_low, pick_rank
+from py2048.evaluation.ntuple import Code
 from py2048.search import _board_kernels as boards
 from py2048.search import _leaf_kernels as leaves
 from py2048.search._board_kernels import Cells, Int, Word
@@ -140,6 +141,12 @@ _PARTS: dict[str, tuple[Any, ...]] = {
 
 
 @cache
-def kernel_for(kind: str, evaluation: str) -> Any:
-    """Return the kernel for a kind of board and an evaluation, ``heuristic`` or ``network``."""
-    return build(Parts._make((*_PARTS[kind], getattr(leaves, f"{evaluation}_{kind}"))))
+def kernel_for(kind: str, evaluation: str, code: Code = ()) -> Any:
+    """Return the kernel for a kind of board and an evaluation, ``heuristic`` or ``network``.
+
+    A network on 4x4 boards needs its `code`, and has a kernel of its own.
+    """
+    if code:
+        return build(Parts._make((*_PARTS[kind], *leaves.network_on_4x4(code))))
+    leaf = getattr(leaves, f"{evaluation}_{kind}")
+    return build(Parts._make((*_PARTS[kind], leaf, leaves.fetch_nothing)))

@@ -21,7 +21,7 @@ from py2048.engine import Board, Direction
 from py2048.engine.workers import together
 from py2048.errors import BoardError
 from py2048.evaluation.heuristic import DEFAULT, Heuristic
-from py2048.evaluation.ntuple import Network
+from py2048.evaluation.ntuple import Network, code_of
 from py2048.rules import Rules
 from py2048.search import _play_kernels as kernels
 from py2048.search._expectimax_kernels import ALL
@@ -162,9 +162,9 @@ class Searcher:
             table = 0 if self.limits.moves <= 2 else 1 << (16 if self.limits.moves <= 3 else 18)
         if cache is None:
             cache = CACHE if is_network and self.limits.moves > 1 else 0
-        self._kernel = kernels.kernel_for(
-            kind_of_rules(rules), "network" if is_network else "heuristic"
-        )
+        kind, name = kind_of_rules(rules), "network" if is_network else "heuristic"
+        code = code_of(evaluation.layout) if isinstance(evaluation, Network) else ()
+        self._kernel = kernels.kernel_for(kind, name, code)
         weights = np.zeros(1, np.float32)
         if isinstance(evaluation, Network):
             weights = evaluation.weights
