@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -16,6 +17,10 @@ from hypothesis import settings
 # decides whether a change lands tries the same examples each time; others look for new ones.
 settings.register_profile("py2048", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("py2048")
+
+# A shell starts what is in its background deaf to Ctrl-C, and so what our tests start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
