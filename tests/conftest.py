@@ -18,7 +18,7 @@ from hypothesis import settings
 settings.register_profile("py2048", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("py2048")
 
-# A shell starts what is in its background deaf to Ctrl-C, and so what our tests start and interrupt.
+# What a shell starts in its background is deaf to Ctrl-C, and so is what our tests start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
