@@ -91,7 +91,6 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return ``"; did you mean 'x'?"`` for the known word nearest to `word`, else all of them."""
     import difflib  # only a mistake has to wait for it
 
-
     names = sorted(known)
     near = difflib.get_close_matches(word, names, n=1, cutoff=0.5)
     return f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(names)}"
