@@ -300,8 +300,8 @@ def test_boards_too_large_to_compile_for_are_played_too() -> None:
 
 def test_the_planner_plays_games_without_chance() -> None:
     """It follows its plan, finds a new one after another move, and refuses random spawns."""
-    small = get_rules("cits1401", rows=3, columns=3)
-    small = replace(small, start=RandomStart(2, 2, small.start_weights))
+    rules = get_rules("cits1401")
+    small = replace(rules, rows=3, columns=3, start=RandomStart(2, 2, rules.start_weights))
     check_player(make_player("beam:width=4"), [small], positions=6)
     game, player = Game(small, seed=5), make_player("beam:width=8")
     while not game.is_over:
