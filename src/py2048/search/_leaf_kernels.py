@@ -29,7 +29,7 @@ ZERO, ONE = np.uint64(0), np.uint64(1)
 def heuristic_4x4(board: Packed, desk: Any, _weights: Weights) -> float:
     """Return the worth of a 4x4 board."""
     lines = np.float64(lines_4x4(word_of(board), desk.worth_across))
-    return np.float64(desk.scale * squeezed(desk.base + lines, desk.least))
+    return np.float64(desk.scale * squeezed(desk.ground + lines, desk.least))
 
 
 @kernel(inline=True)
@@ -37,14 +37,14 @@ def heuristic_small(board: Packed, desk: Any, _weights: Weights) -> float:
     """Return the worth of a board with sides of up to four."""
     rows, columns = np.uint64(desk.rows), np.uint64(desk.columns)
     lines = lines_small(word_of(board), rows, columns, desk.worth_across, desk.worth_down)
-    return np.float64(desk.scale * squeezed(desk.base + np.float64(lines), desk.least))
+    return np.float64(desk.scale * squeezed(desk.ground + np.float64(lines), desk.least))
 
 
 @kernel
 def heuristic_cells(board: Int, desk: Any, _weights: Weights) -> float:
     """Return the worth of a board of any shape."""
     lines = lines_cells(desk.arena[board], desk.rows, desk.columns, desk.terms)
-    return np.float64(desk.scale * squeezed(desk.base + lines, desk.least))
+    return np.float64(desk.scale * squeezed(desk.ground + lines, desk.least))
 
 
 # --- networks ------------------------------------------------------------------------------------

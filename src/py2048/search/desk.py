@@ -84,7 +84,7 @@ DESK = np.dtype(
         ("known", np.int64),  # the largest rank that leaves know
         # The heuristic.
         ("scale", np.float64),
-        ("base", np.float64),
+        ("ground", np.float64),  # not "base", which every NumPy record has
         ("least", np.float64),
         ("terms", TERMS),
         ("worth_across", np.float32, (2, 1 << 16)),
@@ -221,7 +221,7 @@ def _set_heuristic(desk: Any, heuristic: Heuristic, rules: Rules) -> None:
     counts = terms.room.shape[1]
     desk.terms.room[:, :counts], desk.terms.merges[:, :counts] = terms.room, terms.merges
     desk.terms.costs[:], desk.terms.steepness[:] = terms.costs, terms.steepness
-    desk.scale, desk.base, desk.least = _scale(rules), terms.base, terms.least
+    desk.scale, desk.ground, desk.least = _scale(rules), terms.base, terms.least
     desk.won = desk.scale * (terms.base + WON)
     desk.known = RANKS - 1
     if is_packed(rules):
