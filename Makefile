@@ -24,7 +24,7 @@ play: $(VENV)/.ready-base ## open the game (ARGS="--rules 5x5" goes to the py204
 
 test: $(VENV)/.ready-dev ## run the tests (ARGS="-k board" chooses)
 	@scripts/system-packages test
-	$(PYTEST) -n $(JOBS) $(ARGS)
+	$(PYTEST) -n $(JOBS) --dist worksteal $(ARGS)
 
 test-slow: $(VENV)/.ready-dev ## run the tests that take minutes
 	@scripts/system-packages test
