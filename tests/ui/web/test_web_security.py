@@ -125,7 +125,7 @@ def test_a_body_that_never_ends_is_cut(web_server: WebServer) -> None:
 
 
 def test_requests_are_rationed(tmp_path: Path) -> None:
-    """One address gets 429 with the time to wait when it asks too often; health does not."""
+    """One address gets 429 with the time to wait when it asks too often; files are free."""
     with serving(tmp_path / "rationed", "--requests-rate", "2") as server:
         browser = Browser(server)
         answers = [browser.get("/about") for _ in range(30)]
@@ -133,6 +133,7 @@ def test_requests_are_rationed(tmp_path: Path) -> None:
         assert limited
         assert int(limited[0].headers["Retry-After"]) >= 1
         assert browser.get("/healthz").status == 200
+        assert browser.get("/themes.css").status == 200
 
 
 async def test_connections_of_one_address_are_counted(tmp_path: Path) -> None:

@@ -21,6 +21,9 @@ RECORDS_PATH = "/api/records/verify"
 BODY_PATIENCE = 10.0
 """Seconds within which a request's body must have come."""
 
+_UNCOUNTED = ("/healthz", "/readyz", "/static/", "/themes.css")
+"""Cheap to answer, and a class that opens the page at once asks for many of them."""
+
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -111,7 +114,7 @@ class Guard:
     def _checked(self, scope: Scope) -> ASGIApp:
         """Return who shall answer: the server, or a refusal."""
         headers = Headers(scope=scope)
-        if scope["path"] not in ("/healthz", "/readyz"):
+        if not scope["path"].startswith(_UNCOUNTED):
             wait = self._services.limits.requests.take(address_of(scope))
             if wait:
                 self._services.metrics.limited += 1
