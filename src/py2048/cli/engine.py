@@ -27,7 +27,7 @@ from py2048.rules.text import parse_changes
 def warm_up(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing.")] = False,
 ) -> int:
-    """Compile every kernel now, so that no game, training or environment waits for it later."""
+    """Compile the kernels of engine, environments and evaluations, so that none waits later."""
     from py2048 import _jit
 
     start = time.perf_counter()

@@ -10,7 +10,6 @@ neighbouring cells are moved together, so a tuple of six cells takes one to thre
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,7 +37,7 @@ from py2048.engine._packed_kernels import (
     transpose,
 )
 
-Code = Sequence[tuple[int, Sequence[tuple[int, int]]]]
+Code = tuple[tuple[int, tuple[tuple[int, int], ...]], ...]
 """For each tuple where its weights begin, and the shift and mask of each part of its index."""
 Words = NDArray[np.uint64]
 Boards = NDArray[np.uint64]
@@ -248,7 +247,7 @@ def indexer_4x4(tuples: Code) -> Any:
     return indices
 
 
-def tuple_indexer(first: int, parts: Sequence[tuple[int, int]]) -> Any:
+def tuple_indexer(first: int, parts: tuple[tuple[int, int], ...]) -> Any:
     """Return the kernel that finds the weight of one tuple on an image of a board."""
     index_of: Any = None
     for shift, mask in parts:

@@ -24,14 +24,12 @@ from py2048.engine.packed import line_table
 from py2048.errors import BoardError, WeightsError
 from py2048.evaluation import _value_kernels as kernels
 from py2048.evaluation._cell_ntuple_kernels import CellSpace
-from py2048.evaluation._ntuple_kernels import PackedSpace
+from py2048.evaluation._ntuple_kernels import Code, PackedSpace
 from py2048.evaluation.layout import Layout, Tuple
 from py2048.rules import BoardSum, MergePoints, Merging, Rules
 
 Weights = NDArray[np.float32]
 Space = PackedSpace | CellSpace
-
-Code = tuple[tuple[int, tuple[tuple[int, int], ...]], ...]
 
 NEVER = np.int64(2**62)
 """More points than any slide gains."""

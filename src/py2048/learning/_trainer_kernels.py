@@ -1,6 +1,6 @@
 """The kernels that train, built for each kind of board and each kind of weight record.
 
-They are built when first asked for: a training uses one of six.
+They are built when first asked for: on 4x4 boards for one network, else one of four for all.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from py2048._jit import kernel
 from py2048.engine._packed_kernels import tile_sum
 from py2048.evaluation import _cell_ntuple_kernels as cells
 from py2048.evaluation import _ntuple_kernels as packed
+from py2048.evaluation._ntuple_kernels import Code
 from py2048.evaluation._value_kernels import rater, value_at
-from py2048.evaluation.ntuple import Code
 from py2048.learning._td_kernels import gamer, starter, trainer, updater
 
 _ONE = np.int64(1)
