@@ -16,10 +16,12 @@ from py2048.game import Game
 from py2048.rules import Rules, get_rules
 
 
-def played(rules: Rules, board: Board, seed: int, first: Direction | None) -> tuple[int, int]:
+def played(
+    rules: Rules, board: Board, seed: int, first: Direction | None, moves: int = 10**9
+) -> tuple[int, int]:
     """Play a random game in plain Python; return the points and the number of turns."""
     game, key = Game(rules, seed=seed, board=board), rng.key_of(seed)
-    while not game.is_over:
+    while not game.is_over and game.ply < moves:
         legal = game.legal_directions()
         bits = rng.draw(key, (game.ply - 1) % 2**64) >> 32 & 0xFFFF
         chosen = legal[bits * len(legal) >> 16]
@@ -47,6 +49,29 @@ def test_rollouts_are_random_games(name: str, is_forced: bool) -> None:
         for k in range(5):
             expected = played(rules, board, rng.derive_seed(3, 5 * i + k), first)
             assert (result.scores[i, k], result.plies[i, k]) == expected
+
+
+@pytest.mark.parametrize("moves", [1, 7, 100])
+def test_games_can_be_left_off(moves: int) -> None:
+    """A game that is left off after some turns is the beginning of the whole game."""
+    rules = get_rules("classic")
+    boards = [Game(rules, seed=seed).board for seed in range(3)]
+    given = [exponents_of(board.rows) for board in boards]
+    stopped = rollouts(rules, given, 400, seed=9, moves=moves)
+    whole = rollouts(rules, given, 400, seed=9)
+    assert np.array_equal(stopped.plies, np.minimum(whole.plies, moves))
+    ended = whole.plies <= moves
+    assert np.array_equal(stopped.scores[ended], whole.scores[ended])
+    for i, k in [(0, 0), (1, 17), (2, 399)]:
+        seed = rng.derive_seed(9, 400 * i + k)
+        assert stopped.scores[i, k] == played(rules, boards[i], seed, None, moves)[0]
+
+
+def test_large_boards_need_a_last_move() -> None:
+    """Random games on 8x8 boards, which hardly ever end, can be left off."""
+    rules = get_rules("8x8")
+    board = exponents_of(Game(rules, seed=1).board.rows)
+    assert (rollouts(rules, [board], 20, moves=50).plies == 50).all()
 
 
 def test_threads_change_nothing() -> None:
@@ -104,5 +129,7 @@ def test_nonsense_is_refused() -> None:
         rollouts(rules, boards, 1, directions=[0, 7])
     with pytest.raises(ValueError, match="-1"):
         rollouts(rules, boards, -1)
+    with pytest.raises(ValueError, match="moves must be 1 or more, not 0"):
+        rollouts(rules, boards, 1, moves=0)
     with pytest.raises(ValueError, match="1 or more, not 0"):
         random_games(rules, 0)

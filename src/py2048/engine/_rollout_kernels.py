@@ -46,6 +46,8 @@ FORCED = OVER
 
 INVERSE = np.uint64(pow(int(GOLDEN), -1, 2**64))
 IDLE = np.int64(-1)
+ENDLESS = np.int64(2**62)
+"""More turns than any game has."""
 
 
 @kernel(inline=True)
@@ -86,6 +88,19 @@ def force_first(flags: Bytes) -> None:
         flags[FORCED + lane] = EMPTY
 
 
+@kernel
+def stop_due(flags: Bytes, ends: Longs, clock: Int, moves: Int) -> np.int64:
+    """End the games that have had all their turns; return after which turn the next ones end."""
+    due = np.int64(clock + moves)
+    for number in range(WIDTH):
+        lane = np.uint64(number)
+        if ends[lane] <= clock:
+            flags[LEGAL + lane] = EMPTY
+        else:
+            due = min(due, ends[lane])
+    return np.int64(due)
+
+
 @kernel(inline=True)
 def note_result(
     lane: np.uint64, job: Int, seed: np.uint64, scores: Longs, plies: Longs, space: Workspace
@@ -100,9 +115,9 @@ def rollout_arguments() -> tuple[Any, ...]:
     """Return arguments of `rollout`, to compile it for."""
     rules = Rules("classic")
     boards, numbers = np.zeros((1, rules.cells), np.uint8), np.zeros(LANES, np.int64)
-    given = (np.uint64(0), boards, boards[0], numbers, numbers, numbers)
+    given = (np.uint64(0), boards, boards[0], numbers, numbers, numbers, numbers)
     arrays = np.zeros(LANES, np.int32), Workspace.of(rules), RuleArrays.of(rules)
-    return 0, 1, 1, *given, *arrays
+    return 0, 1, 1, ENDLESS, *given, *arrays
 
 
 def make_rollout(turn: Callable[..., None]) -> Any:
@@ -113,12 +128,14 @@ def make_rollout(turn: Callable[..., None]) -> Any:
         first: Int,
         end: Int,
         count: Int,
+        moves: Int,
         seed: np.uint64,
         boards: Bytes,
         firsts: Bytes,
         scores: Longs,
         plies: Longs,
         jobs: Longs,
+        ends: Longs,
         rewards: NDArray[np.int32],
         space: Workspace,
         rules: RuleArrays,
@@ -129,28 +146,34 @@ def make_rollout(turn: Callable[..., None]) -> Any:
             first: the first job.
             end: the job after the last.
             count: how many games to play from each board; job ``j`` plays from ``j // count``.
+            moves: how many turns a game has at most, or `ENDLESS`.
             seed: the seed of the series; job ``j`` has the seed ``derive_seed(seed, j)``.
             boards: uint8 `[m, cells]`.
             firsts: one more than the first direction from each board, 0 for a random one.
             scores: int64 `[m * count]`, receives the points gained.
             plies: int64 `[m * count]`, receives the number of turns.
             jobs: int64 `[LANES]`, room for the job of each lane.
+            ends: int64 `[LANES]`, room for the turn of this call after which each game stops.
             rewards: int32 `[LANES]`, room for the points of a turn.
             space: a workspace.
             rules: the rules.
         """
         following, playing = np.int64(first), np.int64(0)
         space.flags[:] = EMPTY
+        clock, due = np.int64(0), np.int64(moves)
         for number in range(WIDTH):
             lane = np.uint64(number)
             job = take_job(lane, following, end, count, seed, boards, firsts, space, rules)
-            jobs[lane] = job if job < end else IDLE
+            jobs[lane], ends[lane] = job if job < end else IDLE, moves
             playing += np.int64(job < end)
             following = np.int64(min(job + 1, end))
         while playing:
             choose(space.flags, space.halves)
             force_first(space.flags)
             turn(space, rewards, rules)
+            clock += 1
+            if clock >= due:
+                due = stop_due(space.flags, ends, clock, moves)
             over = find_over(space.flags, space.halves)
             for index in range(np.uint64(over)):
                 lane = np.uint64(space.halves[FOUND + index])
@@ -158,7 +181,7 @@ def make_rollout(turn: Callable[..., None]) -> Any:
                     continue
                 note_result(lane, jobs[lane], seed, scores, plies, space)
                 job = take_job(lane, following, end, count, seed, boards, firsts, space, rules)
-                jobs[lane] = job if job < end else IDLE
+                jobs[lane], ends[lane] = job if job < end else IDLE, clock + moves
                 playing -= np.int64(job >= end)
                 following = np.int64(min(job + 1, end))
 

@@ -51,9 +51,10 @@ def rollouts(
     *,
     seed: int = 0,
     directions: ArrayLike | None = None,
+    moves: int | None = None,
     threads: int | None = None,
 ) -> Rollouts:
-    """Play `count` random games to their end from each of `m` positions.
+    """Play `count` random games from each of `m` positions.
 
     Each turn is a random legal direction, all equally likely. Game ``k`` from board ``i`` draws
     from the seed ``derive_seed(seed, i * count + k)``, and so does not depend on `threads`. The
@@ -65,18 +66,22 @@ def rollouts(
         count: how many games from each.
         seed: a whole number from 0 to 2**64 - 1.
         directions: the first direction from each board, `[m]`, each legal; by default random.
+        moves: after how many turns a game stops; by default at its end, which on large boards is
+            out of reach: random games on 8x8 have millions of turns.
         threads: how many threads may work; by default one for each processor.
 
     Raises:
         BoardError: if the boards do not fit the rules.
         DirectionError: if `directions` are no directions.
-        ValueError: if `count` is negative.
+        ValueError: if `count` is negative, or `moves` less than 1.
     """
     exponents = checked_boards(boards, rules)
     if exponents.ndim != 3 or rules.cells > MAX_CELLS:
         raise BoardError(f"give boards [m, rows, columns] of at most {MAX_CELLS} cells each")
     if count < 0:
         raise ValueError(f"count must be 0 or more, not {count}")
+    if moves is not None and moves < 1:
+        raise ValueError(f"moves must be 1 or more, not {moves}")
     flat = np.ascontiguousarray(exponents.reshape(-1, rules.cells))
     firsts = np.zeros(len(flat), np.uint8)
     if directions is not None:
@@ -88,12 +93,14 @@ def rollouts(
         kernel = kernels.rollout_classic
     workers = min(threads or available_threads(), max(1, jobs // JOBS_PER_THREAD))
     arrays = RuleArrays.of(rules)
-    given = (count, np.uint64(rng.checked_seed(seed)), flat, firsts, scores, plies)
+    most = kernels.ENDLESS if moves is None else np.int64(moves)
+    given = (count, most, np.uint64(rng.checked_seed(seed)), flat, firsts, scores, plies)
     together(
         kernel,
         [
             (
-                *(*part, *given, np.zeros(LANES, np.int64), np.zeros(LANES, np.int32)),
+                *(*part, *given, np.zeros(LANES, np.int64), np.zeros(LANES, np.int64)),
+                np.zeros(LANES, np.int32),
                 *(Workspace.of(rules), arrays),
             )
             for part in shares(jobs, workers)

@@ -13,16 +13,24 @@ from py2048.game import Game
 from py2048.players.simple import best
 
 MAX_GAMES = 1_000_000
+USUAL_MOVES = 1000
+"""More than a random game has on boards of up to 5x5; on larger ones few would ever end."""
 
 
 class MonteCarloPlayer:
     """Plays many random games from each direction and takes the one with the highest mean."""
 
-    def __init__(self, games: int = 100, seed: int | None = None) -> None:
+    def __init__(
+        self, games: int = 100, moves: int = USUAL_MOVES, seed: int | None = None
+    ) -> None:
         if not 1 <= games <= MAX_GAMES:
             raise PlayerError(f"games must be 1 to {MAX_GAMES}, not {games}")
-        self.name = f"montecarlo:games={games}" + ("" if seed is None else f",seed={seed}")
-        self._games = games
+        if moves < 1:
+            raise PlayerError(f"moves must be 1 or more, not {moves}")
+        changed = {"moves": moves if moves != USUAL_MOVES else None, "seed": seed}
+        options = [f"{name}={value}" for name, value in changed.items() if value is not None]
+        self.name = ",".join([f"montecarlo:games={games}", *options])
+        self._games, self._moves = games, moves
         self._seed = random_seed() if seed is None else checked_seed(seed)
 
     def choose(self, game: Game) -> Direction:
@@ -45,6 +53,7 @@ class MonteCarloPlayer:
             count=self._games,
             seed=_seed_of(self._seed, board.tobytes()),
             directions=[direction.value for direction in legal],
+            moves=self._moves,
         )
         return dict(zip(legal, found.scores.mean(axis=1).tolist(), strict=True))
 

@@ -55,7 +55,7 @@ _UPPER = LINE << LINE_BITS
 # --- packed boards -------------------------------------------------------------------------------
 
 
-@kernel
+@kernel(borrows=True)
 def slide_exactly(board: Packed, direction: Int, desk: Any) -> tuple[Packed, np.int64]:
     """Slide a board that has, or is about to get, a tile above 32768."""
     low, high, points = slide_lines(
@@ -65,7 +65,7 @@ def slide_exactly(board: Packed, direction: Int, desk: Any) -> tuple[Packed, np.
     return (low, high), np.int64(points) if moved else np.int64(-1)
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def _checked(
     board: Packed, after: Word, points: Word, direction: Int, desk: Any
 ) -> tuple[Packed, np.int64]:
@@ -76,7 +76,7 @@ def _checked(
     return (after, ZERO), np.int64(-1) if after == board[0] else gained
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def _slide_both(word: Word, table: NDArray[np.uint64]) -> tuple[Word, Word, Word, Word]:
     """Slide the rows of a 4x4 board both ways; return both afterstates, then both points."""
     row0, row1 = table[word & LINE], table[(word >> LINE_BITS) & LINE]
@@ -92,7 +92,7 @@ def _slide_both(word: Word, table: NDArray[np.uint64]) -> tuple[Word, Word, Word
     return left, right, lefts << TWO, rights << TWO
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def slides_4x4(board: Packed, _level: Int, desk: Any) -> Any:
     """Slide a 4x4 board in every direction."""
     word = board[0]
@@ -106,7 +106,7 @@ def slides_4x4(board: Packed, _level: Int, desk: Any) -> Any:
     )
 
 
-@kernel(inline=True)
+@kernel(borrows=True)
 def _slide_small(board: Packed, direction: Int, desk: Any) -> tuple[Packed, np.int64]:
     after, points = slide_small(
         board[0],
@@ -119,7 +119,7 @@ def _slide_small(board: Packed, direction: Int, desk: Any) -> tuple[Packed, np.i
     return _checked(board, after, np.uint64(points), direction, desk)
 
 
-@kernel(inline=True)
+@kernel(borrows=True)
 def slides_small(board: Packed, _level: Int, desk: Any) -> Any:
     """Slide a board with sides of up to four in every direction."""
     return (
@@ -130,13 +130,13 @@ def slides_small(board: Packed, _level: Int, desk: Any) -> Any:
     )
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def word_of(board: Packed) -> Word:
     """Return the board in one word, in which ranks above 15 count as 15."""
     return board[0] | ((board[1] << NIBBLE) - board[1])
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def next_empty_packed(board: Packed, cell: Int, desk: Any) -> np.int64:
     """Return the first empty cell from `cell` on, or -1."""
     if cell > 15:
@@ -145,26 +145,26 @@ def next_empty_packed(board: Packed, cell: Int, desk: Any) -> np.int64:
     return np.int64(-1) if empty == ZERO else cell + np.int64(trailing_zeros(empty) >> TWO)
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def count_empty_packed(board: Packed, desk: Any) -> np.int64:
     """Return the number of empty cells."""
     return np.int64(popcount(empty_cells(word_of(board), desk.mask)))
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def with_tile_packed(board: Packed, cell: Int, rank: Word, _level: Int, _desk: Any) -> Packed:
     """Return the board with one more tile."""
     shift = np.uint64(4 * cell)
     return board[0] | (rank & RANKS) << shift, board[1] | (rank >> NIBBLE) << shift
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def name_of_packed(board: Packed, _desk: Any) -> Word:
     """Return a word that differs between boards; it is the board itself up to 32768."""
     return board[0] if board[1] == ZERO else board[0] ^ mix64(board[1])
 
 
-@kernel
+@kernel(borrows=True)
 def ranks_on_packed(board: Packed, desk: Any) -> Word:
     """Return a word with a bit for each rank on the board."""
     seen = ZERO
@@ -173,7 +173,7 @@ def ranks_on_packed(board: Packed, desk: Any) -> Word:
     return seen & ~ONE
 
 
-@kernel
+@kernel(borrows=True)
 def load_packed(cells: Cells, _slot: Int, desk: Any) -> Packed:
     """Return a board of ranks, uint8 `[cells]`."""
     low, high = ZERO, ZERO
@@ -184,7 +184,7 @@ def load_packed(cells: Cells, _slot: Int, desk: Any) -> Packed:
     return low, high
 
 
-@kernel
+@kernel(borrows=True)
 def store_packed(board: Packed, cells: Cells, desk: Any) -> None:
     """Write the ranks of a board."""
     for cell in range(desk.cells):
@@ -194,13 +194,13 @@ def store_packed(board: Packed, cells: Cells, desk: Any) -> None:
 # --- boards of any shape -------------------------------------------------------------------------
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def _copy(source: Int, target: Int, desk: Any) -> None:
     for cell in range(desk.cells):
         desk.arena[target, cell] = desk.arena[source, cell]
 
 
-@kernel(inline=True)
+@kernel(borrows=True)
 def _slide_cells(board: Int, direction: Int, level: Int, desk: Any) -> tuple[np.int64, np.int64]:
     slot = np.int64(SLOTS * level + 1 + direction)
     _copy(board, slot, desk)
@@ -210,7 +210,7 @@ def _slide_cells(board: Int, direction: Int, level: Int, desk: Any) -> tuple[np.
     return slot, np.int64(points)
 
 
-@kernel
+@kernel(borrows=True)
 def slides_cells(board: Int, level: Int, desk: Any) -> Any:
     """Slide a board in every direction, into the slots of its level."""
     return (
@@ -221,7 +221,7 @@ def slides_cells(board: Int, level: Int, desk: Any) -> Any:
     )
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def next_empty_cells(board: Int, cell: Int, desk: Any) -> np.int64:
     """Return the first empty cell from `cell` on, or -1."""
     for number in range(cell, desk.cells):
@@ -230,7 +230,7 @@ def next_empty_cells(board: Int, cell: Int, desk: Any) -> np.int64:
     return np.int64(-1)
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def count_empty_cells(board: Int, desk: Any) -> np.int64:
     """Return the number of empty cells."""
     count = np.int64(0)
@@ -239,7 +239,7 @@ def count_empty_cells(board: Int, desk: Any) -> np.int64:
     return count
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def with_tile_cells(board: Int, cell: Int, rank: Word, level: Int, desk: Any) -> np.int64:
     """Return the board of `level` that has one more tile."""
     slot = np.int64(SLOTS * level)
@@ -248,7 +248,7 @@ def with_tile_cells(board: Int, cell: Int, rank: Word, level: Int, desk: Any) ->
     return slot
 
 
-@kernel
+@kernel(borrows=True)
 def name_of_cells(board: Int, desk: Any) -> Word:
     """Return a word that differs between boards, with all but certainty."""
     name = ODD
@@ -258,7 +258,7 @@ def name_of_cells(board: Int, desk: Any) -> Word:
     return name
 
 
-@kernel
+@kernel(borrows=True)
 def ranks_on_cells(board: Int, desk: Any) -> Word:
     """Return a word with a bit for each rank on the board."""
     seen = ZERO
@@ -267,7 +267,7 @@ def ranks_on_cells(board: Int, desk: Any) -> Word:
     return seen & ~ONE
 
 
-@kernel
+@kernel(borrows=True)
 def load_cells(cells: Cells, slot: Int, desk: Any) -> np.int64:
     """Return a board of ranks, put into a slot."""
     for cell in range(desk.cells):
@@ -275,7 +275,7 @@ def load_cells(cells: Cells, slot: Int, desk: Any) -> np.int64:
     return np.int64(slot)
 
 
-@kernel
+@kernel(borrows=True)
 def store_cells(board: Int, cells: Cells, desk: Any) -> None:
     """Write the ranks of a board."""
     for cell in range(desk.cells):

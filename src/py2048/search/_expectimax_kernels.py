@@ -72,7 +72,7 @@ class Spawns(NamedTuple):
     following: Any
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def known_or_stuck(best: float) -> float:
     """Return the value of a board by that of its best move."""
     return best if best > NOTHING else STUCK
@@ -82,14 +82,14 @@ def afterstates(parts: Parts) -> Afterstates:
     """Return the kernels that rate an afterstate without looking further."""
     name_of, ranks_on, leaf_of = parts.name_of, parts.ranks_on, parts.leaf
 
-    @kernel(inline=True)
+    @kernel(inline=True, borrows=True)
     def is_won(after: Any, points: Int, desk: Any) -> bool:
         """Whether the slide that gained so many points ended the game."""
         if points < desk.target_points:
             return False
         return bool(ranks_on(after, desk) >= desk.target)
 
-    @kernel(inline=True)
+    @kernel(inline=True, borrows=True)
     def value(after: Any, desk: Any, weights: Weights) -> float:
         """Return the leaf's value of an afterstate, from the cache if it is there."""
         size = desk.cache_size
@@ -103,7 +103,7 @@ def afterstates(parts: Parts) -> Afterstates:
         desk.leaf_names[slot], desk.leaf_values[slot] = name, fresh
         return fresh
 
-    @kernel(inline=True)
+    @kernel(inline=True, borrows=True)
     def rated(after: Any, points: Int, desk: Any, weights: Weights) -> float:
         """Return the points of a slide and those to come, as the leaf sees them."""
         gain = desk.per_merged * points + desk.per_move
@@ -118,14 +118,14 @@ def spawns(parts: Parts) -> Spawns:
     """Return the kernels that tell on how many cells a tile may appear, and on which."""
     next_empty, count_empty = parts.next_empty, parts.count_empty
 
-    @kernel(inline=True)
+    @kernel(inline=True, borrows=True)
     def count(after: Any, desk: Any) -> np.int64:
         """Return the number of cells on which a tile may appear."""
         if desk.edge_length > 0:
             return np.int64(1)
         return np.int64(count_empty(after, desk))
 
-    @kernel(inline=True)
+    @kernel(inline=True, borrows=True)
     def first(after: Any, direction: Int, desk: Any) -> np.int64:
         """Return the first of those cells after a move in a direction."""
         for place in range(desk.edge_length):
@@ -134,7 +134,7 @@ def spawns(parts: Parts) -> Spawns:
                 return np.int64(cell)
         return np.int64(next_empty(after, np.int64(0), desk))
 
-    @kernel(inline=True)
+    @kernel(inline=True, borrows=True)
     def following(after: Any, cell: Int, desk: Any) -> np.int64:
         """Return the next of those cells, or -1."""
         if desk.edge_length > 0:
@@ -149,7 +149,7 @@ def last_nodes(parts: Parts, around: Spawns, rated: Any) -> tuple[Any, Any]:
     slides, with_tile, fetch = parts.slides, parts.with_tile, parts.fetch
     count, first, following = around
 
-    @kernel(inline=True)
+    @kernel(borrows=True)
     def choice(board: Any, level: Int, desk: Any, weights: Weights) -> float:
         """Return the value of a board one move ahead."""
         best, moves = NOTHING, slides(board, level, desk)
@@ -161,7 +161,7 @@ def last_nodes(parts: Parts, around: Spawns, rated: Any) -> tuple[Any, Any]:
                 best = max(best, rated(after, points, desk, weights))
         return known_or_stuck(best)
 
-    @kernel
+    @kernel(borrows=True)
     def last_chance(after: Any, direction: Int, level: Int, desk: Any, weights: Weights) -> float:
         """Return the mean value, one move ahead, of the boards that an afterstate becomes."""
         total = 0.0
@@ -180,12 +180,12 @@ def spawn_steps(around: Spawns) -> tuple[Any, Any]:
     """Return the kernels that go through all pairs of a cell and a tile that may appear there."""
     _, first, following = around
 
-    @kernel(inline=True)
+    @kernel(inline=True, borrows=True)
     def first_spawn(after: Any, direction: Int, desk: Any) -> tuple[np.int64, np.int64]:
         """Return the first cell and the number of the first tile."""
         return first(after, direction, desk), np.int64(0)
 
-    @kernel(inline=True)
+    @kernel(inline=True, borrows=True)
     def next_spawn(after: Any, cell: Int, number: Int, desk: Any) -> tuple[np.int64, np.int64]:
         """Return the cell and the tile's number that follow; the cell is -1 after the last."""
         if number + 1 < desk.tiles:
@@ -199,7 +199,7 @@ def memory(parts: Parts) -> tuple[Any, Any]:
     """Return the kernels that name and keep the values of chance nodes."""
     name_of = parts.name_of
 
-    @kernel(inline=True)
+    @kernel(inline=True, borrows=True)
     def entry_of(after: Any, direction: Int, depth: Int, left: Int, desk: Any) -> Word:
         """Return the name under which the value of a chance node is kept."""
         tag = desk.generation << 24 | np.int64(left) << 8 | np.int64(depth) << 2
@@ -207,7 +207,7 @@ def memory(parts: Parts) -> tuple[Any, Any]:
             tag |= np.int64(direction)
         return mix64(name_of(after, desk) ^ mix64(np.uint64(tag)))
 
-    @kernel(inline=True)
+    @kernel(inline=True, borrows=True)
     def keep(slot: Word, entry: Word, value: float, desk: Any) -> None:
         """Keep a value, if the search has not been given up below it."""
         if desk.nodes <= desk.budget:
@@ -224,7 +224,7 @@ def chance_node(parts: Parts, known: Afterstates, around: Spawns) -> Any:
     entry_of, keep = memory(parts)
     chance: Any = None  # `mean_value` under the name by which it calls itself
 
-    @kernel
+    @kernel(borrows=True)
     def mean_value(
         after: Any, direction: Int, depth: Int, left: Int, level: Int, desk: Any, weights: Weights
     ) -> float:
@@ -280,7 +280,7 @@ def chance_node(parts: Parts, known: Afterstates, around: Spawns) -> Any:
     return chance
 
 
-@kernel
+@kernel(borrows=True)
 def lower(cells: NDArray[np.uint8], known: Int) -> bool:
     """Rename the tiles of a board whose largest rank is above `known`; return whether it did.
 
@@ -309,7 +309,7 @@ def viewer(parts: Parts) -> Any:
     """Return the kernel that makes a board known to the leaves."""
     ranks_on, load, store = parts.ranks_on, parts.load, parts.store
 
-    @kernel
+    @kernel(borrows=True)
     def view(board: Any, desk: Any) -> Any:
         """Return a board as its leaves know it."""
         if ranks_on(board, desk) >> np.uint64(desk.known) <= ONE:
@@ -326,7 +326,7 @@ def chooser(parts: Parts, known: Afterstates, around: Spawns) -> Any:
     slides, fetch, is_won, value = parts.slides, parts.fetch, known.is_won, known.value
     view, chance = viewer(parts), chance_node(parts, known, around)
 
-    @kernel
+    @kernel(borrows=True)
     def choose(
         board: Any,
         only: Int,

@@ -25,14 +25,14 @@ ZERO, ONE = np.uint64(0), np.uint64(1)
 # --- the heuristic -------------------------------------------------------------------------------
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def heuristic_4x4(board: Packed, desk: Any, _weights: Weights) -> float:
     """Return the worth of a 4x4 board."""
     lines = np.float64(lines_4x4(word_of(board), desk.worth_across))
     return np.float64(desk.scale * squeezed(desk.ground + lines, desk.least))
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def heuristic_small(board: Packed, desk: Any, _weights: Weights) -> float:
     """Return the worth of a board with sides of up to four."""
     rows, columns = np.uint64(desk.rows), np.uint64(desk.columns)
@@ -40,7 +40,7 @@ def heuristic_small(board: Packed, desk: Any, _weights: Weights) -> float:
     return np.float64(desk.scale * squeezed(desk.ground + np.float64(lines), desk.least))
 
 
-@kernel
+@kernel(borrows=True)
 def heuristic_cells(board: Int, desk: Any, _weights: Weights) -> float:
     """Return the worth of a board of any shape."""
     lines = lines_cells(desk.arena[board], desk.rows, desk.columns, desk.terms)
@@ -50,7 +50,7 @@ def heuristic_cells(board: Int, desk: Any, _weights: Weights) -> float:
 # --- networks ------------------------------------------------------------------------------------
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def first_weight(seen: Word, desk: Any) -> Word:
     """Return where the weights of the stage of a board begin."""
     first = ZERO
@@ -60,7 +60,7 @@ def first_weight(seen: Word, desk: Any) -> Word:
     return first
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def index_of(image: Word, number: Int, first: Word, desk: Any) -> Word:
     """Return the index of the weight that a tuple finds on an image of a packed board."""
     index = first
@@ -81,7 +81,7 @@ def network_on_4x4(code: Code) -> tuple[Any, Any]:
         index_of = tuple_indexer(first, parts)
         add_image, ask_image = _adder(index_of, add_image), _asker(index_of, ask_image)
 
-    @kernel(inline=True, fastmath=True, borrows=True)
+    @kernel(fastmath=True, borrows=True)
     def network(board: Packed, desk: Any, weights: Weights) -> float:
         """Return the points that a network expects after an afterstate."""
         begin = first_weight(ranks_on_packed(board, desk), desk) if desk.stages else ZERO
@@ -92,7 +92,7 @@ def network_on_4x4(code: Code) -> tuple[Any, Any]:
         four = add_image(g, begin, weights) + add_image(h, begin, weights)
         return np.float64((one + two) + (three + four))
 
-    @kernel(inline=True, borrows=True)
+    @kernel(borrows=True)
     def fetch(board: Packed, desk: Any, weights: Weights) -> None:
         """Ask for the weights that `network` reads."""
         begin = first_weight(ranks_on_packed(board, desk), desk) if desk.stages else ZERO
@@ -151,7 +151,7 @@ def fetch_nothing(_board: Any, _desk: Any, _weights: Weights) -> None:
     """Ask for nothing: what a leaf reads is near enough."""
 
 
-@kernel
+@kernel(borrows=True)
 def network_small(board: Packed, desk: Any, weights: Weights) -> float:
     """Return the points that a network expects after an afterstate."""
     begin = first_weight(ranks_on_packed(board, desk), desk) if desk.stages else ZERO
@@ -165,7 +165,7 @@ def network_small(board: Packed, desk: Any, weights: Weights) -> float:
     return np.float64(value)
 
 
-@kernel
+@kernel(borrows=True)
 def network_cells(board: Int, desk: Any, weights: Weights) -> float:
     """Return the points that a network expects after an afterstate."""
     begin = first_weight(ranks_on_cells(board, desk), desk) if desk.stages else ZERO

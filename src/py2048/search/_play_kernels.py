@@ -36,7 +36,7 @@ def mover(parts: Parts, known: Afterstates, around: Spawns) -> Any:
     slides, with_tile, is_won = parts.slides, parts.with_tile, known.is_won
     count, first, following = around
 
-    @kernel(inline=True)
+    @kernel(inline=True, borrows=True)
     def spawned(after: Any, direction: Int, word: Word, desk: Any) -> Any:
         """Return the board that the draw `word` makes of an afterstate."""
         cell = first(after, direction, desk)
@@ -47,7 +47,7 @@ def mover(parts: Parts, known: Afterstates, around: Spawns) -> Any:
                 cell = following(after, cell, desk)
         return with_tile(after, cell, rank, FIRST, desk)
 
-    @kernel
+    @kernel(borrows=True)
     def made(board: Any, best: Int, state: NDArray[np.int64], key: Word, desk: Any) -> Any:
         """Make a legal move; return the board after the spawn."""
         moves = slides(board, FIRST, desk)
@@ -67,7 +67,7 @@ def build(parts: Parts) -> Any:
     known, around = afterstates(parts), spawns(parts)
     choose, made = chooser(parts, known, around), mover(parts, known, around)
 
-    @kernel
+    @kernel(borrows=True)
     def play(
         cells: Cells,
         state: NDArray[np.int64],
