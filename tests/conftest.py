@@ -13,6 +13,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+# Most of a first run is compiling, which takes two thirds of the time with fewer optimisations.
+# The tests of conformance ask for all of them.
+os.environ.setdefault("NUMBA_OPT", "1")
+
 # The first call of a compiled kernel may take seconds, so no example has a deadline. A run that
 # decides whether a change lands tries the same examples each time; others look for new ones.
 settings.register_profile("py2048", deadline=None, derandomize=bool(os.environ.get("CI")))

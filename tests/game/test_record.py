@@ -235,14 +235,15 @@ def test_a_failed_save_leaves_the_old_file(tmp_path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o644
 
 
-def test_a_long_record_loads_and_verifies() -> None:
-    """120,000 plies, as many as a game to 131072 has, are read and replayed."""
+@pytest.mark.parametrize("plies", [20_000, pytest.param(120_000, marks=pytest.mark.slow)])
+def test_a_long_record_loads_and_verifies(plies: int) -> None:
+    """Tens of thousands of plies, as many as a game to 131072 has, are read and replayed."""
     # On one long row with each new 2 at its end, left is legal for ever.
     rules = get_rules("classic", rows=1, columns=24)
     game = Game(rules, board=Board.empty(1, 24).with_tile((0, 23), 2), seed=1)
-    for _ in range(120_000):
+    for _ in range(plies):
         game.play(Direction.LEFT, spawn=Spawn(2, (0, 23)))
     record = Record.from_json(game.record().to_json())
     record.verify()
-    assert record.plies == 120_000
-    assert game.board.max_tile == 131072
+    assert record.plies == plies
+    assert game.board.max_tile == 1 << plies.bit_length()

@@ -20,9 +20,7 @@ USUAL_MOVES = 1000
 class MonteCarloPlayer:
     """Plays many random games from each direction and takes the one with the highest mean."""
 
-    def __init__(
-        self, games: int = 100, moves: int = USUAL_MOVES, seed: int | None = None
-    ) -> None:
+    def __init__(self, games: int = 100, moves: int = USUAL_MOVES, seed: int | None = None) -> None:
         if not 1 <= games <= MAX_GAMES:
             raise PlayerError(f"games must be 1 to {MAX_GAMES}, not {games}")
         if moves < 1:
