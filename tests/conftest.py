@@ -14,7 +14,7 @@ import pytest
 from hypothesis import settings
 
 # Most of a first run is compiling, which takes two thirds of the time with fewer optimisations.
-# The tests of conformance ask for all of them.
+# The test of conformance asks for all of them.
 os.environ.setdefault("NUMBA_OPT", "1")
 
 # The first call of a compiled kernel may take seconds, so no example has a deadline. A run that
@@ -41,9 +41,13 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     """Free the windows of a test in the thread that opened them.
 
     Tk aborts the process if a thread of a later test happens to be the one that collects them.
+    What was there before the test, a compiler among it, is left out: it takes most of a second.
     """
+    is_gui = item.get_closest_marker("gui")
+    if is_gui:
+        gc.freeze()
     result = yield
-    if item.get_closest_marker("gui"):
+    if is_gui:
         gc.collect()
     return result
 

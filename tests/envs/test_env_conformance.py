@@ -15,7 +15,7 @@ def exercise(**environment: str) -> str:
     source = Path(__file__).parents[2] / "src"
     return subprocess.run(
         [sys.executable, str(Path(__file__).parent / "exercise.py")],
-        env=os.environ | {"PYTHONPATH": str(source), "NUMBA_OPT": "3"} | environment,
+        env=os.environ | {"PYTHONPATH": str(source)} | environment,
         capture_output=True,
         text=True,
         check=True,

@@ -17,6 +17,8 @@ from py2048 import Board, Direction, Game, Rules, get_rules, make_player
 from py2048._jit import plain_form
 from py2048.errors import BoardError, PlayerError, WeightsError
 from py2048.evaluation import _ntuple_kernels as kernels
+from py2048.evaluation import _steps_kernels as steps_kernels
+from py2048.evaluation import weights
 from py2048.evaluation.layout import Layout, parse_tuples
 from py2048.evaluation.ntuple import Network, code_of
 from py2048.evaluation.weights import header_of, load, save, save_packed
@@ -355,3 +357,17 @@ def test_tailored_indices_are_those_of_the_tables(
     by_tables, by_code = both_indexers(low, high)
     assert by_code == by_tables
     assert len(set(by_code)) > 1 or low in (0, 2**64 - 1)
+
+
+@given(st.lists(st.tuples(st.integers(-(2**15), 2**15 - 1), st.integers(-(2**15), 2**15 - 1))))
+def test_changes_are_the_same_compiled_and_in_numpy(pairs: list[tuple[int, int]]) -> None:
+    """Numbers before and after, of any sign and however far apart, are told by their changes."""
+    before, after = np.array(pairs, np.int16).reshape(-1, 2).T.copy()
+    change = after - before
+    zigzag = ((change << 1) ^ (change >> 15)).view(np.uint16)[change != 0]
+    parts = np.packbits(change != 0), *(zigzag >> s & 0xFF for s in (0, 8))
+    given = [part.astype(np.uint8) for part in parts]
+    for add in (weights.add_changes, steps_kernels.add_changes, steps_kernels.add_changes.py_func):
+        found = before.copy()
+        add(*given, found)
+        assert np.array_equal(found, after)

@@ -292,7 +292,7 @@ for name, board in [
     ("3x3", "2 4 . / 8 16 2 / 2 4 8"),
     ("cits1401", "2 4 2 4 2 / 4 8 16 2 4 / 2 . . 4 2 / 8 4 2 16 4 / 2 8 4 2 8"),
 ]:
-    for limits in Limits(2), Limits(3, cutoff=0.05):
+    for limits in Limits(2), Limits(3, cutoff=0.2):
         print(*(f"{value:.4f}" for value in
             Searcher(get_rules(name), limits=limits, table=256).rate(Board.parse(board)).values()))
 """

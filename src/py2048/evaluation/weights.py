@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from py2048._jit import IS_PLAIN
 from py2048.errors import RulesError, WeightsError
+from py2048.evaluation import _steps_kernels as kernels
 from py2048.evaluation.archive import Archive, open_archive, write_archive
 from py2048.evaluation.layout import Layout
 from py2048.evaluation.ntuple import Network, essence
@@ -81,7 +83,8 @@ def save_packed(
     steps = quantised(network, step, prune)
     header = {**_header(network, PACKED, numbers), "step": step, "prune": prune}
     arrays = _packed(steps[numbers], numbers)
-    write_archive(Path(path), KIND, header, arrays, compression=zipfile.ZIP_LZMA)
+    # LZMA makes files 3 % smaller that take seven times as long to read.
+    write_archive(Path(path), KIND, header, arrays, compression=zipfile.ZIP_DEFLATED)
     weights = _points(steps, step).reshape(-1)
     return Network(network.layout, network.rules, weights, network.history)
 
@@ -101,7 +104,11 @@ def quantised(network: Network, step: float, prune: float = 0.0) -> Steps:
 
 
 def _points(steps: Steps, step: float) -> NDArray[np.float32]:
-    return np.multiply(steps, np.float32(step), dtype=np.float32)
+    if IS_PLAIN:
+        return np.multiply(steps, np.float32(step), dtype=np.float32)
+    points = np.empty(steps.shape, np.float32)
+    kernels.write_points(steps.reshape(-1), np.float32(step), points.reshape(-1))
+    return points
 
 
 def _packed(steps: Steps, numbers: Sequence[int]) -> Iterator[tuple[str, NDArray[Any]]]:
@@ -172,14 +179,21 @@ def _unpacked(archive: Archive, layout: Layout, held: Sequence[int]) -> Steps:
     for row, number in enumerate(held):
         used = _part(archive, f"stage{number}/used", (-(-layout.size // 8),))
         low, high = (_part(archive, f"stage{number}/{name}") for name in ("low", "high"))
-        bits = np.unpackbits(used, count=layout.size)
-        if not np.count_nonzero(bits) == low.size == high.size:
-            raise WeightsError(f"{archive.path} is damaged: stage {number} has the wrong size")
-        zigzag = low.astype(np.uint16) | high.astype(np.uint16) << 8
-        steps[row, bits.view(np.bool_)] = ((zigzag >> 1) ^ (0 - (zigzag & 1))).view(np.int16)
         if row:
-            steps[row] += steps[row - 1]
+            steps[row] = steps[row - 1]
+        if not np.bitwise_count(used).sum() == low.size == high.size:
+            raise WeightsError(f"{archive.path} is damaged: stage {number} has the wrong size")
+        (add_changes if IS_PLAIN else kernels.add_changes)(used, low, high, steps[row])
     return steps
+
+
+def add_changes(
+    used: NDArray[np.uint8], low: NDArray[np.uint8], high: NDArray[np.uint8], steps: Steps
+) -> None:
+    """Do what the kernel does, in NumPy: quick enough where kernels are not compiled."""
+    zigzag = low.astype(np.uint16) | high.astype(np.uint16) << 8
+    bits = np.unpackbits(used, count=steps.size).view(np.bool_)
+    steps[bits] += ((zigzag >> 1) ^ (0 - (zigzag & 1))).view(np.int16)
 
 
 def _part(archive: Archive, name: str, shape: tuple[int, ...] | None = None) -> NDArray[Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import os
 import shutil
 import subprocess
@@ -30,7 +29,6 @@ Cell = tuple[int, int]
 
 @pytest.fixture
 def app(display: str) -> Iterator[App]:
-    gc.collect()  # here and now, because Tk's objects must not be collected by a planner's thread
     window = App(seed=1)
     window.update()
     window.focus_force()
