@@ -10,28 +10,42 @@ import sys
 import pexpect
 import pytest
 
-from py2048 import _jit
+from py2048 import Game, _jit, get_rules, make_player
 from py2048.cli import main
 from py2048.engine.perft import GOLDEN
 from py2048.engine.rollouts import random_games
-from py2048.rules import get_rules
+from py2048.learning import Plan, Trainer
+from py2048.players.warming import uses
 
 
 @pytest.mark.timeout(600)  # the first on a machine compiles everything
 def test_warm_up_prints_a_line_for_each_form(capsys: pytest.CaptureFixture[str]) -> None:
-    """Without a terminal there is a plain line for each, and the folder at the end."""
+    """Without a terminal there is a plain line for each, and the folder at the end.
+
+    Afterwards a search and a training find all their kernels.
+    """
     assert main(["warm-up"]) == 0
     *lines, last = capsys.readouterr().out.splitlines()
-    forms = sum(len(item.warm_forms) for item in _jit.kernels().values())
+    forms = len(uses()) + sum(len(item.warm_forms) for item in _jit.kernels().values())
     assert [line.split()[0] for line in lines] == [f"{n}/{forms}" for n in range(1, forms + 1)]
     assert any("engine._batch_kernels.advance" in line for line in lines)
+    assert any("expectimax under 3x3" in line for line in lines)
     assert last.startswith(f"{forms} compiled forms ready after ")
-    assert str(_jit.cache_directory()) in last
+    folder = _jit.cache_directory()
+    assert folder is not None
+    assert str(folder) in last
+    ready = set(folder.iterdir())
+    make_player("expectimax").rate(Game(get_rules("classic"), seed=1))
+    Trainer(Plan()).prepare()
+    assert {path for path in set(folder.iterdir()) - ready if path.suffix == ".kernel"} == set()
 
 
 @pytest.mark.timeout(600)
-def test_warm_up_can_be_quiet(capsys: pytest.CaptureFixture[str]) -> None:
+def test_warm_up_can_be_quiet(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With --quiet nothing is printed."""
+    monkeypatch.setattr("py2048.players.warming.uses", list)
     assert main(["warm-up", "--quiet"]) == 0
     assert capsys.readouterr().out == ""
 

@@ -27,7 +27,7 @@ from __future__ import annotations
 import importlib
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, overload
@@ -54,6 +54,9 @@ Progress = Callable[[int, int, str], None]
 
 Example = Callable[[], tuple[Any, ...]]
 """Returns arguments of a kernel."""
+
+Use = tuple[str, Callable[[], object]]
+"""Something that compiles kernels made for it when it is called, and its name."""
 
 IS_PLAIN = os.environ.get("PY2048_JIT") == "0" or os.environ.get("NUMBA_DISABLE_JIT") == "1"
 """Whether kernels run as plain Python in this process."""
@@ -192,20 +195,34 @@ def kernels() -> dict[str, Any]:
     return dict(sorted(_registry.items()))
 
 
-def warm_up(progress: Progress | None = None) -> int:
+def warm_up(progress: Progress | None = None, uses: Sequence[Use] = ()) -> int:
     """Compile every kernel for its declared arguments, or load it from the cache.
 
-    Returns the number of compiled forms. `progress` is called before each and at the end.
+    Args:
+        progress: called before each and at the end.
+        uses: called at last, for kernels that are made only when they are used.
+
+    Returns:
+        the number of compiled forms and uses.
     """
-    jobs = [(name, item, form) for name, item in kernels().items() for form in item.warm_forms]
-    for done, (name, item, form) in enumerate(jobs):
+    declared = [
+        (name, lambda item=item, form=form: _compile(item, form))
+        for name, item in kernels().items()
+        for form in item.warm_forms
+    ]
+    jobs: list[Use] = [*declared, *uses]
+    for done, (name, job) in enumerate(jobs):
         if progress is not None:
             progress(done, len(jobs), name)
         if not IS_PLAIN:
-            item.compile(form if isinstance(form, str) else _types_of(form()))
+            job()
     if progress is not None:
         progress(len(jobs), len(jobs), "")
     return len(jobs)
+
+
+def _compile(item: Any, form: str | Example) -> None:
+    item.compile(form if isinstance(form, str) else _types_of(form()))
 
 
 def _types_of(arguments: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""``warm-up``, ``perft`` and ``rollouts``: the compiled engine made ready and checked."""
+"""``warm-up``, ``perft`` and ``rollouts``: what is compiled made ready, and checked."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from py2048.rules.text import parse_changes
 def warm_up(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing.")] = False,
 ) -> int:
-    """Compile the kernels of engine, environments and evaluations, so that none waits later."""
+    """Compile everything now, so that no game, hint or training waits for it later."""
     from py2048 import _jit
 
     start = time.perf_counter()
@@ -43,6 +43,7 @@ def _warm_with_bar() -> int:
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     from py2048 import _jit
+    from py2048.players.warming import uses
 
     columns = TextColumn("{task.completed}/{task.total}"), BarColumn(), TimeElapsedColumn()
     with Progress(*columns, TextColumn("{task.description}"), transient=True) as progress:
@@ -50,18 +51,20 @@ def _warm_with_bar() -> int:
         return _jit.warm_up(
             lambda done, total, name: progress.update(
                 task, completed=done, total=total, description=_short(name)
-            )
+            ),
+            uses(),
         )
 
 
 def _warm_with_lines(quiet: bool) -> int:
     from py2048 import _jit
+    from py2048.players.warming import uses
 
     def say(done: int, total: int, name: str) -> None:
         if name and not quiet:
             print(f"{done + 1}/{total} {_short(name)}", flush=True)
 
-    return _jit.warm_up(say)
+    return _jit.warm_up(say, uses())
 
 
 def _short(name: str) -> str:

@@ -26,7 +26,7 @@ class SearchPlayer:
     """Plays the best move of a search.
 
     The first search on a kind of board has to be compiled, once on a machine, which takes some
-    seconds: ask in a thread of its own where somebody waits.
+    seconds: ask in a thread of its own where somebody waits, or run ``py2048 warm-up`` before.
 
     Args:
         name: the spec of the player.
