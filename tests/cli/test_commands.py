@@ -97,16 +97,21 @@ def test_watch_plays_several_games(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_without_a_terminal_the_game_is_one_to_watch() -> None:
     """``py2048 | cat`` prints a computer game as it goes, as long as somebody reads."""
-    bare = [sys.executable, "-m", "py2048"]
     with subprocess.Popen(
-        bare, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
-    ) as game:
-        assert game.stdout is not None
-        printed = [game.stdout.readline() for _ in range(30)]
+        [sys.executable, "-m", "py2048"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        printed = [process.stdout.readline() for _ in range(30)]
+        process.stdout.close()
+        assert process.stderr.read() == ""
     assert printed[0].startswith("New game, 4 by 4.")
     assert all(". Score " in line for line in printed)
     assert "\x1b" not in "".join(printed)
-    assert game.returncode == 0
 
 
 def test_a_reader_that_goes_away_is_no_error() -> None:

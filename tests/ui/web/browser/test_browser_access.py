@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.ui.web.browser.test_browser_pages import claim, play_to_the_end
 from tests.ui.web.browser.visiting import Arrive, Player
 
 from py2048.ui.themes import THEMES
@@ -82,6 +83,18 @@ async def test_axe_on_the_other_pages(player: Player) -> None:
     await player.page.goto(player.url + "/nothing-here")
     assert await violations(player) == []
     player.faults.clear()
+
+
+async def test_axe_on_somebodys_pages(player: Player, arrive: Arrive) -> None:
+    """axe-core finds nothing wrong with the page of a player, nor with a game that goes on."""
+    name = await claim(player)
+    await play_to_the_end(player)
+    game = await player.deal("classic", "ranked")
+    watcher = await arrive()
+    for path in (f"/player/{name}", f"/game/{game}"):
+        await watcher.page.goto(watcher.url + path)
+        await watcher.page.wait_for_selector(".tile" if "game" in path else "h1")
+        assert await violations(watcher) == [], path
 
 
 async def test_the_board_is_a_grid(guest: Player) -> None:

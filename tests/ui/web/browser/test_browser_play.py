@@ -363,7 +363,7 @@ async def test_daily_game_is_given_back(guest: Player) -> None:
 
 async def test_a_penalty_shows(guest: Player) -> None:
     """Where an illegal move costs a point, the page takes it off and says so."""
-    await guest.deal("cits1401")
+    await guest.deal("cits1401:size=2x3,start=1x2:1")
     for _ in range(300):
         legal = Board.from_rows(await guest.board()).legal_directions()
         stuck = [each for each in Direction if each not in legal]
