@@ -182,9 +182,12 @@ class Server:
     def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
         """End it, kindly or not."""
         self.process.send_signal(how)
-        self.process.wait(60)
-        assert self.process.stdout is not None
-        self.process.stdout.close()
+        try:
+            self.process.wait(60)
+        finally:
+            self.process.kill()  # if it hangs, nothing is left of it
+            assert self.process.stdout is not None
+            self.process.stdout.close()
 
 
 def survey_after_kill(url: str, folder: Path, count: int, seconds: float, durability: str) -> None:

@@ -80,3 +80,10 @@ def test_the_server_ends_kindly(tmp_path: Path) -> None:
     with serving(tmp_path / "home") as server:
         assert Browser(server).get("/account").status == 200
         assert server.stop() == 0
+
+
+def test_the_server_ends_kindly_before_anybody_came(tmp_path: Path) -> None:
+    """SIGTERM just after its first line is not overheard."""
+    for _ in range(3):
+        with serving(tmp_path / "home") as server:
+            assert server.stop() == 0

@@ -25,12 +25,17 @@ def run(settings: Settings, log_level: str = "info") -> None:
     """
     listener = _listen(settings)
     logs.set_up(log_level)
+    server = uvicorn.Server(_config(settings))
+
+    def stop(*_: object) -> None:
+        server.should_exit = True
+
+    # uvicorn hears these signals only once it runs, and raises them again when it has stopped.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
     host, port = listener.getsockname()[:2]
     print(f"py2048 serves on http://{_shown(host)}:{port}", flush=True)
-    # uvicorn stops kindly at these signals, then raises them once more for whoever was before.
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: None)
-    uvicorn.Server(_config(settings)).run(sockets=[listener])
+    server.run(sockets=[listener])
 
 
 def _config(settings: Settings) -> uvicorn.Config:
