@@ -67,7 +67,7 @@ def rollouts(
         seed: a whole number from 0 to 2**64 - 1.
         directions: the first direction from each board, `[m]`, each legal; by default random.
         moves: after how many turns a game stops; by default at its end, which on large boards is
-            out of reach: random games on 8x8 have millions of turns.
+            far away: games on 6x6 have 4,300 turns, and a few on 8x8 took over 18 minutes.
         threads: how many threads may work; by default one for each processor.
 
     Raises:
