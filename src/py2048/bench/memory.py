@@ -15,7 +15,7 @@ from py2048.game import Game
 from py2048.rules import get_rules
 
 MANY = 65_536
-FEW = 200
+FEW = 50
 
 
 def memory(_effort: Effort, _folder: Path) -> list[Table]:

@@ -107,10 +107,15 @@ async def test_replay_runs_by_itself(guest: Player) -> None:
     game = await play_to_the_end(guest)
     await guest.page.goto(f"{guest.url}/game/{game}")
     await guest.page.wait_for_selector(".tile")
-    await guest.page.select_option("#pace", "60")
+    await guest.page.select_option("#pace", "1")
     await guest.page.evaluate("() => document.activeElement.blur()")
     await guest.press("Space")
     assert await guest.text("#run") == "Pause"
+    await guest.press("Space")
+    assert await guest.text("#run") == "Play"
+    await guest.page.select_option("#pace", "60")
+    await guest.page.evaluate("() => document.activeElement.blur()")
+    await guest.press("Space")
     total = int(await guest.page.get_attribute("#place", "max") or 0)
     await moves_say(guest, total)
     await guest.page.wait_for_selector("#run[aria-pressed=false]")
