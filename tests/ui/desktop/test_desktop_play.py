@@ -7,16 +7,13 @@ import time
 from typing import Any
 
 import pytest
-from PIL import ImageColor
 
 from py2048.engine import Board, Direction
 from py2048.game import Game
 from py2048.players import list_players
 from py2048.rules import get_rules, list_rules
 from py2048.session import Session, StorageTrouble, open_session
-from py2048.ui.desktop import motion
 from py2048.ui.desktop.actions import ACTIONS, MENUS
-from py2048.ui.themes import THEMES
 
 pytestmark = pytest.mark.gui
 
@@ -428,129 +425,6 @@ def test_tab_goes_round_and_the_focus_is_visible(desk: Any) -> None:
     desk.pump()
     assert desk.session.game.ply == ply - 1
     assert not desk.app.autoplay.is_on
-
-
-SIZES = ((320, 420), (480, 640), (1240, 980), (900, 400))
-BOARDS = {
-    "2x4": "2 4 8 16/131072 65536 4096 .",
-    "4x4": "2 4 8 16/32 64 128 256/512 1024 2048 4096/. 8192 16384 131072",
-    "8x8": "/".join(["2 4 8 16 32 64 128 256", ". 2048 131072 . 512 1024 2 2"] * 4),
-    "1x5": "2 4 . 131072 2048",
-}
-
-
-LOOKS = [(theme, SIZES[1]) for theme in THEMES] + [
-    (theme, size) for theme, size in zip(THEMES, SIZES, strict=True) if size != SIZES[1]
-]
-
-
-@pytest.mark.parametrize(
-    ("theme", "size"), LOOKS, ids=[f"{theme.name}-{size[0]}x{size[1]}" for theme, size in LOOKS]
-)
-def test_all_cells_have_their_colours_on_the_screen(
-    open_desk: Any, theme: Any, size: tuple[int, int]
-) -> None:
-    """On the screen, each cell has its tile's colour, and all stands inside the window."""
-    desk = open_desk(theme=theme.name, reduced_motion=True)
-    desk.root.geometry(f"{size[0]}x{size[1]}+0+0")
-    desk.until(lambda: (desk.root.winfo_width(), desk.root.winfo_height()) == size)
-    for rows in BOARDS.values():
-        desk.put(rows)
-        check_screen(desk, theme)
-
-
-def check_screen(desk: Any, theme: Any) -> None:
-    """Compare the pixels of the screen with the colours that they should have."""
-    cells, board = desk.board.cells, desk.session.game.board
-    left, top = desk.board.winfo_rootx(), desk.board.winfo_rooty()
-    screen = desk.look()
-    assert desk.board.winfo_width() > 100
-    for row in range(board.shape[0]):
-        for column in range(board.shape[1]):
-            tile = board[row, column]
-            x, y = cells.middle(row, column)
-            place = (round(left + x), round(top + y - cells.cell * 0.38))
-            style = theme.tile(tile) if tile else None
-            wanted = ImageColor.getrgb(style.background if style else theme.empty)
-            assert screen.getpixel(place) == wanted, (row, column, tile)
-            assert place[0] < desk.root.winfo_rootx() + desk.root.winfo_width()
-            if style:
-                half = cells.cell * 0.4
-                box = [round(n) for n in (left + x - half, top + y - half * 0.4)]
-                box += [round(n) for n in (left + x + half, top + y + half * 0.4)]
-                inks = {colour for _, colour in screen.crop(box).getcolors(1 << 20)}
-                ink = ImageColor.getrgb(style.text)
-                assert min(distance(ink, each) for each in inks) < 60, (row, column, tile)
-
-
-def distance(first: tuple[int, ...], second: tuple[int, ...]) -> int:
-    return sum(abs(a - b) for a, b in zip(first, second, strict=True))
-
-
-def test_changing_the_theme_recolours_everything(desk: Any) -> None:
-    """T goes round the themes and remembers the last one."""
-    desk.app.do_animation()
-    for _ in THEMES:
-        desk.key("t")
-        check_screen(desk, desk.app.theme)
-        assert desk.session.get_setting("theme") == desk.app.theme.name
-        assert desk.app.menus.theme.get() == desk.app.theme.name
-
-
-def soak(desk: Any, moves: int) -> None:
-    """Play on and on, new games included, with undos and animations."""
-    for index in range(moves):
-        if desk.session.game.is_over:
-            desk.session.start()
-        desk.play(1)
-        if index % 7 == 0:
-            desk.session.undo()
-        desk.root.update()
-
-
-def items(desk: Any) -> tuple[int, int]:
-    return len(desk.board.find_all()), len(desk.root.tk.splitlist(desk.root.tk.eval("image names")))
-
-
-def test_long_play_leaves_nothing_behind(desk: Any) -> None:
-    """Thousands of moves add no canvas items, no pictures and no memory of them."""
-    import tracemalloc
-
-    soak(desk, 120)
-    desk.settle()
-    before = items(desk)
-    tracemalloc.start()
-    try:
-        soak(desk, 80)
-        desk.session.start()
-        small = tracemalloc.get_traced_memory()[0]
-        soak(desk, 250)
-        desk.session.start()
-        grown = tracemalloc.get_traced_memory()[0] - small
-    finally:
-        tracemalloc.stop()
-    desk.settle()
-    assert items(desk)[0] <= before[0] + 16
-    assert items(desk)[1] <= before[1] + 20 * motion_steps()
-    assert grown < 1_500_000
-
-
-def motion_steps() -> int:
-    """How many sizes of a tile are kept at most."""
-    return round(16 * motion.POP) + 1
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(900)
-def test_ten_thousand_moves(desk: Any) -> None:
-    """The process does not grow over 10,000 moves."""
-    import resource
-
-    desk.app.do_animation()
-    soak(desk, 2_000)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    soak(desk, 10_000)
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 30_000
 
 
 def test_the_session_is_left_to_others(open_desk: Any) -> None:

@@ -1,0 +1,67 @@
+"""Long play: what a window holds does not grow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from py2048.ui.desktop import motion
+
+pytestmark = pytest.mark.gui
+
+
+def soak(desk: Any, moves: int) -> None:
+    """Play on and on, new games included, with undos and animations."""
+    for index in range(moves):
+        if desk.session.game.is_over:
+            desk.session.start()
+        desk.play(1)
+        if index % 7 == 0:
+            desk.session.undo()
+        desk.root.update()
+
+
+def items(desk: Any) -> tuple[int, int]:
+    return len(desk.board.find_all()), len(desk.root.tk.splitlist(desk.root.tk.eval("image names")))
+
+
+def test_long_play_leaves_nothing_behind(desk: Any) -> None:
+    """Thousands of moves add no canvas items, no pictures and no memory of them."""
+    import tracemalloc
+
+    soak(desk, 120)
+    desk.settle()
+    before = items(desk)
+    tracemalloc.start()
+    try:
+        soak(desk, 80)
+        desk.session.start()
+        small = tracemalloc.get_traced_memory()[0]
+        soak(desk, 250)
+        desk.session.start()
+        grown = tracemalloc.get_traced_memory()[0] - small
+    finally:
+        tracemalloc.stop()
+    desk.settle()
+    assert items(desk)[0] <= before[0] + 16
+    assert items(desk)[1] <= before[1] + 20 * motion_steps()
+    assert grown < 1_500_000
+
+
+def motion_steps() -> int:
+    """How many sizes of a tile are kept at most."""
+    return round(16 * motion.POP) + 1
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_ten_thousand_moves(desk: Any) -> None:
+    """The process does not grow over 10,000 moves."""
+    import resource
+
+    desk.app.do_animation()
+    soak(desk, 2_000)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    soak(desk, 10_000)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 30_000
