@@ -16,7 +16,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     words = sys.argv[1:] if arguments is None else arguments
     try:
-        return _run(words) if words else _open_game()
+        if not words:
+            return _open_game()
+        return _serve(words[1:]) if words[0] == "serve" else _run(words)
     except Py2048Error as error:
         return _fail(str(error), 2)
     except KeyboardInterrupt:
@@ -46,6 +48,14 @@ def _open_game() -> int:
     from py2048.cli.screens import open_last_game
 
     return open_last_game()
+
+
+def _serve(words: Sequence[str]) -> int:
+    """Serve; the first page waits for the parser only where the words need it."""
+    from py2048.cli.serving import plain_options, run_server
+
+    options = plain_options(words)
+    return _run(["serve", *words]) if options is None else run_server(**options)
 
 
 def _fail(message: str, status: int) -> int:

@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from py2048.cli.serving import run_server
+
 
 class Durability(StrEnum):
     """What an acknowledged move outlives."""
@@ -77,26 +79,19 @@ def serve(
     ),
 ) -> int:
     """Serve the game to browsers, until you press Ctrl+C. Needs the extra web."""
-    from py2048.storage import data_folder
-    from py2048.ui.web import Settings, find_key, serve
-
-    serve(
-        Settings(
-            key=find_key(data_folder()),
-            database=database,
-            durability=durability.value,
-            host=host,
-            port=port,
-            public_url=public_url,
-            moves_rate=moves_rate,
-            address_rate=address_rate,
-            requests_rate=requests_rate,
-            sockets=sockets,
-            sockets_per_address=sockets_per_address,
-        ),
-        log_level.value,
+    return run_server(
+        log_level=log_level.value,
+        database=database,
+        durability=durability.value,
+        host=host,
+        port=port,
+        public_url=public_url,
+        moves_rate=moves_rate,
+        address_rate=address_rate,
+        requests_rate=requests_rate,
+        sockets=sockets,
+        sockets_per_address=sockets_per_address,
     )
-    return 0
 
 
 def backup(

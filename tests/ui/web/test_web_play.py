@@ -64,7 +64,7 @@ async def test_moves_may_be_sent_ahead(browser: Browser) -> None:
     """Many moves without waiting are done in order, each answered once it is on the disk."""
     async with browser.socket() as socket:
         start = await socket.new("long:size=6x6")
-        # There is room, so left and right by turns always move; but the first tiles may lie at a side.
+        # There is room, so left and right by turns always move, from where the first tiles lie.
         turns = ("left", "right") if "left" in start["legal"] else ("right", "left")
         for number in range(1, 21):
             await socket.send("move", number=number, direction=turns[(number - 1) % 2])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import socket
+from typing import Any
 
 import uvicorn
 
@@ -42,7 +44,7 @@ def _config(settings: Settings) -> uvicorn.Config:
     return uvicorn.Config(
         lambda: make_app(settings),
         factory=True,
-        ws="websockets-sansio",
+        ws=_socket_protocol,  # type: ignore[arg-type]  # it is called like a class
         ws_max_size=4 * MOST_CHARACTERS,
         ws_per_message_deflate=False,
         ws_ping_interval=20.0,
@@ -57,6 +59,13 @@ def _config(settings: Settings) -> uvicorn.Config:
         access_log=False,
         log_config=None,
     )
+
+
+def _socket_protocol(**connection: Any) -> asyncio.Protocol:
+    """Return what speaks with a browser; loaded for the first one, after the first page."""
+    from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+    return WebSocketsSansIOProtocol(**connection)
 
 
 def _listen(settings: Settings) -> socket.socket:
