@@ -165,6 +165,20 @@ def test_processes_hear_of_each_others_changes(postgresql_url: str) -> None:
     assert [(each.origin, each.games) for each in heard] == [("here", ((game.id, 1),))]
 
 
+@pytest.mark.postgres
+def test_a_listener_whose_connection_is_lost_says_so(postgresql_url: str) -> None:
+    """The loss is a `StorageError` like any other, and listening again is possible."""
+    end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'lost'"
+    with open_store(f"{postgresql_url}&application_name=lost") as store:
+        listening = store.listen(0.2)
+        assert next(listening) is None
+        with open_store(postgresql_url) as other, other._writing() as connection:
+            connection.exec_driver_sql(end)
+        with pytest.raises(StorageError, match="cannot reach"):
+            list(listening)
+        assert next(store.listen(0.2)) is None
+
+
 def filled(store: Store) -> Store:
     store.claim_name("ada", "Ada", "hash")
     finish(store, deal(store, "ada"), 100)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -48,7 +48,7 @@ class Notices(Access):
         Raises:
             StorageError: The connection is lost.
         """
-        with explained(self.name):
+        with explained(self.name), self._told():
             pooled = self._engine.raw_connection()
             connection = pooled.driver_connection
             assert connection is not None  # it has just been opened
@@ -61,6 +61,15 @@ class Notices(Access):
                     for notice in connection.notifies(timeout=patience):
                         yield _parse(notice.payload)
                     yield None
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Pass on the driver's own errors as SQLAlchemy would: a detached connection is not its."""
+        driver = self._engine.dialect.loaded_dbapi
+        try:
+            yield
+        except driver.OperationalError as error:
+            raise sa.exc.OperationalError(None, None, error) from error
 
 
 def notify(connection: Connection, origin: str, changed: Sequence[tuple[str, int]]) -> None:
