@@ -18,8 +18,9 @@ from py2048 import get_rules
 from py2048.evaluation.heuristic import DEFAULT, Heuristic
 from py2048.evaluation.ntuple import Network
 from py2048.evaluation.weights import load
+from py2048.search.limits import Limits
 from py2048.search.play import Games, play_games
-from py2048.search.searcher import Limits, Searcher
+from py2048.search.searcher import Searcher
 
 CLASSIC = get_rules("classic")
 SECONDS = 4.0

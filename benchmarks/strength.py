@@ -37,7 +37,8 @@ from py2048.engine.workers import available_threads
 from py2048.errors import Py2048Error
 from py2048.evaluation.heuristic import DEFAULT
 from py2048.evaluation.shipped import SHIPPED
-from py2048.search.searcher import Limits, Searcher
+from py2048.search.limits import Limits
+from py2048.search.searcher import Searcher
 
 SAVE_SECONDS = 60.0
 WORK = Path(__file__).resolve().parent.parent / "build" / "strength"

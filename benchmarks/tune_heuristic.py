@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from py2048 import get_rules
 from py2048.evaluation.heuristic import DEFAULT, Heuristic
 from py2048.rules import Rules
+from py2048.search.limits import Limits
 from py2048.search.play import play_games
-from py2048.search.searcher import Limits, Searcher
+from py2048.search.searcher import Searcher
 
 VARIANTS = 12
 SPREAD = 0.25

@@ -18,11 +18,13 @@ from py2048.evaluation.heuristic import DEFAULT, board_value
 from py2048.evaluation.layout import Layout
 from py2048.evaluation.ntuple import Network
 from py2048.rules import RandomStart, Weights
+from py2048.search import limits
 from py2048.search import searcher as module
 from py2048.search._expectimax_kernels import lower
 from py2048.search.expectimax import Expectimax, outcomes
+from py2048.search.limits import Limits
 from py2048.search.play import play_games
-from py2048.search.searcher import Limits, Searcher
+from py2048.search.searcher import Searcher
 
 SMALL_LAYOUT = Layout(2, 3, ((0, 1, 2), (0, 1, 3, 4)))
 SQUARE_LAYOUT = Layout(4, 4, ((0, 1, 2, 3), (0, 1, 4, 5)), stages=(256,))
@@ -136,20 +138,25 @@ def test_nothing_that_helps_changes_a_value() -> None:
     """Table, cache and threads leave the values as they are, to the last bit."""
     rules = sized("classic", 4, 4)
     board = Board.parse("2 4 8 16 / 64 . 2 4 / 8 2 16 . / 4 32 2 8")
-    limits = [Limits(3), Limits(4, cutoff=0.01), Limits(nodes=3000), Limits(nodes=40_000)]
-    for limit in limits:
+    given = [Limits(3), Limits(4, cutoff=0.01), Limits(nodes=3000), Limits(nodes=40_000)]
+    for limit in given:
         reference = Searcher(rules, limits=limit, table=1 << 12).rate(board)
         for threads in (2, 3, 4):
             others = Searcher(rules, limits=limit, threads=threads, table=1 << 12)
             assert others.rate(board) == reference
-    for limit in limits[:2]:
+    for limit in given[:2]:
         reference = Searcher(rules, limits=limit).rate(board)
         assert Searcher(rules, limits=limit, table=0).rate(board) == reference
         assert Searcher(rules, limits=limit, cache=1 << 10).rate(board) == reference
 
 
-def test_nodes_are_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No more boards are rated than allowed, but for those after the last look at the limit."""
+NODES_AFTER_LIMIT = 4 * 16 * 2 * 4
+"""Boards that may be rated after the last look at a limit: below one chance node of each move."""
+
+
+@pytest.mark.parametrize("nodes", [100, 5000, 80_000])
+def test_nodes_are_a_limit(monkeypatch: pytest.MonkeyPatch, nodes: int) -> None:
+    """No more boards are rated than allowed, in the kernel and in Python, which do the same."""
     spent: list[int] = []
     search = Searcher._search
 
@@ -160,12 +167,14 @@ def test_nodes_are_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(Searcher, "_search", noted)
     board = Board.parse("2 4 8 16 / . . 2 4 / 8 2 . . / 4 32 2 .")
-    for nodes in (100, 5000, 80_000):
-        spent.clear()
-        Searcher(get_rules("classic"), limits=Limits(nodes=nodes)).rate(board)
-        assert sum(spent) <= nodes + 4 * 16 * 2 * 4
-    assert len(spent) > 2
+    Searcher(get_rules("classic"), limits=Limits(nodes=nodes), threads=2).rate(board)
+    assert sum(spent) <= nodes + NODES_AFTER_LIMIT
     assert all(one <= two for one, two in pairwise(spent[:-1]))
+    assert len(spent) > 1 or nodes == 100
+    alone = Searcher(get_rules("classic"), limits=Limits(nodes=nodes))
+    alone.rate(board)
+    ahead = len(board.legal_directions())
+    assert int(alone.workers[0].desks[0].spent) == sum(spent) + ahead
 
 
 def test_time_is_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,10 +184,25 @@ def test_time_is_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     ahead = Searcher(rules, limits=Limits(ms=20)).rate(board)
     assert set(ahead) == set(board.legal_directions())
     clock = iter(range(10**6))
-    monkeypatch.setattr(module.time, "perf_counter", lambda: float(next(clock)))
+    monkeypatch.setattr(limits.time, "perf_counter", lambda: float(next(clock)))
     assert Searcher(rules, limits=Limits(ms=20)).rate(board) == Searcher(
         rules, limits=Limits(1)
     ).rate(board)
+
+
+def test_a_short_time_is_so_many_nodes_as_were_rated_in_it_of_late() -> None:
+    """It is the search of that many nodes, and each one says how fast the next may be."""
+    board = Board.parse("2 4 8 16 / . . 2 4 / 8 2 . . / 4 32 2 .")
+    rules = get_rules("classic")
+    searcher = Searcher(rules, limits=Limits(ms=0.5))
+    at_first = searcher.rate(board)
+    nodes = int(0.5 / 1000 * limits.FIRST_SPEED)
+    assert at_first == Searcher(rules, limits=Limits(nodes=nodes)).rate(board)
+    assert searcher._speed.boards != limits.FIRST_SPEED
+    searcher._speed.boards = 1.0
+    assert searcher.rate(board) == Searcher(rules, limits=Limits(1)).rate(board)
+    games = play_games(Searcher(get_rules("2x4"), limits=Limits(ms=0.1)), [5])
+    assert games.plies[0] > 5
 
 
 @pytest.mark.parametrize(
@@ -262,7 +286,7 @@ def test_a_search_beyond_what_is_known() -> None:
 
 def test_what_cannot_be_searched_is_refused() -> None:
     """Limits, boards and rules that do not fit are named."""
-    for limits, reason in [
+    for wrong, reason in [
         ({"depth": 0}, "depth must be 1 to"),
         ({"nodes": 0}, "nodes must be"),
         ({"ms": -1.0}, "ms must be"),
@@ -270,7 +294,7 @@ def test_what_cannot_be_searched_is_refused() -> None:
         ({"cutoff": 1.0}, "cutoff must be"),
     ]:
         with pytest.raises(ValueError, match=reason):
-            Limits(**limits)  # type: ignore[arg-type]
+            Limits(**wrong)  # type: ignore[arg-type]
     with pytest.raises(RulesError, match="at most 64 cells"):
         Searcher(sized("classic", 9, 9))
     searcher = Searcher(get_rules("classic"), limits=Limits(1))
@@ -285,14 +309,15 @@ def test_the_kernels_mean_the_same_uncompiled() -> None:
     code = """
 import numpy as np
 from py2048 import Board, get_rules
-from py2048.search.searcher import Limits, Searcher
+from py2048.search.limits import Limits
+from py2048.search.searcher import Searcher
 np.seterr(over="ignore")
 for name, board in [
     ("classic", "2 4 8 16 / 4 8 . 4 / 2 4 2 32 / 8 2 4 16"),
     ("3x3", "2 4 . / 8 16 2 / 2 4 8"),
     ("cits1401", "2 4 2 4 2 / 4 8 16 2 4 / 2 . . 4 2 / 8 4 2 16 4 / 2 8 4 2 8"),
 ]:
-    for limits in Limits(2), Limits(3, cutoff=0.2):
+    for limits in Limits(2), Limits(3, cutoff=0.2), Limits(nodes=60):
         print(*(f"{value:.4f}" for value in
             Searcher(get_rules(name), limits=limits, table=256).rate(Board.parse(board)).values()))
 """
@@ -307,7 +332,7 @@ for name, board in [
         for jit in ("0", "1")
     ]
     assert texts[0] == texts[1]
-    assert len(texts[0].splitlines()) == 6
+    assert len(texts[0].splitlines()) == 9
 
 
 def test_the_heuristic_is_positive_on_every_board() -> None:

@@ -11,7 +11,7 @@ from py2048.evaluation.shipped import has_shipped
 from py2048.players.ntuple import network_for
 from py2048.players.searching import SearchPlayer, options_text
 from py2048.rules import Rules
-from py2048.search.searcher import Limits
+from py2048.search.limits import Limits
 
 HEURISTIC, NTUPLE = "heuristic", "ntuple"
 

@@ -15,8 +15,9 @@ from py2048.players.whole_games import Finished
 from py2048.rules import Rules
 from py2048.search.desk import MAX_CELLS
 from py2048.search.expectimax import Expectimax
+from py2048.search.limits import Limits
 from py2048.search.play import play_games
-from py2048.search.searcher import Limits, Searcher
+from py2048.search.searcher import Searcher
 
 PLAIN_DEPTH = 2
 """How far the search in plain Python looks, on boards too large for the compiled one."""

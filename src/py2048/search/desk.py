@@ -102,6 +102,7 @@ DESK = np.dtype(
         ("stage_size", np.uint64),
         # What is written.
         ("nodes", np.int64),  # boards rated in this search
+        ("spent", np.int64),  # and in several searches, of one move after another
         ("budget", np.int64),  # and how many may be
         ("cuts", np.int64),  # how often a path was cut off
         ("generation", np.int64),  # counts searches of root moves; a new one empties the table

@@ -11,8 +11,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,84 +23,30 @@ from py2048.evaluation.heuristic import DEFAULT, Heuristic
 from py2048.evaluation.ntuple import Network, code_of
 from py2048.rules import Rules
 from py2048.search import _play_kernels as kernels
-from py2048.search._expectimax_kernels import ALL
-from py2048.search.desk import CACHE, COSTS_PER_BIT, MAX_LEVELS, Desk, kind_of_rules, new_desk
+from py2048.search._play_kernels import ALL, Order
+from py2048.search.desk import CACHE, Desk, kind_of_rules, new_desk
+from py2048.search.limits import (
+    FIRST_LIMIT,
+    LIKELY_GROWTH,
+    STEP,
+    UNLIMITED,
+    Limits,
+    Nodes,
+    Purse,
+    Speed,
+    Time,
+)
 
 Cells = NDArray[np.uint8]
 Points = NDArray[np.int64]
 Values = NDArray[np.float64]
 
-MAX_DEPTH = MAX_LEVELS
-UNLIMITED = 1 << 60
-"""More boards than any search rates."""
 MAX_RANK = 31
 """The largest rank on a board that is searched."""
-FIRST_LIMIT = 3 * COSTS_PER_BIT
-"""How unlikely a path the first of several searches follows: three bits."""
-STEP = COSTS_PER_BIT
-"""How much further each next one goes: half as likely."""
-LIKELY_GROWTH = 2.0
-"""How many times the boards of a search the next one is expected to rate at least."""
-FIRST_SPEED = 1e6
-"""Boards rated in a second, before anything has been measured."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """How far a search looks.
-
-    With `nodes` or `ms` it searches again and again, less and less likely paths each time, until
-    these are used up; `depth` then is only an upper bound.
-
-    Attributes:
-        depth: how many moves it looks ahead, 1 or more; with `nodes` or `ms` by default as many
-            as it can, else 2.
-        nodes: how many boards it rates for a move at most.
-        ms: how many milliseconds it takes for a move at most, about.
-        cutoff: the probability from which on a path is not followed to the end; 0 follows all.
-
-    Raises:
-        ValueError: naming the limit that cannot be used.
-    """
-
-    depth: int | None = None
-    nodes: int | None = None
-    ms: float | None = None
-    cutoff: float = 0.0
-
-    def __post_init__(self) -> None:
-        if self.depth is not None and not 1 <= self.depth <= MAX_DEPTH:
-            raise ValueError(f"depth must be 1 to {MAX_DEPTH}, not {self.depth}")
-        if self.nodes is not None and not 1 <= self.nodes < UNLIMITED:
-            raise ValueError(f"nodes must be 1 or more, not {self.nodes}")
-        if self.ms is not None and not 0 < self.ms < 1e9:
-            raise ValueError(f"ms must be more than 0, not {self.ms}")
-        if self.nodes is not None and self.ms is not None:
-            raise ValueError("give nodes or ms, not both")
-        if not 0 <= self.cutoff < 1:
-            raise ValueError(f"cutoff must be at least 0 and less than 1, not {self.cutoff}")
-
-    @property
-    def is_fixed(self) -> bool:
-        """Whether each move takes a single search."""
-        return self.nodes is None and self.ms is None
-
-    @property
-    def moves(self) -> int:
-        """How many moves are looked ahead at most."""
-        return self.depth or (2 if self.is_fixed else MAX_DEPTH)
-
-    @property
-    def follows_all(self) -> bool:
-        """Whether every path is followed to the end."""
-        return self.is_fixed and not self.cutoff
-
-    @property
-    def last_cost(self) -> int:
-        """The cost from which on a path is not followed."""
-        if not self.cutoff:
-            return 1 << 14
-        return int(-COSTS_PER_BIT * np.log2(self.cutoff))
+SHORT = 2.0
+"""Milliseconds up to which a limit is kept in the kernel: Python would take too much of them."""
+TURN = 10.0
+"""Milliseconds for which the kernel plays before it is looked how fast it is."""
 
 
 class Worker(NamedTuple):
@@ -109,6 +54,22 @@ class Worker(NamedTuple):
 
     desks: Desk
     weights: NDArray[np.float32]
+
+
+class Found(NamedTuple):
+    """What the kernel did.
+
+    Attributes:
+        moves: the moves that it made.
+        points: of each slide of the last board that it searched, -1 for an illegal one.
+        values: what those moves are worth.
+        seconds: how long it took.
+    """
+
+    moves: NDArray[np.uint8]
+    points: Points
+    values: Values
+    seconds: float
 
 
 class Rated(NamedTuple):
@@ -182,7 +143,7 @@ class Searcher:
             )
             for _ in range(min(threads, len(Direction)))
         ]
-        self._speed = FIRST_SPEED
+        self._speed = Speed()
         self._lock = threading.Lock()
 
     @property
@@ -192,7 +153,7 @@ class Searcher:
 
     def prepare(self) -> None:
         """Compile the search, or load it, so that the first move takes no longer than others."""
-        self._rate(self.workers[0], np.zeros(self.rules.cells, np.uint8), 1, 0)
+        self._call(self.workers[0], np.zeros(self.rules.cells, np.uint8), Order(ALL, 1, 0))
 
     def rate(self, board: Board) -> dict[Direction, float]:
         """Return the worth of each legal move: its points and those to come.
@@ -219,15 +180,22 @@ class Searcher:
 
     def rate_cells(self, cells: Cells) -> tuple[Points, Values]:
         """Return the points of each slide, -1 for an illegal one, and what each move is worth."""
+        limits = self.limits
         with self._lock:
-            limits = self.limits
-            if limits.is_fixed and len(self.workers) == 1:
-                return self._rate(self.workers[0], cells, limits.moves, limits.last_cost)
-            points, values = self._rate(self.workers[0], cells, 1, 0)
+            if self._in_kernel:
+                found = self._call(self.workers[0], cells, self._order())
+                self._learn(found)
+                return found.points, found.values
+            _, points, values, _ = self._call(self.workers[0], cells, Order(ALL, 1, 0))
             if limits.is_fixed:
-                found = self._search(cells, points, limits.moves, limits.last_cost, UNLIMITED)
-                return points, found.values
+                rated = self._search(cells, points, limits.moves, limits.last_cost, UNLIMITED)
+                return points, rated.values
             return points, self._deepened(cells, points, values)
+
+    @property
+    def _in_kernel(self) -> bool:
+        """Whether the kernel keeps all limits itself."""
+        return len(self.workers) == 1 and (self.limits.ms or 0) <= SHORT
 
     def play_on(
         self, cells: Cells, state: NDArray[np.int64], key: int, room: int
@@ -238,57 +206,65 @@ class Searcher:
             cells: the board as ranks; the last board is written to it.
             state: as in ``_play_kernels.py``.
             key: the key of the game's draws.
-            room: how many moves to make; 1 if searches are limited by nodes or by time.
+            room: how many moves to make; with a limit in time fewer are made.
         """
-        limits = self.limits
-        if limits.is_fixed:
-            return self._play(cells, state, key, ALL, limits.moves, room)
+        if self._in_kernel:
+            if self.limits.ms:
+                room = min(room, int(TURN / self.limits.ms) + 1)
+            with self._lock:
+                found = self._call(self.workers[0], cells, self._order(), state, key, room)
+                self._learn(found)
+            return found.moves
         points, values = self.rate_cells(cells)
         if points.max() < 0:
             state[kernels.OVER] = 1
             return np.empty(0, np.uint8)
-        best = np.argmax(np.where(points >= 0, values, -np.inf))
-        return self._play(cells, state, key, best, 1, 1)
-
-    def _play(
-        self, cells: Cells, state: NDArray[np.int64], key: int, only: Any, depth: int, room: int
-    ) -> NDArray[np.uint8]:
-        moves = np.empty(room, np.uint8)
-        limits = np.int64(depth), np.int64(self.limits.last_cost), np.int64(UNLIMITED)
-        results = np.zeros(4, np.int64), np.zeros(4)
+        best = int(np.argmax(np.where(points >= 0, values, -np.inf)))
         with self._lock:
-            made = self._kernel(
-                *(cells, state, moves, np.uint64(key), np.int64(only)),
-                *(*limits, *self.workers[0], *results),
-            )
-        return moves[:made]
+            return self._call(self.workers[0], cells, Order(best, 1, 0), state, key, 1).moves
 
-    def _rate(
+    def _order(self) -> Order:
+        """Return the order for the kernel to search within all limits."""
+        limits, purse = self.limits, self.limits.nodes or 0
+        if limits.ms:
+            purse = max(int(limits.ms / 1000 * self._speed.boards), 1)
+        return Order(ALL, limits.moves, limits.last_cost, UNLIMITED, purse)
+
+    def _learn(self, found: Found) -> None:
+        if self.limits.ms:
+            self._speed.learn(int(self.workers[0].desks[0].spent), found.seconds)
+
+    def _call(
         self,
         worker: Worker,
         cells: Cells,
-        depth: int,
-        left: int,
-        only: Any = ALL,
-        budget: int = UNLIMITED,
-    ) -> tuple[Points, Values]:
-        """Rate one move or all of them, on this thread."""
-        points, values = np.zeros(4, np.int64), np.zeros(4)
-        nothing = np.zeros(kernels.STATE, np.int64), np.zeros(0, np.uint8), np.uint64(0)
-        limits = np.int64(only), np.int64(depth), np.int64(left), np.int64(budget)
-        self._kernel(cells, *nothing, *limits, *worker, points, values)
-        return points, values
+        order: Order,
+        state: NDArray[np.int64] | None = None,
+        key: int = 0,
+        room: int = 0,
+    ) -> Found:
+        """Let the kernel do as it is told, on this thread."""
+        moves, points = np.empty(room, np.uint8), np.zeros(4, np.int64)
+        values, fresh = np.zeros((2, 4))
+        if state is None:
+            state = np.zeros(kernels.STATE, np.int64)
+        before = time.perf_counter()
+        made = self._kernel(
+            *(cells, state, moves, np.uint64(key), order, *worker, points, values, fresh)
+        )
+        return Found(moves[:made], points, values, time.perf_counter() - before)
 
     def _deepened(self, cells: Cells, points: Points, values: Values) -> Values:
         """Return the values of the last of several searches that could be finished."""
-        purse = _Time(self.limits.ms, self) if self.limits.ms else _Nodes(self.limits.nodes or 0)
+        limits = self.limits
+        purse: Purse = Time(limits.ms, self._speed) if limits.ms else Nodes(limits.nodes or 0)
         before, expected = 0.0, 0.0
         legal = int((points >= 0).sum())
         for left in self._costs() if legal > 1 else ():
             allowance = purse.left()
             if allowance < expected or allowance < legal:
                 break
-            rated = self._search(cells, points, self.limits.moves, left, allowance // legal)
+            rated = self._search(cells, points, limits.moves, left, allowance // legal)
             purse.spend(rated.nodes)
             if not rated.is_whole:
                 break
@@ -329,42 +305,7 @@ class Searcher:
         """Search directions until none is left; return each with its value, nodes and cuts."""
         found = []
         for direction in directions:
-            _, values = self._rate(worker, cells, depth, left, direction, allowance)
+            values = self._call(worker, cells, Order(direction, depth, left, allowance)).values
             desk = worker.desks[0]
             found.append((direction, float(values[direction]), int(desk.nodes), int(desk.cuts)))
         return found
-
-
-class _Nodes:
-    """A number of nodes to be spent."""
-
-    def __init__(self, nodes: int) -> None:
-        self._nodes = nodes
-
-    def left(self) -> int:
-        """Return how many nodes may still be rated."""
-        return self._nodes
-
-    def spend(self, nodes: int) -> None:
-        """Note that nodes were rated."""
-        self._nodes -= nodes
-
-
-class _Time:
-    """A time to be spent, counted in nodes at the speed that the searcher had last."""
-
-    def __init__(self, ms: float, searcher: Searcher) -> None:
-        self._searcher = searcher
-        self._before = time.perf_counter()
-        self._end = self._before + ms / 1000
-
-    def left(self) -> int:
-        """Return how many nodes can still be rated."""
-        return int((self._end - time.perf_counter()) * self._searcher._speed)
-
-    def spend(self, nodes: int) -> None:
-        """Note that nodes were rated, and how long it took."""
-        now = time.perf_counter()
-        speed, weight = nodes / max(now - self._before, 1e-7), min(1.0, nodes / 1e4)
-        self._searcher._speed += weight * 0.3 * (speed - self._searcher._speed)
-        self._before = now

@@ -1,0 +1,118 @@
+"""Searching again and again, further each time, until a number of boards is rated; compiled.
+
+`Searcher` does the same in Python, with the root moves shared out among threads.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from py2048._jit import kernel
+from py2048.search._board_kernels import Int
+from py2048.search._expectimax_kernels import ALL, NOTHING, Weights
+from py2048.search.limits import FIRST_LIMIT, LIKELY_GROWTH, STEP, UNLIMITED
+
+ONE_MOVE = np.int64(1)
+NO_COST = np.int64(0)
+FREE = np.int64(UNLIMITED)
+
+
+@kernel(inline=True, borrows=True)
+def count_legal(points: NDArray[np.int64]) -> Int:
+    """Return the number of legal moves."""
+    legal = np.int64(0)
+    for direction in range(4):
+        legal += np.int64(points[direction] >= 0)
+    return legal
+
+
+@kernel(inline=True, borrows=True)
+def settle(
+    points: NDArray[np.int64], fresh: NDArray[np.float64], values: NDArray[np.float64]
+) -> Int:
+    """Take over the values of a search that was finished; return the best legal direction."""
+    best, most = np.int64(-1), NOTHING
+    for direction in range(4):
+        values[direction] = fresh[direction]
+        if points[direction] >= 0 and fresh[direction] > most:
+            best, most = np.int64(direction), fresh[direction]
+    return best
+
+
+def deepener(choose: Any) -> Any:
+    """Return the kernel that spends a purse of boards on a move."""
+
+    @kernel(borrows=True)
+    def search_all(
+        board: Any,
+        allowance: Int,
+        depth: Int,
+        left: Int,
+        desk: Any,
+        weights: Weights,
+        points: NDArray[np.int64],
+        fresh: NDArray[np.float64],
+    ) -> tuple[Int, Int, bool]:
+        """Rate each legal move with its own allowance; return the boards, the cuts, if whole."""
+        nodes, cuts, is_whole = np.int64(0), np.int64(0), True
+        for direction in range(4):
+            if points[direction] >= 0:
+                desk.nodes, desk.cuts, desk.budget = 0, 0, allowance
+                choose(board, np.int64(direction), depth, left, desk, weights, points, fresh)
+                nodes += desk.nodes
+                cuts += desk.cuts
+                is_whole = is_whole and desk.nodes <= allowance
+        return nodes, cuts, is_whole
+
+    @kernel(borrows=True)
+    def deepen(
+        board: Any,
+        purse: Int,
+        depth: Int,
+        last: Int,
+        desk: Any,
+        weights: Weights,
+        points: NDArray[np.int64],
+        values: NDArray[np.float64],
+        fresh: NDArray[np.float64],
+    ) -> Int:
+        """Rate all moves as far as `purse` boards reach; return the best direction, or -1.
+
+        Args:
+            board: the board.
+            purse: how many boards may be rated.
+            depth: how many moves to look ahead at most.
+            last: the most that a path may cost.
+            desk: what this thread searches with; `spent` counts the boards rated.
+            weights: the weights of a network.
+            points: int64 `[4]`, filled with the points of the slides, -1 for illegal ones.
+            values: float64 `[4]`, filled with the values of the last search that was finished.
+            fresh: float64 `[4]`, room for a search under way.
+        """
+        desk.nodes, desk.budget = 0, FREE
+        best = choose(board, ALL, ONE_MOVE, NO_COST, desk, weights, points, values)
+        desk.spent += desk.nodes
+        legal = count_legal(points)
+        left = min(np.int64(FIRST_LIMIT), last)
+        before, expected, is_over = 0.0, np.float64(legal), bool(legal < 2)
+        while not is_over and purse >= expected:
+            nodes, cuts, is_whole = search_all(
+                board, purse // legal, depth, left, desk, weights, points, fresh
+            )
+            desk.spent += nodes
+            if not is_whole:
+                break
+            best = settle(points, fresh, values)
+            is_over = bool(cuts == 0 or left == last)
+            growth = LIKELY_GROWTH
+            if before > 0.0:
+                growth = max(nodes / before, growth)
+            purse, left = purse - nodes, min(left + np.int64(STEP), last)
+            before = np.float64(nodes)
+            expected = max(before * growth, np.float64(legal))
+        return np.int64(best)
+
+    return deepen
