@@ -15,6 +15,8 @@ from py2048.game.spawning import Draws, Spawn, draw_spawn, spawn_fault, start_fr
 from py2048.game.turn import Outcome, Position, Turn, outcome_of, score_after
 from py2048.rules import MovePoints, Rules
 
+_DIRECTIONS = tuple(Direction)
+
 
 class Game:
     """A game in progress or finished.
@@ -66,8 +68,9 @@ class Game:
         self._positions = [Position(start, 0, 0)]
         self._turns: list[Turn] = []
         self._undone: list[Turn] = []
-        self._slides: dict[Direction, Slide] = {}
-        self._legal: tuple[Board | None, tuple[Direction, ...]] = (None, ())
+        self._slides: list[Slide] = []
+        self._legal: tuple[Direction, ...] | None = None
+        self._standing: Outcome | None = None
 
     @property
     def rules(self) -> Rules:
@@ -122,7 +125,9 @@ class Game:
     @property
     def outcome(self) -> Outcome:
         """How the game stands."""
-        return outcome_of(self._rules, self.board, bool(self._legal_slides()))
+        if self._standing is None:
+            self._standing = outcome_of(self._rules, self.board, bool(self._legal_slides()))
+        return self._standing
 
     @property
     def is_over(self) -> bool:
@@ -198,6 +203,7 @@ class Game:
             return None
         turn = self._turns.pop()
         self._positions.pop()
+        self._look_anew()
         self._undone.append(turn)
         return turn
 
@@ -248,18 +254,23 @@ class Game:
     def _ended_at_target(self) -> bool:
         return self._rules.ends_at_target and self.has_won
 
+    def _look_anew(self) -> None:
+        """Forget what was found out about the board that was on the table before."""
+        self._slides = []
+        self._legal = self._standing = None
+
     def _legal_slides(self) -> tuple[Direction, ...]:
-        if self._legal[0] is not self.board:
-            legal = tuple(each for each in Direction if self._slide(each).changed)
-            self._legal = (self.board, legal)
-        return self._legal[1]
+        if self._legal is None:
+            self._legal = tuple([each for each in _DIRECTIONS if self._slide(each).changed])
+        return self._legal
 
     def _slide(self, direction: Direction) -> Slide:
         """Return the slide of the board as it is; several questions are about the same one."""
-        slide = self._slides.get(direction)
-        if slide is None or slide.before is not self.board:
-            slide = self.board.slide(direction, self._rules.merging)
-            self._slides[direction] = slide
+        for slide in self._slides:
+            if slide.direction is direction:
+                return slide
+        slide = self.board.slide(direction, self._rules.merging)
+        self._slides.append(slide)
         return slide
 
     def _refusal(self, direction: Direction) -> IllegalMoveError:
@@ -282,6 +293,7 @@ class Game:
         score = score_after(self._rules, self.score, turn, board)
         self._positions.append(Position(board, score, self.ply + turn.legal))
         self._turns.append(turn)
+        self._look_anew()
         self.finished = time.time()
 
     def __repr__(self) -> str:

@@ -34,6 +34,9 @@ class Merging(Enum):
     CASCADE = "cascade"
     """A merged tile may be merged into again: ``2 2 4`` left is ``8 . .`` (comp1127)."""
 
+    __hash__ = object.__hash__
+    """A member equals itself alone. Lines are looked up by it: this hash takes no Python call."""
+
 
 @dataclass(frozen=True, slots=True)
 class Weights:

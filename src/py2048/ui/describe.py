@@ -111,6 +111,8 @@ def describe_hint(hint: Hint) -> str:
 def describe_merges(turn: Turn) -> str:
     """Return what merged in a turn: "merged 2 and 2 into 4 twice, and 8 and 8 into 16"."""
     slide = turn.slide
+    if not slide.points:
+        return "nothing merged"
     sources: dict[Cell, list[int]] = defaultdict(list)
     for motion in slide.motions:
         sources[motion.target].append(slide.before[motion.source])
@@ -119,7 +121,7 @@ def describe_merges(turn: Turn) -> str:
         if len(tiles) > 1:
             counts[f"{_listed([str(tile) for tile in tiles])} into {slide.board[target]}"] += 1
     merges = [merge + _times(count) for merge, count in counts.items()]
-    return f"merged {', '.join(merges)}" if merges else "nothing merged"
+    return f"merged {', '.join(merges)}"
 
 
 def describe_board(board: Board) -> list[str]:
