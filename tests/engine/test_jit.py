@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -14,6 +15,8 @@ import pytest
 
 from py2048 import _jit
 from py2048._jit import disk
+from py2048._jit.imports import collections_put_off
+from py2048.engine.batch_state import BatchState
 
 HELPERS = """
     from py2048._jit import kernel
@@ -229,6 +232,43 @@ def test_import_is_lazy() -> None:
     code = "import sys, py2048._jit; assert 'numba' not in sys.modules"
     path = str(Path(_jit.__file__).parents[2])
     subprocess.run([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": path}, check=True)
+
+
+@pytest.mark.parametrize("is_on", [True, False])
+def test_collector_is_as_it_was_after_an_import(is_on: bool) -> None:
+    """Putting collections off freezes nothing, and keeps them off if they were."""
+    before = gc.isenabled(), gc.get_freeze_count()
+    (gc.enable if is_on else gc.disable)()
+    try:
+        with collections_put_off():
+            assert not gc.isenabled()
+        assert (gc.isenabled(), gc.get_freeze_count()) == (is_on, before[1])
+    finally:
+        (gc.enable if before[0] else gc.disable)()
+
+
+def test_ready_kernel_is_the_declared_form() -> None:
+    """`ready` compiles what was declared, once, and a call of the kernel uses the same code."""
+
+    @_jit.kernel("(int64,)", example=lambda: (np.zeros(1, np.uint8), np.zeros((1, 2), np.int64)))
+    def size_of(a, b):  # type: ignore[no-untyped-def]
+        return a.size + b.size
+
+    both = np.zeros(3, np.uint8), np.zeros((2, 2), np.int64)
+    assert _jit.ready(size_of, 1)(*both) == size_of(*both) == 7
+    assert _jit.ready(size_of, 1) is _jit.ready(size_of, 1)
+    assert _jit.IS_PLAIN or len(size_of.signatures) == 1
+
+
+def test_types_of_examples_are_those_of_calls() -> None:
+    """Arguments are compiled for exactly the types that Numba finds when they are given."""
+    numba = pytest.importorskip("numba")
+    fixed = np.zeros(3, np.uint8)
+    fixed.flags.writeable = False
+    state = BatchState.empty(1, 16)
+    values = (fixed, state.cells.T, state.cells[:, ::2], np.uint64(1), 1, True, (1, 2.0), state)
+    for value in values:
+        assert _jit._type_of(value) == numba.typeof(value)
 
 
 def test_every_kernel_has_a_plain_form() -> None:

@@ -32,8 +32,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
-from py2048._jit.disk import DiskCache, cache_directory, numba_module
+from py2048._jit.disk import DiskCache, cache_directory
 from py2048._jit.functions import digest_of, make_name_unique, name_of, plain_form
+from py2048._jit.imports import numba_module
 
 __all__ = [
     "IS_PLAIN",
@@ -43,6 +44,7 @@ __all__ = [
     "kernels",
     "plain_form",
     "prefetch",
+    "ready",
     "select",
     "warm_up",
     "warm_up_in_background",
@@ -94,7 +96,8 @@ def kernel(
         parallel: run `numba.prange` loops on several threads.
         fastmath: allow floating-point sums to be reordered.
         borrows: promise that the kernel creates no array and keeps none. References to arrays are
-            then not counted, which can be most of the time of a kernel that is given many.
+            then not counted, which can be most of the time of a kernel that is given many; and
+            one from the cache does not wait for the part of Numba that counts them.
     """
     if len(arguments) == 1 and callable(arguments[0]):
         return kernel()(arguments[0])
@@ -126,6 +129,21 @@ def _compiled(function: Any, options: Mapping[str, bool]) -> Any:
     dispatcher = numba_module().njit(**given)(function)
     dispatcher._cache = DiskCache(dispatcher)
     return dispatcher
+
+
+@cache
+def ready(kernel: Any, form: int = 0) -> Any:
+    """Return `kernel` as compiled for its declared arguments; call it with those types only.
+
+    A kernel that is called looks up the types of its arguments, which takes Numba a twentieth of a
+    second the first time. This one does not look: an array of other numbers, dimensions or layout
+    is taken for what was declared. It is for arrays that the caller itself made.
+
+    Args:
+        kernel: a kernel with declared arguments.
+        form: which of them, if there are several.
+    """
+    return kernel if IS_PLAIN else _compile(kernel, kernel.warm_forms[form])
 
 
 def select(condition: bool, yes: Any, no: Any) -> Any:
@@ -162,8 +180,6 @@ def prefetch(array: Any, index: Any) -> None:
 def _teach_prefetch() -> None:
     """Tell Numba how to compile `prefetch`, for arrays of one dimension."""
     extending, types = numba_module(".extending"), numba_module(".core.types")
-    cgutils, arrays = numba_module(".core.cgutils"), numba_module(".np.arrayobj")
-    ir = importlib.import_module("llvmlite.ir")
 
     @extending.type_callable(prefetch)  # type: ignore[untyped-decorator]
     def type_prefetch(_context: Any) -> Any:
@@ -171,6 +187,9 @@ def _teach_prefetch() -> None:
 
     @extending.lower_builtin(prefetch, types.Array, types.Integer)  # type: ignore[untyped-decorator]
     def emit_prefetch(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        # Imported only by those who compile: this module of Numba takes as long as all of NumPy.
+        cgutils, arrays = numba_module(".core.cgutils"), numba_module(".np.arrayobj")
+        ir = importlib.import_module("llvmlite.ir")
         array = arrays.make_array(signature.args[0])(context, builder, arguments[0])
         place = builder.gep(array.data, [arguments[1]])
         pointer, word = ir.IntType(8).as_pointer(), ir.IntType(32)
@@ -221,12 +240,19 @@ def warm_up(progress: Progress | None = None, uses: Sequence[Use] = ()) -> int:
     return len(jobs)
 
 
-def _compile(item: Any, form: str | Example) -> None:
-    item.compile(form if isinstance(form, str) else _types_of(form()))
+def _compile(item: Any, form: str | Example) -> Any:
+    return item.compile(form if isinstance(form, str) else tuple(map(_type_of, form())))
 
 
-def _types_of(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(map(numba_module().typeof, arguments))
+def _type_of(value: Any) -> Any:
+    """Return what ``numba.typeof`` does, which imports ``numpy.ma`` to look at an array."""
+    types, support = numba_module(".core.types"), numba_module(".np.numpy_support")
+    if isinstance(value, tuple):
+        return types.BaseTuple.from_types(tuple(map(_type_of, value)), type(value))
+    if not getattr(value, "ndim", 0):
+        return numba_module().typeof(value)
+    layout, is_fixed = support.map_layout(value), not value.flags.writeable
+    return types.Array(support.from_dtype(value.dtype), value.ndim, layout, readonly=is_fixed)
 
 
 def warm_up_in_background(progress: Progress | None = None) -> threading.Thread:

@@ -1,4 +1,8 @@
-"""Compiled kernels on disk: one file for each kernel, its argument types and what it depends on."""
+"""Compiled kernels on disk: one file for each kernel, its argument types and what it depends on.
+
+A file holds machine code, and LLVM's code to inline the kernel in others. Reading the latter takes
+longer than all else, so that waits until another kernel is compiled that calls this one.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +15,15 @@ import pickle
 import sys
 import tempfile
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from py2048._jit.functions import digest_of, name_of
+from py2048._jit.imports import numba_module
 
-
-def numba_module(module: str = "") -> Any:
-    """Return Numba or a module of it, untyped, imported now and not with this file."""
-    return importlib.import_module(f"numba{module}")
+FORMAT = 2
+"""What a file holds; another number for another kind of content."""
 
 
 class DiskCache:
@@ -45,14 +48,19 @@ class DiskCache:
         if data is None:
             return None
         _prepare_to_load(context, data)
-        return numba_module(".core.compiler").CompileResult._rebuild(context, *pickle.loads(data))
+        parts, bitcode = pickle.loads(data)
+        result = numba_module(".core.compiler").CompileResult._rebuild(context, *parts)
+        _link_later(result.library, bitcode)
+        return result
 
     def save_overload(self, signature: Any, result: Any) -> None:
         """Keep the compiled form for `signature`, if it can be kept."""
         path = self._path(signature)
         if path is None or result.library.has_dynamic_globals or result.lifted:
             return
-        _write(path, numba_module(".core.serialize").dumps(result._reduce()))
+        (name, kind, (code, bitcode)), *others = result._reduce()
+        parts = (name, kind, (code, _names_of(bitcode))), *others
+        _write(path, numba_module(".core.serialize").dumps((parts, bitcode)))
 
     def flush(self) -> None:
         """Do nothing: a changed kernel has another file."""
@@ -66,15 +74,38 @@ class DiskCache:
         return directory / f"{name}-{_digest(digest_of(self._dispatcher))}.kernel"
 
 
+def _names_of(bitcode: bytes) -> bytes:
+    """Return bitcode that defines the same functions, but each of them to crash.
+
+    Numba learns from it what the machine code defines. It is never to be run nor linked.
+    """
+    binding = importlib.import_module("llvmlite.binding")
+    functions = binding.parse_bitcode(bitcode).functions
+    names = [function.name for function in functions if not function.is_declaration]
+    crash = "{ call void @llvm.trap() unreachable }"
+    lines = [f'define void @"{name}"() {crash}' for name in names]
+    text = "\n".join(["declare void @llvm.trap()", *lines])
+    return bytes(binding.parse_assembly(text).as_bitcode())
+
+
+def _link_later(library: Any, bitcode: bytes) -> None:
+    """Let `library` read its bitcode when another library links it."""
+    parse = importlib.import_module("llvmlite.binding").parse_bitcode
+    # A version of Numba that links in another way fails here, and not with wrong code later.
+    assert callable(library._get_module_for_linking)
+    library._get_module_for_linking = cache(partial(parse, bitcode))
+
+
 def _prepare_to_load(context: Any, data: bytes) -> None:
     """Define the outside names that compiled code may refer to.
 
     Numba itself calls ``context.refresh()``, which imports half of it (0.2 to 0.4 s). Of all that,
-    compiled code needs the reference counts of arrays, and to hash texts the hash's secret.
+    compiled code needs the reference counts of arrays, unless it only borrows them, and to hash
+    texts the hash's secret.
     """
     if b"_Py_HashSecret" in data:
         context.refresh()
-    else:
+    elif b"NRT_" in data:
         numba_module(".core.runtime").rtsys.initialize(context)
 
 
@@ -90,7 +121,7 @@ def _environment() -> str:
         importlib.import_module("llvmlite"),
         importlib.import_module("numpy"),
     )
-    versions = [sys.version, *(module.__version__ for module in imported)]
+    versions = [FORMAT, sys.version, *(module.__version__ for module in imported)]
     config = numba_module(".core.config")
     options = (config.BOUNDSCHECK, config.OPT, config.DEBUGINFO_DEFAULT, config.ENABLE_AVX)
     target = numba_module(".core.registry").cpu_target.target_context

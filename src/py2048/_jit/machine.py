@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from py2048._jit.disk import numba_module
+from py2048._jit.imports import numba_module
 
 _SETS = {
     "avx512f": "AVX-512",
