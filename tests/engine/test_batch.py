@@ -288,6 +288,44 @@ def test_wrong_boards_are_refused() -> None:
         batch.set_boards(np.full((2, 4, 4), 31))
 
 
+def test_directions_and_slots_may_lie_anyhow_in_memory() -> None:
+    """Kernels that look at no types are given arrays of the types that they were compiled for."""
+    plain, other = (BatchGames(get_rules("classic"), 40, seed=1) for _ in range(2))
+    ways = np.random.default_rng(1).integers(0, 4, 40)
+    fixed = ways.astype(np.uint8)
+    fixed.flags.writeable = False
+    for form in (fixed, ways.astype(np.int16), ways.astype(">i8"), np.repeat(ways, 2)[::2]):
+        np.testing.assert_array_equal(plain.step(ways.tolist()), other.step(form))
+        np.testing.assert_array_equal(plain.boards, other.boards)
+    slots, seeds = np.arange(0, 40, 4), np.arange(10, dtype=np.uint64)
+    plain.seed_slots(slots, seeds)
+    other.seed_slots(np.arange(0, 40, 2).astype(np.int32)[::2], seeds)
+    np.testing.assert_array_equal(plain.boards, other.boards)
+
+
+def test_number_of_random_steps_is_whole() -> None:
+    """A fraction of a step is refused, and not cut off."""
+    with pytest.raises(TypeError):
+        BatchGames(get_rules("classic"), 1).play_random(1.5)  # type: ignore[arg-type]
+
+
+def test_first_step_from_the_cache_loads_no_compiler() -> None:
+    """Of Numba, a first step needs what ``import numba`` loads, and not what compiling needs."""
+    code = """if True:
+        import sys
+        from py2048.engine.batch import BatchGames
+        from py2048.rules import get_rules
+        BatchGames(get_rules("classic"), 600).step([0] * 600)
+        late = {"numba.np.arrayobj", "numba.cpython.listobj", "numpy.ma", "concurrent.futures"}
+        print(*late & set(sys.modules))
+    """
+    settings = os.environ | {"PY2048_JIT": "1"}
+    command = [sys.executable, "-c", code]
+    for _ in range(2):  # the first one may compile
+        output = subprocess.run(command, env=settings, check=True, capture_output=True, text=True)
+    assert output.stdout.split() == []
+
+
 def test_batch_survives_a_fork() -> None:
     """A child process that was forked after threads were used can step on several threads."""
     code = """

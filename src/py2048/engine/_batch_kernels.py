@@ -50,7 +50,7 @@ SAME_STEP, NEXT_STEP, DISABLED = range(3)
 ONE = np.uint64(1)
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def episode_key(words: Words, game: np.uint64) -> np.uint64:
     """Return the key of the game that a slot has come to."""
     return key_of(draw(words[SLOT_KEY, game], SERIES + words[EPISODE, game]))
@@ -59,7 +59,7 @@ def episode_key(words: Words, game: np.uint64) -> np.uint64:
 # --- a block in and out --------------------------------------------------------------------------
 
 
-@kernel
+@kernel(borrows=True)
 def load(base: np.uint64, state: BatchState, space: Workspace) -> None:
     """Copy the block at `base` into the workspace and recall the high halves of its last draws."""
     copy_in(space.board, state.cells, base)
@@ -73,7 +73,7 @@ def load(base: np.uint64, state: BatchState, space: Workspace) -> None:
         halves[CHANCE + lane] = np.uint32(mix64(words[STATE + lane] - GOLDEN) >> HALF)
 
 
-@kernel
+@kernel(borrows=True)
 def store(base: np.uint64, state: BatchState, space: Workspace) -> None:
     """Copy the workspace back to the block at `base`."""
     copy_out(space.board, state.cells, base)
@@ -85,7 +85,7 @@ def store(base: np.uint64, state: BatchState, space: Workspace) -> None:
             stored[row, base + lane] = words[start + lane]
 
 
-@kernel
+@kernel(borrows=True)
 def copy_in(block: Bytes, rows: Bytes, base: np.uint64) -> None:
     """Copy the lanes from `base` on of all rows into a block."""
     for row in range(rows.shape[0]):
@@ -94,7 +94,7 @@ def copy_in(block: Bytes, rows: Bytes, base: np.uint64) -> None:
             block[start + lane] = rows[row, base + lane]
 
 
-@kernel
+@kernel(borrows=True)
 def copy_out(block: Bytes, rows: Bytes, base: np.uint64) -> None:
     """Copy a block to the lanes from `base` on of all rows."""
     for row in range(rows.shape[0]):
@@ -103,7 +103,7 @@ def copy_out(block: Bytes, rows: Bytes, base: np.uint64) -> None:
             rows[row, base + lane] = block[start + lane]
 
 
-@kernel("(int64[::1], uint8[::1])", "(uint8[::1], uint8[::1])")
+@kernel("(int64[::1], uint8[::1])", "(uint8[::1], uint8[::1])", borrows=True)
 def enter_directions(numbers: NDArray[Any], out: Bytes) -> np.bool_:
     """Copy directions to bytes; return whether all of them are numbers from 0 to 3."""
     seen = np.uint64(0)
@@ -117,7 +117,7 @@ def enter_directions(numbers: NDArray[Any], out: Bytes) -> np.bool_:
 # --- steps ---------------------------------------------------------------------------------------
 
 
-@kernel
+@kernel(borrows=True)
 def note_over(flags: Bytes, reset: Int) -> None:
     """Clear ``DONE``, and keep it in ``OVER`` where the game does not begin anew at once."""
     kept = np.uint8(reset != SAME_STEP)
@@ -126,7 +126,7 @@ def note_over(flags: Bytes, reset: Int) -> None:
         flags[DONE + lane] = EMPTY
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def finish(
     base: np.uint64,
     count: Int,
@@ -157,7 +157,7 @@ def finish(
     return ended, total
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def keep_last(
     base: np.uint64, lane: np.uint64, score: np.int64, state: BatchState, space: Workspace
 ) -> None:
@@ -167,7 +167,7 @@ def keep_last(
         state.last_cells[base + lane, cell] = space.board[cell * WIDTH + lane]
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def restore_last(base: np.uint64, lane: np.uint64, state: BatchState, space: Workspace) -> None:
     """Put back the final board of a game: a board that was won could slide again, and did."""
     for cell in range(np.uint64(state.last_cells.shape[1])):
@@ -189,7 +189,7 @@ def enter_arguments() -> tuple[Any, ...]:
 def make_advance(turn: Callable[..., None]) -> Any:
     """Return the kernel that plays steps made of these turns."""
 
-    @kernel(example=advance_arguments)
+    @kernel(example=advance_arguments, borrows=True)
     def advance(
         first: Int,
         end: Int,
@@ -215,7 +215,7 @@ def make_advance(turn: Callable[..., None]) -> Any:
                 if is_random:
                     choose(space.flags, space.halves)
                 turn(space, rewards, rules)
-                count = find_over(space.flags, space.halves)
+                count = find_over(space.legal, space.halves)
                 more, scores = finish(base, count, reset, state, space, rules)
                 ended, total = ended + more, total + scores
             store(base, state, space)
@@ -231,7 +231,7 @@ advance_any = make_advance(turn_any)
 # --- positions -----------------------------------------------------------------------------------
 
 
-@kernel("(uint8[:,::1], uint8[::1], int64, int64, boolean, int64[::1])")
+@kernel("(uint8[:,::1], uint8[::1], int64, int64, boolean, int64[::1])", borrows=True)
 def slide_boards(
     boards: Bytes, directions: Bytes, rows: Int, columns: Int, cascade: bool, points: Longs
 ) -> None:
@@ -241,7 +241,7 @@ def slide_boards(
         points[game] = slide_cells(boards[game], way, rows, columns, cascade)
 
 
-@kernel(example=enter_arguments)
+@kernel(example=enter_arguments, borrows=True)
 def enter_boards(
     games: Longs, boards: Bytes, state: BatchState, rules: RuleArrays, space: Workspace
 ) -> None:
@@ -269,7 +269,7 @@ def enter_boards(
         store_first(game, state, space)
 
 
-@kernel
+@kernel(borrows=True)
 def store_first(game: np.uint64, state: BatchState, space: Workspace) -> None:
     """Copy the first lane of the workspace to a fresh game of the batch."""
     for cell in range(state.cells.shape[0]):

@@ -33,7 +33,7 @@ from py2048.engine._lane_kernels import (
 COLUMN3, COLUMN4, BOARD = np.uint64(8 * LANES), np.uint64(12 * LANES), np.uint64(16 * LANES)
 
 
-@kernel
+@kernel(borrows=True)
 def slide_classic(
     board: Bytes,
     flags: Bytes,
@@ -50,7 +50,7 @@ def slide_classic(
     turn(board, flags)
 
 
-@kernel
+@kernel(borrows=True)
 def turn(board: Bytes, flags: Bytes) -> None:
     """Exchange rows and columns of the boards that move up or down."""
     diagonal = ZERO
@@ -67,7 +67,7 @@ def turn(board: Bytes, flags: Bytes) -> None:
         diagonal += WIDTH4 + WIDTH
 
 
-@kernel
+@kernel(borrows=True)
 def slide_rows(board: Bytes, flags: Bytes, merged: Bytes) -> None:
     """Slide the four rows left or right; write up to two merged ranks of each to `merged`."""
     slot = ZERO
@@ -105,7 +105,7 @@ def slide_rows(board: Bytes, flags: Bytes, merged: Bytes) -> None:
         slot += WIDTH2
 
 
-@kernel
+@kernel(borrows=True)
 def add_points(halves: Halves, merged: Bytes) -> None:
     """Set ``POINTS`` to the sum of the merged tiles; `NO_MERGE` falls out at bit 31."""
     for lane in range(WIDTH):
@@ -115,7 +115,7 @@ def add_points(halves: Halves, merged: Bytes) -> None:
         halves[POINTS + lane] = np.uint32(total & POINT_BITS)
 
 
-@kernel
+@kernel(borrows=True)
 def legal_classic(board: Bytes, flags: Bytes, _rows: Int, _columns: Int) -> None:
     """Set ``LEGAL`` of every board."""
     for lane in range(WIDTH):

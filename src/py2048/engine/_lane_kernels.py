@@ -87,7 +87,7 @@ U1, U16 = np.uint32(1), np.uint32(0xFFFF)
 # --- which way -----------------------------------------------------------------------------------
 
 
-@kernel
+@kernel(borrows=True)
 def choose(flags: Bytes, halves: Halves) -> None:
     """Choose a legal direction for each board, each equally likely, by bits 32-47 of the last draw.
 
@@ -109,7 +109,7 @@ def choose(flags: Bytes, halves: Halves) -> None:
         flags[DIRECTION + lane] = np.uint8(below)
 
 
-@kernel
+@kernel(borrows=True)
 def judge(flags: Bytes) -> None:
     """Set ``MOVED`` where the direction is legal, and ``ILLEGAL`` where it is not."""
     for lane in range(WIDTH):
@@ -130,7 +130,7 @@ def whole_rows(end: np.uint64) -> np.uint64:
     return np.uint64(end // WIDTH4 * WIDTH4)
 
 
-@kernel
+@kernel(borrows=True)
 def count_empty(board: Bytes, flags: Bytes) -> None:
     """Set ``INDEX`` to the number of empty cells."""
     end = np.uint64(len(board))
@@ -146,7 +146,7 @@ def count_empty(board: Bytes, flags: Bytes) -> None:
             flags[INDEX + lane] += np.uint8(board[cell + lane] == EMPTY)
 
 
-@kernel
+@kernel(borrows=True)
 def draw_spawns(
     words: Words, flags: Bytes, halves: Halves, ranks: Bytes, thresholds: Words
 ) -> None:
@@ -174,7 +174,7 @@ def draw_spawns(
             flags[RANK + lane] = select(reached, rank, flags[RANK + lane])
 
 
-@kernel
+@kernel(borrows=True)
 def place(board: Bytes, flags: Bytes) -> None:
     """Put the tile of ``RANK`` on empty cell number ``INDEX`` of each board that moved."""
     for lane in range(WIDTH):
@@ -205,7 +205,7 @@ def put(tile: np.uint8, rank: np.uint8, index: np.uint8) -> tuple[np.uint8, np.u
     return select(here, rank, tile), select(empty, np.uint8(index - B1), index)
 
 
-@kernel
+@kernel(borrows=True)
 def place_on_edge(board: Bytes, flags: Bytes, edges: NDArray[np.int64]) -> None:
     """Put the tile of ``RANK`` on the first empty cell of the edge that was left behind.
 
@@ -235,7 +235,7 @@ def place_on_edge(board: Bytes, flags: Bytes, edges: NDArray[np.int64]) -> None:
 MERGES, MOVES, BOARD_SUM = range(3)
 
 
-@kernel
+@kernel(borrows=True)
 def reward(
     words: Words,
     flags: Bytes,
@@ -267,10 +267,15 @@ def reward(
         words[SCORE + lane] += np.uint64(np.int64(rewards[lane]))
 
 
-@kernel
-def find_over(flags: Bytes, halves: Halves) -> Int:
-    """Write the lanes of the games that are over to ``FOUND``; return their number."""
-    legal, count = flags[LEGAL : LEGAL + WIDTH].view(np.uint64), ZERO
+@kernel(borrows=True)
+def find_over(legal: Words, halves: Halves) -> Int:
+    """Write the lanes of the games that are over to ``FOUND``; return their number.
+
+    Args:
+        legal: the row ``LEGAL`` as words of eight lanes.
+        halves: the rows of halves.
+    """
+    count = ZERO
     for index in range(np.uint64(LANES // 8)):
         # A byte below 128 plus 127 reaches the top bit unless it is 0, and carries nowhere.
         over = ~(legal[index] + BELOW_TOPS) & TOPS
@@ -282,7 +287,7 @@ def find_over(flags: Bytes, halves: Halves) -> Int:
     return np.int64(count)
 
 
-@kernel
+@kernel(borrows=True)
 def forbid_won(board: Bytes, flags: Bytes, rank: np.uint8) -> None:
     """Leave no legal direction to boards with a tile of at least `rank`."""
     for cell in range(ZERO, np.uint64(len(board)), WIDTH):
@@ -294,7 +299,7 @@ def forbid_won(board: Bytes, flags: Bytes, rank: np.uint8) -> None:
 # --- one board of the block ----------------------------------------------------------------------
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def start_board(
     board: Bytes,
     lane: np.uint64,
@@ -333,7 +338,7 @@ def start_board(
     return count
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def legal_from(board: Bytes, lane: np.uint64, cell: Int, neighbours: NDArray[np.int64]) -> np.uint8:
     """Return the directions in which the tile on a cell of one board can move, as in ``LEGAL``."""
     bits, tile = EMPTY, board[np.uint64(cell) * WIDTH + lane]
@@ -341,7 +346,7 @@ def legal_from(board: Bytes, lane: np.uint64, cell: Int, neighbours: NDArray[np.
         neighbour = neighbours[cell, direction]
         if neighbour >= 0:
             other = board[np.uint64(neighbour) * WIDTH + lane]
-            if other in (EMPTY, tile):
+            if (other == EMPTY) | (other == tile):
                 bits |= np.uint8(1 << direction)
     return bits if tile != EMPTY else EMPTY
 
@@ -355,7 +360,7 @@ def pair_bits(a: np.uint8, b: np.uint8) -> np.uint8:
     return np.uint8(select(first, B1, EMPTY) | select(last, B2, EMPTY))
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def sum_of(board: Bytes, lane: np.uint64) -> np.uint64:
     """Return the sum of the tiles of one board of the block."""
     total = ZERO

@@ -36,12 +36,12 @@ VERTICAL, HORIZONTAL = np.uint8(0), np.uint8(1)
 
 
 @kernel(inline=True)
-def row_of(array: Bytes, number: Int) -> Bytes:
-    """Return one row of lanes."""
-    return array[number * LANES : (number + 1) * LANES]
+def row(number: Int) -> slice:
+    """Return where the lanes of one row stand; a row itself would be a reference to count."""
+    return slice(number * LANES, (number + 1) * LANES)
 
 
-@kernel
+@kernel(borrows=True)
 def slide_any(
     board: Bytes,
     flags: Bytes,
@@ -56,12 +56,12 @@ def slide_any(
         halves[POINTS + lane] = np.uint32(0)
     for column in range(columns):
         slide_line(board, flags, halves, scratch, column, columns, rows, VERTICAL, cascade)
-    for row in range(rows):
-        first = row * columns
+    for number in range(rows):
+        first = number * columns
         slide_line(board, flags, halves, scratch, first, 1, columns, HORIZONTAL, cascade)
 
 
-@kernel
+@kernel(borrows=True)
 def slide_line(
     board: Bytes,
     flags: Bytes,
@@ -90,24 +90,22 @@ def slide_line(
     gaps, merged = flags[INDEX : INDEX + WIDTH], flags[RANK : RANK + WIDTH]
     for cell in range(length):
         ahead, behind = first + cell * step, first + (length - 1 - cell) * step
-        take_row(
-            row_of(scratch, cell), row_of(board, ahead), row_of(board, behind), directions, axis
-        )
+        take_row(scratch[row(cell)], board[row(ahead)], board[row(behind)], directions, axis)
     for cell in range(length - 2, -1, -1):
-        mark_empty(gaps, row_of(scratch, cell))
+        mark_empty(gaps, scratch[row(cell)])
         close_gap(scratch, gaps, cell, length)
     for cell in range(length - 1):
         for _ in range(length - 1 - cell if cascade else 1):
-            merge_row(row_of(scratch, cell), row_of(scratch, cell + 1), gaps, merged)
+            merge_row(scratch[row(cell)], scratch[row(cell + 1)], gaps, merged)
             close_gap(scratch, gaps, cell + 1, length)
             add_merged(halves[POINTS : POINTS + WIDTH], merged)
     for cell in range(length):
-        target = row_of(board, first + cell * step)
-        forward, backward = row_of(scratch, cell), row_of(scratch, length - 1 - cell)
+        target = board[row(first + cell * step)]
+        forward, backward = scratch[row(cell)], scratch[row(length - 1 - cell)]
         put_row(target, forward, backward, directions, axis)
 
 
-@kernel
+@kernel(borrows=True)
 def take_row(target: Bytes, ahead: Bytes, behind: Bytes, directions: Bytes, axis: np.uint8) -> None:
     """Copy a cell of the boards that move along the axis: `behind` where they move backward."""
     for lane in range(WIDTH):
@@ -116,7 +114,7 @@ def take_row(target: Bytes, ahead: Bytes, behind: Bytes, directions: Bytes, axis
         target[lane] = select(direction >> B1 == axis, tile, EMPTY)
 
 
-@kernel
+@kernel(borrows=True)
 def put_row(target: Bytes, ahead: Bytes, behind: Bytes, directions: Bytes, axis: np.uint8) -> None:
     """Copy a cell back to the boards that move along the axis."""
     for lane in range(WIDTH):
@@ -125,31 +123,31 @@ def put_row(target: Bytes, ahead: Bytes, behind: Bytes, directions: Bytes, axis:
         target[lane] = select(direction >> B1 == axis, tile, target[lane])
 
 
-@kernel
+@kernel(borrows=True)
 def mark_empty(gaps: Bytes, tiles: Bytes) -> None:
     """Set `gaps` where a cell is empty."""
     for lane in range(WIDTH):
         gaps[lane] = np.uint8(tiles[lane] == EMPTY)
 
 
-@kernel
+@kernel(borrows=True)
 def close_gap(scratch: Bytes, gaps: Bytes, first: Int, length: Int) -> None:
     """Where `gaps` is set, move the cells of the line behind `first` up by one."""
     for cell in range(first, length - 1):
-        pull_row(row_of(scratch, cell), row_of(scratch, cell + 1), gaps)
-    last = row_of(scratch, length - 1)
+        pull_row(scratch[row(cell)], scratch[row(cell + 1)], gaps)
+    last = scratch[row(length - 1)]
     for lane in range(WIDTH):
         last[lane] = select(gaps[lane] != EMPTY, EMPTY, last[lane])
 
 
-@kernel
+@kernel(borrows=True)
 def pull_row(tiles: Bytes, behind: Bytes, gaps: Bytes) -> None:
     """Where `gaps` is set, move the tiles from `behind`."""
     for lane in range(WIDTH):
         tiles[lane] = select(gaps[lane] != EMPTY, behind[lane], tiles[lane])
 
 
-@kernel
+@kernel(borrows=True)
 def merge_row(tiles: Bytes, behind: Bytes, gaps: Bytes, merged: Bytes) -> None:
     """Merge where the tile behind is equal; set `gaps` there, and `merged` to the new rank."""
     for lane in range(WIDTH):
@@ -161,29 +159,29 @@ def merge_row(tiles: Bytes, behind: Bytes, gaps: Bytes, merged: Bytes) -> None:
         gaps[lane] = np.uint8(equal)
 
 
-@kernel
+@kernel(borrows=True)
 def add_merged(points: Halves, merged: Bytes) -> None:
     """Add the merged tiles to `points`; `NO_MERGE` falls out at bit 31."""
     for lane in range(WIDTH):
         points[lane] += U1 << np.uint32(merged[lane]) & POINT_BITS
 
 
-@kernel
+@kernel(borrows=True)
 def legal_any(board: Bytes, flags: Bytes, rows: Int, columns: Int) -> None:
     """Set ``LEGAL`` of every board."""
     legal = flags[LEGAL : LEGAL + WIDTH]
     for lane in range(WIDTH):
         legal[lane] = EMPTY
-    for row in range(rows):
+    for number in range(rows):
         for column in range(columns):
-            cell = row * columns + column
+            cell = number * columns + column
             if column + 1 < columns:
-                join_rows(legal, row_of(board, cell), row_of(board, cell + 1), B2)
-            if row + 1 < rows:
-                join_rows(legal, row_of(board, cell), row_of(board, cell + columns), EMPTY)
+                join_rows(legal, board[row(cell)], board[row(cell + 1)], B2)
+            if number + 1 < rows:
+                join_rows(legal, board[row(cell)], board[row(cell + columns)], EMPTY)
 
 
-@kernel
+@kernel(borrows=True)
 def join_rows(legal: Bytes, tiles: Bytes, neighbours: Bytes, shift: np.uint8) -> None:
     """Add the directions that two neighbouring cells allow."""
     for lane in range(WIDTH):

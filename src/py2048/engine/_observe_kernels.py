@@ -22,7 +22,7 @@ LOW_PAIRS = np.uint64(0x0000FFFF0000FFFF)
 LOW_QUADS = np.uint64(0x00000000FFFFFFFF)
 
 
-@kernel("(int64, int64, uint8[:,::1], uint8[:,::1])")
+@kernel("(int64, int64, uint8[:,::1], uint8[:,::1])", borrows=True)
 def write_boards(first: Int, end: Int, cells: Bytes, out: Bytes) -> None:
     """Copy the boards of games `first` to before `end` to `out`, uint8 `[n, cells]`."""
     for game in range(np.uint64(first), np.uint64(end)):
@@ -30,7 +30,7 @@ def write_boards(first: Int, end: Int, cells: Bytes, out: Bytes) -> None:
             out[game, cell] = cells[cell, game]
 
 
-@kernel("(int64, int64, uint64[:,::1], uint64[:,::1])")
+@kernel("(int64, int64, uint64[:,::1], uint64[:,::1])", borrows=True)
 def write_classic(first: Int, end: Int, cells: Words, out: Words) -> None:
     """Copy the boards of 16 cells of the games in groups of eight, from `first` to before `end`.
 
@@ -72,7 +72,7 @@ def exchange(x: Word, y: Word, shift: Word, low: Word) -> tuple[Word, Word]:
     return (x & low) | ((y & low) << shift), ((x >> shift) & low) | (y & ~low)
 
 
-@kernel("(uint8[::1], uint32[::1])")
+@kernel("(uint8[::1], uint32[::1])", borrows=True)
 def write_masks(bits: Bytes, out: NDArray[np.uint32]) -> None:
     """Spread the legal directions of each game, bits 0 to 3, to four bytes."""
     for game in range(np.uint64(len(out))):

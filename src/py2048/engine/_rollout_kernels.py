@@ -50,7 +50,7 @@ ENDLESS = np.int64(2**62)
 """More turns than any game has."""
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def take_job(
     lane: np.uint64,
     job: Int,
@@ -78,7 +78,7 @@ def take_job(
     return job
 
 
-@kernel
+@kernel(borrows=True)
 def force_first(flags: Bytes) -> None:
     """Replace the random direction of games that must begin with another."""
     for lane in range(WIDTH):
@@ -88,7 +88,7 @@ def force_first(flags: Bytes) -> None:
         flags[FORCED + lane] = EMPTY
 
 
-@kernel
+@kernel(borrows=True)
 def stop_due(flags: Bytes, ends: Longs, clock: Int, moves: Int) -> np.int64:
     """End the games that have had all their turns; return after which turn the next ones end."""
     due = np.int64(clock + moves)
@@ -101,7 +101,7 @@ def stop_due(flags: Bytes, ends: Longs, clock: Int, moves: Int) -> np.int64:
     return np.int64(due)
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def note_result(
     lane: np.uint64, job: Int, seed: np.uint64, scores: Longs, plies: Longs, space: Workspace
 ) -> None:
@@ -123,7 +123,7 @@ def rollout_arguments() -> tuple[Any, ...]:
 def make_rollout(turn: Callable[..., None]) -> Any:
     """Return the kernel that plays random games made of these turns."""
 
-    @kernel(example=rollout_arguments)
+    @kernel(example=rollout_arguments, borrows=True)
     def rollout(
         first: Int,
         end: Int,
@@ -174,7 +174,7 @@ def make_rollout(turn: Callable[..., None]) -> Any:
             clock += 1
             if clock >= due:
                 due = stop_due(space.flags, ends, clock, moves)
-            over = find_over(space.flags, space.halves)
+            over = find_over(space.legal, space.halves)
             for index in range(np.uint64(over)):
                 lane = np.uint64(space.halves[FOUND + index])
                 if jobs[lane] == IDLE:

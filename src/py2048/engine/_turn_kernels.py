@@ -53,7 +53,7 @@ from py2048.engine.rule_arrays import (
 )
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def begin(space: Workspace, lane: np.uint64, key: np.uint64, rules: RuleArrays) -> None:
     """Begin the game with this key in one lane of a block."""
     low, high, placed = rules.numbers[LOW], rules.numbers[HIGH], space.scratch
@@ -66,7 +66,7 @@ def begin(space: Workspace, lane: np.uint64, key: np.uint64, rules: RuleArrays) 
     set_start(space, lane, key, legal, rules)
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def enter(space: Workspace, lane: np.uint64, key: np.uint64, rules: RuleArrays) -> None:
     """Take the position in one lane as the start of the game with this key."""
     legal = EMPTY
@@ -75,7 +75,7 @@ def enter(space: Workspace, lane: np.uint64, key: np.uint64, rules: RuleArrays) 
     set_start(space, lane, key, legal, rules)
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def set_start(
     space: Workspace, lane: np.uint64, key: np.uint64, legal: np.uint8, rules: RuleArrays
 ) -> None:
@@ -92,7 +92,7 @@ def set_start(
     space.flags[LEGAL + lane] = legal
 
 
-@kernel
+@kernel(borrows=True)
 def spawn(space: Workspace, rules: RuleArrays) -> None:
     """Let a tile appear on each board that moved."""
     count_empty(space.board, space.flags)
@@ -106,7 +106,7 @@ def spawn(space: Workspace, rules: RuleArrays) -> None:
 def make_turn(slide: Callable[..., None], legal: Callable[..., None]) -> Any:
     """Return the kernel of a turn with this way to slide and to find the legal moves."""
 
-    @kernel
+    @kernel(borrows=True)
     def turn(space: Workspace, rewards: NDArray[np.int32], rules: RuleArrays) -> None:
         """Move every board in its direction, let a tile appear, and see what is legal next."""
         board, flags, halves, numbers = space.board, space.flags, space.halves, rules.numbers

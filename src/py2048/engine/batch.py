@@ -6,11 +6,13 @@ the seed and the directions alone: not from the other games, nor from the number
 
 from __future__ import annotations
 
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from py2048._jit import ready
 from py2048.engine import _batch_kernels as kernels
 from py2048.engine import _lane_kernels as lanes
 from py2048.engine import rng
@@ -157,7 +159,9 @@ class BatchGames:
         if boards is None:
             boards = np.zeros((0, self.rules.cells), np.uint8)
         if len(slots):
-            kernels.enter_boards(slots, boards, self._state, self._rules, self._spaces[0])
+            slots = np.ascontiguousarray(slots, np.int64)
+            enter = ready(kernels.enter_boards)
+            enter(slots, boards, self._state, self._rules, self._spaces[0])
             self._state.rewards[slots] = 0
 
     # --- what can be seen ------------------------------------------------------------------------
@@ -284,7 +288,8 @@ class BatchGames:
             checked_directions(directions, self.n)
         if numbers.dtype != np.uint8:
             numbers = numbers.astype(np.int64, copy=False)
-        if not kernels.enter_directions(np.ascontiguousarray(numbers), self._directions):
+        enter = ready(kernels.enter_directions, int(numbers.dtype == np.uint8))
+        if not enter(np.ascontiguousarray(numbers), self._directions):
             checked_directions(directions, self.n)
         self._state.flags[0, : self.n] = self._directions
 
@@ -294,6 +299,7 @@ class BatchGames:
         The direction of a turn comes from bits 32 to 47 of the draw before it, which the spawn
         leaves unused, so these games too follow from the seed.
         """
+        steps = index(steps)
         if self._log is None:
             return self._run(steps, is_random=True)
         tallies = [self._run(1, is_random=True) for _ in range(steps)]
@@ -306,7 +312,7 @@ class BatchGames:
             (*part, steps, is_random, self._reset, self._state, self._rules, space)
             for part, space in zip(parts, self._spaces, strict=False)
         ]
-        results = together(self._advance, jobs)
+        results = together(ready(self._advance), jobs)
         if self._log is not None and episodes is not None:
             self._log.add(self.directions.copy(), episodes)
         return Tally(steps * self.n, sum(r[0] for r in results), sum(r[1] for r in results))

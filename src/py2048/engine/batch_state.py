@@ -82,22 +82,28 @@ class BatchState(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """The memory in which one thread steps a block; ``_lane_kernels.py`` describes the rows."""
+    """The memory in which one thread steps a block; ``_lane_kernels.py`` describes the rows.
+
+    `legal` is the row ``LEGAL`` of `flags` as words of eight lanes.
+    """
 
     board: NDArray[np.uint8]
     flags: NDArray[np.uint8]
     words: NDArray[np.uint64]
     halves: NDArray[np.uint32]
     scratch: NDArray[np.uint8]
+    legal: NDArray[np.uint64]
 
     @classmethod
     def of(cls, rules: Rules) -> Workspace:
         """Return a workspace for boards of `rules`; up to 8x8 it fits the first-level cache."""
         width, longest = lanes.LANES, max(8, *rules.shape)
+        flags = np.zeros(lanes.FLAG_ROWS * width, np.uint8)
         return cls(
             np.zeros(rules.cells * width, np.uint8),
-            np.zeros(lanes.FLAG_ROWS * width, np.uint8),
+            flags,
             np.zeros(lanes.WORD_ROWS * width, np.uint64),
             np.zeros(lanes.HALF_ROWS * width, np.uint32),
             np.zeros(longest * width, np.uint8),
+            flags[lanes.LEGAL : lanes.LEGAL + lanes.WIDTH].view(np.uint64),
         )
