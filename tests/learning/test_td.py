@@ -244,6 +244,27 @@ def test_a_checkpoint_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None
     assert trainer.tally.data() == again.tally.data()
 
 
+def test_a_training_goes_on_with_another_plan(tmp_path: Path) -> None:
+    """The rate, the restarts and the threads may change; nothing that was played is forgotten."""
+    folder, goals = tmp_path / "run", Goals(games=100, evaluate_every=50)
+    Campaign.begin(folder, SMALL).run(goals)
+    wider = Campaign.resume(folder, {"threads": 3, "restart": 10})
+    assert [learner.progress[0] for learner in wider.trainer.learners] == [100, 0, 0]
+    wider.run(Goals(games=200, evaluate_every=50))
+    narrow = Campaign.resume(folder, {"threads": 1, "rate": 0.5, "seed": SMALL.seed})
+    assert narrow.trainer.games == 200
+    assert narrow.trainer.moves == wider.trainer.moves
+    assert narrow.trainer.tally.data() == wider.trainer.tally.data()
+    assert np.array_equal(narrow.trainer.records, wider.trainer.records)
+    assert narrow.network().history[-1]["changes"] == [
+        {"games": 100, "before": {"restart": 0, "threads": 1}},
+        {"games": 200, "before": {"rate": 1.0, "threads": 3}},
+    ]
+    for wrong in ({"tuples": "lines"}, {"coherent": False}, {"seed": SMALL.seed + 1}):
+        with pytest.raises(WeightsError, match=f"{next(iter(wrong))} cannot change, only rate"):
+            Campaign.resume(folder, wrong)
+
+
 def test_damaged_checkpoints_are_refused(tmp_path: Path) -> None:
     """Cut short, or not a checkpoint."""
     path = tmp_path / "checkpoint.npz"

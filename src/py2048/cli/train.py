@@ -100,10 +100,9 @@ def _campaign(folder: Path, plan: Settings, weights: Path | None, *, resume: boo
 
     if not resume:
         return Campaign.begin(folder, plan_from(plan), load(weights) if weights else None)
-    if plan or weights:
-        names = ", ".join(plan) or "--from"
-        raise WeightsError(f"--resume goes on with the plan as it was: leave out {names}")
-    return Campaign.resume(folder)
+    if weights:
+        raise WeightsError("--resume goes on with the weights as they are: leave out --from")
+    return Campaign.resume(folder, plan)
 
 
 def weights(

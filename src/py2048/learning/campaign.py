@@ -138,13 +138,17 @@ class Campaign:
         return cls(folder, Trainer(plan, network))
 
     @classmethod
-    def resume(cls, folder: Path) -> Campaign:
+    def resume(cls, folder: Path, changes: Mapping[str, Any] | None = None) -> Campaign:
         """Return the campaign of a folder as its last checkpoint left it.
 
+        Args:
+            folder: where it is kept.
+            changes: values of the plan from now on, as in `Plan.changed`.
+
         Raises:
-            WeightsError: if there is no checkpoint that can be read.
+            WeightsError: if there is no checkpoint that can be read, or a change is not possible.
         """
-        trainer, notes = load_checkpoint(folder / CHECKPOINT)
+        trainer, notes = load_checkpoint(folder / CHECKPOINT, changes)
         try:
             curve = tuple(Point(**point) for point in notes["curve"])
             campaign = cls(folder, trainer, curve, float(notes["seconds"]))
@@ -232,6 +236,8 @@ class Campaign:
         }
         if self.curve:
             note["last"] = asdict(self.curve[-1])
+        if self.trainer.changes:
+            note["changes"] = [dict(change) for change in self.trainer.changes]
         return self.trainer.network(note)
 
     def save(self) -> None:

@@ -23,6 +23,9 @@ from py2048.rules import Rules
 
 Value = TypeVar("Value")
 
+CHANGEABLE = ("rate", "trace", "path", "restart", "threads")
+"""What of a plan may change when a training goes on: not what its weights mean."""
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -105,6 +108,20 @@ class Plan:
             coherent=False,
             threads=threads,
         )
+
+    def changed(self, values: Mapping[str, Any]) -> Plan:
+        """Return the plan with other values, of those that may change while it is followed.
+
+        Raises:
+            WeightsError: if one may not, or a value cannot be used.
+        """
+        for name in values:
+            if name not in CHANGEABLE and values[name] != self.data().get(name):
+                raise WeightsError(
+                    f"--resume goes on with the plan as it was: {name} cannot change, "
+                    f"only {', '.join(CHANGEABLE)}"
+                )
+        return plan_from(self.data() | dict(values))
 
     def data(self) -> dict[str, Any]:
         """Return the plan as plain values, with the rules in full, as `plan_from` takes them."""

@@ -109,6 +109,7 @@ class Trainer:
         self.stride = RECORD if plan.coherent else 1
         self.records = np.zeros((self.layout.weights, self.stride), np.float32)
         self.history: tuple[Mapping[str, Any], ...] = ()
+        self.changes: tuple[Mapping[str, Any], ...] = ()
         if network is not None:
             self._take(network)
         elif plan.optimism:
@@ -148,6 +149,13 @@ class Trainer:
             np.zeros(4, np.int64),
             np.zeros(4),
         )
+
+    def note_changes(self, before: Plan) -> None:
+        """Note after how many games the plan became another, and what it was before."""
+        old, new = before.data(), self.plan.data()
+        changed = {name: old[name] for name in new if old[name] != new[name]}
+        if changed:
+            self.changes = (*self.changes, {"games": self.games, "before": changed})
 
     # --- training --------------------------------------------------------------------------------
 
