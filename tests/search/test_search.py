@@ -162,7 +162,7 @@ def test_nodes_are_a_limit(monkeypatch: pytest.MonkeyPatch, nodes: int) -> None:
 
     def noted(self: Searcher, *args: object) -> module.Rated:
         found = search(self, *args)  # type: ignore[arg-type]
-        spent.append(found.nodes)
+        spent.append(found.total)
         return found
 
     monkeypatch.setattr(Searcher, "_search", noted)

@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 from py2048._jit import kernel
 from py2048.search._board_kernels import Int
 from py2048.search._expectimax_kernels import ALL, NOTHING, Weights
-from py2048.search.limits import FIRST_LIMIT, LIKELY_GROWTH, STEP, UNLIMITED
+from py2048.search.limits import (
+    FIRST_LIMIT,
+    LIKELY_GROWTH,
+    LONGEST_STEP,
+    MARGIN,
+    STEP,
+    UNLIMITED,
+)
 
 ONE_MOVE = np.int64(1)
 NO_COST = np.int64(0)
@@ -27,6 +34,24 @@ def count_legal(points: NDArray[np.int64]) -> Int:
     for direction in range(4):
         legal += np.int64(points[direction] >= 0)
     return legal
+
+
+@kernel(borrows=True)
+def further(nodes: float, before: float, step: Int, purse: Int) -> np.int64:
+    """Return how much more paths may cost in the next search, or 0 if none is likely to fit.
+
+    Args:
+        nodes: how many boards the last search rated.
+        before: how many the one before it did, 0 if there was none.
+        step: how much more paths cost in the last one than in the one before.
+        purse: how many boards may still be rated.
+    """
+    growth, fit = LIKELY_GROWTH, MARGIN * purse / max(nodes, 1.0)
+    if before > 0.0:
+        growth = max((nodes / before) ** (STEP / step), growth)
+    if fit <= 1.0:
+        return np.int64(0)
+    return np.int64(min(STEP * np.log(fit) / np.log(growth), LONGEST_STEP))
 
 
 @kernel(inline=True, borrows=True)
@@ -48,7 +73,7 @@ def deepener(choose: Any) -> Any:
     @kernel(borrows=True)
     def search_all(
         board: Any,
-        allowance: Int,
+        purse: Int,
         depth: Int,
         left: Int,
         desk: Any,
@@ -56,15 +81,22 @@ def deepener(choose: Any) -> Any:
         points: NDArray[np.int64],
         fresh: NDArray[np.float64],
     ) -> tuple[Int, Int, bool]:
-        """Rate each legal move with its own allowance; return the boards, the cuts, if whole."""
+        """Rate each legal move, with the share of the purse that it took the last time.
+
+        Returns:
+            how many boards were rated, how many paths cut off, and whether no purse was too small.
+        """
         nodes, cuts, is_whole = np.int64(0), np.int64(0), True
+        all_shares = desk.share[0] + desk.share[1] + desk.share[2] + desk.share[3]
         for direction in range(4):
             if points[direction] >= 0:
+                allowance = np.int64(purse * (desk.share[direction] / all_shares))
                 desk.nodes, desk.cuts, desk.budget = 0, 0, allowance
                 choose(board, np.int64(direction), depth, left, desk, weights, points, fresh)
                 nodes += desk.nodes
                 cuts += desk.cuts
                 is_whole = is_whole and desk.nodes <= allowance
+                desk.share[direction] = np.float64(max(desk.nodes, 1))
         return nodes, cuts, is_whole
 
     @kernel(borrows=True)
@@ -95,24 +127,23 @@ def deepener(choose: Any) -> Any:
         desk.nodes, desk.budget = 0, FREE
         best = choose(board, ALL, ONE_MOVE, NO_COST, desk, weights, points, values)
         desk.spent += desk.nodes
+        for direction in range(4):
+            desk.share[direction] = np.float64(points[direction] >= 0)
         legal = count_legal(points)
-        left = min(np.int64(FIRST_LIMIT), last)
-        before, expected, is_over = 0.0, np.float64(legal), bool(legal < 2)
-        while not is_over and purse >= expected:
-            nodes, cuts, is_whole = search_all(
-                board, purse // legal, depth, left, desk, weights, points, fresh
-            )
+        step, left, before = np.int64(STEP), np.int64(min(FIRST_LIMIT, last)), 0.0
+        is_over = bool(legal < 2 or purse < legal)
+        while not is_over:
+            found = search_all(board, purse, depth, left, desk, weights, points, fresh)
+            nodes, cuts, is_whole = found
             desk.spent += nodes
             if not is_whole:
                 break
             best = settle(points, fresh, values)
-            is_over = bool(cuts == 0 or left == last)
-            growth = LIKELY_GROWTH
-            if before > 0.0:
-                growth = max(nodes / before, growth)
-            purse, left = purse - nodes, min(left + np.int64(STEP), last)
-            before = np.float64(nodes)
-            expected = max(before * growth, np.float64(legal))
+            purse -= nodes
+            step = further(np.float64(nodes), before, step, purse)
+            step = min(step, np.int64(last) - left)
+            before, left = np.float64(nodes), left + step
+            is_over = bool(cuts == 0 or step == 0)
         return np.int64(best)
 
     return deepen

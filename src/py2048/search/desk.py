@@ -104,6 +104,7 @@ DESK = np.dtype(
         ("nodes", np.int64),  # boards rated in this search
         ("spent", np.int64),  # and in several searches, of one move after another
         ("budget", np.int64),  # and how many may be
+        ("share", np.float64, 4),  # of a purse that each root move gets of the next search
         ("cuts", np.int64),  # how often a path was cut off
         ("generation", np.int64),  # counts searches of root moves; a new one empties the table
         ("arena", np.uint8, (LAST_SLOT + 1, MAX_CELLS)),

@@ -16,9 +16,13 @@ UNLIMITED = 1 << 60
 FIRST_LIMIT = 3 * COSTS_PER_BIT
 """How unlikely a path the first of several searches follows: three bits."""
 STEP = COSTS_PER_BIT
-"""How much further each next one goes: half as likely."""
+"""How much further the second one goes: half as likely."""
+LONGEST_STEP = 2 * STEP
+"""How much further any goes at most."""
 LIKELY_GROWTH = 2.0
-"""How many times the boards of a search the next one is expected to rate at least."""
+"""How many times the boards of a search one that goes a `STEP` further rates, at least."""
+MARGIN = 0.9
+"""The share of what is left that a further search is expected to take at most."""
 FIRST_SPEED = 1e6
 """Boards rated in a second, before anything has been measured."""
 

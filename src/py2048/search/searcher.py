@@ -23,11 +23,11 @@ from py2048.evaluation.heuristic import DEFAULT, Heuristic
 from py2048.evaluation.ntuple import Network, code_of
 from py2048.rules import Rules
 from py2048.search import _play_kernels as kernels
+from py2048.search._deepening_kernels import further
 from py2048.search._play_kernels import ALL, Order
 from py2048.search.desk import CACHE, Desk, kind_of_rules, new_desk
 from py2048.search.limits import (
     FIRST_LIMIT,
-    LIKELY_GROWTH,
     STEP,
     UNLIMITED,
     Limits,
@@ -77,15 +77,20 @@ class Rated(NamedTuple):
 
     Attributes:
         values: the points of each legal direction and those to come; 0 for others.
-        nodes: how many boards were rated.
+        nodes: how many boards were rated for each.
         is_whole: whether it was finished.
         is_final: whether a further search would find the same.
     """
 
     values: Values
-    nodes: int
+    nodes: NDArray[np.float64]
     is_whole: bool
     is_final: bool
+
+    @property
+    def total(self) -> int:
+        """How many boards were rated in all."""
+        return int(self.nodes.sum())
 
 
 class Searcher:
@@ -188,7 +193,8 @@ class Searcher:
                 return found.points, found.values
             _, points, values, _ = self._call(self.workers[0], cells, Order(ALL, 1, 0))
             if limits.is_fixed:
-                rated = self._search(cells, points, limits.moves, limits.last_cost, UNLIMITED)
+                free = np.full(4, UNLIMITED)
+                rated = self._search(cells, points, limits.moves, limits.last_cost, free)
                 return points, rated.values
             return points, self._deepened(cells, points, values)
 
@@ -255,43 +261,39 @@ class Searcher:
         return Found(moves[:made], points, values, time.perf_counter() - before)
 
     def _deepened(self, cells: Cells, points: Points, values: Values) -> Values:
-        """Return the values of the last of several searches that could be finished."""
+        """Return the values of the last of several searches that could be finished.
+
+        It does what ``_deepening_kernels.py`` does on one thread.
+        """
         limits = self.limits
         purse: Purse = Time(limits.ms, self._speed) if limits.ms else Nodes(limits.nodes or 0)
-        before, expected = 0.0, 0.0
-        legal = int((points >= 0).sum())
-        for left in self._costs() if legal > 1 else ():
-            allowance = purse.left()
-            if allowance < expected or allowance < legal:
-                break
-            rated = self._search(cells, points, limits.moves, left, allowance // legal)
-            purse.spend(rated.nodes)
+        shares, last = (points >= 0).astype(float), limits.last_cost
+        step, left, before = STEP, min(FIRST_LIMIT, last), 0
+        is_over = shares.sum() < 2 or purse.left() < shares.sum()
+        while not is_over:
+            allowances = (purse.left() * (shares / shares.sum())).astype(np.int64)
+            rated = self._search(cells, points, limits.moves, left, allowances)
+            purse.spend(rated.total)
             if not rated.is_whole:
                 break
-            values = rated.values
-            if rated.is_final:
-                break
-            growth = max(rated.nodes / before if before else 0.0, LIKELY_GROWTH)
-            before, expected = rated.nodes, rated.nodes * growth
+            values, shares = rated.values, np.maximum(rated.nodes, points >= 0)
+            step = min(int(further(rated.total, before, step, purse.left())), last - left)
+            before, left = rated.total, left + step
+            is_over = rated.is_final or step == 0
         return values
 
-    def _costs(self) -> Iterator[int]:
-        last = self.limits.last_cost
-        yield from range(min(FIRST_LIMIT, last), last, STEP)
-        yield last
-
-    def _search(self, cells: Cells, points: Points, depth: int, left: int, allowance: int) -> Rated:
+    def _search(
+        self, cells: Cells, points: Points, depth: int, left: int, allowances: NDArray[np.int64]
+    ) -> Rated:
         """Search every legal move, each with its own allowance of nodes."""
         directions = iter([number for number in range(4) if points[number] >= 0])
-        jobs = [(worker, directions, cells, depth, left, allowance) for worker in self.workers]
-        values, nodes, cuts, is_whole = np.zeros(4), 0, 0, True
+        jobs = [(worker, directions, cells, depth, left, allowances) for worker in self.workers]
+        values, nodes, cuts = np.zeros(4), np.zeros(4), 0
         for found in together(self._work, jobs):
             for direction, value, rated, cut in found:
-                values[direction] = value
-                nodes += rated
+                values[direction], nodes[direction] = value, rated
                 cuts += cut
-                is_whole &= rated <= allowance
-        return Rated(values, nodes, is_whole, cuts == 0)
+        return Rated(values, nodes, bool((nodes <= allowances).all()), cuts == 0)
 
     def _work(
         self,
@@ -300,12 +302,13 @@ class Searcher:
         cells: Cells,
         depth: int,
         left: int,
-        allowance: int,
+        allowances: NDArray[np.int64],
     ) -> list[tuple[int, float, int, int]]:
         """Search directions until none is left; return each with its value, nodes and cuts."""
         found = []
         for direction in directions:
-            values = self._call(worker, cells, Order(direction, depth, left, allowance)).values
+            order = Order(direction, depth, left, int(allowances[direction]))
+            values = self._call(worker, cells, order).values
             desk = worker.desks[0]
             found.append((direction, float(values[direction]), int(desk.nodes), int(desk.cuts)))
         return found
