@@ -8,7 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from py2048.storage import GameChange, SavedGame, StorageError, Store, open_store
+from py2048.storage import (
+    GameChange,
+    NewRound,
+    Round,
+    SavedGame,
+    StorageError,
+    Store,
+    open_store,
+)
 
 
 def deal(store: Store, owner: str = "ada", **facts: object) -> SavedGame:
@@ -57,6 +65,47 @@ def test_a_change_of_a_game_that_is_gone_is_stale(store: Store) -> None:
     game = deal(store)
     finish(store, game, 10)
     assert store.write_changes([change(game, "a")]) == {game.id}
+
+
+def planned(owner: str, day: str | None = None) -> NewRound:
+    game = SavedGame.new(rules="classic", seed=3, start="2 .", player="me", owner=owner)
+    return NewRound(game, Round(game.id, owner, "daily" if day else "ranked", day, "aa"))
+
+
+def test_games_begin_together_with_the_moves_of_others(store: Store) -> None:
+    """One transaction brings new games, with accounts that are missing, and moves to the disk."""
+    store.claim_name("ada", "Ada", "hash")
+    game = deal(store, "eve")
+    new = [planned("ada"), planned("bob"), planned("bob")]
+    assert store.write_changes([new[0], change(game, "a"), *new[1:]]) == set()
+    assert [store.load_game(each.id) for each in new] == [each.game for each in new]
+    assert store.load_game(game.id).turns == ("a",)
+    found = store.find_round(new[0].id)
+    assert found is not None
+    assert (found.mode, found.secret, found.name) == ("ranked", "aa", "Ada")
+    assert store.write_changes([change(new[1].game, "b")]) == set()
+
+
+def test_a_second_daily_game_of_a_day_is_left_out_of_a_batch(store: Store) -> None:
+    """Nothing of it is written, and all else that came with it is."""
+    store.write_changes([planned("ada", "2048-01-31")])
+    game, again, other = deal(store, "eve"), planned("ada", "2048-01-31"), planned("bob")
+    assert store.write_changes([again, change(game, "a"), other]) == {again.id}
+    assert store.find_game(again.id) is store.find_round(again.id) is None
+    assert store.load_game(game.id).turns == ("a",)
+    assert store.load_game(other.id) == other.game
+
+
+def test_reads_of_a_block_see_one_moment(store: Store) -> None:
+    """What others write meanwhile is not seen before the block ends."""
+    game = deal(store)
+    with store.reading():
+        assert store.load_game(game.id).revision == 0
+        writer = threading.Thread(target=store.write_changes, args=([change(game, "a")],))
+        writer.start()
+        writer.join(20)
+        assert store.load_game(game.id).revision == 0
+    assert store.load_game(game.id).revision == 1
 
 
 def test_an_undone_line_is_overwritten(store: Store) -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from py2048.storage.values import (
         Account,
         GameChange,
+        NewRound,
         RecordSummary,
         Round,
         SavedGame,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Account",
     "GameChange",
+    "NewRound",
     "RecordSummary",
     "Round",
     "SavedGame",

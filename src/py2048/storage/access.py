@@ -25,6 +25,7 @@ class Access:
         self._engine = engine
         self._writer = engine.execution_options(**{WRITES: True})
         self._closed = False
+        self._shared = threading.local()
         if is_sqlite(engine):
             self._reader = engine
             # SQLite has one writer at a time and lets the others poll; threads of one
@@ -41,8 +42,26 @@ class Access:
         self._engine.dispose()
 
     @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Let what this thread reads within the block be one transaction.
+
+        All of it sees the same moment, and costs less than transactions of their own. Write
+        outside of such a block.
+        """
+        with self._reading() as connection:
+            self._shared.connection = connection
+            try:
+                yield
+            finally:
+                self._shared.connection = None
+
+    @contextmanager
     def _reading(self) -> Iterator[Connection]:
         self._check_open()
+        if (shared := getattr(self._shared, "connection", None)) is not None:
+            with explained(self.name):
+                yield shared
+            return
         with explained(self.name), self._reader.begin() as connection:
             yield connection
 

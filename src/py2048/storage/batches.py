@@ -10,12 +10,13 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from py2048.storage.access import Access
+from py2048.storage.boards import insert_rounds
 from py2048.storage.engine import is_sqlite
 from py2048.storage.games import SAME_GAME
 from py2048.storage.notices import notify
 from py2048.storage.schema import games, turns
 from py2048.storage.upsert import upsert
-from py2048.storage.values import GameChange, utc_now
+from py2048.storage.values import GameChange, NewRound, utc_now
 
 _ADVANCE = sa.update(games).where(*SAME_GAME)
 
@@ -53,36 +54,44 @@ class _SomeAreStaleError(Exception):
 class Batches(Access):
     """Changes of games in progress, written together."""
 
-    def write_changes(self, changes: Sequence[GameChange], origin: str = "") -> set[str]:
+    def write_changes(self, changes: Sequence[GameChange | NewRound], origin: str = "") -> set[str]:
         """Write the changes in one transaction; when this returns they are on the disk.
 
         Args:
-            changes: At most one for each game.
+            changes: At most one for each game; games that begin are among them.
             origin: Who writes, so that listeners tell their own notices from others'.
 
         Returns:
-            The games that another process has changed since; nothing of theirs was written.
+            The games that another process has changed since, and daily games that the account
+            has begun already; nothing of theirs was written.
         """
         ordered = sorted(changes, key=lambda change: change.id)
         try:
             with self._writing() as connection:
-                if _advance(connection, ordered) != len(ordered):
+                if not _write(connection, ordered, origin):
                     raise _SomeAreStaleError
-                self._complete(connection, ordered, origin)
         except _SomeAreStaleError:
-            return self._write_singly(ordered, origin)
+            with self._writing() as connection:
+                return {each.id for each in ordered if not _write(connection, [each], origin)}
         return set()
 
-    def _write_singly(self, ordered: Sequence[GameChange], origin: str) -> set[str]:
-        with self._writing() as connection:
-            fresh = [change for change in ordered if _advance(connection, [change])]
-            if fresh:
-                self._complete(connection, fresh, origin)
-        return {change.id for change in ordered} - {change.id for change in fresh}
 
-    def _complete(self, connection: Connection, changes: Sequence[GameChange], origin: str) -> None:
+def _write(connection: Connection, ordered: Sequence[GameChange | NewRound], origin: str) -> bool:
+    """Write changes; if one of several is stale the transaction must be given up.
+
+    Returns:
+        Whether all could be written. Of a single one that is stale nothing is.
+    """
+    new = [change for change in ordered if isinstance(change, NewRound)]
+    changes = [change for change in ordered if isinstance(change, GameChange)]
+    if new and not insert_rounds(connection, new):
+        return False
+    if changes:
+        if _advance(connection, changes) != len(changes):
+            return False
         _add_turns(connection, changes)
         notify(connection, origin, [(change.id, change.revision) for change in changes])
+    return True
 
 
 def _advance(connection: Connection, changes: Sequence[GameChange]) -> int:

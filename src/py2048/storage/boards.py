@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.engine import Row
+from sqlalchemy.engine import Connection, Row
 
-from py2048.storage.accounts import ensure_account
-from py2048.storage.games import Games, new_row
+from py2048.errors import StorageError
+from py2048.storage.games import Games, row_of
 from py2048.storage.schema import accounts, games, records, rounds
-from py2048.storage.values import RecordSummary, Round, SavedGame
+from py2048.storage.upsert import insert_new
+from py2048.storage.values import NewRound, RecordSummary, Round, SavedGame, utc_now
 
 _SUMMARY = tuple(column for column in records.c if column.name not in ("record", "player"))
 _ROUND = sa.select(rounds, accounts.c.name).outerjoin(accounts, accounts.c.id == rounds.c.owner)
@@ -27,13 +29,12 @@ class Boards(Games):
         Raises:
             StorageError: The account has a daily game of this day.
         """
+        begun = SavedGame.new(**game)
+        new = NewRound(begun, Round(begun.id, begun.owner, mode, day, secret))
         with self._writing() as connection:
-            ensure_account(connection, game["owner"])
-            row = new_row(**game, extra=None)
-            connection.execute(sa.insert(games), row)
-            facts = {"game_id": row["id"], "owner": row["owner"], "mode": mode, "day": day}
-            connection.execute(sa.insert(rounds), {**facts, "secret": secret})
-        return self.load_game(row["id"])
+            if not insert_rounds(connection, [new]):
+                raise StorageError(f"a daily game of {day} has begun: one a day is all there is")
+        return begun
 
     def discard_round(self, game_id: str, revision: int) -> None:
         """Throw a game on the server away, unless somebody has gone on with it."""
@@ -98,9 +99,9 @@ class Boards(Games):
             )
             return [_summary(row) for row in found]
 
-    def open_rounds(self, owner: str) -> list[Row[Any]]:
+    def open_rounds(self, owner: str, *, limit: int = 1000) -> list[Row[Any]]:
         """Return an account's games that go on, the last changed first, as `live_games` does."""
-        return self._open(games.c.owner == owner, games.c.is_over.is_(False), limit=1000)
+        return self._open(games.c.owner == owner, games.c.is_over.is_(False), limit=limit)
 
     def find_open_round(self, game_id: str) -> Row[Any] | None:
         """Return a game that has no record yet, as `live_games` does; None if there is none."""
@@ -153,6 +154,28 @@ class Boards(Games):
         with self._reading() as connection:
             row = connection.execute(_ROUND.where(condition)).one_or_none()
         return None if row is None else Round(**row._mapping)
+
+
+def insert_rounds(connection: Connection, new: Sequence[NewRound]) -> bool:
+    """Insert games with their rounds and, where they are missing, their accounts.
+
+    Returns:
+        Whether all of them could be: no account had a daily game of the same day. If one of
+        several could not, the transaction must be given up.
+    """
+    now = utc_now()
+    owners = sorted({each.game.owner for each in new})
+    guests = [{"id": owner, "generation": 0, "created": now} for owner in owners]
+    connection.execute(insert_new(connection, accounts), guests)
+    facts = [
+        {name: getattr(each.round, name) for name in rounds.columns.keys()}  # noqa: SIM118
+        for each in new
+    ]
+    counted = insert_new(connection, rounds).execution_options(preserve_rowcount=True)
+    if connection.execute(counted, facts).rowcount < len(new):
+        return False
+    connection.execute(sa.insert(games), [row_of(each.game) for each in new])
+    return True
 
 
 def _summary(row: Row[Any]) -> RecordSummary:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any, NoReturn
 
 import sqlalchemy as sa
@@ -52,10 +52,12 @@ class Games(Access):
         extra: Mapping[str, Any] | None = None,
     ) -> SavedGame:
         """Begin a game without turns and return it, at revision 0."""
-        row = new_row(rules=rules, seed=seed, start=start, player=player, owner=owner, extra=extra)
+        game = SavedGame.new(
+            rules=rules, seed=seed, start=start, player=player, owner=owner, extra=extra
+        )
         with self._writing() as connection:
-            connection.execute(sa.insert(games), row)
-        return self.load_game(row["id"])
+            connection.execute(sa.insert(games), row_of(game))
+        return self.load_game(game.id)
 
     def append_turn(
         self,
@@ -219,30 +221,11 @@ class Games(Access):
         raise StorageError(f"game {game_id} has {game.length} turns; it has no position {position}")
 
 
-def new_row(
-    *,
-    rules: str,
-    seed: int | None,
-    start: str,
-    player: str,
-    owner: str,
-    extra: Mapping[str, Any] | None,
-) -> dict[str, Any]:
-    """Return the row of a new game without turns, at revision 0, under an id of its own."""
-    now = utc_now()
-    return {
-        "id": secrets.token_hex(8),
-        "owner": owner,
-        "rules": rules,
-        "seed": None if seed is None else str(seed),
-        "start": start,
-        "player": player,
-        "started": now,
-        "updated": now,
-        **dict.fromkeys(("length", "position", "score", "revision", "undos", "hints"), 0),
-        "is_over": False,
-        "extra": dict(extra or {}),
-    }
+def row_of(game: SavedGame) -> dict[str, Any]:
+    """Return the row of a game that has no turns yet."""
+    row = {field.name: getattr(game, field.name) for field in fields(game)}
+    del row["turns"], row["millis"]
+    return row | {"seed": None if game.seed is None else str(game.seed), "length": 0}
 
 
 def _stored(connection: Connection, game_id: str) -> Row[Any] | None:

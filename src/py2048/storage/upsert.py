@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -21,9 +22,19 @@ def upsert(connection: Connection, table: sa.Table, *, rising: str | None = None
     return _upsert(connection.dialect.name, table, rising)
 
 
+def insert_new(connection: Connection, table: sa.Table) -> Insert:
+    """Return the statement that inserts a row, unless a unique index has one like it."""
+    statement: Insert = _insert(connection.dialect.name, table).on_conflict_do_nothing()
+    return statement
+
+
+def _insert(dialect: str, table: sa.Table) -> Any:
+    return importlib.import_module(f"sqlalchemy.dialects.{dialect}").insert(table)
+
+
 @functools.cache
 def _upsert(dialect: str, table: sa.Table, rising: str | None) -> Insert:
-    insert = importlib.import_module(f"sqlalchemy.dialects.{dialect}").insert(table)
+    insert = _insert(dialect, table)
     statement: Insert = insert.on_conflict_do_update(
         index_elements=[column.name for column in table.primary_key],
         set_={column.name: insert.excluded[column.name] for column in _values(table)},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -51,6 +52,25 @@ class SavedGame:
     hints: int
     extra: Mapping[str, Any] = field(default_factory=dict)
     millis: tuple[int | None, ...] = ()
+
+    @classmethod
+    def new(
+        cls,
+        *,
+        rules: str,
+        seed: int | None,
+        start: str,
+        player: str,
+        owner: str,
+        extra: Mapping[str, Any] | None = None,
+    ) -> SavedGame:
+        """Return a game that begins now, under a name of its own; it is not in the store yet."""
+        now = utc_now()
+        return cls(
+            id=secrets.token_hex(8), owner=owner, rules=rules, seed=seed, start=start,
+            player=player, started=now, updated=now, turns=(), position=0, score=0,
+            is_over=False, revision=0, undos=0, hints=0, extra=dict(extra or {}),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -113,6 +133,24 @@ class GameChange:
     hints: int
     extra: Mapping[str, Any]
     turns: tuple[tuple[int, str, int], ...]
+
+
+@dataclass(frozen=True)
+class NewRound:
+    """A game that a server deals, not yet in the store.
+
+    Attributes:
+        game: The game, at revision 0 and without turns.
+        round: What it has besides.
+    """
+
+    game: SavedGame
+    round: Round
+
+    @property
+    def id(self) -> str:
+        """The store's name for the game."""
+        return self.game.id
 
 
 @dataclass(frozen=True)

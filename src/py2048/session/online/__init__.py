@@ -15,7 +15,7 @@ from py2048.session.online.house import (
 )
 from py2048.session.online.table import CASUAL, DAILY, MODES, RANKED, Action, RefusedError, Table
 from py2048.session.online.writer import Writer, Written
-from py2048.storage import Account, RecordSummary, Round
+from py2048.storage import Account, GameChange, RecordSummary, Round
 
 __all__ = [
     "BOARDS",
@@ -25,6 +25,7 @@ __all__ = [
     "RANKED",
     "Account",
     "Action",
+    "GameChange",
     "House",
     "OpenGame",
     "RecordSummary",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
@@ -24,7 +25,7 @@ from py2048.session.online.fairness import (
 )
 from py2048.session.online.table import DAILY, MODES, RANKED, RefusedError, Table
 from py2048.session.play import Play
-from py2048.storage import Account, RecordSummary, Round, SavedGame, open_store
+from py2048.storage import Account, NewRound, RecordSummary, Round, SavedGame, open_store
 
 if TYPE_CHECKING:
     from py2048.storage import Store
@@ -106,17 +107,45 @@ class House:
             RefusedError: if the rules or the mode make no game here, or too many games go on.
             StorageError: if the store cannot be written.
         """
+        table = self.plan(account_id, rules, mode)
+        new, table.unwritten = table.unwritten, None
+        if new is None or not self.store.write_changes([new]):
+            return table
+        return self.seat_daily(account_id, new)
+
+    def plan(self, account_id: str, rules: str, mode: str) -> Table:
+        """Return the table of a game that begins once its `unwritten` round is in the store.
+
+        A daily game of today that has begun has none.
+
+        Raises:
+            RefusedError, StorageError: as `deal`.
+        """
         if mode not in MODES:
             raise RefusedError("malformed", f"no mode is called {mode!r}: take one of {MODES}")
         if mode == DAILY:
-            return self._deal_daily(account_id)
+            return self._plan_daily(account_id)
         wanted = checked_rules(rules)
-        self._make_room(account_id)
         secret = new_secret()
         start = start_from(wanted, draws_of(secret))
-        return self._begin(account_id, wanted, start, mode=mode, secret=secret)
+        with self.store.reading():
+            headers = self.store.open_rounds(account_id)
+            table = self._planned(account_id, wanted, start, mode=mode, secret=secret)
+        self._make_room(headers)
+        return table
 
-    def _deal_daily(self, account_id: str) -> Table:
+    def seat_daily(self, account_id: str, rival: NewRound) -> Table:
+        """Return the daily game that was there before `rival`, which could not be written.
+
+        Raises:
+            StorageError: if there is none.
+        """
+        there = self.store.find_daily(account_id, rival.round.day or "")
+        if there is None:
+            raise StorageError("the game could not begin: try again")
+        return self.seat(there.game_id)
+
+    def _plan_daily(self, account_id: str) -> Table:
         today = datetime.now(UTC).date()
         there = self.store.find_daily(account_id, today.isoformat())
         if there is not None:
@@ -124,15 +153,10 @@ class House:
         rules, seed = get_rules("classic"), daily_seed(today)
         start = start_from(rules, lambda counter: rng.draw(rng.key_of(seed), counter))
         day = today.isoformat()
-        try:
-            return self._begin(account_id, rules, start, mode=DAILY, day=day, seed=seed)
-        except StorageError:
-            there = self.store.find_daily(account_id, day)  # another tab was faster
-            if there is None:
-                raise
-            return self.seat(there.game_id)
+        with self.store.reading():
+            return self._planned(account_id, rules, start, mode=DAILY, day=day, seed=seed)
 
-    def _begin(
+    def _planned(
         self,
         account_id: str,
         rules: Rules,
@@ -144,16 +168,17 @@ class House:
         seed: int | None = None,
     ) -> Table:
         account = self.account(account_id)
-        saved = self.store.create_round(
-            mode=mode, day=day, secret=secret, owner=account_id, rules=str(rules), seed=seed,
-            start=str(start), player=account.name or guest_name(account_id),
+        game = SavedGame.new(
+            rules=str(rules), seed=seed, start=str(start), owner=account_id,
+            player=account.name or guest_name(account_id),
         )  # fmt: skip
-        round_ = Round(saved.id, account_id, mode, day, secret, account.name)
-        return Table(self.store, saved, round_)
+        round_ = Round(game.id, account_id, mode, day, secret, account.name)
+        table = Table(self.store, game, round_)
+        table.unwritten = NewRound(game, round_)
+        return table
 
-    def _make_room(self, account_id: str) -> None:
+    def _make_room(self, headers: Sequence[Any]) -> None:
         """Discard old games without a move, and refuse more than an account may have."""
-        headers = self.store.open_rounds(account_id)
         idle = _utc(datetime.now(UTC) - IDLE)
         empty = [row for row in headers if not row.length and not row.day and row.updated < idle]
         for row in empty:
@@ -170,11 +195,18 @@ class House:
             RefusedError: if there is none.
             StorageError: if it cannot be read back.
         """
-        round_ = self.store.find_round(game_id)
-        saved = self.saved_game(game_id) or self._finished_game(game_id)
-        if round_ is None or saved is None:
-            raise RefusedError("unknown_game", f"no game {game_id!r} goes on here")
-        return Table(self.store, saved, round_)
+        with self.store.reading():
+            round_ = self.store.find_round(game_id)
+            saved = self.saved_game(game_id) or self._finished_game(game_id)
+            if round_ is None or saved is None:
+                raise RefusedError("unknown_game", f"no game {game_id!r} goes on here")
+            return Table(self.store, saved, round_)
+
+    def greet(self, account_id: str) -> tuple[Account, str | None]:
+        """Return the account, and the game to go on with: the last changed one, if any."""
+        with self.store.reading():
+            going_on = self.store.open_rounds(account_id, limit=1)
+            return self.account(account_id), going_on[0].id if going_on else None
 
     def open_games(self, account_id: str) -> list[OpenGame]:
         """Return the account's games that go on, the last changed first."""

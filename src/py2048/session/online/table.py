@@ -13,7 +13,7 @@ from py2048.session.events import Event
 from py2048.session.online.fairness import commitment_of, draws_of
 from py2048.session.online.ledger import Ledger
 from py2048.session.session import Session
-from py2048.storage import GameChange, Round, SavedGame
+from py2048.storage import GameChange, NewRound, Round, SavedGame
 
 if TYPE_CHECKING:
     from py2048.storage import Store
@@ -57,12 +57,16 @@ class Table:
         store: reads best scores.
         saved: the game as the store has it.
         round_: what it has besides.
+
+    Attributes:
+        unwritten: the game as it begins, until it is in the store.
     """
 
     def __init__(self, store: Store, saved: SavedGame, round_: Round) -> None:
         self._store = store
         self.id = saved.id
         self.round = round_
+        self.unwritten: NewRound | None = None
         self.rules_text = saved.rules
         self.commitment = commitment_of(round_.secret) if round_.secret else None
         self._events: list[Event] = []

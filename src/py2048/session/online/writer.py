@@ -1,4 +1,4 @@
-"""The writer: a thread that brings the moves of many players to the disk, many at a time."""
+"""The writer: a thread that brings moves and new games of many players to the disk together."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from py2048.errors import StorageError
-from py2048.storage import GameChange
+from py2048.storage import GameChange, NewRound
 
 if TYPE_CHECKING:
     from py2048.storage import Store
+
+
+Change = GameChange | NewRound
+"""What happened in a game, or the game itself when it begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +24,11 @@ class Written:
 
     Attributes:
         change: the change.
-        is_stale: another process was faster: nothing of it was written.
+        is_stale: another was faster: nothing of it was written.
         error: why it could not be written, None if it could.
     """
 
-    change: GameChange
+    change: Change
     is_stale: bool = False
     error: StorageError | None = None
 
@@ -47,7 +51,7 @@ class Writer:
         self._done = done
         self._origin = origin
         self._most = most
-        self._waiting: list[GameChange] = []
+        self._waiting: list[Change] = []
         self._condition = threading.Condition()
         self._closing = False
         self._thread = threading.Thread(target=self._run, name="py2048-writer", daemon=True)
@@ -58,7 +62,7 @@ class Writer:
         """How many changes wait."""
         return len(self._waiting)
 
-    def submit(self, change: GameChange) -> None:
+    def submit(self, change: Change) -> None:
         """Write `change` soon. A game may have one change at a time on its way."""
         with self._condition:
             if self._closing:
@@ -77,13 +81,13 @@ class Writer:
         while batch := self._next_batch():
             self._done(self._write(batch))
 
-    def _next_batch(self) -> list[GameChange]:
+    def _next_batch(self) -> list[Change]:
         with self._condition:
             self._condition.wait_for(lambda: self._waiting or self._closing)
             batch, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
         return batch
 
-    def _write(self, batch: list[GameChange]) -> list[Written]:
+    def _write(self, batch: list[Change]) -> list[Written]:
         try:
             stale = self._store.write_changes(batch, self._origin)
         except StorageError as error:

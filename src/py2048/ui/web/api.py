@@ -129,7 +129,7 @@ class Api:
         rules = requests.text(message, "rules", "classic")
         mode = requests.text(message, "mode", "ranked")
         hub = await self._services.ready()
-        table = await hub.in_thread(hub.house.deal, visitor.account, rules, mode)
+        table = await hub.begin(visitor.account, rules, mode)
         response = JSONResponse(messages.state_message(table, mine=True, autoplay=None), 201)
         response.headers["location"] = f"/api/games/{table.id}"
         self._identity.remember(response, visitor)

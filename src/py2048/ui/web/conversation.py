@@ -39,15 +39,14 @@ class Conversation:
         self._seat = Seat(account.id, outbox)
         self._offences = 0
 
-    async def begin(self) -> None:
-        """Say who is who, and where to go on."""
+    def begin(self, current: str | None) -> None:
+        """Say who is who, and which game to go on with."""
         self._hub.seats.add(self._seat)
-        open_rounds = await self._hub.in_thread(self._hub.house.open_games, self._account.id)
         name = self._account.name or guest_name(self._account.id)
         hello = {
             "type": "hello",
             "me": {"name": name, "is_guest": self._account.name is None},
-            "current": open_rounds[0].id if open_rounds else None,
+            "current": current,
             "players": list(self._services.advisers.specs),
         }
         self._outbox.post(messages.encode(hello))

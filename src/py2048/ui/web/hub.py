@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ParamSpec, TypeVar
 
 from py2048.errors import Py2048Error
-from py2048.session.online import CASUAL, Action, House, Table, Writer, Written
+from py2048.session.online import CASUAL, Action, GameChange, House, Table, Writer, Written
 from py2048.ui.web import messages
 from py2048.ui.web.metrics import Metrics
 from py2048.ui.web.outbox import Outbox
@@ -152,6 +152,7 @@ class Hub:
         self.places: dict[str, Place] = {}
         self.seats: set[Seat] = set()
         self._opening: dict[str, asyncio.Future[Place]] = {}
+        self._beginning: dict[str, asyncio.Future[Written]] = {}
         self._loop = asyncio.get_running_loop()
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="py2048-house")
         self._tasks: set[asyncio.Task[None]] = set()
@@ -169,10 +170,29 @@ class Hub:
         Raises:
             RefusedError, StorageError: see `House.deal`.
         """
-        table = await self.in_thread(self.house.deal, seat.account, rules, mode)
+        table = await self.begin(seat.account, rules, mode)
         place = self.places.setdefault(table.id, Place(self, table))
         self.sit(seat, place)
         return place
+
+    async def begin(self, account: str, rules: str, mode: str) -> Table:
+        """Return the table of a new game, which is written together with the moves of others.
+
+        Raises:
+            RefusedError, StorageError: see `House.deal`.
+        """
+        table = await self.in_thread(self.house.plan, account, rules, mode)
+        new, table.unwritten = table.unwritten, None
+        if new is None:
+            return table
+        self.writer.submit(new)
+        self._beginning[new.id] = self._loop.create_future()  # done in a later turn of the loop
+        written = await self._beginning[new.id]
+        if written.error is not None:
+            raise written.error
+        if written.is_stale:
+            return await self.in_thread(self.house.seat_daily, account, new)
+        return table
 
     async def open(self, seat: Seat, game_id: str) -> Place:
         """Sit down at a game.
@@ -237,8 +257,13 @@ class Hub:
     def _all_written(self, results: Sequence[Written]) -> None:
         self.metrics.commits += 1
         for written in results:
-            self.metrics.moves += len(written.change.turns)
-            self.places[written.change.id].written(written)
+            if isinstance(written.change, GameChange):
+                self.metrics.moves += len(written.change.turns)
+                self.places[written.change.id].written(written)
+                continue
+            beginning = self._beginning.pop(written.change.id)
+            if not beginning.done():  # whoever asked for the game may have gone
+                beginning.set_result(written)
 
     def rested(self, place: Place) -> None:
         """Hear that all of a table is on the disk."""

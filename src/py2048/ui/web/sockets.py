@@ -9,7 +9,6 @@ from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
 from py2048.errors import StorageError
-from py2048.session.online import Account
 from py2048.ui.web.conversation import Conversation
 from py2048.ui.web.cookies import Cookies
 from py2048.ui.web.outbox import Outbox
@@ -49,19 +48,21 @@ class SocketEndpoint:
                 return
             try:
                 hub = await self._services.ready()
-                account = await hub.in_thread(hub.house.account, found.account)
+                account, current = await hub.in_thread(hub.house.greet, found.account)
             except StorageError:
                 await send({"type": "websocket.close", "code": 1012, "reason": "no store"})
                 return
             if account.generation != found.generation:
                 await send({"type": "websocket.close", "code": 1008, "reason": "sign in again"})
                 return
-            await self._talk(account, address, receive, send)
+            outbox = Outbox()
+            conversation = Conversation(self._services, account, address, outbox)
+            conversation.begin(current)
+            await self._talk(conversation, outbox, receive, send)
 
-    async def _talk(self, account: Account, address: str, receive: Receive, send: Send) -> None:
-        outbox = Outbox()
-        conversation = Conversation(self._services, account, address, outbox)
-
+    async def _talk(
+        self, conversation: Conversation, outbox: Outbox, receive: Receive, send: Send
+    ) -> None:
         async def forward(frame: str) -> None:
             await send({"type": "websocket.send", "text": frame})
 
@@ -84,6 +85,5 @@ class SocketEndpoint:
 
 
 async def _read(conversation: Conversation, receive: Receive) -> None:
-    await conversation.begin()
     while (message := await receive())["type"] == "websocket.receive":
         await conversation.hear(message.get("text"))
