@@ -9,7 +9,9 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,7 @@ from py2048.learning import (
     save_checkpoint,
 )
 from py2048.learning import _td_kernels as kernels
+from py2048.learning.late import LATE_BOARDS, late_boards
 from py2048.learning.trainer import RECORD
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -230,9 +233,45 @@ def test_optimism_is_the_value_of_every_board() -> None:
     assert network.value(PATH[0]) == pytest.approx(320.0)
 
 
+def test_late_positions_have_a_chain_and_room() -> None:
+    """Falling ranks wind through the rows from the first corner, some with a pair to merge."""
+    boards = late_boards(4, 4, 15, 500, 3)
+    assert np.array_equal(boards, late_boards(4, 4, 15, 500, 3))
+    assert {14, 15} == set(boards[:, 0])
+    assert boards.max(axis=1).tolist() == boards[:, 0].tolist()
+    pairs = 0
+    for board in boards.tolist():
+        path = board[:4] + board[7:3:-1] + board[8:12] + board[:11:-1]
+        falls = [one - two for one, two in pairwise(path[:2])]
+        assert falls[0] in (0, 1, 2) or path[1] <= 4
+        pairs += 0 in [one - two for one, two in pairwise(path) if one > 4]
+    assert 150 < pairs < 400
+    assert (boards > 0).sum(axis=1).max() <= 16
+    tiny = late_boards(2, 3, 5, 50, 1)
+    assert tiny.max() == 5
+    assert (tiny[:, 0] > 0).all()
+
+
+@pytest.mark.parametrize("rules", ["classic:size=2x3", "classic:size=1x5"])
+def test_late_games_teach_and_do_not_count(rules: str) -> None:
+    """A share of the games begins late; only the others are results."""
+    plan = Plan(rules, "lines+squares", late=0.5, late_tile=64, seed=5)
+    trainer = Trainer(plan)
+    trainer.run(games=400)
+    assert trainer.games == 400
+    assert 150 < trainer.tally.games < 250
+    often = np.array([learner.lates.shape[0] for learner in trainer.learners])
+    assert (often == LATE_BOARDS).all()
+    whole = Trainer(replace(plan, late=0.0))
+    whole.run(games=400)
+    assert whole.tally.games == 400
+    top = Board.from_rows([[64, 32, 16], [0, 0, 0]] if "2x3" in rules else [[64, 32, 16, 0, 0]])
+    assert trainer.network().value(top) > whole.network().value(top)
+
+
 def test_a_checkpoint_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
     """With stages, carousel and restarts under way."""
-    values = SMALL.data() | {"stages": [16], "carousel": True, "restart": 10}
+    values = SMALL.data() | {"stages": [16], "carousel": True, "restart": 10, "late": 0.2}
     trainer, path = Trainer(plan_from(values)), tmp_path / "checkpoint.npz"
     trainer.run(games=150)
     save_checkpoint(trainer, path, {"seen": 1})
@@ -332,6 +371,8 @@ def test_a_campaign_keeps_its_curve(tmp_path: Path) -> None:
         ({"stages": "16"}, "list of whole numbers"),
         ({"threads": 0}, "threads must be 1 to"),
         ({"carousel": True}, "give stages"),
+        ({"late": 1.5}, "late must be 0.0 to 1.0"),
+        ({"late_tile": 48}, "a power of two from 4 to 32768"),
         ({"tuples": "4x6", "rules": "3x3"}, "for 4x4 boards"),
     ],
 )

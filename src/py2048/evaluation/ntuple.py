@@ -257,6 +257,18 @@ def board_rows(layout: Layout, count: int) -> NDArray[Any]:
     return np.zeros((count, layout.rows * layout.columns), np.uint8)
 
 
+def rows_of(layout: Layout, ranks: NDArray[np.uint8]) -> NDArray[Any]:
+    """Return boards as kernels hold them, of ranks uint8 `[count, cells]` up to 31."""
+    boards = board_rows(layout, len(ranks))
+    if not layout.is_packed:
+        boards[:] = ranks
+        return boards
+    shifts = np.arange(ranks.shape[1], dtype=np.uint64) * np.uint64(4)
+    for half, nibbles in enumerate((ranks & 15, ranks >> 4)):
+        boards[:, half] = (nibbles.astype(np.uint64) << shifts).sum(axis=1)
+    return boards
+
+
 def put_board(layout: Layout, boards: NDArray[Any], slot: int, board: Board) -> None:
     """Write a board to its place among `boards`.
 
@@ -271,8 +283,4 @@ def put_board(layout: Layout, boards: NDArray[Any], slot: int, board: Board) -> 
     ranks = [max(tile.bit_length() - 1, 0) for row in board.rows for tile in row]
     if max(ranks) > 31:
         raise BoardError(f"tile {board.max_tile} is too big for a network: at most {2**31}")
-    if layout.is_packed:
-        boards[slot, 0] = sum((rank & 15) << 4 * cell for cell, rank in enumerate(ranks))
-        boards[slot, 1] = sum((rank >> 4) << 4 * cell for cell, rank in enumerate(ranks))
-    else:
-        boards[slot] = ranks
+    boards[slot] = rows_of(layout, np.array([ranks], np.uint8))[0]

@@ -23,7 +23,7 @@ from py2048.rules import Rules
 
 Value = TypeVar("Value")
 
-CHANGEABLE = ("rate", "trace", "path", "restart", "threads")
+CHANGEABLE = ("rate", "trace", "path", "restart", "late", "late_tile", "threads")
 """What of a plan may change when a training goes on: not what its weights mean."""
 
 
@@ -46,6 +46,8 @@ class Plan:
         optimism: the value of every board before training, in points.
         carousel: whether games start in each stage in turn.
         restart: games longer than this are followed by one from their middle; 0 for never.
+        late: the share of games, 0 to 1, that begin with a late position (`learning.late`).
+        late_tile: the largest tile there; 0 for the largest that a weight tells apart.
         seed: where all games come from.
         threads: how many games are played at the same time. With one, the same plan gives the
             same weights, bit for bit.
@@ -65,6 +67,8 @@ class Plan:
     optimism: float = 0.0
     carousel: bool = False
     restart: int = 0
+    late: float = 0.0
+    late_tile: int = 0
     seed: int = 1
     threads: int = 1
 
@@ -75,6 +79,7 @@ class Plan:
             ("trace", 0.0, 1.0),
             ("path", 1, 10**8),
             ("restart", 0, 10**8),
+            ("late", 0.0, 1.0),
             ("threads", 1, 1024),
         ):
             value = getattr(self, name)
@@ -82,7 +87,11 @@ class Plan:
                 raise WeightsError(f"{name} must be {low} to {high}, not {value}")
         if self.carousel and not self.stages:
             raise WeightsError("a carousel goes round the stages: give stages, such as 8192,16384")
-        _ = self.layout
+        most = 1 << (self.layout.ranks - 1)
+        if self.late_tile and not (4 <= self.late_tile <= most and self.late_tile.bit_count() == 1):
+            raise WeightsError(
+                f"late_tile must be 0 or a power of two from 4 to {most}, not {self.late_tile}"
+            )
 
     @cached_property
     def rules(self) -> Rules:
