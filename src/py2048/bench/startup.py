@@ -58,9 +58,11 @@ def _python(code: str, cold: Path | None = None) -> Stretch:
 
 def run_python(code: str, **environment: str) -> str:
     """Run some code in a fresh Python and return what it prints."""
+    # Where this is set, Python would compile the sources each time, as it does for no user.
+    around = {name: os.environ[name] for name in os.environ if name != "PYTHONDONTWRITEBYTECODE"}
     return subprocess.run(
         [sys.executable, "-c", code],
-        env=os.environ | environment,
+        env=around | environment,
         stdout=subprocess.PIPE,
         text=True,
         check=True,
