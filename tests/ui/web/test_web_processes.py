@@ -153,3 +153,23 @@ async def test_a_store_that_goes_away_loses_no_acknowledged_move(
         state = await socket.ask("open", "state", game=game)
         assert (state["version"], state["board"]) == (5, moved["board"])
         await socket.move()
+
+
+async def test_a_watcher_sees_what_was_played_while_nothing_could_be_heard(
+    two_servers: tuple[WebServer, WebServer], web_postgresql: PostgresqlServer
+) -> None:
+    """After the database was away a process looks for what it has missed, and hears again."""
+    one, two = two_servers
+    async with Browser(one).socket() as player, Browser(two).socket() as watcher:
+        game = (await player.new("long:size=5x5"))["game"]
+        await watcher.ask("watch", "state", game=game)
+        web_postgresql.stop()
+        web_postgresql.start()
+        while Browser(one).get("/readyz").status != 200:
+            await asyncio.sleep(0.1)
+        for _ in range(2):
+            moved = await player.move()
+            while watcher.state["version"] < moved["version"]:
+                await watcher.receive()
+            assert watcher.state["board"] == moved["board"]
+            await asyncio.sleep(2.5)

@@ -155,6 +155,8 @@ class Hub:
         self._beginning: dict[str, asyncio.Future[Written]] = {}
         self._loop = asyncio.get_running_loop()
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="py2048-house")
+        # Games are played again one at a time, so that those who play feel little of it.
+        self._finishing = ThreadPoolExecutor(1, thread_name_prefix="py2048-finish")
         self._tasks: set[asyncio.Task[None]] = set()
         self.writer = Writer(house.store, self._written, origin=self.origin)
 
@@ -306,7 +308,8 @@ class Hub:
 
     async def _finish(self, game_id: str) -> None:
         try:
-            board = await self.in_thread(self.house.finish, game_id)
+            finish = self.house.finish
+            board = await self._loop.run_in_executor(self._finishing, finish, game_id)
         except Py2048Error as error:
             self.metrics.unverified += 1
             _log.error("a game was not counted", extra={"game": game_id, "fault": str(error)})
@@ -336,6 +339,11 @@ class Hub:
         elif events:
             place.tell(Action(place.table.version, events))
 
+    async def look_around(self) -> None:
+        """Follow what other processes did while they could not be heard."""
+        for place in tuple(self.places.values()):
+            await self.hear(place.table.id, place.table.version + 1)
+
     # Keeping house
 
     def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
@@ -356,5 +364,6 @@ class Hub:
         for task in tuple(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._finishing.shutdown()
         self._pool.shutdown()
         self.house.store.close()

@@ -148,14 +148,15 @@ class Services:
         if not hub.house.store.can_listen:
             return
         while True:
-            queue: asyncio.Queue[tuple[str, int]] = asyncio.Queue()
+            queue: asyncio.Queue[tuple[str, int] | None] = asyncio.Queue()
             listening = asyncio.create_task(
                 asyncio.to_thread(_listen, hub.house, hub.origin, queue, loop)
             )
             try:
                 while not listening.done():
                     with suppress(TimeoutError):
-                        await hub.hear(*await asyncio.wait_for(queue.get(), _LISTEN))
+                        news = await asyncio.wait_for(queue.get(), _LISTEN)
+                        await (hub.hear(*news) if news else hub.look_around())
             except StorageError as error:
                 _log.warning("cannot follow a game", extra={"fault": str(error)})
             with suppress(StorageError):
@@ -184,11 +185,14 @@ def _open_house(settings: Settings) -> House:
 def _listen(
     house: House,
     origin: str,
-    queue: asyncio.Queue[tuple[str, int]],
+    queue: asyncio.Queue[tuple[str, int] | None],
     loop: asyncio.AbstractEventLoop,
 ) -> None:
-    """Pass on what other processes tell, until the store is closed."""
-    for notice in house.store.listen(_LISTEN):
+    """Pass on what other processes tell, until the store is closed; first that it is heard."""
+    notices = house.store.listen(_LISTEN)
+    next(notices)
+    loop.call_soon_threadsafe(queue.put_nowait, None)
+    for notice in notices:
         if notice is not None and notice.origin != origin:
             for game, revision in notice.games:
                 loop.call_soon_threadsafe(queue.put_nowait, (game, revision))
