@@ -45,6 +45,11 @@ def encode_turn(turn: Turn) -> str:
     return encode_step(turn.direction, turn.spawn, turn.slide.before.shape)
 
 
+def direction_of(code: str) -> Direction:
+    """Return the direction of one turn's code, legal or not."""
+    return _LEGAL[code[0].upper()]
+
+
 def decode_steps(text: str, shape: tuple[int, int]) -> Iterator[Step]:
     """Yield the steps that `text` writes, for a board of `shape`.
 

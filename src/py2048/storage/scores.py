@@ -28,6 +28,14 @@ class Scores(Access):
             best: int | None = connection.execute(query).scalar()
         return best or 0
 
+    def best_scores(self, rules: str, owner: str) -> dict[str, int]:
+        """Return the owner's best score in each category, without those that have none."""
+        query = sa.select(bests.c.category, bests.c.score).where(
+            bests.c.owner == owner, bests.c.rules == rules
+        )
+        with self._reading() as connection:
+            return {row.category: row.score for row in connection.execute(query)}
+
     def note_score(self, rules: str, owner: str, category: str, score: int) -> None:
         """Raise the best score to `score` if that is higher, also while the game goes on."""
         with self._writing() as connection:

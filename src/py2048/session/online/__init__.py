@@ -11,7 +11,6 @@ from py2048.session.online.house import (
     guest_name,
     new_account_id,
     open_house,
-    verify,
 )
 from py2048.session.online.table import CASUAL, DAILY, MODES, RANKED, Action, RefusedError, Table
 from py2048.session.online.writer import Writer, Written
@@ -42,5 +41,4 @@ __all__ = [
     "guest_name",
     "new_account_id",
     "open_house",
-    "verify",
 ]

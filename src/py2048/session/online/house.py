@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from py2048.engine import rng
 from py2048.engine.board import Board
 from py2048.errors import Py2048Error, RecordError, StaleGameError, StorageError
-from py2048.game import Record
-from py2048.game.notation import encode_step
+from py2048.game import Game, Record
+from py2048.game.notation import direction_of, encode_step, encode_turn
 from py2048.game.spawning import start_from
 from py2048.rules import Rules, get_rules
-from py2048.session.keeper import restore
 from py2048.session.online.fairness import (
-    check_fair,
     commitment_of,
     daily_seed,
     draws_of,
@@ -276,7 +274,7 @@ class House:
         return commitment_of(round_.secret) if round_.secret else None
 
     def finish(self, game_id: str) -> str | None:
-        """Make a record of a game that is over, after replaying and verifying it.
+        """Make a record of a game that is over, after playing it again from its first draw.
 
         Returns:
             The board of scores that it counts for; None if there was nothing to do.
@@ -288,14 +286,12 @@ class House:
         saved, round_ = self.saved_game(game_id), self.store.find_round(game_id)
         if saved is None or round_ is None or not saved.is_over:
             return None
-        play = restore(saved, draws_of(round_.secret) if round_.secret else None)
-        record = Record.from_json(play.record().to_json())
-        verify(record, round_)
+        play = played_again(saved, round_)
         board = board_of(round_, play)
         game = play.game
         try:
             self.store.finish_game(
-                game_id, saved.revision, record.to_json(), score=game.score,
+                game_id, saved.revision, play.record().to_json(), score=game.score,
                 max_tile=game.board.max_tile, plies=game.ply, outcome=game.outcome.value,
                 category=board,
             )  # fmt: skip
@@ -337,20 +333,30 @@ def checked_rules(text: str) -> Rules:
     return rules
 
 
-def verify(record: Record, round_: Round) -> None:
-    """Check a finished game against its secret, or against the seed of its day.
+def played_again(saved: SavedGame, round_: Round) -> Play:
+    """Play a game again from its secret, or from the seed of its day: the same must come of it.
 
     Raises:
-        RecordError: if it is not the game that was dealt.
+        RecordError: if it is not what was dealt, or a turn is not what the rules and draws give.
     """
-    if round_.secret:
-        check_fair(record, round_.secret, commitment_of(round_.secret))
-        return
-    record.verify()
-    if round_.day and record.seed != daily_seed(date.fromisoformat(round_.day)):
-        raise RecordError(f"the seed {record.seed} is not the one of {round_.day}")
-    if not record.has_seeded_start():
-        raise RecordError("the start is not the one of its seed")
+    if round_.day and saved.seed != daily_seed(date.fromisoformat(round_.day)):
+        raise RecordError(f"the seed {saved.seed} is not the one of {round_.day}")
+    draws = draws_of(round_.secret) if round_.secret else None
+    game = Game(Rules.parse(saved.rules), seed=saved.seed, player=saved.player, draws=draws)
+    if game.start != Board.parse(saved.start):
+        raise RecordError("the start is not the one that was dealt")
+    turns = saved.turns[: saved.position]
+    for ply, code in enumerate(turns):
+        game.attempt(direction_of(code))
+        turn = game.last_turn
+        if game.turn_count == ply or turn is None or encode_turn(turn) != code:
+            raise RecordError(f"turn {ply + 1}: {code} is not the move and tile that were dealt")
+    if game.score != saved.score or not game.is_over:
+        raise RecordError(f"the turns give {game.score} points, not a game over with {saved.score}")
+    return Play(
+        game, list(turns), [millis or 0 for millis in saved.millis[: saved.position]],
+        saved.undos, saved.hints, bool(saved.extra.get("computer")),
+    )  # fmt: skip
 
 
 def board_of(round_: Round, play: Play) -> str:

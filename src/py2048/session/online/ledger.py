@@ -33,6 +33,7 @@ class Ledger:
         self._undos, self._hints, self._extra = saved.undos, saved.hints, saved.extra
         self._turns: list[tuple[int, str, int]] = []
         self.revision = self._taken = saved.revision
+        self._bests: dict[str, int] | None = None  # by board, under the game's rules
 
     @property
     def is_dirty(self) -> bool:
@@ -98,8 +99,10 @@ class Ledger:
 
     def best_score(self, rules: str, _owner: str, category: str | None = None) -> int:
         """Return the player's best score of finished games; plain ones are ranked or daily."""
+        if self._bests is None:
+            self._bests = self._store.best_scores(rules, self._owner)
         boards = ("ranked", "daily") if category == "plain" else (category,)
-        return max(self._store.best_score(rules, self._owner, board) for board in boards)
+        return max(self._bests.get(board or "", 0) for board in boards)
 
     def note_score(self, *_score: object) -> None:
         """Note nothing: on a server a score counts when its game is finished and verified."""

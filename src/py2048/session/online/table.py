@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from py2048.engine import Direction
 from py2048.errors import Py2048Error
 from py2048.game import Outcome
+from py2048.game.notation import direction_of
 from py2048.session.advice import Hint
 from py2048.session.events import Event
 from py2048.session.online.fairness import commitment_of, draws_of
@@ -199,7 +200,7 @@ class Table:
             return ()
         added = self._added_turns(saved)
         for code in added:
-            self.session.move(_direction_of(code))
+            self.session.move(direction_of(code))
         events = self._done().events
         if not added or self.ledger.codes != list(saved.turns):
             self._lay(saved)
@@ -218,7 +219,3 @@ class Table:
             and len(added) == saved.revision - self.ledger.revision
         )
         return added if is_simple else ()
-
-
-def _direction_of(code: str) -> Direction:
-    return next(d for d in Direction if d.letter == code[0].upper())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -32,6 +33,14 @@ class Written:
     is_stale: bool = False
     error: StorageError | None = None
 
+
+_CROWD = 8
+"""After so many changes in one transaction the writer rests for as long as that took.
+
+More of them gather meanwhile: with half the transactions the server has time for more moves.
+"""
+
+_LONGEST_REST = 0.02
 
 Listener = Callable[[Sequence[Written]], None]
 
@@ -79,7 +88,10 @@ class Writer:
 
     def _run(self) -> None:
         while batch := self._next_batch():
+            began = time.perf_counter()
             self._done(self._write(batch))
+            if len(batch) >= _CROWD:
+                time.sleep(min(time.perf_counter() - began, _LONGEST_REST))
 
     def _next_batch(self) -> list[Change]:
         with self._condition:
