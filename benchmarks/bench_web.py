@@ -30,6 +30,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "storage"))
 
+MANY = 500
 MOST_PLAYERS = 4000
 MOST_SECONDS = 120.0
 _VERSION = re.compile(rb'"version":(\d+)')
@@ -46,6 +47,7 @@ class Player:
     version: int = 0
     times: list[float] = field(default_factory=list)
     state: bytes = b""
+    coming: asyncio.Task[tuple[int, bytes]] | None = None
 
     async def send(self, text: str) -> None:
         """Send a masked text frame; the mask is zero, which changes nothing."""
@@ -58,17 +60,36 @@ class Player:
     async def receive(self) -> bytes:
         """Return the next text frame; pings are answered."""
         while True:
-            first, second = await self.reader.readexactly(2)
-            length = second & 127
-            if length == 126:
-                length = int.from_bytes(await self.reader.readexactly(2))
-            elif length == 127:
-                length = int.from_bytes(await self.reader.readexactly(8))
-            data = await self.reader.readexactly(length)
-            if first & 15 == 1:
+            kind, data = await (self.coming or self._frame())
+            self.coming = None
+            if kind == 1:
                 return data
-            if first & 15 == 9:
-                self.writer.write(bytes([0x8A, 0x80 | length]) + b"\0\0\0\0" + data)
+            self._answer(kind, data)
+
+    async def wait(self, start: asyncio.Event) -> None:
+        """Wait until all are there, and answer pings meanwhile, as a browser does."""
+        waiting = asyncio.create_task(start.wait())
+        while not start.is_set():
+            self.coming = self.coming or asyncio.create_task(self._frame())
+            await asyncio.wait((waiting, self.coming), return_when=asyncio.FIRST_COMPLETED)
+            if self.coming.done():
+                self._answer(*self.coming.result())
+                self.coming = None
+
+    def _answer(self, kind: int, data: bytes) -> None:
+        if kind == 8:
+            raise ConnectionError(f"the server has closed the connection: {data!r}")
+        if kind == 9:
+            self.writer.write(bytes([0x8A, 0x80 | len(data)]) + b"\0\0\0\0" + data)
+
+    async def _frame(self) -> tuple[int, bytes]:
+        first, second = await self.reader.readexactly(2)
+        length = second & 127
+        if length == 126:
+            length = int.from_bytes(await self.reader.readexactly(2))
+        elif length == 127:
+            length = int.from_bytes(await self.reader.readexactly(8))
+        return first & 15, await self.reader.readexactly(length)
 
     async def begin(self) -> bytes:
         """Ask for a game and return its state."""
@@ -112,15 +133,20 @@ async def connect(port: int) -> Player:
 
 async def enter(port: int, count: int) -> list[Player]:
     """Connect `count` players, some at a time, each with a game on the table."""
-    gate = asyncio.Semaphore(50)
+    gate, start = asyncio.Semaphore(50), asyncio.Event()
+    players: list[Player] = []
 
-    async def one() -> Player:
+    async def one() -> None:
         async with gate:
             player = await connect(port)
             player.state = await player.begin()
-            return player
+        players.append(player)
+        if len(players) == count:
+            start.set()
+        await player.wait(start)
 
-    return await asyncio.gather(*(one() for _ in range(count)))
+    await asyncio.gather(*(one() for _ in range(count)))
+    return players
 
 
 async def play(players: list[Player], seconds: float) -> None:
@@ -138,7 +164,10 @@ async def play(players: list[Player], seconds: float) -> None:
 
 async def measure(port: int, count: int, seconds: float) -> list[Player]:
     """Let `count` players play for some seconds and return them."""
+    began = time.perf_counter()
     players = await enter(port, count)
+    if count >= MANY:
+        print(f"  {count} players came in within {time.perf_counter() - began:.1f} s")
     await play(players, seconds)
     return players
 
