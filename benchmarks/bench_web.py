@@ -41,6 +41,7 @@ _LEGAL = re.compile(rb'"legal":\["(\w+)"')
 class Player:
     """One connection that plays, with what was acknowledged to it."""
 
+    port: int
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
     game: str = ""
@@ -92,9 +93,14 @@ class Player:
         return first & 15, await self.reader.readexactly(length)
 
     async def begin(self) -> bytes:
-        """Ask for a game and return its state."""
+        """Ask for a game and return its state; whoever has begun too many goes on as another."""
         await self.send('{"type":"new","rules":"classic","mode":"casual"}')
         state = await self.receive()
+        if b'"reason":"busy"' in state:
+            self.writer.close()
+            other = await connect(self.port)
+            self.reader, self.writer = other.reader, other.writer
+            return await self.begin()
         self.game = json.loads(state)["game"]
         self.version = 0
         return state
@@ -126,7 +132,7 @@ async def connect(port: int) -> Player:
     )
     head = await reader.readuntil(b"\r\n\r\n")
     assert b" 101 " in head.split(b"\r\n")[0], head
-    player = Player(reader, writer)
+    player = Player(port, reader, writer)
     await player.receive()
     return player
 
