@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from py2048._jit import kernel
 from py2048.search._board_kernels import Int
-from py2048.search._expectimax_kernels import ALL, NOTHING, Weights
+from py2048.search._expectimax_kernels import NOTHING, Weights
 from py2048.search.limits import (
     FIRST_LIMIT,
     LIKELY_GROWTH,
@@ -22,9 +22,22 @@ from py2048.search.limits import (
     UNLIMITED,
 )
 
-ONE_MOVE = np.int64(1)
 NO_COST = np.int64(0)
-FREE = np.int64(UNLIMITED)
+
+
+class Order(NamedTuple):
+    """How far to search."""
+
+    only: Int
+    """The only move to consider, or `ALL`."""
+    depth: int
+    """How many moves to look ahead, 1 or more."""
+    left: int
+    """How much a path may cost."""
+    budget: int = UNLIMITED
+    """How many boards may be rated; then the values mean nothing."""
+    purse: int = 0
+    """How many boards several searches may rate, each further than the one before; 0 for one."""
 
 
 @kernel(inline=True, borrows=True)
@@ -67,83 +80,64 @@ def settle(
     return best
 
 
-def deepener(choose: Any) -> Any:
-    """Return the kernel that spends a purse of boards on a move."""
+def decider(choose: Any) -> Any:
+    """Return the kernel that searches as far as it is ordered.
+
+    All is in one kernel, because each that calls `choose` takes as long to compile again.
+    """
 
     @kernel(borrows=True)
-    def search_all(
+    def decide(
         board: Any,
-        purse: Int,
-        depth: Int,
-        left: Int,
-        desk: Any,
-        weights: Weights,
-        points: NDArray[np.int64],
-        fresh: NDArray[np.float64],
-    ) -> tuple[Int, Int, bool]:
-        """Rate each legal move, with the share of the purse that it took the last time.
-
-        Returns:
-            how many boards were rated, how many paths cut off, and whether no purse was too small.
-        """
-        nodes, cuts, is_whole = np.int64(0), np.int64(0), True
-        all_shares = desk.share[0] + desk.share[1] + desk.share[2] + desk.share[3]
-        for direction in range(4):
-            if points[direction] >= 0:
-                allowance = np.int64(purse * (desk.share[direction] / all_shares))
-                desk.nodes, desk.cuts, desk.budget = 0, 0, allowance
-                choose(board, np.int64(direction), depth, left, desk, weights, points, fresh)
-                nodes += desk.nodes
-                cuts += desk.cuts
-                is_whole = is_whole and desk.nodes <= allowance
-                desk.share[direction] = np.float64(max(desk.nodes, 1))
-        return nodes, cuts, is_whole
-
-    @kernel(borrows=True)
-    def deepen(
-        board: Any,
-        purse: Int,
-        depth: Int,
-        last: Int,
+        order: Order,
         desk: Any,
         weights: Weights,
         points: NDArray[np.int64],
         values: NDArray[np.float64],
         fresh: NDArray[np.float64],
     ) -> Int:
-        """Rate all moves as far as `purse` boards reach; return the best direction, or -1.
+        """Rate the moves of a board; return the best direction, or -1.
+
+        With a purse, each search divides it among the root moves as the one before took it.
 
         Args:
             board: the board.
-            purse: how many boards may be rated.
-            depth: how many moves to look ahead at most.
-            last: the most that a path may cost.
-            desk: what this thread searches with; `spent` counts the boards rated.
+            order: how far to search.
+            desk: what this thread searches with; `spent` counts the boards that a purse paid.
             weights: the weights of a network.
             points: int64 `[4]`, filled with the points of the slides, -1 for illegal ones.
             values: float64 `[4]`, filled with the values of the last search that was finished.
             fresh: float64 `[4]`, room for a search under way.
         """
-        desk.nodes, desk.budget = 0, FREE
-        best = choose(board, ALL, ONE_MOVE, NO_COST, desk, weights, points, values)
+        only, depth, last, budget, whole = order
+        purse = np.int64(whole)
+        moves, left, is_deepening = (np.int64(1), NO_COST, True) if purse else (depth, last, False)
+        desk.nodes, desk.cuts, desk.budget = 0, 0, budget
+        best = choose(board, only, moves, left, desk, weights, points, values)
         desk.spent += desk.nodes
+        legal = count_legal(points)
         for direction in range(4):
             desk.share[direction] = np.float64(points[direction] >= 0)
-        legal = count_legal(points)
         step, left, before = np.int64(STEP), np.int64(min(FIRST_LIMIT, last)), 0.0
-        is_over = bool(legal < 2 or purse < legal)
+        is_over = bool(not is_deepening or legal < 2 or purse < legal)
         while not is_over:
-            found = search_all(board, purse, depth, left, desk, weights, points, fresh)
-            nodes, cuts, is_whole = found
+            shares = desk.share[0] + desk.share[1] + desk.share[2] + desk.share[3]
+            nodes, cuts, is_whole = np.int64(0), np.int64(0), True
+            for direction in range(4):
+                if points[direction] >= 0:
+                    allowance = np.int64(purse * (desk.share[direction] / shares))
+                    desk.nodes, desk.cuts, desk.budget = 0, 0, allowance
+                    choose(board, np.int64(direction), depth, left, desk, weights, points, fresh)
+                    nodes, cuts = nodes + desk.nodes, cuts + desk.cuts
+                    is_whole = is_whole and desk.nodes <= allowance
+                    desk.share[direction] = np.float64(max(desk.nodes, 1))
             desk.spent += nodes
             if not is_whole:
                 break
-            best = settle(points, fresh, values)
-            purse -= nodes
-            step = further(np.float64(nodes), before, step, purse)
-            step = min(step, np.int64(last) - left)
+            best, purse = settle(points, fresh, values), purse - nodes
+            step = min(further(np.float64(nodes), before, step, purse), np.int64(last) - left)
             before, left = np.float64(nodes), left + step
             is_over = bool(cuts == 0 or step == 0)
         return np.int64(best)
 
-    return deepen
+    return decide

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from py2048.evaluation._ntuple_kernels import Code
 from py2048.search import _board_kernels as boards
 from py2048.search import _leaf_kernels as leaves
 from py2048.search._board_kernels import Cells, Int, Word
-from py2048.search._deepening_kernels import deepener
+from py2048.search._deepening_kernels import Order, decider
 from py2048.search._expectimax_kernels import (
     ALL,
     FIRST,
@@ -27,28 +27,12 @@ from py2048.search._expectimax_kernels import (
     spawns,
 )
 from py2048.search.desk import Desk
-from py2048.search.limits import UNLIMITED
 
 __all__ = ["ALL", "OVER", "PLY", "SCORE", "STATE", "Order", "build", "kernel_for"]
 
 SCORE, PLY, OVER = 0, 1, 2
 STATE = 3
 """Places in the state of a game: the points of merges, the number of moves, whether it is over."""
-
-
-class Order(NamedTuple):
-    """How far to search."""
-
-    only: Int
-    """The only move to consider, or `ALL`."""
-    depth: int
-    """How many moves to look ahead, 1 or more."""
-    left: int
-    """How much a path may cost."""
-    budget: int = UNLIMITED
-    """How many boards may be rated; then the values mean nothing."""
-    purse: int = 0
-    """How many boards several searches may rate, each further than the one before; 0 for one."""
 
 
 def mover(parts: Parts, known: Afterstates, around: Spawns) -> Any:
@@ -86,25 +70,7 @@ def build(parts: Parts) -> Any:
     load, store = parts.load, parts.store
     known, around = afterstates(parts), spawns(parts)
     choose, made = chooser(parts, known, around), mover(parts, known, around)
-    deepen = deepener(choose)
-
-    @kernel(borrows=True)
-    def decide(
-        board: Any,
-        order: Order,
-        desk: Any,
-        weights: Weights,
-        points: NDArray[np.int64],
-        values: NDArray[np.float64],
-        fresh: NDArray[np.float64],
-    ) -> Int:
-        """Search as far as ordered; return the best direction, or -1."""
-        only, depth, left, _, purse = order
-        if purse > 0:
-            best = deepen(board, purse, depth, left, desk, weights, points, values, fresh)
-        else:
-            best = choose(board, only, depth, left, desk, weights, points, values)
-        return np.int64(best)
+    decide = decider(choose)
 
     @kernel(borrows=True)
     def play(
@@ -139,20 +105,20 @@ def build(parts: Parts) -> Any:
             how many moves were made.
         """
         desk = desks[0]
-        desk.nodes, desk.budget, desk.cuts, desk.spent = 0, order.budget, 0, 0
+        desk.spent = 0
         board = load(cells, FIRST, desk)
-        if len(directions) == 0:
-            decide(board, order, desk, weights, points, values, fresh)
-            return np.int64(0)
-        count = np.int64(0)
-        while count < len(directions) and not state[OVER]:
+        count, is_over = np.int64(0), bool(state[OVER] != 0)
+        while not is_over:
             best = decide(board, order, desk, weights, points, values, fresh)
+            if len(directions) == 0:
+                return np.int64(0)
             if best < 0:
                 state[OVER] = 1
             else:
                 directions[count] = best
                 board = made(board, best, state, key, desk)
                 count += 1
+            is_over = bool(state[OVER] != 0 or count == len(directions))
         store(board, cells, desk)
         return count
 
