@@ -15,6 +15,10 @@ from numpy.typing import NDArray
 
 LATE_BOARDS = 1 << 14
 """How many different ones a training begins games with."""
+FIRST_BELOW = 0.2, 0.6, 0.2
+"""How likely a chain is to begin with the largest rank, with the next and with the one after."""
+PAIRS = 0.3
+"""The share of chains that end with two equal ranks."""
 SMALL_TILES = 3
 """How many small tiles there are at most beside the chain."""
 
@@ -22,13 +26,15 @@ SMALL_TILES = 3
 def late_boards(rows: int, columns: int, largest: int, count: int, seed: int) -> NDArray[np.uint8]:
     """Return late positions as ranks, uint8 `[count, rows * columns]`.
 
-    Each has a chain of falling ranks that winds through the rows from the first corner, with two
-    equal ranks at its end, or one left out, or neither; and up to `SMALL_TILES` small tiles.
+    Each has a chain of falling ranks that winds through the rows from the first corner. Where a
+    player keeps all in order the tiles are the binary digits of their sum; so each rank below the
+    first is there or not, by the toss of a coin. Some chains end with two equal ranks, whose merge
+    may go through all of the chain; and there are up to `SMALL_TILES` small tiles.
 
     Args:
         rows: the number of rows.
         columns: the number of columns.
-        largest: the largest rank; half of the chains or so begin with the one below.
+        largest: the largest rank; most chains begin with the one below, some with the next.
         count: how many positions.
         seed: which ones.
     """
@@ -47,12 +53,8 @@ def late_boards(rows: int, columns: int, largest: int, count: int, seed: int) ->
 
 def _chain(chance: np.random.Generator, largest: int, longest: int) -> list[int]:
     """Return the ranks of a chain, at most `longest` of them and one more."""
-    top = max(largest - int(chance.random() < 0.7), 1)
-    length = int(chance.integers(1, min(longest, top) + 1))
-    ranks = [top - place for place in range(length)]
-    kind = chance.random()
-    if kind < 0.7:
+    top = max(largest - int(chance.choice(3, p=FIRST_BELOW)), 1)
+    ranks = [top, *(rank for rank in range(top - 1, 1, -1) if chance.random() < 0.5)][:longest]
+    if chance.random() < PAIRS:
         ranks.append(ranks[-1])
-    elif kind < 0.85 and length > 1:
-        ranks.pop(int(chance.integers(1, length)))
     return ranks
