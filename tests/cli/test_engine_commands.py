@@ -18,15 +18,20 @@ from py2048.learning import Plan, Trainer
 from py2048.players.warming import uses
 
 
-@pytest.mark.timeout(600)  # the first on a machine compiles everything
-def test_warm_up_prints_a_line_for_each_form(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.timeout(900)  # the first on a machine compiles everything
+@pytest.mark.parametrize("only", ["3x3", pytest.param("", marks=pytest.mark.slow, id="all")])
+def test_warm_up_prints_a_line_for_each_form(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, only: str
+) -> None:
     """Without a terminal there is a plain line for each, and the folder at the end.
 
     Afterwards a search and a training find all their kernels.
     """
+    wanted = [use for use in uses() if only in use[0]]
+    monkeypatch.setattr("py2048.players.warming.uses", lambda: wanted)
     assert main(["warm-up"]) == 0
     *lines, last = capsys.readouterr().out.splitlines()
-    forms = len(uses()) + sum(len(item.warm_forms) for item in _jit.kernels().values())
+    forms = len(wanted) + sum(len(item.warm_forms) for item in _jit.kernels().values())
     assert [line.split()[0] for line in lines] == [f"{n}/{forms}" for n in range(1, forms + 1)]
     assert any("engine._batch_kernels.advance" in line for line in lines)
     assert any("expectimax under 3x3" in line for line in lines)
@@ -35,8 +40,9 @@ def test_warm_up_prints_a_line_for_each_form(capsys: pytest.CaptureFixture[str])
     assert folder is not None
     assert str(folder) in last
     ready = set(folder.iterdir())
-    make_player("expectimax").rate(Game(get_rules("classic"), seed=1))
-    Trainer(Plan()).prepare()
+    rules = only or "classic"
+    make_player("expectimax").rate(Game(get_rules(rules), seed=1))
+    Trainer(Plan(rules)).prepare()
     assert {path for path in set(folder.iterdir()) - ready if path.suffix == ".kernel"} == set()
 
 
@@ -53,9 +59,10 @@ def test_warm_up_can_be_quiet(
 @pytest.mark.timeout(600)
 def test_warm_up_has_a_bar_in_a_terminal() -> None:
     """In a terminal a bar tells how far it is, and is gone at the end."""
+    code = "import sys; from py2048.players import warming; warming.uses = list; "
     child = pexpect.spawn(
         sys.executable,
-        ["-m", "py2048", "warm-up"],
+        ["-c", code + "from py2048.cli import main; sys.exit(main(['warm-up']))"],
         env=os.environ | {"TERM": "xterm-256color"},
         encoding="utf-8",
         timeout=550,
