@@ -14,7 +14,7 @@ import pytest
 from hypothesis import settings
 
 # Most of a first run is compiling, which takes two thirds of the time with fewer optimisations.
-# A slow test of conformance asks for all of them.
+# A test of conformance asks for all of them.
 os.environ.setdefault("NUMBA_OPT", "1")
 
 # The first call of a compiled kernel may take seconds, so no example has a deadline. A run that
@@ -22,42 +22,9 @@ os.environ.setdefault("NUMBA_OPT", "1")
 settings.register_profile("py2048", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("py2048")
 
-HERE = Path(__file__).parent
-
 # What a shell starts in its background is deaf to Ctrl-C, and so is what our tests start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-COMPILING = [
-    "arena",
-    "bench",
-    "cli",
-    "cluster",
-    "engine",
-    "envs",
-    "evaluation",
-    "learning",
-    "players",
-    "search",
-]
-"""The folders whose tests use most of the kernels."""
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the test that compiles everything, then what uses kernels, then the rest.
-
-    Of two workers each begins with one half of the list, so in a first run they seldom compile the
-    same kernel at the same time.
-    """
-
-    def rank(item: pytest.Item) -> int:
-        if item.name == "test_warm_up_prints_a_line_for_each_form":
-            return 0
-        return 1 if any(HERE / name in item.path.parents for name in COMPILING) else 2
-
-    items.sort(key=rank)
 
 
 @pytest.fixture(autouse=True)
