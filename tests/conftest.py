@@ -14,7 +14,7 @@ import pytest
 from hypothesis import settings
 
 # Most of a first run is compiling, which takes two thirds of the time with fewer optimisations.
-# A test of conformance asks for all of them.
+# A slow test of conformance asks for all of them.
 os.environ.setdefault("NUMBA_OPT", "1")
 
 # The first call of a compiled kernel may take seconds, so no example has a deadline. A run that
