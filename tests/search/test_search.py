@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
@@ -158,14 +159,17 @@ NODES_AFTER_LIMIT = 4 * 16 * 2 * 4
 def test_nodes_are_a_limit(monkeypatch: pytest.MonkeyPatch, nodes: int) -> None:
     """No more boards are rated than allowed, in the kernel and in Python, which do the same."""
     spent: list[int] = []
-    search = Searcher._search
 
-    def noted(self: Searcher, *args: object) -> module.Rated:
-        found = search(self, *args)  # type: ignore[arg-type]
-        spent.append(found.total)
-        return found
+    def noting(search: Callable[..., module.Rated]) -> Callable[..., module.Rated]:
+        def noted(*args: object) -> module.Rated:
+            found = search(*args)
+            spent.append(found.total)
+            return found
 
-    monkeypatch.setattr(Searcher, "_search", noted)
+        return noted
+
+    for name in ("_search", "_search_first"):
+        monkeypatch.setattr(Searcher, name, noting(getattr(Searcher, name)))
     board = Board.parse("2 4 8 16 / . . 2 4 / 8 2 . . / 4 32 2 .")
     Searcher(get_rules("classic"), limits=Limits(nodes=nodes), threads=2).rate(board)
     assert sum(spent) <= nodes + NODES_AFTER_LIMIT

@@ -98,7 +98,8 @@ def decider(choose: Any) -> Any:
     ) -> Int:
         """Rate the moves of a board; return the best direction, or -1.
 
-        With a purse, each search divides it among the root moves as the one before took it.
+        With a purse, each search but the first divides it among the root moves as the one before
+        took it.
 
         Args:
             board: the board.
@@ -125,7 +126,9 @@ def decider(choose: Any) -> Any:
             nodes, cuts, is_whole = np.int64(0), np.int64(0), True
             for direction in range(4):
                 if points[direction] >= 0:
-                    allowance = np.int64(purse * (desk.share[direction] / shares))
+                    allowance = purse - nodes  # the first search takes what it needs
+                    if before > 0.0:
+                        allowance = np.int64(purse * (desk.share[direction] / shares))
                     desk.nodes, desk.cuts, desk.budget = 0, 0, allowance
                     choose(board, np.int64(direction), depth, left, desk, weights, points, fresh)
                     nodes, cuts = nodes + desk.nodes, cuts + desk.cuts

@@ -271,8 +271,11 @@ class Searcher:
         step, left, before = STEP, min(FIRST_LIMIT, last), 0
         is_over = shares.sum() < 2 or purse.left() < shares.sum()
         while not is_over:
-            allowances = (purse.left() * (shares / shares.sum())).astype(np.int64)
-            rated = self._search(cells, points, limits.moves, left, allowances)
+            if before:
+                allowances = (purse.left() * (shares / shares.sum())).astype(np.int64)
+                rated = self._search(cells, points, limits.moves, left, allowances)
+            else:
+                rated = self._search_first(cells, points, limits.moves, left, purse.left())
             purse.spend(rated.total)
             if not rated.is_whole:
                 break
@@ -281,6 +284,18 @@ class Searcher:
             before, left = rated.total, left + step
             is_over = rated.is_final or step == 0
         return values
+
+    def _search_first(
+        self, cells: Cells, points: Points, depth: int, left: int, purse: int
+    ) -> Rated:
+        """Search every legal move, one after another, each with what is left of the purse."""
+        values, nodes, cuts, allowances = np.zeros(4), np.zeros(4), 0, np.zeros(4, np.int64)
+        for direction in np.flatnonzero(points >= 0).tolist():
+            allowances[direction] = purse - int(nodes.sum())
+            job = self.workers[0], iter([direction]), cells, depth, left, allowances
+            ((_, values[direction], nodes[direction], cut),) = self._work(*job)
+            cuts += cut
+        return Rated(values, nodes, bool((nodes <= allowances).all()), cuts == 0)
 
     def _search(
         self, cells: Cells, points: Points, depth: int, left: int, allowances: NDArray[np.int64]
