@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import os
 import runpy
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -20,19 +14,13 @@ import pytest
 from py2048 import Board, Game, Rules
 from py2048._jit import plain_form
 from py2048.engine.rng import derive_seed
-from py2048.errors import WeightsError
 from py2048.evaluation._ntuple_kernels import indices_small
 from py2048.evaluation._value_kernels import SPARE
 from py2048.evaluation.ntuple import Network, put_board
-from py2048.evaluation.weights import load
 from py2048.learning import (
-    Campaign,
-    Goals,
     Plan,
     Trainer,
-    load_checkpoint,
     plan_from,
-    save_checkpoint,
 )
 from py2048.learning import _td_kernels as kernels
 from py2048.learning.late import LATE_BOARDS, late_boards
@@ -268,119 +256,6 @@ def test_late_games_teach_and_do_not_count(rules: str) -> None:
     assert whole.tally.games == 400
     top = Board.from_rows([[64, 32, 16], [0, 0, 0]] if "2x3" in rules else [[64, 32, 16, 0, 0]])
     assert trainer.network().value(top) > whole.network().value(top)
-
-
-def test_a_checkpoint_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
-    """With stages, carousel and restarts under way."""
-    values = SMALL.data() | {"stages": [16], "carousel": True, "restart": 10, "late": 0.2}
-    trainer, path = Trainer(plan_from(values)), tmp_path / "checkpoint.npz"
-    trainer.run(games=150)
-    save_checkpoint(trainer, path, {"seen": 1})
-    again, notes = load_checkpoint(path)
-    assert notes == {"seen": 1}
-    trainer.run(games=150)
-    again.run(games=150)
-    assert np.array_equal(trainer.records, again.records)
-    assert trainer.tally.data() == again.tally.data()
-
-
-def test_a_training_goes_on_with_another_plan(tmp_path: Path) -> None:
-    """The rate, the restarts and the threads may change; nothing that was played is forgotten."""
-    folder, goals = tmp_path / "run", Goals(games=100, evaluate_every=50)
-    Campaign.begin(folder, SMALL).run(goals)
-    wider = Campaign.resume(folder, {"threads": 3, "restart": 10})
-    assert [learner.progress[0] for learner in wider.trainer.learners] == [100, 0, 0]
-    wider.run(Goals(games=200, evaluate_every=50))
-    narrow = Campaign.resume(folder, {"threads": 1, "rate": 0.5, "seed": SMALL.seed})
-    assert narrow.trainer.games == 200
-    assert narrow.trainer.moves == wider.trainer.moves
-    assert narrow.trainer.tally.data() == wider.trainer.tally.data()
-    assert np.array_equal(narrow.trainer.records, wider.trainer.records)
-    assert narrow.network().history[-1]["changes"] == [
-        {"games": 100, "before": {"restart": 0, "threads": 1}},
-        {"games": 200, "before": {"rate": 1.0, "threads": 3}},
-    ]
-    for wrong in ({"tuples": "lines"}, {"coherent": False}, {"seed": SMALL.seed + 1}):
-        with pytest.raises(WeightsError, match=f"{next(iter(wrong))} cannot change, only rate"):
-            Campaign.resume(folder, wrong)
-
-
-def test_damaged_checkpoints_are_refused(tmp_path: Path) -> None:
-    """Cut short, or not a checkpoint."""
-    path = tmp_path / "checkpoint.npz"
-    save_checkpoint(Trainer(SMALL), path)
-    data = path.read_bytes()
-    for length in (0, 500, len(data) // 2, len(data) - 3):
-        path.write_bytes(data[:length])
-        with pytest.raises(WeightsError, match=r"checkpoint\.npz"):
-            load_checkpoint(path)
-
-
-def command(folder: Path, *words: str) -> list[str]:
-    """The words of a training in a process of its own."""
-    return [sys.executable, "-m", "py2048", "train", str(folder), "--quiet", *words]
-
-
-def test_a_killed_training_goes_on_to_the_same_weights(tmp_path: Path) -> None:
-    """Killed at any moment, resumed, it ends with the weights of one that was left alone."""
-    plan = ["--rules", "classic:size=2x3", "--set", "tuples=lines+squares", "--seed", "5"]
-    often = ["--set", "checkpoint_minutes=0.0", "--set", "evaluate_every=20000"]
-    process = subprocess.Popen(command(tmp_path / "killed", *plan, *often, "--games", "10000000"))
-    checkpoint = tmp_path / "killed" / "checkpoint.npz"
-    deadline = time.monotonic() + 150
-    while not checkpoint.exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    time.sleep(0.3)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    trainer, _ = load_checkpoint(checkpoint)
-    games = str(trainer.games + 5000)
-    resumed = command(tmp_path / "killed", "--resume", *often, "--games", games)
-    subprocess.run(resumed, check=True, env=os.environ, stdout=subprocess.DEVNULL)
-    alone = Trainer(SMALL)
-    alone.run(games=int(games))
-    assert np.array_equal(
-        load(tmp_path / "killed" / "weights.npz").weights, alone.network().weights
-    )
-
-
-def test_a_campaign_keeps_its_curve(tmp_path: Path) -> None:
-    """One row for each point, the same after a resumption as without one."""
-    goals = Goals(games=400, evaluate_every=100, evaluate_games=20)
-    Campaign.begin(tmp_path / "a", SMALL).run(goals)
-    Campaign.begin(tmp_path / "b", SMALL).run(
-        Goals(games=250, evaluate_every=100, evaluate_games=20)
-    )
-    Campaign.resume(tmp_path / "b").run(goals)
-    curves = []
-    for name in "ab":
-        with (tmp_path / name / "curve.csv").open(encoding="utf-8") as file:
-            rows = list(csv.DictReader(file))
-        curves.append([{k: v for k, v in row.items() if k != "seconds"} for row in rows])
-    assert curves[0] == curves[1]
-    assert [row["games"] for row in curves[0]] == ["100", "200", "300", "400"]
-    with pytest.raises(WeightsError, match="holds a training"):
-        Campaign.begin(tmp_path / "a", SMALL)
-
-
-@pytest.mark.parametrize(
-    ("values", "reason"),
-    [
-        ({"trac": 1}, "did you mean 'trace'"),
-        ({"trace": "half"}, "must be of type float"),
-        ({"trace": 2.0}, "must be 0.0 to 1.0"),
-        ({"stages": "16"}, "list of whole numbers"),
-        ({"threads": 0}, "threads must be 1 to"),
-        ({"carousel": True}, "give stages"),
-        ({"late": 1.5}, "late must be 0.0 to 1.0"),
-        ({"late_tile": 48}, "a power of two from 4 to 32768"),
-        ({"tuples": "4x6", "rules": "3x3"}, "for 4x4 boards"),
-    ],
-)
-def test_wrong_plans_are_refused(values: dict[str, object], reason: str) -> None:
-    """One line that names the value."""
-    with pytest.raises(WeightsError, match=reason):
-        plan_from(values)
 
 
 # --- plain and compiled --------------------------------------------------------------------------
