@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from importlib.metadata import EntryPoint
+from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,6 +16,9 @@ from tests.strategies import boards, games, presets
 from py2048 import Board, Direction, Game, Player, get_rules, list_players, list_rules, make_player
 from py2048.errors import GameOverError, PlayerError
 from py2048.evaluation import board_value, line_value
+from py2048.evaluation.layout import Layout
+from py2048.evaluation.ntuple import Network
+from py2048.evaluation.weights import save
 from py2048.players import registry
 from py2048.players.whole_games import PlaysGames
 from py2048.rules import RandomStart, Rules
@@ -278,10 +283,11 @@ def test_a_search_is_named_by_its_options() -> None:
     assert make_player("expectimax:ms=2.5,threads=2").name == "expectimax:ms=2.5,threads=2"
 
 
-def test_whole_games_are_those_of_choose() -> None:
+@pytest.mark.parametrize("spec", ["heuristic:depth=2", "ntuple"])
+def test_whole_games_are_those_of_choose(spec: str) -> None:
     """A searching player's compiled games are the ones that it plays move by move."""
     rules = get_rules("2x4")
-    player = make_player("heuristic:depth=2")
+    player = make_player(spec)
     assert isinstance(player, PlaysGames)
     assert player.play_games(rules, []) == []
     (finished,) = player.play_games(rules, [11])
@@ -292,10 +298,25 @@ def test_whole_games_are_those_of_choose() -> None:
 
 
 def test_boards_too_large_to_compile_for_are_played_too() -> None:
-    """Nine by nine cells: the plain search answers."""
-    game = Game(get_rules("classic", rows=9, columns=9), seed=1)
+    """Nine by nine cells: the plain search answers, and plays whole games."""
+    rules = replace(get_rules("classic", rows=9, columns=9), target=8, ends_at_target=True)
+    game = Game(rules, seed=1)
     player = make_player("heuristic:depth=1")
     assert player.choose(game) in game.legal_directions()
+    assert isinstance(player, PlaysGames)
+    (finished,) = player.play_games(rules, [1])
+    assert finished.max_tile == 8
+
+
+def test_a_network_rates_boards_too_large_to_compile_for(tmp_path: Path) -> None:
+    """A network on nine by nine cells is asked by the plain search, and not replaced."""
+    rules = get_rules("classic", rows=9, columns=9)
+    weights = np.random.default_rng(1).normal(size=16**2).astype(np.float32)
+    network = Network(Layout(9, 9, ((0, 1),)), rules, weights)
+    save(network, tmp_path / "large.npz")
+    game = Game(rules, seed=1)
+    rated = make_player(f"ntuple:weights={tmp_path / 'large.npz'}").rate(game)
+    assert rated == network.rate(game.board)
 
 
 def test_the_planner_plays_games_without_chance() -> None:

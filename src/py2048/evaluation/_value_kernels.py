@@ -157,7 +157,9 @@ def rater(slide_all: Any, seen_on: Any, indices_of: Any, value_of: Any, stride: 
         slide_all(boards, space, points)
         first = np.uint64(stage) * worth.size
         for direction in range(4):
-            # The weights of all moves are on their way before the first is needed.
+            # The weights of all legal moves are on their way before the first is needed.
+            if points[direction] < 0:
+                continue
             indices_of(boards, direction + 1, space, indices, direction)
             fetch(weights, indices, direction, count, first, stride)
         for direction in range(4):

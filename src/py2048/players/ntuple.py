@@ -4,39 +4,23 @@ from __future__ import annotations
 
 from functools import cache
 
-from py2048.engine import Direction
 from py2048.errors import PlayerError
 from py2048.evaluation.ntuple import Network
 from py2048.evaluation.shipped import shipped_network
 from py2048.evaluation.weights import load
-from py2048.game import Game
-from py2048.players.simple import best
+from py2048.players.searching import SearchPlayer
 from py2048.rules import Rules
+from py2048.search.limits import Limits
 
 
-class NtuplePlayer:
-    """Plays by a trained n-tuple network, without search; weights=FILE brings your own."""
+class NtuplePlayer(SearchPlayer):
+    """Plays by a trained n-tuple network, one move ahead; weights=FILE brings your own."""
 
     def __init__(self, weights: str = "") -> None:
-        self.name = f"ntuple:weights={weights}" if weights else "ntuple"
-        self._weights = weights
         if weights:
             _loaded(weights)  # a file that cannot be used is refused at once
-
-    def choose(self, game: Game) -> Direction:
-        """Return the direction with the highest value."""
-        return best(self.rate(game))
-
-    def rate(self, game: Game) -> dict[Direction, float]:
-        """Return the points of each legal direction, with those that the network expects after it.
-
-        Raises:
-            PlayerError: if there are no weights for the rules of the game.
-        """
-        return self._network(game.rules).rate(game.board) if game.legal_directions() else {}
-
-    def _network(self, rules: Rules) -> Network:
-        return network_for(rules, self._weights)
+        name = f"ntuple:weights={weights}" if weights else "ntuple"
+        super().__init__(name, Limits(depth=1), lambda rules: network_for(rules, weights))
 
 
 def network_for(rules: Rules, weights: str = "") -> Network:

@@ -1,4 +1,4 @@
-"""Players that search: what `expectimax` and `heuristic` have in common."""
+"""Players that search: what `ntuple`, `expectimax` and `heuristic` have in common."""
 
 from __future__ import annotations
 
@@ -88,6 +88,8 @@ class SearchPlayer:
         Raises:
             PlayerError: if there are no weights for the rules.
         """
+        if rules.cells > MAX_CELLS:
+            return [self._play(rules, seed) for seed in seeds]
         searcher = self.searcher(rules)
         searcher.prepare()
         games = play_games(searcher, seeds)
@@ -96,8 +98,17 @@ class SearchPlayer:
         )
         return [Finished(*result) for result in results]
 
+    def _play(self, rules: Rules, seed: int) -> Finished:
+        game = Game(rules, seed=seed)
+        while not game.is_over:
+            game.play(self.choose(game))
+        return Finished(game.score, game.board.max_tile, game.ply)
+
     def _plain(self, game: Game) -> dict[Direction, float]:
         depth = min(self._limits.moves, PLAIN_DEPTH)
+        evaluation = self._evaluation_for(game.rules)
+        if isinstance(evaluation, Network):
+            return Expectimax(game.rules, evaluation.value, depth).rate(game.board)
         won = DEFAULT.base * sum(game.rules.shape)
         return Expectimax(game.rules, board_value, depth, won).rate(game.board)
 

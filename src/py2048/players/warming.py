@@ -10,7 +10,7 @@ from py2048.game import Game
 from py2048.players.registry import make_player
 from py2048.rules import Rules, list_rules
 
-SPECS = "ntuple", "expectimax:depth=1", "heuristic:depth=1"
+SPECS = "expectimax:depth=1", "heuristic:depth=1"
 TRAINED = "classic", "3x3", "5x5"
 """A rule set for each kind of board that trainings tell apart."""
 
