@@ -19,7 +19,7 @@ from py2048.errors import BoardError, PlayerError, WeightsError
 from py2048.evaluation import _ntuple_kernels as kernels
 from py2048.evaluation import _steps_kernels as steps_kernels
 from py2048.evaluation import weights
-from py2048.evaluation.layout import Layout, parse_tuples
+from py2048.evaluation.layout import Layout, images, parse_tuples
 from py2048.evaluation.ntuple import Network, code_of
 from py2048.evaluation.weights import header_of, load, save, save_packed
 
@@ -136,6 +136,20 @@ def test_impossible_layouts_are_refused(change: dict[str, object], reason: str) 
     values = {"rows": 4, "columns": 4, "tuples": ((0, 1),)} | change
     with pytest.raises(WeightsError, match=reason):
         Layout(**values)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("name", "printed"),
+    [
+        ("4x6", "012345 456789 012456 45689a"),
+        ("8x6", "012456 12569d 012345 01567a 01259a 0159de 01589d 01246a"),
+    ],
+)
+def test_named_tuples_are_those_of_the_papers(name: str, printed: str) -> None:
+    """Each is an image of the tuple that the paper has in its place."""
+    moves = list(images(4, 4))
+    for ours, theirs in zip(parse_tuples(name, 4, 4), parse_tuples(printed, 4, 4), strict=True):
+        assert ours in {tuple(sorted(move[cell] for cell in theirs)) for move in moves}
 
 
 @pytest.mark.parametrize(
