@@ -20,23 +20,25 @@ from py2048.evaluation import _ntuple_kernels as kernels
 from py2048.evaluation import _steps_kernels as steps_kernels
 from py2048.evaluation import weights
 from py2048.evaluation.layout import Layout, images, parse_tuples
+from py2048.evaluation.lowering import lowered
 from py2048.evaluation.ntuple import Network, code_of
 from py2048.evaluation.weights import header_of, load, save, save_packed
 
 SHAPES = {
-    "classic": ("0123 4567 0145 12459", (256, 1024, 1536)),
-    "classic:size=3x3": ("lines+squares", (64,)),
-    "comp1127:size=2x4": ("0123 0145", ()),
-    "qsan_qarut:size=2x5": ("squares+012", (128, 4096)),
-    "classic:size=5x5": ("0-1-2 6-7-12 0-24", (16384,)),
+    "classic": ("0123 4567 0145 12459", (256, 1024, 1536), 16),
+    "classic:size=3x3": ("lines+squares", (64,), 5),
+    "comp1127:size=2x4": ("0123 0145", (), 12),
+    "qsan_qarut:size=2x5": ("squares+012", (128, 4096), 9),
+    "classic:size=5x5": ("0-1-2 6-7-12 0-24", (16384,), 16),
 }
+"""For rules: tuples, stages and how many ranks weights tell apart."""
 
 
 def network_of(text: str) -> Network:
     """A network with whole-numbered random weights, which sum exactly in any order."""
     rules = Rules.parse(text)
-    tuples, stages = SHAPES[text]
-    layout = Layout(*rules.shape, parse_tuples(tuples, *rules.shape), stages)
+    tuples, stages, ranks = SHAPES[text]
+    layout = Layout(*rules.shape, parse_tuples(tuples, *rules.shape), stages, ranks)
     weights = np.random.default_rng(7).integers(-500, 500, layout.weights).astype(np.float32)
     return Network(layout, rules, weights, ({"games": 3, "moves": 4, "seconds": 5.0},))
 
@@ -72,12 +74,12 @@ def plain_value(network: Network, board: Board) -> float:
     stage = sum(sum(tiles) >= least for least in layout.stages)
     total = 0.0
     for image in images_of(board):
-        ranks = [max(tile.bit_length() - 1, 0) for row in image for tile in row]
+        ranks = lowered(
+            [max(tile.bit_length() - 1, 0) for row in image for tile in row], layout.known
+        )
         for cells, offset in zip(layout.tuples, layout.offsets[:-1], strict=True):
-            index = sum(
-                min(ranks[cell], layout.ranks - 1) * layout.ranks**place
-                for place, cell in enumerate(cells)
-            )
+            radix = 16 if layout.is_packed else layout.ranks
+            index = sum(ranks[cell] * radix**place for place, cell in enumerate(cells))
             total += float(network.weights[stage * layout.size + offset + index])
     return total
 
@@ -127,7 +129,7 @@ def test_boards_of_another_shape_are_refused() -> None:
         ({"tuples": ((0, 16),)}, "leaves the 4x4 board"),
         ({"stages": (3,)}, "a sum of different tiles"),
         ({"stages": (64, 32)}, "must ascend"),
-        ({"ranks": 12}, "tells 16 ranks apart"),
+        ({"ranks": 17}, "tells 2 to 16 ranks apart, not 17"),
         ({"tuples": (tuple(range(9)),)}, "are more than"),
     ],
 )

@@ -30,7 +30,7 @@ SMALL = Plan(rules_text="classic:size=2x3", tuples="lines+squares", seed=5)
 
 def test_a_checkpoint_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
     """With stages, carousel and restarts under way."""
-    values = SMALL.data() | {"stages": [16], "carousel": True, "restart": 10, "late": 0.2}
+    values = SMALL.data() | {"stages": [16], "carousel": True, "restart": 10}
     trainer, path = Trainer(plan_from(values)), tmp_path / "checkpoint.npz"
     trainer.run(games=150)
     save_checkpoint(trainer, path, {"seen": 1})
@@ -43,10 +43,10 @@ def test_a_checkpoint_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None
 
 
 def test_a_training_goes_on_with_another_plan(tmp_path: Path) -> None:
-    """The rate, the restarts and the threads may change; nothing that was played is forgotten."""
+    """The rate, restarts, ranks and threads may change; nothing that was played is forgotten."""
     folder, goals = tmp_path / "run", Goals(games=100, evaluate_every=50)
     Campaign.begin(folder, SMALL).run(goals)
-    wider = Campaign.resume(folder, {"threads": 3, "restart": 10})
+    wider = Campaign.resume(folder, {"threads": 3, "restart": 10, "ranks": 6})
     assert [learner.progress[0] for learner in wider.trainer.learners] == [100, 0, 0]
     wider.run(Goals(games=200, evaluate_every=50))
     narrow = Campaign.resume(folder, {"threads": 1, "rate": 0.5, "seed": SMALL.seed})
@@ -55,12 +55,15 @@ def test_a_training_goes_on_with_another_plan(tmp_path: Path) -> None:
     assert narrow.trainer.tally.data() == wider.trainer.tally.data()
     assert np.array_equal(narrow.trainer.records, wider.trainer.records)
     assert narrow.network().history[-1]["changes"] == [
-        {"games": 100, "before": {"restart": 0, "threads": 1}},
+        {"games": 100, "before": {"ranks": 16, "restart": 0, "threads": 1}},
         {"games": 200, "before": {"rate": 1.0, "threads": 3}},
     ]
     for wrong in ({"tuples": "lines"}, {"coherent": False}, {"seed": SMALL.seed + 1}):
         with pytest.raises(WeightsError, match=f"{next(iter(wrong))} cannot change, only rate"):
             Campaign.resume(folder, wrong)
+    large = plan_from({"rules": "classic:size=1x5", "tuples": "lines"})
+    with pytest.raises(WeightsError, match="four a side only"):
+        large.changed({"ranks": 12})
 
 
 def test_damaged_checkpoints_are_refused(tmp_path: Path) -> None:
@@ -130,8 +133,7 @@ def test_a_campaign_keeps_its_curve(tmp_path: Path) -> None:
         ({"stages": "16"}, "list of whole numbers"),
         ({"threads": 0}, "threads must be 1 to"),
         ({"carousel": True}, "give stages"),
-        ({"late": 1.5}, "late must be 0.0 to 1.0"),
-        ({"late_tile": 48}, "a power of two from 4 to 32768"),
+        ({"ranks": 17}, "tells 2 to 16 ranks apart, not 17"),
         ({"tuples": "4x6", "rules": "3x3"}, "for 4x4 boards"),
     ],
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import runpy
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,6 @@ from py2048.learning import (
     plan_from,
 )
 from py2048.learning import _td_kernels as kernels
-from py2048.learning.late import LATE_BOARDS, late_boards
 from py2048.learning.trainer import RECORD
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -218,44 +216,6 @@ def test_optimism_is_the_value_of_every_board() -> None:
     """Before training."""
     network = Trainer(plan_from(SMALL.data() | {"optimism": 320.0})).network()
     assert network.value(PATH[0]) == pytest.approx(320.0)
-
-
-def test_late_positions_have_a_chain_and_room() -> None:
-    """Falling ranks wind through the rows from the first corner, some with a pair to merge."""
-    boards = late_boards(4, 4, 15, 500, 3)
-    assert np.array_equal(boards, late_boards(4, 4, 15, 500, 3))
-    assert set(boards[:, 0]) == {13, 14, 15}
-    assert boards.max(axis=1).tolist() == boards[:, 0].tolist()
-    pairs = 0
-    for board in boards.tolist():
-        path = board[:4] + board[7:3:-1] + board[8:12] + board[:11:-1]
-        large = [rank for rank in path if rank > 4]
-        assert path[: len(large)] == large == sorted(large, reverse=True)
-        pairs += any(path[n] == path[n + 1] > 0 for n in range(len(large), 12)) or any(
-            large.count(rank) > 1 for rank in large
-        )
-    assert 100 < pairs < 400
-    assert len({tuple(board) for board in boards.tolist()}) > 450
-    tiny = late_boards(2, 3, 5, 50, 1)
-    assert tiny.max() == 5
-    assert (tiny[:, 0] > 0).all()
-
-
-@pytest.mark.parametrize("rules", ["classic:size=2x3", "classic:size=1x5"])
-def test_late_games_teach_and_do_not_count(rules: str) -> None:
-    """A share of the games begins late; only the others are results."""
-    plan = Plan(rules, "lines+squares", late=0.5, late_tile=64, seed=5)
-    trainer = Trainer(plan)
-    trainer.run(games=400)
-    assert trainer.games == 400
-    assert 150 < trainer.tally.games < 250
-    often = np.array([learner.lates.shape[0] for learner in trainer.learners])
-    assert (often == LATE_BOARDS).all()
-    whole = Trainer(replace(plan, late=0.0))
-    whole.run(games=400)
-    assert whole.tally.games == 400
-    top = Board.from_rows([[64, 32, 16], [0, 0, 0]] if "2x3" in rules else [[64, 32, 16, 0, 0]])
-    assert trainer.network().value(top) > whole.network().value(top)
 
 
 # --- plain and compiled --------------------------------------------------------------------------

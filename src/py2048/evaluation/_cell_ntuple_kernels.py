@@ -1,8 +1,7 @@
 """n-tuple networks on boards of any size, held as their cells: uint8 `[boards, cells]` of ranks.
 
 The kernels have the names and meanings of those in ``_ntuple_kernels.py``, so that whatever is
-built on one is built on the other. Ranks that a network does not know count as the largest that
-it does.
+built on one is built on the other.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from py2048._jit import kernel
 from py2048.engine._bits_kernels import ONE, pick_low, pick_rank
 from py2048.engine._cells_kernels import slide
+from py2048.evaluation._lowering_kernels import lowered_rank, taken_out
 
 Int = int | np.int64
 Word = np.uint64
@@ -88,12 +88,13 @@ def presence_cells(boards: Boards, slot: Int, _space: CellSpace) -> Word:
 @kernel(inline=True, borrows=True)
 def indices_cells(boards: Boards, slot: Int, space: CellSpace, out: Words, row: Int) -> None:
     """Write the indices of the weights that a board meets to a row of `out`."""
-    board = boards[slot]
+    board, known = boards[slot], space.ranks - ONE
+    taken = taken_out(presence_cells(boards, slot, space), known)
     for number in range(len(space.offsets)):
         index, scale = space.offsets[number], ONE
         for cell in space.places[number]:
             if cell < 0:
                 break
-            index += min(np.uint64(board[cell]), space.ranks - ONE) * scale
+            index += lowered_rank(np.uint64(board[cell]), taken, known) * scale
             scale *= space.ranks
         out[row, number] = index

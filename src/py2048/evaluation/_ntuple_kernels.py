@@ -2,7 +2,7 @@
 
 A board is a row of two words, uint64 `[2]`: the ranks' four low bits and the mask of the fifth
 bits, as in ``engine/_packed_kernels.py``. `indices` looks at it through a single *word* in which
-ranks above 15 count as 15, so weights know tiles up to 32768 and boards know all.
+all ranks are known to the network (``_lowering_kernels.py``), so boards may have any tile.
 
 A tuple is a set of cells. Its index gathers their nibbles in ascending order; runs of
 neighbouring cells are moved together, so a tuple of six cells takes one to three shifts.
@@ -36,6 +36,7 @@ from py2048.engine._packed_kernels import (
     symmetries,
     transpose,
 )
+from py2048.evaluation._lowering_kernels import known_word
 
 Code = tuple[tuple[int, tuple[tuple[int, int], ...]], ...]
 """For each tuple where its weights begin, and the shift and mask of each part of its index."""
@@ -61,6 +62,8 @@ class PackedSpace(NamedTuple):
     """uint64 `[tuples, parts]`: the bits that it has then."""
     offsets: NDArray[np.uint64]
     """uint64 `[tuples]`: where the weights of each tuple begin."""
+    known: Word
+    """The largest rank that weights know."""
 
 
 # --- boards --------------------------------------------------------------------------------------
@@ -68,7 +71,7 @@ class PackedSpace(NamedTuple):
 
 @kernel(inline=True, borrows=True)
 def word_of(low: Word, high: Word) -> Word:
-    """Return the board as weights see it: ranks above 15 count as 15."""
+    """Return the board in one word, in which ranks above 15 count as 15."""
     return low | ((high << NIBBLE) - high)
 
 
@@ -198,7 +201,7 @@ def _flip_4x4(word: Word) -> Word:
 @kernel(inline=True, borrows=True)
 def indices_4x4(boards: Boards, slot: Int, space: PackedSpace, out: Words, row: Int) -> None:
     """Write the indices of the weights that a board meets to a row of `out`."""
-    a = word_of(boards[slot, 0], boards[slot, 1])
+    a = known_word(boards[slot, 0], boards[slot, 1], space.known)
     b = _mirror_4x4(a)
     c, d = _flip_4x4(a), _flip_4x4(b)
     e, f, g, h = transpose(a), transpose(b), transpose(c), transpose(d)
@@ -230,9 +233,9 @@ def indexer_4x4(tuples: Code) -> Any:
         write_image = _image_writer(np.uint64(number), tuple_indexer(first, parts), write_image)
 
     @kernel(inline=True, borrows=True)
-    def indices(boards: Boards, slot: Int, _space: PackedSpace, out: Words, row: Int) -> None:
+    def indices(boards: Boards, slot: Int, space: PackedSpace, out: Words, row: Int) -> None:
         """Write the indices of the weights that a board meets to a row of `out`."""
-        a = word_of(boards[slot, 0], boards[slot, 1])
+        a = known_word(boards[slot, 0], boards[slot, 1], space.known)
         b = _mirror_4x4(a)
         c, d = _flip_4x4(a), _flip_4x4(b)
         write_image(a, np.uint64(0), out, row)
@@ -301,7 +304,7 @@ def indices_small(boards: Boards, slot: Int, space: PackedSpace, out: Words, row
         out: uint64 `[rows, tuples * symmetries + 8]`; the end is used for the images.
         row: which of its rows.
     """
-    word = word_of(boards[slot, 0], boards[slot, 1])
+    word = known_word(boards[slot, 0], boards[slot, 1], space.known)
     images = out[row, out.shape[1] - 8 :]
     count = symmetries(word, space.rows, space.columns, images)
     at = 0

@@ -44,8 +44,8 @@ class Layout:
         stages: where later stages begin, ascending. A board is in the stage of the largest of
             these that the sum of its *different* tiles reaches: 16384 asks for that tile or a
             larger one, 24576 for 16384 and 8192 together or more.
-        ranks: how many ranks a weight tells apart, the empty cell included; larger ranks count as
-            the largest. Boards of up to four a side have 16.
+        ranks: how many ranks a weight tells apart, the empty cell included; a board with larger
+            ones is lowered (`lowering.lowered`). At most 16 on boards of up to four a side.
 
     Raises:
         WeightsError: if there is no such network.
@@ -61,10 +61,12 @@ class Layout:
         object.__setattr__(self, "tuples", tuple(tuple(sorted(cells)) for cells in self.tuples))
         self._check_tuples()
         self._check_stages()
-        if self.is_packed and self.ranks != PACKED_RANKS:
-            raise WeightsError(f"a {self.rows}x{self.columns} network tells 16 ranks apart")
-        if not 2 <= self.ranks <= 64:
-            raise WeightsError(f"a network tells 2 to 64 ranks apart, not {self.ranks}")
+        most = PACKED_RANKS if self.is_packed else 64
+        if not 2 <= self.ranks <= most:
+            raise WeightsError(
+                f"a {self.rows}x{self.columns} network tells 2 to {most} ranks apart, "
+                f"not {self.ranks}"
+            )
         if self.size > MAX_WEIGHTS:
             raise WeightsError(f"{self.size} weights in a stage are more than {MAX_WEIGHTS}")
 
@@ -89,6 +91,11 @@ class Layout:
         return max(self.rows, self.columns) <= 4
 
     @property
+    def known(self) -> int:
+        """The largest rank that weights know."""
+        return self.ranks - 1
+
+    @property
     def symmetries(self) -> int:
         """How many images of a board each tuple is applied to."""
         return 8 if self.rows == self.columns else 4
@@ -101,9 +108,9 @@ class Layout:
     @cached_property
     def offsets(self) -> tuple[int, ...]:
         """Where the weights of each tuple begin in a stage, and at the end the stage's size."""
-        offsets = [0]
+        offsets, radix = [0], PACKED_RANKS if self.is_packed else self.ranks
         for cells in self.tuples:
-            offsets.append(offsets[-1] + int(self.ranks ** len(cells)))
+            offsets.append(offsets[-1] + int(radix ** len(cells)))
         return tuple(offsets)
 
     @property

@@ -201,6 +201,7 @@ def space_of(layout: Layout, rules: Rules) -> Space:
         shifts,
         masks,
         np.array(layout.offsets[:-1], np.uint64),
+        np.uint64(layout.known),
     )
 
 

@@ -67,10 +67,6 @@ BOARD, WAITING_BOARD, BOARDS = 0, 5, 6
 
 CAROUSEL_DRAW = START + np.uint64(1 << 32)
 """The counter of the draw that chooses a start in a later stage."""
-LATE_DRAW = CAROUSEL_DRAW + ONE
-"""The counter of the draw that chooses a late position, or none."""
-
-HALF, WORDS = np.uint64(32), float(1 << 32)
 
 MERGES, PLIES, BOARD_SUM = 0, 1, 2
 """What the score of a game is: points of merges, a number for each move, the board's sum."""
@@ -89,8 +85,6 @@ class Lesson(NamedTuple):
     """Whether games start in each stage in turn."""
     restart: Int
     """The moves from which on a game is followed by one from its middle; 0 for never."""
-    late: float
-    """The share of games that begin with a late position."""
     scoring: Int
     start_low: Int
     start_high: Int
@@ -112,8 +106,6 @@ class Learner(NamedTuple):
     """Boards with which a later stage began, equally many for each stage."""
     started: NDArray[np.int64]
     """int64 `[stages]`: how often each stage was reached."""
-    lates: Any
-    """Late positions."""
     progress: NDArray[np.int64]
     scores: NDArray[np.float64]
     tiles: NDArray[np.int64]
@@ -194,11 +186,6 @@ def starter(spawn_board: Any, copy_board: Any) -> Any:
         if progress[WAITING]:
             progress[WAITING] = 0
             copy_board(boards, WAITING_BOARD, boards, BOARD)
-            return False
-        word = draw(key, LATE_DRAW)
-        if np.float64(word >> HALF) < lesson.late * WORDS:
-            chosen = np.int64(pick_low(word, np.uint64(len(learner.lates))))
-            copy_board(learner.lates, chosen, boards, BOARD)
             return False
         stage = progress[NEXT_STAGE]
         progress[NEXT_STAGE] = stage_after(stage, lesson, learner)

@@ -18,12 +18,12 @@ from py2048.evaluation.layout import (
     default_tuples,
     parse_tuples,
 )
-from py2048.evaluation.ntuple import Network
+from py2048.evaluation.ntuple import Network, check_rules
 from py2048.rules import Rules
 
 Value = TypeVar("Value")
 
-CHANGEABLE = ("rate", "trace", "path", "restart", "late", "late_tile", "threads")
+CHANGEABLE = ("rate", "trace", "path", "restart", "ranks", "threads")
 """What of a plan may change when a training goes on: not what its weights mean."""
 
 
@@ -36,7 +36,10 @@ class Plan:
         tuples: the network's tuples, as `layout.parse_tuples` reads them; empty for a choice that
             suits the board.
         stages: where later stages begin, as in `Layout`.
-        ranks: how many ranks a weight tells apart (16 on boards of up to four a side).
+        ranks: how many ranks a weight tells apart, the empty cell included. On boards of up to four
+            a side at most 16, and it may change on the way; larger tiles are lowered, so fewer
+            ranks teach the end of long games with what was learnt before
+            (`py2048.evaluation.lowering`).
         rate: the learning rate: how much of its error an afterstate corrects. With `coherent`
             1 is right; without it 0.1 or so.
         trace: λ of TD(λ), from 0 (the next value counts) to 1 (only what really came counts).
@@ -46,8 +49,6 @@ class Plan:
         optimism: the value of every board before training, in points.
         carousel: whether games start in each stage in turn.
         restart: games longer than this are followed by one from their middle; 0 for never.
-        late: the share of games, 0 to 1, that begin with a late position (`learning.late`).
-        late_tile: the largest tile there; 0 for the largest that a weight tells apart.
         seed: where all games come from.
         threads: how many games are played at the same time. With one, the same plan gives the
             same weights, bit for bit.
@@ -67,8 +68,6 @@ class Plan:
     optimism: float = 0.0
     carousel: bool = False
     restart: int = 0
-    late: float = 0.0
-    late_tile: int = 0
     seed: int = 1
     threads: int = 1
 
@@ -79,7 +78,6 @@ class Plan:
             ("trace", 0.0, 1.0),
             ("path", 1, 10**8),
             ("restart", 0, 10**8),
-            ("late", 0.0, 1.0),
             ("threads", 1, 1024),
         ):
             value = getattr(self, name)
@@ -87,11 +85,7 @@ class Plan:
                 raise WeightsError(f"{name} must be {low} to {high}, not {value}")
         if self.carousel and not self.stages:
             raise WeightsError("a carousel goes round the stages: give stages, such as 8192,16384")
-        most = 1 << (self.layout.ranks - 1)
-        if self.late_tile and not (4 <= self.late_tile <= most and self.late_tile.bit_count() == 1):
-            raise WeightsError(
-                f"late_tile must be 0 or a power of two from 4 to {most}, not {self.late_tile}"
-            )
+        check_rules(self.layout, self.rules)
 
     @cached_property
     def rules(self) -> Rules:
@@ -130,6 +124,8 @@ class Plan:
                     f"--resume goes on with the plan as it was: {name} cannot change, "
                     f"only {', '.join(CHANGEABLE)}"
                 )
+        if values.get("ranks", self.ranks) != self.ranks and not self.layout.is_packed:
+            raise WeightsError("ranks can change on boards of up to four a side only")
         return plan_from(self.data() | dict(values))
 
     def data(self) -> dict[str, Any]:

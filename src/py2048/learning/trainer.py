@@ -20,13 +20,11 @@ from py2048.evaluation.ntuple import (
     check_rules,
     code_of,
     kind_of,
-    rows_of,
     space_of,
     worth_of,
 )
 from py2048.learning import _td_kernels as kernels
 from py2048.learning import _trainer_kernels as trainers
-from py2048.learning.late import LATE_BOARDS, late_boards
 from py2048.learning.plan import Plan
 from py2048.rules import BoardSum, MergePoints, Rules
 
@@ -120,7 +118,6 @@ class Trainer:
         self._worth = worth_of(self.layout, self.rules)
         self._lesson = lesson_of(plan)
         self._kernel = trainers.kernel_for(kind_of(self.layout), self.stride, code_of(self.layout))
-        self._lates = self._late_positions()
         self.learners = [self._learner(plan.path) for _ in range(plan.threads)]
         self._seeds = [np.uint64(derive_seed(plan.seed, n)) for n in range(plan.threads)]
 
@@ -134,14 +131,6 @@ class Trainer:
         self.records[:, 0] = network.weights
         self.history = network.history
 
-    def _late_positions(self) -> Any:
-        plan, layout = self.plan, self.layout
-        if not plan.late:
-            return board_rows(layout, 0)
-        largest = (plan.late_tile or 1 << (layout.ranks - 1)).bit_length() - 1
-        cells = late_boards(layout.rows, layout.columns, largest, LATE_BOARDS, plan.seed)
-        return rows_of(layout, cells)
-
     def _learner(self, path: int) -> kernels.Learner:
         stages = len(self.layout.stages) + 1
         kept = KEPT_STARTS * stages if self.plan.carousel else 0
@@ -152,7 +141,6 @@ class Trainer:
             np.zeros(path, np.int64),
             board_rows(self.layout, kept),
             np.zeros(stages, np.int64),
-            self._lates,
             np.zeros(kernels.PROGRESS, np.int64),
             np.zeros(kernels.SCORES),
             np.zeros(64, np.int64),
@@ -226,7 +214,7 @@ class Trainer:
         """
         count = threads or len(self.learners)
         players = [self._learner(0) for _ in range(count)]
-        lesson = self._lesson._replace(carousel=False, restart=np.int64(0), late=0.0)
+        lesson = self._lesson._replace(carousel=False, restart=np.int64(0))
         firsts = [games * number // count for number in range(count + 1)]
 
         def work(number: int) -> None:
@@ -285,7 +273,6 @@ def lesson_of(plan: Plan) -> kernels.Lesson:
         plan.coherent,
         plan.carousel,
         np.int64(plan.restart),
-        float(plan.late),
         np.int64(_scoring(rules)),
         np.int64(rules.start.low),
         np.int64(rules.start.high),

@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 from py2048._jit import kernel
 from py2048.engine._bits_kernels import mix64
 from py2048.search._board_kernels import ODD, Int, Word
-from py2048.search.desk import LAST_SLOT
 
 Weights = NDArray[np.float32]
 
@@ -280,51 +279,10 @@ def chance_node(parts: Parts, known: Afterstates, around: Spawns) -> Any:
     return chance
 
 
-@kernel(borrows=True)
-def lower(cells: NDArray[np.uint8], known: Int) -> bool:
-    """Rename the tiles of a board whose largest rank is above `known`; return whether it did.
-
-    The largest rank below it that no tile has is taken out of the count: larger tiles become one
-    rank smaller. So what is equal stays equal, and what is larger larger, as far as possible [1].
-
-    [1] Guei, Chen & Wu, "Optimistic temporal difference learning for 2048", 2021.
-    """
-    changed = False
-    while True:
-        seen, largest = ZERO, np.int64(0)
-        for rank in cells:
-            seen |= ONE << np.uint64(rank)
-            largest = max(largest, np.int64(rank))
-        missing = largest - 1
-        while missing > 0 and (seen >> np.uint64(missing)) & ONE:
-            missing -= 1
-        if largest <= known or missing <= 0:
-            return changed
-        for cell in range(len(cells)):
-            cells[cell] -= np.uint8(cells[cell] > missing)
-        changed = True
-
-
-def viewer(parts: Parts) -> Any:
-    """Return the kernel that makes a board known to the leaves."""
-    ranks_on, load, store = parts.ranks_on, parts.load, parts.store
-
-    @kernel(borrows=True)
-    def view(board: Any, desk: Any) -> Any:
-        """Return a board as its leaves know it."""
-        if ranks_on(board, desk) >> np.uint64(desk.known) <= ONE:
-            return board
-        store(board, desk.room, desk)
-        lower(desk.room[: desk.cells], desk.known)
-        return load(desk.room, LAST_SLOT, desk)
-
-    return view
-
-
 def chooser(parts: Parts, known: Afterstates, around: Spawns) -> Any:
     """Return the kernel that rates the moves of a board."""
     slides, fetch, is_won, value = parts.slides, parts.fetch, known.is_won, known.value
-    view, chance = viewer(parts), chance_node(parts, known, around)
+    chance = chance_node(parts, known, around)
 
     @kernel(borrows=True)
     def choose(
@@ -342,7 +300,6 @@ def chooser(parts: Parts, known: Afterstates, around: Spawns) -> Any:
         moves = slides(board, FIRST, desk)
         for direction in range(4):
             points[direction] = moves[direction][1]
-        moves = slides(view(board, desk), FIRST, desk)
         if depth <= 1:
             for after, _ in moves:
                 fetch(after, desk, weights)

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from py2048._jit import kernel, prefetch
 from py2048.engine._packed_kernels import flip, mirror, symmetries, transpose
 from py2048.evaluation._heuristic_kernels import lines_4x4, lines_cells, lines_small, squeezed
+from py2048.evaluation._lowering_kernels import known_word, lowered_rank, taken_out
 from py2048.evaluation._ntuple_kernels import Code, tuple_indexer
-from py2048.search._board_kernels import Int, Packed, Word, ranks_on_cells, ranks_on_packed, word_of
+from py2048.search._board_kernels import Int, Packed, Word, ranks_on_cells, ranks_on_packed
 
 Weights = NDArray[np.float32]
 
@@ -28,7 +29,7 @@ ZERO, ONE = np.uint64(0), np.uint64(1)
 @kernel(inline=True, borrows=True)
 def heuristic_4x4(board: Packed, desk: Any, _weights: Weights) -> float:
     """Return the worth of a 4x4 board."""
-    lines = np.float64(lines_4x4(word_of(board), desk.worth_across))
+    lines = np.float64(lines_4x4(known_word(board[0], board[1], desk.known), desk.worth_across))
     return np.float64(desk.scale * squeezed(desk.ground + lines, desk.least))
 
 
@@ -36,7 +37,8 @@ def heuristic_4x4(board: Packed, desk: Any, _weights: Weights) -> float:
 def heuristic_small(board: Packed, desk: Any, _weights: Weights) -> float:
     """Return the worth of a board with sides of up to four."""
     rows, columns = np.uint64(desk.rows), np.uint64(desk.columns)
-    lines = lines_small(word_of(board), rows, columns, desk.worth_across, desk.worth_down)
+    word = known_word(board[0], board[1], desk.known)
+    lines = lines_small(word, rows, columns, desk.worth_across, desk.worth_down)
     return np.float64(desk.scale * squeezed(desk.ground + np.float64(lines), desk.least))
 
 
@@ -85,7 +87,7 @@ def network_on_4x4(code: Code) -> tuple[Any, Any]:
     def network(board: Packed, desk: Any, weights: Weights) -> float:
         """Return the points that a network expects after an afterstate."""
         begin = first_weight(ranks_on_packed(board, desk), desk) if desk.stages else ZERO
-        a, b, c, d, e, f, g, h = images_4x4(word_of(board))
+        a, b, c, d, e, f, g, h = images_4x4(known_word(board[0], board[1], desk.known))
         one = add_image(a, begin, weights) + add_image(b, begin, weights)
         two = add_image(c, begin, weights) + add_image(d, begin, weights)
         three = add_image(e, begin, weights) + add_image(f, begin, weights)
@@ -96,7 +98,7 @@ def network_on_4x4(code: Code) -> tuple[Any, Any]:
     def fetch(board: Packed, desk: Any, weights: Weights) -> None:
         """Ask for the weights that `network` reads."""
         begin = first_weight(ranks_on_packed(board, desk), desk) if desk.stages else ZERO
-        for image in images_4x4(word_of(board)):
+        for image in images_4x4(known_word(board[0], board[1], desk.known)):
             ask_image(image, begin, weights)
 
     return network, fetch
@@ -156,7 +158,8 @@ def network_small(board: Packed, desk: Any, weights: Weights) -> float:
     """Return the points that a network expects after an afterstate."""
     begin = first_weight(ranks_on_packed(board, desk), desk) if desk.stages else ZERO
     rows, columns = np.uint64(desk.rows), np.uint64(desk.columns)
-    count = symmetries(word_of(board), rows, columns, desk.images)
+    word = known_word(board[0], board[1], desk.known)
+    count = symmetries(word, rows, columns, desk.images)
     value = np.float32(0)
     for number in range(desk.tuples):
         first = desk.offsets[number] + begin
@@ -169,7 +172,8 @@ def network_small(board: Packed, desk: Any, weights: Weights) -> float:
 def network_cells(board: Int, desk: Any, weights: Weights) -> float:
     """Return the points that a network expects after an afterstate."""
     begin = first_weight(ranks_on_cells(board, desk), desk) if desk.stages else ZERO
-    value = np.float32(0)
+    known, value = desk.known, np.float32(0)
+    taken = taken_out(ranks_on_cells(board, desk), known)
     for number in range(desk.tuples):
         index, scale = desk.offsets[number] + begin, ONE
         for part in range(desk.parts):
@@ -177,7 +181,7 @@ def network_cells(board: Int, desk: Any, weights: Weights) -> float:
             if cell < 0:
                 break
             rank = np.uint64(desk.arena[board, np.uint64(cell)])
-            index += min(rank, desk.known_ranks - ONE) * scale
-            scale *= desk.known_ranks
+            index += lowered_rank(rank, taken, known) * scale
+            scale *= known + ONE
         value += weights[index]
     return np.float64(value)

@@ -18,6 +18,7 @@ from py2048.engine.rule_arrays import cumulative_weights, edge_table, ranks_of
 from py2048.errors import RulesError
 from py2048.evaluation._heuristic_kernels import RANKS, Tables, line_tables
 from py2048.evaluation.heuristic import Heuristic, terms_of
+from py2048.evaluation.layout import PACKED_RANKS
 from py2048.evaluation.ntuple import NEVER, Network, check_rules
 from py2048.rules import BoardSum, MergePoints, Merging, Rules
 
@@ -31,8 +32,8 @@ MAX_LEVELS = 24
 
 SLOTS = 5
 """Slots of the arena for each level: a board and its afterstates."""
-LAST_SLOT = SLOTS * (MAX_LEVELS + 2)
-"""The slot of the arena that no level uses."""
+ARENA = SLOTS * (MAX_LEVELS + 2)
+"""Slots of the arena."""
 
 TABLE, CACHE = 1 << 18, 1 << 16
 """How many chance nodes and leaves can be remembered."""
@@ -81,7 +82,7 @@ DESK = np.dtype(
         ("target", np.uint64),  # the tile that ends the game, or 0
         ("target_points", np.int64),  # what a slide that makes it gains at least
         ("won", np.float64),  # what is to come after that
-        ("known", np.int64),  # the largest rank that leaves know
+        ("known", np.uint64),  # the largest rank that leaves know
         # The heuristic.
         ("scale", np.float64),
         ("ground", np.float64),  # not "base", which every NumPy record has
@@ -96,7 +97,6 @@ DESK = np.dtype(
         ("masks", np.uint64, (MAX_INDICES, MAX_PARTS)),
         ("offsets", np.uint64, MAX_INDICES),
         ("places", np.int64, (MAX_INDICES, MAX_PARTS)),
-        ("known_ranks", np.uint64),
         ("stages", np.int64),
         ("stage", np.uint64, MAX_STAGES),
         ("stage_size", np.uint64),
@@ -107,8 +107,7 @@ DESK = np.dtype(
         ("share", np.float64, 4),  # of a purse that each root move gets of the next search
         ("cuts", np.int64),  # how often a path was cut off
         ("generation", np.int64),  # counts searches of root moves; a new one empties the table
-        ("arena", np.uint8, (LAST_SLOT + 1, MAX_CELLS)),
-        ("room", np.uint8, MAX_CELLS),
+        ("arena", np.uint8, (ARENA, MAX_CELLS)),
         ("images", np.uint64, 8),
         ("table_size", np.uint64),
         ("names", np.uint64, TABLE),
@@ -140,7 +139,6 @@ def new_desk(
     follows_all: bool,
     table: int,
     cache: int,
-    known: int | None = None,
 ) -> Desk:
     """Return a desk for searches.
 
@@ -150,7 +148,6 @@ def new_desk(
         follows_all: whether paths cost nothing.
         table: how many chance nodes to remember, a power of two up to `TABLE`, or 0.
         cache: how many leaves to remember, a power of two up to `CACHE`, or 0.
-        known: the largest rank that leaves know, if the evaluation has learnt less than it could.
 
     Raises:
         RulesError: if the board or the number of different tiles is too large.
@@ -171,8 +168,6 @@ def new_desk(
         _set_network(desk, evaluation, rules)
     else:
         _set_heuristic(desk, evaluation, rules)
-    if known is not None:
-        desk.known = max(known, int(desk.target).bit_length() - 1)
     return desks
 
 
@@ -227,7 +222,7 @@ def _set_heuristic(desk: Any, heuristic: Heuristic, rules: Rules) -> None:
     desk.won = desk.scale * (terms.base + WON)
     desk.known = RANKS - 1
     if is_packed(rules):
-        desk.known = 15
+        desk.known = PACKED_RANKS - 1
         across, down = (_tables(heuristic, rules.shape, side) for side in rules.shape[::-1])
         desk.worth_across[:, : across.shape[1]] = across
         desk.worth_down[:, : down.shape[1]] = down
@@ -258,8 +253,7 @@ def _set_network(desk: Any, network: Network, rules: Rules) -> None:
             f"the network is too large to search with: at most {MAX_INDICES} weights for a board, "
             f"and tuples of {MAX_PARTS} cells"
         )
-    desk.known = layout.ranks - 1
-    desk.known_ranks = layout.ranks
+    desk.known = layout.known
     desk.tuples = len(space.offsets)
     desk.offsets[: desk.tuples] = space.offsets
     if is_packed(rules):

@@ -103,8 +103,6 @@ class Searcher:
         threads: how many threads work on a move.
         table: how many chance nodes are remembered for a move; 0 for none.
         cache: how many leaves are remembered; 0 for none.
-        known: the largest rank that the evaluation knows; on boards with a larger one, tiles
-            are renamed so that it need not be known.
 
     Raises:
         WeightsError: if the network is for boards of another shape.
@@ -119,7 +117,6 @@ class Searcher:
         threads: int = 1,
         table: int | None = None,
         cache: int | None = None,
-        known: int | None = None,
     ) -> None:
         self.rules, self.evaluation = rules, evaluation
         self.limits = limits or Limits()
@@ -142,7 +139,6 @@ class Searcher:
                     follows_all=self.limits.follows_all,
                     table=table,
                     cache=cache,
-                    known=known,
                 ),
                 weights,
             )
