@@ -145,16 +145,14 @@ def spawns(parts: Parts) -> Spawns:
 
 def last_nodes(parts: Parts, around: Spawns, rated: Any) -> tuple[Any, Any]:
     """Return the kernels of the last choice, and of the last chance, before the leaves."""
-    slides, with_tile, fetch = parts.slides, parts.with_tile, parts.fetch
+    slides, with_tile = parts.slides, parts.with_tile
     count, first, following = around
 
     @kernel(borrows=True)
     def choice(board: Any, level: Int, desk: Any, weights: Weights) -> float:
         """Return the value of a board one move ahead."""
-        best, moves = NOTHING, slides(board, level, desk)
-        for after, _ in moves:
-            fetch(after, desk, weights)
-        for after, points in moves:
+        best = NOTHING
+        for after, points in slides(board, level, desk):
             if points >= 0:
                 desk.nodes += 1
                 best = max(best, rated(after, points, desk, weights))
@@ -300,9 +298,10 @@ def chooser(parts: Parts, known: Afterstates, around: Spawns) -> Any:
         moves = slides(board, FIRST, desk)
         for direction in range(4):
             points[direction] = moves[direction][1]
-        if depth <= 1:
-            for after, _ in moves:
-                fetch(after, desk, weights)
+        if depth <= 1:  # further ahead, most weights have just been read for a board before
+            for after, gained in moves:
+                if gained >= 0:
+                    fetch(after, desk, weights)
         for direction in range(4):
             if points[direction] < 0 or only not in (ALL, direction):
                 continue
