@@ -299,9 +299,8 @@ def chooser(parts: Parts, known: Afterstates, around: Spawns) -> Any:
         for direction in range(4):
             points[direction] = moves[direction][1]
         if depth <= 1:  # further ahead, most weights have just been read for a board before
-            for after, gained in moves:
-                if gained >= 0:
-                    fetch(after, desk, weights)
+            for after, _ in moves:
+                fetch(after, desk, weights)
         for direction in range(4):
             if points[direction] < 0 or only not in (ALL, direction):
                 continue
