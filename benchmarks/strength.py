@@ -41,6 +41,8 @@ from py2048.search.limits import Limits
 from py2048.search.searcher import Searcher
 
 SAVE_SECONDS = 60.0
+SIX_TUPLES = "9abdef 4567ab abcdef 69abcd 56adef 489abf"
+"""The tuples of the network that comes with py2048 for `classic`."""
 WORK = Path(__file__).resolve().parent.parent / "build" / "strength"
 
 
@@ -180,13 +182,14 @@ def _positions(rules: Rules) -> Iterator[Any]:
 
 
 def measure_training(minutes: float = 10.0) -> None:
-    """Train the network of the other program's curve for as long; judge it over 10,000 games."""
+    """Train six tuples for as long as the other program trained; judge them over 10,000 games."""
     from py2048.learning import Campaign, Goals, Plan, evaluate
 
     threads = available_threads()
     shutil.rmtree(WORK / "training", ignore_errors=True)
     WORK.mkdir(parents=True, exist_ok=True)
-    campaign = Campaign.begin(WORK / "training", Plan(tuples="4x6", threads=threads))
+    plan = Plan(tuples=SIX_TUPLES, ranks=14, restart=20, threads=threads)
+    campaign = Campaign.begin(WORK / "training", plan)
     goals = Goals(minutes=minutes, evaluate_every=20_000, evaluate_games=0)
     campaign.run(goals, lambda status: print(f"\r{status.seconds:.0f} s ", end="", flush=True))
     tally = evaluate(campaign.trainer.network(), 10_000, SETTINGS["seed"], threads=threads)
