@@ -149,6 +149,7 @@ def _print_weights(data: Settings) -> None:
     print(f"rules    {data['rules']}")
     print(f"tuples   {' '.join('-'.join(map(str, cells)) for cells in data['tuples'])}")
     print(f"stages   {', '.join(map(str, [0, *data['stages']]))}; held: {data['held']}")
+    print(f"ranks    {data['ranks']}, tiles up to {1 << data['ranks'] - 1:,}")
     print(f"encoding {data['encoding']}, {data['bytes']:,} bytes")
     for entry in data["history"]:
         print(f"trained  {entry['games']:,} games, {entry['moves']:,} moves, {entry['seconds']} s")

@@ -28,6 +28,8 @@ def taken_out(seen: Word, known: Word) -> Word:
         seen: a bit for each rank on the board; that of the empty cells means nothing.
         known: the largest rank that is known.
     """
+    if (seen >> known) <= ONE:
+        return ZERO
     rank = np.int64(63)
     while rank > 0 and (seen >> np.uint64(rank)) & ONE == ZERO:
         rank -= 1
