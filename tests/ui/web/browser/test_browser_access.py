@@ -46,7 +46,7 @@ async def test_axe_on_the_board(player: Player) -> None:
     await player.press("m")
     await player.page.select_option("#rules", "own")
     await player.page.wait_for_function(
-        "() => document.getElementById('rules-said').textContent.includes('4')"
+        "() => document.getElementById('rules-said')?.textContent.includes('4')"
     )
     assert await violations(player) == []
     await player.press("Escape", "g")

@@ -134,14 +134,14 @@ async def test_less_motion(arrive: Arrive) -> None:
     moving = "() => document.getAnimations().length + document.querySelectorAll('#rise *').length"
     await player.deal("short:size=1x3,start=2x2:1,spawn=2:1")
     await player.press("ArrowLeft")
-    await player.page.wait_for_function("() => window.py2048.queue.length === 0")
+    await player.page.wait_for_function("() => window.py2048?.queue.length === 0")
     assert await player.page.evaluate(moving) == 0
     await player.press("x")
     await player.said("Animation on.")
     await player.page.evaluate("() => window.py2048.scene.view.appear([[2, 4, 8]])")
     assert await player.page.evaluate(moving) == 3
     await player.page.reload()
-    await player.page.wait_for_function("() => window.py2048.game")
+    await player.page.wait_for_function("() => window.py2048?.game")
     await player.press("x")
     await player.said("Animation off.")
 

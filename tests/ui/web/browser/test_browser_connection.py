@@ -133,7 +133,7 @@ async def test_two_tabs_on_one_game(guest: Player) -> None:
         await one.press("ArrowDown", "ArrowLeft", "ArrowRight")
         await one.settle()
         ply = await one.page.evaluate("() => window.py2048.game.ply")
-        await two.page.wait_for_function("ply => window.py2048.game.ply === ply", arg=ply)
+        await two.page.wait_for_function("ply => window.py2048?.game?.ply === ply", arg=ply)
         await two.settle()
         assert await one.board() == await two.board() == (await one.state())["board"]
     # Now both at once.
@@ -145,7 +145,7 @@ async def test_two_tabs_on_one_game(guest: Player) -> None:
     version = (await guest.state())["version"]
     for each in (guest, other):
         await each.page.wait_for_function(
-            "version => window.py2048.game.version === version", arg=version
+            "version => window.py2048?.game?.version === version", arg=version
         )
         await each.settle()
     assert await guest.board() == await other.board() == (await guest.state())["board"]
@@ -172,7 +172,7 @@ async def test_resume_on_another_device(arrive: Arrive) -> None:
     await second.press("u")
     await second.settle()
     await first.page.wait_for_function(
-        "ply => window.py2048.game.ply === ply", arg=(await second.state())["ply"]
+        "ply => window.py2048?.game?.ply === ply", arg=(await second.state())["ply"]
     )
     await first.settle()
     assert await first.board() == await second.board()
@@ -186,7 +186,7 @@ async def claim(player: Player, name: str) -> None:
     await form.locator("[name=password]").fill("correct horse battery")
     await form.locator("button").click()
     await player.page.wait_for_function(
-        "name => document.querySelector('h1').textContent === name", arg=name
+        "name => document.querySelector('h1')?.textContent === name", arg=name
     )
 
 

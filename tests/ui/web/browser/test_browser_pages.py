@@ -22,7 +22,7 @@ async def claim(player: Player) -> str:
     await form.locator("[name=password]").fill("correct horse battery")
     await form.locator("button").click()
     await player.page.wait_for_function(
-        "name => document.querySelector('h1').textContent === name", arg=name
+        "name => document.querySelector('h1')?.textContent === name", arg=name
     )
     return name
 
@@ -50,7 +50,7 @@ async def test_watching_live(arrive: Arrive) -> None:
     await one.settle()
     state = await one.state()
     await other.page.wait_for_function(
-        "ply => document.getElementById('moves').textContent === String(ply)", arg=state["ply"]
+        "ply => document.getElementById('moves')?.textContent === String(ply)", arg=state["ply"]
     )
     drawn = await other.page.locator("#board [role=gridcell]").all_text_contents()
     tiles = [tile for row in state["board"] for tile in row]
@@ -129,7 +129,7 @@ async def test_replay_runs_by_itself(guest: Player) -> None:
 async def moves_say(player: Player, number: int) -> None:
     """Wait until so many moves are shown."""
     await player.page.wait_for_function(
-        "number => document.getElementById('moves').textContent === String(number)", arg=number
+        "number => document.getElementById('moves')?.textContent === String(number)", arg=number
     )
 
 
@@ -180,7 +180,9 @@ async def test_assisted_games_have_their_own_board(guest: Player) -> None:
         if (await guest.state())["outcome"] != "playing":
             break
     await guest.press("n")  # a casual game can be undone until it is left
-    await guest.page.wait_for_function("game => window.py2048.game.game !== game", arg=game)
+    await guest.page.wait_for_function(
+        "game => (window.py2048?.game?.game ?? game) !== game", arg=game
+    )
     await guest.page.goto(f"{guest.url}/game/{game}")
     await guest.page.wait_for_selector("#place")
     assert await guest.page.locator(".badge.warn").text_content() == "assisted"

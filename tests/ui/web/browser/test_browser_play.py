@@ -196,7 +196,9 @@ async def test_autoplay(player: Player) -> None:
     assert await player.text("#speed-said") == "32 moves a second"
     await player.page.locator("#auto").scroll_into_view_if_needed()
     await player.page.click("#auto")
-    await player.page.wait_for_function("() => +document.getElementById('moves').textContent >= 10")
+    await player.page.wait_for_function(
+        "() => +document.getElementById('moves')?.textContent >= 10"
+    )
     assert await player.text("#auto") == "Stop"
     assert await player.text("#category") == "computer"
     await player.look("autoplay")
@@ -256,7 +258,7 @@ async def test_a_win_on_the_last_move_is_a_win(guest: Player) -> None:
     await guest.page.wait_for_selector(".veil.won")
     assert await guest.text(".veil-title") == "You win!"
     await guest.press("n")
-    await guest.page.wait_for_function("() => window.py2048.game.ply === 0")
+    await guest.page.wait_for_function("() => window.py2048?.game?.ply === 0")
     assert await guest.text("#rules-name") == "won"
 
 
@@ -264,7 +266,7 @@ async def test_new_game_asks_if_one_is_in_progress(player: Player) -> None:
     """N starts at once before the first move, and asks after it; nothing is ever thrown away."""
     await player.visit()
     await player.press("n")
-    await player.page.wait_for_function("() => window.py2048.game.ply === 0")
+    await player.page.wait_for_function("() => window.py2048?.game?.ply === 0")
     assert not await player.page.locator("#new-dialog").is_visible()
     await player.press("ArrowLeft", "ArrowDown", "ArrowRight", "ArrowUp")
     await player.settle()
@@ -275,11 +277,15 @@ async def test_new_game_asks_if_one_is_in_progress(player: Player) -> None:
     assert await warning.is_visible()
     await player.look("new")
     await player.press("Escape", "n", "Enter")
-    await player.page.wait_for_function("game => window.py2048.game.game !== game", arg=old["game"])
+    await player.page.wait_for_function(
+        "game => (window.py2048?.game?.game ?? game) !== game", arg=old["game"]
+    )
     assert (await player.state())["ply"] == 0
     await player.press("g")
     await player.page.click(f"#games-list button[aria-label*='{old['ply']} moves']")
-    await player.page.wait_for_function("game => window.py2048.game.game === game", arg=old["game"])
+    await player.page.wait_for_function(
+        "game => window.py2048?.game?.game === game", arg=old["game"]
+    )
     assert await player.board() == old["board"]
 
 
@@ -295,7 +301,7 @@ async def test_all_presets_are_offered(guest: Player) -> None:
         await guest.page.select_option("#rules", rules.name)
         await guest.page.click("#new-play")
         await guest.page.wait_for_function(
-            "name => window.py2048.game.rules.name === name", arg=rules.name
+            "name => window.py2048?.game?.rules.name === name", arg=rules.name
         )
         board = await guest.board()
         assert (len(board), len(board[0])) == rules.shape
@@ -319,7 +325,7 @@ async def test_rules_of_ones_own(player: Player) -> None:
     await player.page.wait_for_selector("#new-play:enabled")
     await player.look("own-rules")
     await player.page.click("#new-play")
-    await player.page.wait_for_function("() => window.py2048.game.rules.name === 'mine'")
+    await player.page.wait_for_function("() => window.py2048?.game?.rules.name === 'mine'")
     board = await player.board()
     assert (len(board), len(board[0])) == (3, 5)
     assert "spawn=2:1+8:1" in (await player.state())["rules"]["text"]
@@ -349,12 +355,12 @@ async def test_daily_game_is_given_back(guest: Player) -> None:
     await guest.visit("/daily")
     await guest.page.click("text=Play today's game")
     await guest.page.wait_for_selector(".tile")
-    await guest.page.wait_for_function("() => window.py2048.game?.mode === 'daily'")
+    await guest.page.wait_for_function("() => window.py2048?.game?.mode === 'daily'")
     first = await guest.state()
     await guest.press("ArrowDown", "ArrowLeft")
     await guest.settle()
     await guest.visit("/?new=daily")
-    await guest.page.wait_for_function("() => window.py2048.game?.mode === 'daily'")
+    await guest.page.wait_for_function("() => window.py2048?.game?.mode === 'daily'")
     again = await guest.state()
     assert again["game"] == first["game"]
     assert again["ply"] == len(guest.events("moved"))

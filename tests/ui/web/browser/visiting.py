@@ -133,7 +133,7 @@ class Player:
     async def settle(self) -> None:
         """Wait until every action has been answered and nothing moves any more."""
         await self.page.wait_for_function(
-            "() => window.py2048.queue.length === 0 && !window.py2048.scene.view.isMoving"
+            "() => window.py2048?.queue.length === 0 && !window.py2048.scene.view.isMoving"
         )
 
     async def text(self, selector: str) -> str:
@@ -170,7 +170,7 @@ class Player:
 
     async def _reads(self, name: str, text: str) -> None:
         await self.page.wait_for_function(
-            "([name, text]) => document.getElementById(name).textContent.includes(text)",
+            "([name, text]) => document.getElementById(name)?.textContent.includes(text)",
             arg=[name, text],
         )
 
