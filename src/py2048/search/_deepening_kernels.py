@@ -86,7 +86,7 @@ def decider(choose: Any) -> Any:
     All is in one kernel, because each that calls `choose` takes as long to compile again.
     """
 
-    @kernel(borrows=True)
+    @kernel(borrows=True, expand=True)
     def decide(
         board: Any,
         order: Order,

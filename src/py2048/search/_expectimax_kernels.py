@@ -158,7 +158,7 @@ def last_nodes(parts: Parts, around: Spawns, rated: Any) -> tuple[Any, Any]:
                 best = max(best, rated(after, points, desk, weights))
         return known_or_stuck(best)
 
-    @kernel(borrows=True)
+    @kernel(borrows=True, expand=True)
     def last_chance(after: Any, direction: Int, level: Int, desk: Any, weights: Weights) -> float:
         """Return the mean value, one move ahead, of the boards that an afterstate becomes."""
         total = 0.0
@@ -282,7 +282,7 @@ def chooser(parts: Parts, known: Afterstates, around: Spawns) -> Any:
     slides, fetch, is_won, value = parts.slides, parts.fetch, known.is_won, known.value
     chance = chance_node(parts, known, around)
 
-    @kernel(borrows=True)
+    @kernel(borrows=True, expand=True)
     def choose(
         board: Any,
         only: Int,
