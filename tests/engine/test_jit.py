@@ -135,13 +135,26 @@ def test_damaged_file_is_compiled_anew(project: Path, damage: bytes | None) -> N
     assert run(project) == (22, 1)
 
 
-def test_two_processes_may_compile_at_once(project: Path) -> None:
-    """Processes that compile the same kernel at the same time leave a cache that works."""
-    with ThreadPoolExecutor(2) as pool:
-        values = [value for value, _ in pool.map(lambda _: run(project), range(2))]
-    assert values == [22, 22]
-    assert run(project) == (22, 1)
+def test_of_several_processes_one_compiles(project: Path) -> None:
+    """The others wait for it, and load what it has made."""
+    with ThreadPoolExecutor(3) as pool:
+        answers = list(pool.map(lambda _: run(project), range(3)))
+    assert sorted(answers) == [(22, 0), (22, 1), (22, 1)]
     assert len(cached_files(project)) == 1
+    assert list((project / "cache").rglob("*.turn")) == []
+
+
+def test_nobody_waits_for_ever_for_a_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who has waited too long goes ahead; a turn that has ended is free at once."""
+    monkeypatch.setattr(disk, "PATIENCE", 0.1)
+    path = tmp_path / "some.kernel"
+    first = disk.Turn(path)
+    disk.Turn(path).end()
+    assert path.with_suffix(".turn").exists()
+    first.end()
+    assert not path.with_suffix(".turn").exists()
+    monkeypatch.setattr(disk, "PATIENCE", 60.0)
+    disk.Turn(path).end()
 
 
 def test_plain_mode_loads_no_numba(project: Path) -> None:

@@ -14,16 +14,20 @@ import os
 import pickle
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from py2048._jit.functions import digest_of, name_of
 from py2048._jit.imports import numba_module
 
 FORMAT = 2
 """What a file holds; another number for another kind of content."""
+
+PATIENCE = 120.0
+"""Seconds to wait for another process that compiles the same."""
 
 
 class DiskCache:
@@ -35,6 +39,7 @@ class DiskCache:
 
     def __init__(self, dispatcher: Any) -> None:
         self._dispatcher = dispatcher
+        self._turns: dict[Path, Turn] = {}
 
     @property
     def cache_path(self) -> str | None:
@@ -44,9 +49,16 @@ class DiskCache:
     def load_overload(self, signature: Any, context: Any) -> Any:
         """Return the compiled form for `signature`, or `None` if the cache has none."""
         path = self._path(signature)
-        data = _read(path) if path is not None else None
-        if data is None:
+        if path is None:
             return None
+        data = _read(path)
+        if data is None:
+            turn = self._turns.get(path) or Turn(path)  # one whose compilation failed goes on
+            data = _read(path)  # somebody else may have compiled it in the meantime
+            if data is None:
+                self._turns[path] = turn
+                return None
+            turn.end()
         _prepare_to_load(context, data)
         parts, bitcode = pickle.loads(data)
         result = numba_module(".core.compiler").CompileResult._rebuild(context, *parts)
@@ -56,11 +68,14 @@ class DiskCache:
     def save_overload(self, signature: Any, result: Any) -> None:
         """Keep the compiled form for `signature`, if it can be kept."""
         path = self._path(signature)
-        if path is None or result.library.has_dynamic_globals or result.lifted:
+        if path is None:
             return
-        (name, kind, (code, bitcode)), *others = result._reduce()
-        parts = (name, kind, (code, _names_of(bitcode))), *others
-        _write(path, numba_module(".core.serialize").dumps((parts, bitcode)))
+        if not (result.library.has_dynamic_globals or result.lifted):
+            (name, kind, (code, bitcode)), *others = result._reduce()
+            parts = (name, kind, (code, _names_of(bitcode))), *others
+            _write(path, numba_module(".core.serialize").dumps((parts, bitcode)))
+        if turn := self._turns.pop(path, None):
+            turn.end()
 
     def flush(self) -> None:
         """Do nothing: a changed kernel has another file."""
@@ -72,6 +87,45 @@ class DiskCache:
         form = _digest(_environment(), _arguments_text(signature))
         name = f"{name_of(self._dispatcher.py_func)}-{form}"
         return directory / f"{name}-{_digest(digest_of(self._dispatcher))}.kernel"
+
+
+class Turn:
+    """The right to compile one form of a kernel, while other processes wait for the result.
+
+    Without it, the workers of a contest that nobody has compiled for would all do the same work.
+    Nothing depends on it: who has waited too long goes ahead as well, and so does everybody where
+    files cannot be locked. The system ends the turn of a process that dies.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path.with_suffix(".turn")
+        self._file: IO[bytes] | None = None
+        with contextlib.suppress(OSError, ImportError):
+            self._wait(importlib.import_module("fcntl"))
+
+    def _wait(self, fcntl: Any) -> None:
+        file = self._path.open("wb")
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                time.sleep(0.02)
+            else:
+                self._file = file
+                return
+        file.close()
+
+    def end(self) -> None:
+        """Let others have the result."""
+        if self._file is None:
+            return
+        with contextlib.suppress(OSError):
+            self._path.unlink()
+        # A process that was forked in the meantime has the file too, so closing is not enough.
+        fcntl = importlib.import_module("fcntl")
+        fcntl.flock(self._file, fcntl.LOCK_UN)
+        self._file.close()
 
 
 def _names_of(bitcode: bytes) -> bytes:
