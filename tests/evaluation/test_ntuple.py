@@ -215,6 +215,9 @@ def test_stages_may_be_spread_over_files(tmp_path: Path) -> None:
     save(network, second, held=[1, 3])
     assert np.array_equal(load(first, second).weights, network.weights)
     assert np.array_equal(load(second, first).weights, network.weights)
+    save_packed(network, second, step=0.5, held=[1, 3])  # finer than whole weights need
+    assert np.array_equal(load(first, second).weights, network.weights)
+    assert np.array_equal(load(second, first).weights, network.weights)
     with pytest.raises(WeightsError, match="lacks stage 1"):
         load(first)
     other = tmp_path / "other.npz"
@@ -230,12 +233,25 @@ def test_packed_weights_are_off_by_half_a_step_at_most(text: str, tmp_path: Path
     promised = save_packed(network, path, step=8.0, prune=20.0)
     again = load(path)
     assert np.array_equal(again.weights, promised.weights)
+    assert (again.table.dtype, again.step) == (np.int16, 8.0)
     off = np.abs(again.weights - network.weights)
     small = np.abs(network.weights) < 20
     assert off[~small].max() <= 4
     assert not again.weights[small].any()
     with pytest.raises(WeightsError, match="too small: take"):
         save_packed(network, path, step=0.01)
+
+
+@settings(max_examples=50)
+@given(positions())
+def test_steps_mean_what_points_mean(case: tuple[Network, Board]) -> None:
+    """A network in steps, half the size in memory, has the values of the same one in points."""
+    network, board = case
+    table = network.weights.astype(np.int16)
+    small = Network(network.layout, network.rules, table, step=0.5)
+    points = Network(network.layout, network.rules, small.weights)
+    assert small.value(board) == points.value(board)
+    assert small.rate(board) == points.rate(board)
 
 
 def test_every_damaged_byte_is_noticed(tmp_path: Path) -> None:

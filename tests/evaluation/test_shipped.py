@@ -6,12 +6,16 @@ import tomllib
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from py2048 import Game, get_rules, make_player
+from py2048 import Board, Game, get_rules, make_player
 from py2048.evaluation.shipped import SHIPPED, shipped_files, shipped_network
 from py2048.evaluation.weights import load
 from py2048.learning.trainer import evaluate
+from py2048.search.expectimax import Expectimax
+from py2048.search.limits import Limits
+from py2048.search.searcher import Searcher
 
 MEASURED = tomllib.loads((SHIPPED / "measured.toml").read_text())
 MEGABYTE = 1_000_000
@@ -51,6 +55,19 @@ def test_rules_find_their_network_by_what_they_are() -> None:
     custom = replace(get_rules("classic"), name="mine")
     assert shipped_network(custom) is shipped_network(get_rules("classic"))
     assert shipped_network(get_rules("classic", rows=7, columns=4)) is None
+
+
+def test_a_search_reads_their_steps() -> None:
+    """Whole steps of points, as they are kept in memory, give the values of the network."""
+    rules = get_rules("classic")
+    network = shipped_network(rules)
+    assert network is not None
+    assert network.table.dtype == np.int16
+    board = Board([[2, 4, 64, 256], [8, 2, 32, 0], [0, 4, 16, 16384], [0, 2, 8192, 32768]])
+    for depth in (1, 2):
+        plain = Expectimax(rules, network.value, depth).rate(board)
+        found = Searcher(rules, network, Limits(depth)).rate(board)
+        assert found == {move: pytest.approx(value) for move, value in plain.items()}
 
 
 def test_players_use_them_without_being_told() -> None:

@@ -1,8 +1,9 @@
 """What the boards of an n-tuple network are worth, and which move is best.
 
-Weights are one float32 array, stage after stage and in each tuple after tuple, `stride` numbers
-apart: 1 in a network, more while it is trained. In training a weight of a later stage that is 0
-has not been learnt yet; in its place stands the same weight of the stage before (*promotion*).
+Weights are one array, stage after stage and in each tuple after tuple, `stride` numbers apart: 1 in
+a network, more while it is trained. They are float32, or int16 in a network that is only played. In
+training a weight of a later stage that is 0 has not been learnt yet; in its place stands the same
+weight of the stage before (*promotion*).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from py2048.evaluation._ntuple_kernels import (
 Int = int | np.int64
 Word = np.uint64
 Words = NDArray[np.uint64]
-Weights = NDArray[np.float32]
+Weights = NDArray[np.float32] | NDArray[np.int16]
 
 ZERO, ONE = np.uint64(0), np.uint64(1)
 SPARE = 8
@@ -49,6 +50,8 @@ class Worth(NamedTuple):
     """Slides that gain fewer points leave a board in its stage."""
     size: Word
     """How many weights a stage has."""
+    step: np.float32
+    """How many points one unit of a weight is worth."""
 
 
 @kernel(inline=True, borrows=True)
@@ -174,7 +177,8 @@ def rater(slide_all: Any, seen_on: Any, indices_of: Any, value_of: Any, stride: 
                     after = TERMINAL
             value = worth.per_merged * gained + worth.per_move
             if after != TERMINAL:
-                value += value_of(weights, indices, direction, count, after, worth.size, stride)
+                units = value_of(weights, indices, direction, count, after, worth.size, stride)
+                value += units * worth.step
             stages[direction], values[direction] = after, value
             if value > most:
                 best, most = np.int64(direction), value
@@ -195,7 +199,7 @@ def valuer(indices_of: Any) -> Any:
     def value(
         boards: Any, stage: Int, space: Any, weights: Weights, size: Word, indices: Words
     ) -> np.float32:
-        """Return the value of board 0, an afterstate in `stage`: the points still to come."""
+        """Return the value of board 0, an afterstate in `stage`, in units of the weights."""
         indices_of(boards, 0, space, indices, 0)
         return value_of_network(weights, indices, 0, indices.shape[1] - SPARE, stage, size, ONE)
 

@@ -19,16 +19,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from py2048._jit import IS_PLAIN
 from py2048.engine import Board, Direction
 from py2048.engine.packed import line_table
 from py2048.errors import BoardError, WeightsError
 from py2048.evaluation import _value_kernels as kernels
 from py2048.evaluation._cell_ntuple_kernels import CellSpace
 from py2048.evaluation._ntuple_kernels import Code, PackedSpace
+from py2048.evaluation._steps_kernels import write_points
 from py2048.evaluation.layout import Layout, Tuple
 from py2048.rules import BoardSum, MergePoints, Merging, Rules
 
 Weights = NDArray[np.float32]
+Steps = NDArray[np.int16]
 Space = PackedSpace | CellSpace
 
 NEVER = np.int64(2**62)
@@ -42,9 +45,10 @@ class Network:
     Attributes:
         layout: its tuples and stages.
         rules: the rules whose points it estimates.
-        weights: float32 `[layout.weights]`, in points: stage by stage, tuple by tuple, and within
-            a tuple the first cell's rank counting fastest.
+        table: the weights, `[layout.weights]`, float32 or int16 in units of `step`: stage by stage,
+            tuple by tuple, and within a tuple the first cell's rank counting fastest.
         history: how it came to be, one mapping for each training, in plain JSON values.
+        step: how many points one unit of the table is worth.
 
     Raises:
         WeightsError: if layout, rules and weights do not fit together.
@@ -52,21 +56,28 @@ class Network:
 
     layout: Layout
     rules: Rules
-    weights: Weights
+    table: Weights | Steps
     history: tuple[Mapping[str, Any], ...] = field(default=())
+    step: float = 1.0
 
     def __post_init__(self) -> None:
         check_rules(self.layout, self.rules)
-        if self.weights.shape != (self.layout.weights,) or self.weights.dtype != np.float32:
+        table = self.table
+        if table.shape != (self.layout.weights,) or table.dtype not in (np.float32, np.int16):
             raise WeightsError(
-                f"the layout has {self.layout.weights} float32 weights, "
-                f"not {self.weights.dtype} {self.weights.shape}"
+                f"the layout has {self.layout.weights} weights, float32 or int16, "
+                f"not {table.dtype} {table.shape}"
             )
 
     @classmethod
     def zeros(cls, layout: Layout, rules: Rules) -> Network:
         """Return a network that has learnt nothing."""
         return cls(layout, rules, np.zeros(layout.weights, np.float32))
+
+    @property
+    def weights(self) -> Weights:
+        """The weights in points, float32 `[layout.weights]`; made when asked for if in steps."""
+        return in_points(self.table, self.step)
 
     @cached_property
     def space(self) -> Space:
@@ -76,7 +87,7 @@ class Network:
     @cached_property
     def worth(self) -> kernels.Worth:
         """What the weights mean, as kernels take it."""
-        return worth_of(self.layout, self.rules)
+        return worth_of(self.layout, self.rules, self.step)
 
     def suits(self, rules: Rules) -> bool:
         """Whether the network estimates the points of these rules."""
@@ -94,7 +105,7 @@ class Network:
         indices = np.zeros((1, self.layout.active + kernels.SPARE), np.uint64)
         size = np.uint64(self.layout.size)
         stage = self._stage(afterstate)
-        return float(value(boards, stage, self.space, self.weights, size, indices))
+        return float(value(boards, stage, self.space, self.table, size, indices)) * self.step
 
     def rate(self, board: Board) -> dict[Direction, float]:
         """Return the worth of each legal move in points: its own, and those still to come.
@@ -107,7 +118,7 @@ class Network:
         points, stages, values = np.zeros(4, np.int64), np.zeros(4, np.int64), np.zeros(4)
         indices = np.zeros((4, self.layout.active + kernels.SPARE), np.uint64)
         stage = self._stage(board)
-        fixed = (self.space, self.weights, self.worth, indices)
+        fixed = (self.space, self.table, self.worth, indices)
         self._kernel("rate")(boards, stage, *fixed, points, stages, values)
         return {d: float(values[d.value]) for d in Direction if points[d.value] >= 0}
 
@@ -150,7 +161,20 @@ def kind_of(layout: Layout) -> str:
     return "4x4" if (layout.rows, layout.columns) == (4, 4) else "small"
 
 
-def worth_of(layout: Layout, rules: Rules) -> kernels.Worth:
+def in_points(table: NDArray[Any], step: float) -> Weights:
+    """Return weights in units of `step` points as points, float32 of the same shape."""
+    points: Weights = table
+    if table.dtype == np.float32 and step == 1.0:
+        return points
+    points = np.empty(table.shape, np.float32)
+    if IS_PLAIN or table.dtype != np.int16:
+        np.multiply(table, np.float32(step), out=points)
+        return points
+    write_points(table.reshape(-1), np.float32(step), points.reshape(-1))
+    return points
+
+
+def worth_of(layout: Layout, rules: Rules, step: float = 1.0) -> kernels.Worth:
     """Return what values mean under the rules, as kernels take it."""
     merged, moved = _prices(rules)
     target = rules.target if rules.ends_at_target and rules.target else 0
@@ -162,6 +186,7 @@ def worth_of(layout: Layout, rules: Rules) -> kernels.Worth:
         np.array(layout.stages, np.uint64),
         np.int64(min(units)) if units else NEVER,
         np.uint64(layout.size),
+        np.float32(step),
     )
 
 

@@ -15,14 +15,15 @@ from py2048.errors import RulesError, WeightsError
 from py2048.evaluation import _steps_kernels as kernels
 from py2048.evaluation.archive import Archive, open_archive, write_archive
 from py2048.evaluation.layout import Layout
-from py2048.evaluation.ntuple import Network, essence
+from py2048.evaluation.ntuple import Network, Steps, essence, in_points
 from py2048.rules import Rules
 
 KIND = "py2048-weights"
 EXACT, PACKED = "float32", "steps"
 LARGEST_STEP = 2**15 - 1
 
-Steps = NDArray[np.int16]
+Parts = dict[int, NDArray[Any]]
+"""The weights of stages, in units of their file's step."""
 
 
 class Outline(NamedTuple):
@@ -31,6 +32,7 @@ class Outline(NamedTuple):
     layout: Layout
     rules: Rules
     history: tuple[Mapping[str, Any], ...]
+    step: float
 
 
 def save(
@@ -85,8 +87,7 @@ def save_packed(
     arrays = _packed(steps[numbers], numbers)
     # LZMA makes files 3 % smaller that take seven times as long to read.
     write_archive(Path(path), KIND, header, arrays, compression=zipfile.ZIP_DEFLATED)
-    weights = _points(steps, step).reshape(-1)
-    return Network(network.layout, network.rules, weights, network.history)
+    return Network(network.layout, network.rules, steps.reshape(-1), network.history, step)
 
 
 def quantised(network: Network, step: float, prune: float = 0.0) -> Steps:
@@ -101,14 +102,6 @@ def quantised(network: Network, step: float, prune: float = 0.0) -> Steps:
         rounded[np.abs(stage) < prune] = 0
         steps[number] = rounded
     return steps
-
-
-def _points(steps: Steps, step: float) -> NDArray[np.float32]:
-    if IS_PLAIN:
-        return np.multiply(steps, np.float32(step), dtype=np.float32)
-    points = np.empty(steps.shape, np.float32)
-    kernels.write_points(steps.reshape(-1), np.float32(step), points.reshape(-1))
-    return points
 
 
 def _packed(steps: Steps, numbers: Sequence[int]) -> Iterator[tuple[str, NDArray[Any]]]:
@@ -140,14 +133,16 @@ def load(path: Path | str, *more: Path | str, mapped: bool = False) -> Network:
         other, added = _parts_of(Path(each), mapped=mapped)
         if other.layout != first.layout or essence(other.rules) != essence(first.rules):
             raise WeightsError(f"{each} has other rules, tuples or stages than {path}")
+        if other.step != first.step:
+            parts = {number: in_points(part, first.step) for number, part in parts.items()}
+            added = {number: in_points(part, other.step) for number, part in added.items()}
+            first = first._replace(step=1.0)
         parts |= added
-    weights = _joined(first.layout, parts, path)
-    return Network(first.layout, first.rules, weights, first.history)
+    table = _joined(first.layout, parts, path)
+    return Network(first.layout, first.rules, table, first.history, first.step)
 
 
-def _joined(
-    layout: Layout, parts: Mapping[int, NDArray[np.float32]], path: Path | str
-) -> NDArray[np.float32]:
+def _joined(layout: Layout, parts: Parts, path: Path | str) -> NDArray[Any]:
     count = len(layout.stages) + 1
     missing = sorted(set(range(count)) - parts.keys())
     if missing:
@@ -158,20 +153,20 @@ def _joined(
     return np.concatenate([parts[number] for number in range(count)])
 
 
-def _parts_of(path: Path, *, mapped: bool) -> tuple[Outline, dict[int, NDArray[np.float32]]]:
+def _parts_of(path: Path, *, mapped: bool) -> tuple[Outline, Parts]:
     """Return what a file says of its network, and the weights of each stage that a file holds."""
     with open_archive(path, KIND) as archive:
-        header = archive.header
+        header, step = archive.header, 1.0
         layout, rules, held = _layout_of(archive), _rules_of(archive), _held_of(archive)
         if header.get("encoding") == PACKED:
-            weights = _points(_unpacked(archive, layout, held), _step_of(archive))
+            table, step = _unpacked(archive, layout, held), _step_of(archive)
         elif header.get("encoding") == EXACT:
             array = archive.map("weights") if mapped else archive.read("weights")
-            weights = _checked(archive, "weights", array, np.float32, (len(held), layout.size))
+            table = _checked(archive, "weights", array, np.float32, (len(held), layout.size))
         else:
             raise WeightsError(f"{path} has an unknown encoding {header.get('encoding')!r}")
-        outline = Outline(layout, rules, tuple(header.get("history", ())))
-        return outline, dict(zip(held, weights, strict=True))
+        outline = Outline(layout, rules, tuple(header.get("history", ())), step)
+        return outline, dict(zip(held, table, strict=True))
 
 
 def _unpacked(archive: Archive, layout: Layout, held: Sequence[int]) -> Steps:

@@ -95,11 +95,11 @@ def afterstates(parts: Parts) -> Afterstates:
         if size == ZERO:
             return np.float64(leaf_of(after, desk, weights))
         name = name_of(after, desk)
-        slot = ((name * ODD) >> HALF) & (size - ONE)
-        if desk.leaf_names[slot] == name:
-            return np.float64(desk.leaf_values[slot])
+        entry = desk.leaves[((name * ODD) >> HALF) & (size - ONE)]
+        if entry["name"] == name:
+            return np.float64(entry["value"])
         fresh = np.float64(leaf_of(after, desk, weights))
-        desk.leaf_names[slot], desk.leaf_values[slot] = name, fresh
+        entry["name"], entry["value"] = name, fresh
         return fresh
 
     @kernel(inline=True, borrows=True)
@@ -197,7 +197,7 @@ def memory(parts: Parts) -> tuple[Any, Any]:
     name_of = parts.name_of
 
     @kernel(inline=True, borrows=True)
-    def entry_of(after: Any, direction: Int, depth: Int, left: Int, desk: Any) -> Word:
+    def key_of(after: Any, direction: Int, depth: Int, left: Int, desk: Any) -> Word:
         """Return the name under which the value of a chance node is kept."""
         tag = desk.generation << 24 | np.int64(left) << 8 | np.int64(depth) << 2
         if desk.edge_length > 0:
@@ -205,12 +205,12 @@ def memory(parts: Parts) -> tuple[Any, Any]:
         return mix64(name_of(after, desk) ^ mix64(np.uint64(tag)))
 
     @kernel(inline=True, borrows=True)
-    def keep(slot: Word, entry: Word, value: float, desk: Any) -> None:
+    def keep(entry: Any, key: Word, value: float, desk: Any) -> None:
         """Keep a value, if the search has not been given up below it."""
         if desk.nodes <= desk.budget:
-            desk.names[slot], desk.values[slot] = entry, value
+            entry["name"], entry["value"] = key, value
 
-    return entry_of, keep
+    return key_of, keep
 
 
 def chance_node(parts: Parts, known: Afterstates, around: Spawns) -> Any:
@@ -218,7 +218,7 @@ def chance_node(parts: Parts, known: Afterstates, around: Spawns) -> Any:
     slides, with_tile, is_won, count = parts.slides, parts.with_tile, known.is_won, around.count
     choice, last_chance = last_nodes(parts, around, known.rated)
     first_spawn, next_spawn = spawn_steps(around)
-    entry_of, keep = memory(parts)
+    key_of, keep = memory(parts)
     chance: Any = None  # `mean_value` under the name by which it calls itself
 
     @kernel(borrows=True)
@@ -241,13 +241,13 @@ def chance_node(parts: Parts, known: Afterstates, around: Spawns) -> Any:
         """
         if desk.nodes > desk.budget:
             return STUCK
-        entry = entry_of(after, direction, depth, left, desk)
-        slot = entry & (desk.table_size - ONE)
-        if desk.names[slot] == entry:
-            return np.float64(desk.values[slot])
+        key = key_of(after, direction, depth, left, desk)
+        entry = desk.chances[key & (desk.table_size - ONE)]
+        if entry["name"] == key:
+            return np.float64(entry["value"])
         if depth <= 1:
             value = last_chance(after, direction, level, desk, weights)
-            keep(slot, entry, value, desk)
+            keep(entry, key, value, desk)
             return np.float64(value)
         total, cells = 0.0, count(after, desk)
         cell, number = first_spawn(after, direction, desk)
@@ -270,7 +270,7 @@ def chance_node(parts: Parts, known: Afterstates, around: Spawns) -> Any:
             total += desk.shares[number] * known_or_stuck(best)
             cell, number = next_spawn(after, cell, number, desk)
         value = total / cells
-        keep(slot, entry, value, desk)
+        keep(entry, key, value, desk)
         return np.float64(value)
 
     chance = mean_value

@@ -18,7 +18,7 @@ from py2048.evaluation._lowering_kernels import known_word, lowered_rank, taken_
 from py2048.evaluation._ntuple_kernels import Code, tuple_indexer
 from py2048.search._board_kernels import Int, Packed, Word, ranks_on_cells, ranks_on_packed
 
-Weights = NDArray[np.float32]
+Weights = NDArray[np.float32] | NDArray[np.int16]
 
 ZERO, ONE = np.uint64(0), np.uint64(1)
 
@@ -92,7 +92,7 @@ def network_on_4x4(code: Code) -> tuple[Any, Any]:
         two = add_image(c, begin, weights) + add_image(d, begin, weights)
         three = add_image(e, begin, weights) + add_image(f, begin, weights)
         four = add_image(g, begin, weights) + add_image(h, begin, weights)
-        return np.float64((one + two) + (three + four))
+        return np.float64(((one + two) + (three + four)) * desk.step)
 
     @kernel(borrows=True)
     def fetch(board: Packed, desk: Any, weights: Weights) -> None:
@@ -165,7 +165,7 @@ def network_small(board: Packed, desk: Any, weights: Weights) -> float:
         first = desk.offsets[number] + begin
         for image in range(count):
             value += weights[index_of(desk.images[image], number, first, desk)]
-    return np.float64(value)
+    return np.float64(value * desk.step)
 
 
 @kernel(borrows=True)
@@ -184,4 +184,4 @@ def network_cells(board: Int, desk: Any, weights: Weights) -> float:
             index += lowered_rank(rank, taken, known) * scale
             scale *= known + ONE
         value += weights[index]
-    return np.float64(value)
+    return np.float64(value * desk.step)

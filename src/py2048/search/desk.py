@@ -58,6 +58,9 @@ TERMS = np.dtype(
     ]
 )
 
+ENTRY = np.dtype([("name", np.uint64), ("value", np.float64)])
+"""A value that is remembered, beside its name: to look it up takes one access to memory."""
+
 DESK = np.dtype(
     [
         # The board.
@@ -100,6 +103,7 @@ DESK = np.dtype(
         ("stages", np.int64),
         ("stage", np.uint64, MAX_STAGES),
         ("stage_size", np.uint64),
+        ("step", np.float64),  # points that one unit of a weight is worth
         # What is written.
         ("nodes", np.int64),  # boards rated in this search
         ("spent", np.int64),  # and in several searches, of one move after another
@@ -110,11 +114,9 @@ DESK = np.dtype(
         ("arena", np.uint8, (ARENA, MAX_CELLS)),
         ("images", np.uint64, 8),
         ("table_size", np.uint64),
-        ("names", np.uint64, TABLE),
-        ("values", np.float64, TABLE),
+        ("chances", ENTRY, TABLE),
         ("cache_size", np.uint64),
-        ("leaf_names", np.uint64, CACHE),
-        ("leaf_values", np.float64, CACHE),
+        ("leaves", ENTRY, CACHE),
     ],
     align=True,
 )
@@ -244,6 +246,17 @@ def _scale(rules: Rules) -> float:
     return 0.1 if isinstance(rules.scoring, BoardSum) else 0.05
 
 
+def table_of(network: Network, rules: Rules) -> tuple[NDArray[Any], float]:
+    """Return the weights that a search reads, and the points that one unit of them is worth.
+
+    Whole steps, where a network is kept in them, take half the memory, which is what a search on
+    4x4 waits for. Networks of other boards are small: theirs are always read as points.
+    """
+    if kind_of_rules(rules) == "4x4":
+        return network.table, network.step
+    return network.weights, 1.0
+
+
 def _set_network(desk: Any, network: Network, rules: Rules) -> None:
     layout = network.layout
     space: Any = network.space  # one of two kinds
@@ -253,7 +266,7 @@ def _set_network(desk: Any, network: Network, rules: Rules) -> None:
             f"the network is too large to search with: at most {MAX_INDICES} weights for a board, "
             f"and tuples of {MAX_PARTS} cells"
         )
-    desk.known = layout.known
+    desk.known, desk.step = layout.known, table_of(network, rules)[1]
     desk.tuples = len(space.offsets)
     desk.offsets[: desk.tuples] = space.offsets
     if is_packed(rules):

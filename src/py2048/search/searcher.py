@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from py2048.rules import Rules
 from py2048.search import _play_kernels as kernels
 from py2048.search._deepening_kernels import further
 from py2048.search._play_kernels import ALL, Order
-from py2048.search.desk import CACHE, Desk, kind_of_rules, new_desk
+from py2048.search.desk import CACHE, Desk, kind_of_rules, new_desk, table_of
 from py2048.search.limits import (
     FIRST_LIMIT,
     STEP,
@@ -128,9 +128,9 @@ class Searcher:
         kind, name = kind_of_rules(rules), "network" if is_network else "heuristic"
         code = code_of(evaluation.layout) if isinstance(evaluation, Network) else ()
         self._kernel = kernels.kernel_for(kind, name, code)
-        weights = np.zeros(1, np.float32)
+        weights: NDArray[Any] = np.zeros(1, np.float32)
         if isinstance(evaluation, Network):
-            weights = evaluation.weights
+            weights, _ = table_of(evaluation, rules)
         self.workers = [
             Worker(
                 new_desk(
