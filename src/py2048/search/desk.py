@@ -35,8 +35,9 @@ SLOTS = 5
 ARENA = SLOTS * (MAX_LEVELS + 2)
 """Slots of the arena."""
 
-TABLE, CACHE = 1 << 18, 1 << 16
-"""How many chance nodes and leaves can be remembered."""
+TABLE, CACHE = 1 << 18, 1 << 14
+"""How many chance nodes and leaves can be remembered. More leaves would not stay as close to the
+processor, where they are found in less time than it takes to rate them again."""
 
 MAX_INDICES, MAX_PARTS, MAX_STAGES = 1024, 16, 16
 """How large a network may be: weights that a board meets, cells of a tuple, stages."""
