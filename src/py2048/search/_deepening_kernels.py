@@ -40,7 +40,7 @@ class Order(NamedTuple):
     """How many boards several searches may rate, each further than the one before; 0 for one."""
 
 
-@kernel(inline=True, borrows=True)
+@kernel(borrows=True, expand=True)
 def count_legal(points: NDArray[np.int64]) -> Int:
     """Return the number of legal moves."""
     legal = np.int64(0)
@@ -49,7 +49,7 @@ def count_legal(points: NDArray[np.int64]) -> Int:
     return legal
 
 
-@kernel(borrows=True)
+@kernel(borrows=True, expand=True)
 def further(nodes: float, before: float, step: Int, purse: Int) -> np.int64:
     """Return how much more paths may cost in the next search, or 0 if none is likely to fit.
 
@@ -67,7 +67,7 @@ def further(nodes: float, before: float, step: Int, purse: Int) -> np.int64:
     return np.int64(min(STEP * np.log(fit) / np.log(growth), LONGEST_STEP))
 
 
-@kernel(inline=True, borrows=True)
+@kernel(borrows=True, expand=True)
 def settle(
     points: NDArray[np.int64], fresh: NDArray[np.float64], values: NDArray[np.float64]
 ) -> Int:

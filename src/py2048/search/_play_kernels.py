@@ -40,7 +40,7 @@ def mover(parts: Parts, known: Afterstates, around: Spawns) -> Any:
     slides, with_tile, is_won = parts.slides, parts.with_tile, known.is_won
     count, first, following = around
 
-    @kernel(inline=True, borrows=True)
+    @kernel(borrows=True, expand=True)
     def spawned(after: Any, direction: Int, word: Word, desk: Any) -> Any:
         """Return the board that the draw `word` makes of an afterstate."""
         cell = first(after, direction, desk)
@@ -51,7 +51,7 @@ def mover(parts: Parts, known: Afterstates, around: Spawns) -> Any:
                 cell = following(after, cell, desk)
         return with_tile(after, cell, rank, FIRST, desk)
 
-    @kernel(borrows=True)
+    @kernel(borrows=True, expand=True)
     def made(board: Any, best: Int, state: NDArray[np.int64], key: Word, desk: Any) -> Any:
         """Make a legal move; return the board after the spawn."""
         moves = slides(board, FIRST, desk)
