@@ -71,7 +71,7 @@ class Spawns(NamedTuple):
     following: Any
 
 
-@kernel(borrows=True, expand=True)
+@kernel(inline=True, borrows=True)
 def known_or_stuck(best: float) -> float:
     """Return the value of a board by that of its best move."""
     return best if best > NOTHING else STUCK
@@ -88,7 +88,7 @@ def afterstates(parts: Parts) -> Afterstates:
             return False
         return bool(ranks_on(after, desk) >= desk.target)
 
-    @kernel(borrows=True, expand=True)
+    @kernel(inline=True, borrows=True)
     def value(after: Any, desk: Any, weights: Weights) -> float:
         """Return the leaf's value of an afterstate, from the cache if it is there."""
         size = desk.cache_size
@@ -102,7 +102,7 @@ def afterstates(parts: Parts) -> Afterstates:
         entry["name"], entry["value"] = name, fresh
         return fresh
 
-    @kernel(borrows=True, expand=True)
+    @kernel(inline=True, borrows=True)
     def rated(after: Any, points: Int, desk: Any, weights: Weights) -> float:
         """Return the points of a slide and those to come, as the leaf sees them."""
         gain = desk.per_merged * points + desk.per_move
@@ -177,12 +177,12 @@ def spawn_steps(around: Spawns) -> tuple[Any, Any]:
     """Return the kernels that go through all pairs of a cell and a tile that may appear there."""
     _, first, following = around
 
-    @kernel(borrows=True, expand=True)
+    @kernel(inline=True, borrows=True)
     def first_spawn(after: Any, direction: Int, desk: Any) -> tuple[np.int64, np.int64]:
         """Return the first cell and the number of the first tile."""
         return first(after, direction, desk), np.int64(0)
 
-    @kernel(borrows=True, expand=True)
+    @kernel(inline=True, borrows=True)
     def next_spawn(after: Any, cell: Int, number: Int, desk: Any) -> tuple[np.int64, np.int64]:
         """Return the cell and the tile's number that follow; the cell is -1 after the last."""
         if number + 1 < desk.tiles:
@@ -196,7 +196,7 @@ def memory(parts: Parts) -> tuple[Any, Any]:
     """Return the kernels that name and keep the values of chance nodes."""
     name_of = parts.name_of
 
-    @kernel(borrows=True, expand=True)
+    @kernel(inline=True, borrows=True)
     def key_of(after: Any, direction: Int, depth: Int, left: Int, desk: Any) -> Word:
         """Return the name under which the value of a chance node is kept."""
         tag = desk.generation << 24 | np.int64(left) << 8 | np.int64(depth) << 2
@@ -204,7 +204,7 @@ def memory(parts: Parts) -> tuple[Any, Any]:
             tag |= np.int64(direction)
         return mix64(name_of(after, desk) ^ mix64(np.uint64(tag)))
 
-    @kernel(borrows=True, expand=True)
+    @kernel(inline=True, borrows=True)
     def keep(entry: Any, key: Word, value: float, desk: Any) -> None:
         """Keep a value, if the search has not been given up below it."""
         if desk.nodes <= desk.budget:
