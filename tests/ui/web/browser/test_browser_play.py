@@ -265,16 +265,18 @@ async def test_a_win_on_the_last_move_is_a_win(guest: Player) -> None:
 async def test_new_game_asks_if_one_is_in_progress(player: Player) -> None:
     """N starts at once before the first move, and asks after it; nothing is ever thrown away."""
     await player.visit()
+    first = await player.state()
     await player.press("n")
-    await player.page.wait_for_function("() => window.py2048?.game?.ply === 0")
+    await player.page.wait_for_function(
+        "game => (window.py2048?.game?.game ?? game) !== game", arg=first["game"]
+    )
     assert not await player.page.locator("#new-dialog").is_visible()
     await player.press("ArrowLeft", "ArrowDown", "ArrowRight", "ArrowUp")
     await player.settle()
     old = await player.state()
     await player.press("n")
-    warning = player.page.locator("#new-warning")
-    assert "in progress" in (await warning.text_content() or "")
-    assert await warning.is_visible()
+    warning = player.page.locator("#new-warning", has_text="in progress")
+    await warning.wait_for(state="visible")
     await player.look("new")
     await player.press("Escape", "n", "Enter")
     await player.page.wait_for_function(
