@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from itertools import count
 
@@ -183,6 +184,11 @@ async def test_assisted_games_have_their_own_board(guest: Player) -> None:
     await guest.page.wait_for_function(
         "game => (window.py2048?.game?.game ?? game) !== game", arg=game
     )
+    for _ in range(200):  # what is left is finished in the background
+        page = await guest.page.context.request.get(f"{guest.url}/game/{game}")
+        if 'id="place"' in await page.text():
+            break
+        await asyncio.sleep(0.1)
     await guest.page.goto(f"{guest.url}/game/{game}")
     await guest.page.wait_for_selector("#place")
     assert await guest.page.locator(".badge.warn").text_content() == "assisted"
