@@ -247,17 +247,6 @@ def _scale(rules: Rules) -> float:
     return 0.1 if isinstance(rules.scoring, BoardSum) else 0.05
 
 
-def table_of(network: Network, rules: Rules) -> tuple[NDArray[Any], float]:
-    """Return the weights that a search reads, and the points that one unit of them is worth.
-
-    Whole steps, where a network is kept in them, take half the memory, which is what a search on
-    4x4 waits for. Networks of other boards are small: theirs are always read as points.
-    """
-    if kind_of_rules(rules) == "4x4":
-        return network.table, network.step
-    return network.weights, 1.0
-
-
 def _set_network(desk: Any, network: Network, rules: Rules) -> None:
     layout = network.layout
     space: Any = network.space  # one of two kinds
@@ -267,7 +256,7 @@ def _set_network(desk: Any, network: Network, rules: Rules) -> None:
             f"the network is too large to search with: at most {MAX_INDICES} weights for a board, "
             f"and tuples of {MAX_PARTS} cells"
         )
-    desk.known, desk.step = layout.known, table_of(network, rules)[1]
+    desk.known, desk.step = layout.known, network.step
     desk.tuples = len(space.offsets)
     desk.offsets[: desk.tuples] = space.offsets
     if is_packed(rules):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +26,7 @@ from py2048.rules import Rules
 from py2048.search import _play_kernels as kernels
 from py2048.search._deepening_kernels import further
 from py2048.search._play_kernels import ALL, Order
-from py2048.search.desk import CACHE, Desk, kind_of_rules, new_desk, table_of
+from py2048.search.desk import CACHE, Desk, kind_of_rules, new_desk
 from py2048.search.limits import (
     FIRST_LIMIT,
     STEP,
@@ -130,7 +131,9 @@ class Searcher:
         self._kernel = kernels.kernel_for(kind, name, code)
         weights: NDArray[Any] = np.zeros(1, np.float32)
         if isinstance(evaluation, Network):
-            weights, _ = table_of(evaluation, rules)
+            if kind != "4x4":  # small ones gain nothing by whole steps, and would compile twice
+                evaluation = replace(evaluation, table=evaluation.weights, step=1.0)
+            weights = evaluation.table
         self.workers = [
             Worker(
                 new_desk(
