@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -34,6 +35,15 @@ def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PY2048_HOME", str(folder))
     monkeypatch.delenv("PY2048_DATABASE_URL", raising=False)
     return folder
+
+
+@pytest.fixture(autouse=True)
+def fresh_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw the seeds of games that have none from `random`, which pytest-randomly seeds.
+
+    So a run with the same `--randomly-seed` plays the same games, and what fails can be seen again.
+    """
+    monkeypatch.setattr("py2048.engine.rng.random_seed", lambda: random.getrandbits(64))
 
 
 @pytest.hookimpl(wrapper=True)

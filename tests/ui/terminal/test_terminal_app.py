@@ -358,21 +358,24 @@ async def test_a_penalty_is_shown() -> None:
 async def test_themes_switch_live_and_are_remembered() -> None:
     """T goes through all themes at once, board and page, and the last one stays."""
     session = open_session()
+    session.start(seed=SEED, board=Board.parse("2 . . .\n. . . .\n. . . .\n. . . 8"))
     app = GameApp(session, reduced_motion=True)
     async with app.run_test() as pilot:
         for theme in (*THEMES[1:], THEMES[0], THEMES[1]):
+            wanted = {theme.page, theme.tile(2).background, theme.empty}
             await pilot.press("t")
-            await pilot.pause()
             assert app.theme == theme.name
-            strips = app.screen._compositor.render_strips()
-            colours = {
-                s.style.bgcolor.name for line in strips for s in line if s.style and s.style.bgcolor
-            }
-            assert {theme.page, theme.tile(2).background, theme.empty} <= colours
+            await until(pilot, lambda wanted=wanted: wanted <= colours(app))
     session.close()
     again = open_session()
     assert GameApp(again).theme == THEMES[1].name
     again.close()
+
+
+def colours(app: GameApp) -> set[str]:
+    """All colours behind the text on the screen."""
+    strips = app.screen._compositor.render_strips()
+    return {s.style.bgcolor.name for line in strips for s in line if s.style and s.style.bgcolor}
 
 
 def test_an_unknown_theme_is_refused() -> None:
