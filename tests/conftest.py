@@ -43,7 +43,7 @@ def fresh_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
 
     So a run with the same `--randomly-seed` plays the same games, and what fails can be seen again.
     """
-    monkeypatch.setattr("py2048.engine.rng.random_seed", lambda: random.getrandbits(64))
+    monkeypatch.setattr("py2048.engine.rng.random_seed", lambda: random.getrandbits(53))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -7,6 +7,7 @@ import random
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ from py2048.evaluation import weights
 from py2048.evaluation.layout import Layout, images, parse_tuples
 from py2048.evaluation.lowering import lowered
 from py2048.evaluation.ntuple import Network, code_of
+from py2048.evaluation.shipped import shipped_network
 from py2048.evaluation.weights import header_of, load, save, save_packed
 
 SHAPES = {
@@ -337,11 +339,16 @@ def test_the_header_can_be_read_alone(tmp_path: Path) -> None:
 def test_the_player_never_returns_an_illegal_move(
     case: tuple[Network, Board], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """On any board of any shape, with weights from a file."""
+    """On any board of any shape, with weights from a file, in points or in steps."""
     network, board = case
+    if board.shape == (4, 4):  # a search of other tuples would be compiled for this test alone
+        shipped = shipped_network(get_rules("ist"))
+        assert shipped is not None
+        network = shipped
     path = tmp_path_factory.getbasetemp() / f"{network.rules.rows}x{network.rules.columns}.npz"
     if not path.exists():
-        save(network, path)
+        write = save if network.step == 1 else partial(save_packed, step=network.step)
+        write(network, path)
     player = make_player(f"ntuple:weights={path}")
     game = Game(network.rules, board=board)
     if game.legal_directions():

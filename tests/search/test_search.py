@@ -27,8 +27,8 @@ from py2048.search.play import play_games
 from py2048.search.searcher import Searcher
 
 SMALL_LAYOUT = Layout(2, 3, ((0, 1, 2), (0, 1, 3, 4)))
-# The tuples are those of tests/evaluation/test_ntuple.py: each set of them has a search of its own.
-SQUARE_LAYOUT = Layout(4, 4, parse_tuples("0123 4567 0145 12459", 4, 4), stages=(256,))
+# The tuples are those of a shipped network: on 4x4 each set of them has a search of its own.
+SQUARE_LAYOUT = Layout(4, 4, parse_tuples("01234 01245 45689 12456", 4, 4), stages=(256,))
 
 
 def sized(name: str, rows: int, columns: int) -> Rules:
@@ -48,8 +48,8 @@ def random_board(generator: np.random.Generator, rows: int, columns: int, empty:
 
 def random_network(layout: Layout, rules: Rules) -> Network:
     """Return a network that has learnt nonsense."""
-    weights = np.random.default_rng(4).normal(50, 40, layout.weights).astype(np.float32)
-    return Network(layout, rules, weights)
+    steps = np.random.default_rng(4).integers(-100, 300, layout.weights, np.int16)
+    return Network(layout, rules, steps, step=0.5)
 
 
 def assert_same(found: dict[Direction, float], expected: dict[Direction, float]) -> None:
