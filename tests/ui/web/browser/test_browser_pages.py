@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-from itertools import count
+import secrets
 
 from tests.ui.web.browser.visiting import Arrive, Player
 
 from py2048.game import Record
 
 SHORT = "classic:size=2x2"
-NAMES = (f"visitor {number}" for number in count(1))
 
 
 async def claim(player: Player) -> str:
-    """Take a name; return it."""
-    name = f"{next(NAMES)} {(player.page.viewport_size or {'width': 0})['width']}"
+    """Take a name that nobody has; return it."""
+    name = f"visitor {secrets.token_hex(4)}"
     await player.page.goto(player.url + "/account")
     form = player.page.locator("form[action='/account/claim']")
     await form.locator("[name=name]").fill(name)
