@@ -46,10 +46,10 @@ def random_board(generator: np.random.Generator, rows: int, columns: int, empty:
     return Board.from_rows([[1 << int(rank) if rank else 0 for rank in row] for row in ranks])
 
 
-def random_network(layout: Layout, rules: Rules) -> Network:
-    """Return a network that has learnt nonsense."""
-    steps = np.random.default_rng(4).integers(-100, 300, layout.weights, np.int16)
-    return Network(layout, rules, steps, step=0.5)
+def random_network(layout: Layout, rules: Rules, step: float) -> Network:
+    """Return a network that has learnt nonsense, in whole steps if they are not one point."""
+    table = np.random.default_rng(4).integers(-100, 300, layout.weights, np.int16)
+    return Network(layout, rules, table.astype(np.float32) if step == 1 else table, step=step)
 
 
 def assert_same(found: dict[Direction, float], expected: dict[Direction, float]) -> None:
@@ -86,11 +86,18 @@ def test_the_search_is_the_plain_recursion(
         assert_same(compiled.rate(board), plain.rate(board))
 
 
-@pytest.mark.parametrize("layout", [SMALL_LAYOUT, SQUARE_LAYOUT])
-def test_a_network_at_the_leaves(layout: Layout) -> None:
+@pytest.mark.parametrize(
+    ("layout", "step"),
+    [
+        (SMALL_LAYOUT, 0.5),
+        (SQUARE_LAYOUT, 0.5),
+        pytest.param(SQUARE_LAYOUT, 1, marks=pytest.mark.slow),
+    ],
+)
+def test_a_network_at_the_leaves(layout: Layout, step: float) -> None:
     """The search asks the network what the network itself says, in every stage."""
     rules = sized("classic", layout.rows, layout.columns)
-    network = random_network(layout, rules)
+    network = random_network(layout, rules, step)
     generator = np.random.default_rng(1)
     for depth in (1, 2):
         plain = Expectimax(rules, network.value, depth)
