@@ -39,11 +39,12 @@ def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(autouse=True)
 def fresh_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draw the seeds of games that have none from `random`, which pytest-randomly seeds.
+    """Draw fresh seeds from `random`, which pytest-randomly seeds.
 
-    So a run with the same `--randomly-seed` plays the same games, and what fails can be seen again.
+    So a run with the same `--randomly-seed` plays the same games, other processes' apart, and what
+    fails can be seen again.
     """
-    monkeypatch.setattr("py2048.engine.rng.random_seed", lambda: random.getrandbits(53))
+    monkeypatch.setattr("py2048.engine.rng.urandom", random.randbytes)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -24,7 +24,7 @@ A 32-bit number scaled to `n` choices favours none by more than ``n / 2**32``.
 
 from __future__ import annotations
 
-import os
+from os import urandom
 
 from py2048.errors import SeedError
 from py2048.rules import Weights
@@ -111,4 +111,4 @@ def parse_seed(text: str) -> int:
 
 def random_seed() -> int:
     """Return a fresh seed, short enough to be exact in every JSON reader (below 2**53)."""
-    return int.from_bytes(os.urandom(7)) >> 3
+    return int.from_bytes(urandom(7)) >> 3

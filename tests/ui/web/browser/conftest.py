@@ -56,7 +56,7 @@ async def browser() -> AsyncIterator[Browser]:
     playwright_api = pytest.importorskip("playwright.async_api", reason="make test installs it")
     found = next((path for name in CHROMIUMS if (path := shutil.which(name))), None)
     if found is None:
-        pytest.skip("no Chromium: sudo apt install chromium-headless-shell")
+        pytest.skip("no Chromium: sudo apt install chromium")
     async with playwright_api.async_playwright() as playwright:
         chromium = await playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
         yield chromium

@@ -329,7 +329,7 @@ def lets_the_computer_play(session: Session) -> None:
     changes = sum(one != two for one, two in pairwise(boards))
     if sights[0].says(OVER) or changes == 0:
         session.fail("moves that can be watched, with a pause between them", f"{changes} in sight")
-    for _ in range(30):
+    for _ in range(80):
         before = table.sight
         if before.says(OVER) or (before.board is not None and not before.board.can_move()):
             break
