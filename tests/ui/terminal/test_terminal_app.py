@@ -1,49 +1,24 @@
+"""Playing in the terminal application: keys, games, rules, records, and the way out."""
+
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.ui.terminal.playing import SEED, shown, table, until
 from textual import events
-from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
 from py2048.engine import Board, Direction
 from py2048.game import Game
-from py2048.rules import Rules, get_rules, list_rules
-from py2048.session import Session, StorageTrouble, open_session
+from py2048.rules import get_rules, list_rules
+from py2048.session import StorageTrouble, open_session
 from py2048.ui.terminal.app import GameApp
 from py2048.ui.terminal.dialogs import Help, Menu, Prompt, Question
-from py2048.ui.terminal.geometry import Arrangement
 from py2048.ui.terminal.keys import COMMANDS, MOVES
-from py2048.ui.themes import THEMES, ThemeError
 
-SEED = 7
 NEARLY_WON = "1024 1024 2 4\n2 4 8 16\n. . . .\n. . . ."
 NEARLY_OVER = "4 4 2 8\n8 16 32 64\n2 4 8 16\n32 64 128 256"
-
-
-def table(board: str = "", rules: str = "classic") -> Session:
-    """A session that keeps nothing, with a game on it."""
-    session = Session()
-    session.start(Rules.parse(rules), seed=SEED, board=Board.parse(board) if board else None)
-    return session
-
-
-def shown(app: GameApp) -> str:
-    """All text on the screen."""
-    lines = app.screen._compositor.render_strips()
-    return "\n".join("".join(segment.text for segment in line) for line in lines)
-
-
-async def until(pilot: Pilot[None], condition: Callable[[], bool]) -> None:
-    """Wait for something that another thread or a timer brings about."""
-    for _ in range(500):
-        if condition():
-            return
-        await pilot.pause(0.01)
-    pytest.fail("it did not happen within five seconds")
 
 
 async def test_every_move_key_slides() -> None:
@@ -353,240 +328,6 @@ async def test_a_penalty_is_shown() -> None:
         assert session.game.score == -1
         assert app.table.note == "Left: nothing moves, minus 1. Score -1."
         assert "-1" in shown(app)
-
-
-async def test_themes_switch_live_and_are_remembered() -> None:
-    """T goes through all themes at once, board and page, and the last one stays."""
-    session = open_session()
-    session.start(seed=SEED, board=Board.parse("2 . . .\n. . . .\n. . . .\n. . . 8"))
-    app = GameApp(session, reduced_motion=True)
-    async with app.run_test() as pilot:
-        for theme in (*THEMES[1:], THEMES[0], THEMES[1]):
-            wanted = {theme.page, theme.tile(2).background, theme.empty}
-            await pilot.press("t")
-            assert app.theme == theme.name
-            await until(pilot, lambda wanted=wanted: wanted <= colours(app))
-    session.close()
-    again = open_session()
-    assert GameApp(again).theme == THEMES[1].name
-    again.close()
-
-
-def colours(app: GameApp) -> set[str]:
-    """All colours behind the text on the screen."""
-    strips = app.screen._compositor.render_strips()
-    return {s.style.bgcolor.name for line in strips for s in line if s.style and s.style.bgcolor}
-
-
-def test_an_unknown_theme_is_refused() -> None:
-    """A theme that does not exist is refused before the screen opens."""
-    with pytest.raises(ThemeError, match="did you mean 'light'"):
-        GameApp(table(), theme="ligth")
-
-
-@pytest.mark.parametrize(
-    ("size", "rules", "arrangement"),
-    [
-        ((80, 24), "classic", Arrangement.WIDE),
-        ((40, 24), "classic", Arrangement.TALL),
-        ((20, 10), "classic", Arrangement.COMPACT),
-        ((20, 10), "8x8", Arrangement.COMPACT),
-        ((200, 60), "8x8", Arrangement.WIDE),
-    ],
-)
-async def test_every_size_shows_board_and_score(
-    size: tuple[int, int], rules: str, arrangement: Arrangement
-) -> None:
-    """From 20x10 to a large screen the board, the score and messages are there."""
-    session = table(rules=rules)
-    app = GameApp(session, reduced_motion=True)
-    async with app.run_test(size=size) as pilot:
-        await pilot.press("left")
-        assert app.table.arrangement is arrangement
-        region = app.table.board.region
-        assert app.table.grid is not None
-        assert region.size == (app.table.grid.width_columns, app.table.grid.height_rows)
-        assert app.screen.region.contains_region(region)
-        assert str(session.game.score) in shown(app)
-
-
-async def test_a_tiny_terminal_says_so_and_recovers() -> None:
-    """Where not even a character per cell fits, one line says so; enlarging brings the game."""
-    app = GameApp(table(), reduced_motion=True)
-    async with app.run_test(size=(6, 3)) as pilot:
-        assert shown(app).split() == ["Too", "small"]
-        assert app.table.arrangement is Arrangement.NONE
-        await pilot.resize_terminal(80, 24)
-        await pilot.pause()
-        assert app.table.arrangement is Arrangement.WIDE
-        assert "SCORE" in shown(app)
-
-
-MIDDLE = (20, 10)
-ONE_TILE = Board.parse(". . . .\n. 2 . .\n. . . .\n. . . .")
-
-
-async def test_clicks_near_a_side_move_there() -> None:
-    """A click near a side of the board slides towards it; one in the middle does nothing."""
-    session = table()
-    app = GameApp(session, reduced_motion=True)
-    async with app.run_test() as pilot:
-        await pilot.click(app.table.board, offset=MIDDLE)
-        assert session.game.ply == 0
-        for offset, side in (
-            ((2, 10), "left"),
-            ((39, 10), "right"),
-            ((20, 1), "up"),
-            ((20, 19), "down"),
-        ):
-            session.start(board=ONE_TILE)
-            await pilot.click(app.table.board, offset=offset)
-            await pilot.pause()
-            assert str(session.game.turns[0].direction) == side
-
-
-async def test_swipes_move_along() -> None:
-    """Dragging over the board slides in the direction of the drag."""
-    session = table()
-    app = GameApp(session, reduced_motion=True)
-    async with app.run_test() as pilot:
-        for end, way in (
-            ((8, 10), "left"),
-            ((32, 11), "right"),
-            ((22, 4), "up"),
-            ((19, 16), "down"),
-        ):
-            session.start(board=ONE_TILE)
-            await pilot.mouse_down(app.table.board, offset=MIDDLE)
-            await pilot.mouse_up(app.table.board, offset=end)
-            await pilot.pause()
-            assert str(session.game.turns[0].direction) == way
-
-
-async def test_keys_in_the_list_can_be_clicked() -> None:
-    """The words in the key list do what their keys do."""
-    session = table()
-    app = GameApp(session, reduced_motion=True)
-    async with app.run_test() as pilot:
-        await pilot.press("left", "up")
-        ply = session.game.ply
-        await pilot.click("#keys", offset=(3, 0))
-        await pilot.pause()
-        assert session.game.ply == ply - 1
-
-
-async def test_a_hint_names_the_direction_and_every_value() -> None:
-    """? asks the player in the background and shows its choice with the worth of each move."""
-    session = table("2 2 4 8\n. . . .\n. . . .\n. . . .")
-    app = GameApp(session, reduced_motion=True)
-    async with app.run_test() as pilot:
-        session.set_setting("player", "greedy")
-        await pilot.press("question_mark")
-        await until(pilot, lambda: app.table.note.startswith("Hint:"))
-        assert app.table.note.splitlines()[0] in ("Hint: left", "Hint: right")
-        for arrow in "←→↓":
-            assert arrow in app.table.note
-        assert session.game.ply == 0
-
-
-class SlowPlayer:
-    """Answers only when the test lets it."""
-
-    name = "slow"
-
-    def __init__(self) -> None:
-        self.may_answer = threading.Event()
-        self.asked = threading.Event()
-
-    def choose(self, game: Game) -> Direction:
-        self.asked.set()
-        assert self.may_answer.wait(10)
-        return game.legal_directions()[0]
-
-    def rate(self, game: Game) -> dict[Direction, float]:
-        return dict.fromkeys(game.legal_directions(), 1.0)
-
-
-async def test_a_slow_player_never_blocks_and_its_old_answers_are_dropped() -> None:
-    """While a player thinks, moves go on; its answer about an older position is not shown."""
-    session, player = table(), SlowPlayer()
-    session._advisers["slow"] = player
-    session.set_setting("player", "slow")
-    app = GameApp(session, reduced_motion=True)
-    async with app.run_test() as pilot:
-        await pilot.press("question_mark")
-        await until(pilot, player.asked.is_set)
-        await pilot.press("left", "up")
-        assert session.game.ply == 2
-        player.may_answer.set()
-        await pilot.pause(0.1)
-        assert not app.table.note.startswith("Hint")
-
-
-async def test_autoplay_plays_stops_and_changes_speed() -> None:
-    """Space lets the player play; + and - change the speed; a move of one's own stops it."""
-    session = table()
-    app = GameApp(session, reduced_motion=True)
-    async with app.run_test() as pilot:
-        session.set_setting("player", "corner")
-        await pilot.press("plus", "plus", "plus")
-        assert app.autoplay.speed == 32
-        await pilot.press("space")
-        assert "corner 32/s" in shown(app)
-        await until(pilot, lambda: session.game.ply >= 5)
-        await pilot.press("minus")
-        assert "corner 16/s" in shown(app)
-        await pilot.press("left")
-        assert not app.autoplay.is_on
-        ply = session.game.ply
-        await pilot.pause(0.2)
-        assert session.game.ply == ply
-
-
-async def test_autoplay_ends_with_the_game() -> None:
-    """At full speed a player plays to the end, where autoplay stops by itself."""
-    session = table(rules="2x4")
-    session.set_setting("autoplay_speed", 1000)
-    app = GameApp(session, player="random:seed=3")
-    async with app.run_test() as pilot:
-        assert app.autoplay.is_on
-        await until(pilot, lambda: session.game.is_over)
-        await pilot.pause()
-        assert not app.autoplay.is_on
-        assert "Game over" in app.table.note
-        await pilot.press("space")
-        assert not app.autoplay.is_on
-
-
-async def test_a_broken_player_is_reported() -> None:
-    """A player that fails ends autoplay with its own words, and the game stays."""
-
-    class Broken(SlowPlayer):
-        def choose(self, game: Game) -> Direction:
-            raise RuntimeError("the wheels came off")
-
-    session = table()
-    session._advisers["slow"] = Broken()
-    app = GameApp(session, player="slow", reduced_motion=True)
-    async with app.run_test(notifications=True) as pilot:
-        await until(pilot, lambda: "the wheels came off" in shown(app))
-        assert not app.autoplay.is_on
-        assert session.game.ply == 0
-
-
-async def test_the_player_menu_chooses_and_remembers() -> None:
-    """P lists the players; the chosen one gives the hints from then on."""
-    session = table()
-    app = GameApp(session, reduced_motion=True)
-    async with app.run_test() as pilot:
-        await pilot.press("p", "tab")
-        app.screen.query_one(Input).value = "gredy"
-        await pilot.press("enter")
-        assert "did you mean 'greedy'" in str(app.screen.query_one(".trouble", Static).render())
-        app.screen.query_one(Input).value = "greedy"
-        await pilot.press("enter")
-        await pilot.pause()
-        assert app.player == session.get_setting("player") == "greedy"
 
 
 async def test_help_names_every_key() -> None:

@@ -1,0 +1,43 @@
+"""A game to play at in the terminal application, and what its screen shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from textual.pilot import Pilot
+
+from py2048.engine import Board
+from py2048.rules import Rules
+from py2048.session import Session
+from py2048.ui.terminal.app import GameApp
+
+SEED = 7
+
+
+def table(board: str = "", rules: str = "classic") -> Session:
+    """A session that keeps nothing, with a game on it."""
+    session = Session()
+    session.start(Rules.parse(rules), seed=SEED, board=Board.parse(board) if board else None)
+    return session
+
+
+def shown(app: GameApp) -> str:
+    """All text on the screen."""
+    lines = app.screen._compositor.render_strips()
+    return "\n".join("".join(segment.text for segment in line) for line in lines)
+
+
+async def until(pilot: Pilot[None], condition: Callable[[], bool]) -> None:
+    """Wait for something that another thread or a timer brings about."""
+    for _ in range(500):
+        if condition():
+            return
+        await pilot.pause(0.01)
+    pytest.fail("it did not happen within five seconds")
+
+
+def colours(app: GameApp) -> set[str]:
+    """All colours behind the text on the screen."""
+    strips = app.screen._compositor.render_strips()
+    return {s.style.bgcolor.name for line in strips for s in line if s.style and s.style.bgcolor}

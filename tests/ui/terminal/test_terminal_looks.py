@@ -1,0 +1,126 @@
+"""Themes, sizes of the terminal, and the mouse."""
+
+from __future__ import annotations
+
+import pytest
+from tests.ui.terminal.playing import SEED, colours, shown, table, until
+
+from py2048.engine import Board
+from py2048.session import open_session
+from py2048.ui.terminal.app import GameApp
+from py2048.ui.terminal.geometry import Arrangement
+from py2048.ui.themes import THEMES, ThemeError
+
+
+async def test_themes_switch_live_and_are_remembered() -> None:
+    """T goes through all themes at once, board and page, and the last one stays."""
+    session = open_session()
+    session.start(seed=SEED, board=Board.parse("2 . . .\n. . . .\n. . . .\n. . . 8"))
+    app = GameApp(session, reduced_motion=True)
+    async with app.run_test() as pilot:
+        for theme in (*THEMES[1:], THEMES[0], THEMES[1]):
+            wanted = {theme.page, theme.tile(2).background, theme.empty}
+            await pilot.press("t")
+            assert app.theme == theme.name
+            await until(pilot, lambda wanted=wanted: wanted <= colours(app))
+    session.close()
+    again = open_session()
+    assert GameApp(again).theme == THEMES[1].name
+    again.close()
+
+
+def test_an_unknown_theme_is_refused() -> None:
+    """A theme that does not exist is refused before the screen opens."""
+    with pytest.raises(ThemeError, match="did you mean 'light'"):
+        GameApp(table(), theme="ligth")
+
+
+@pytest.mark.parametrize(
+    ("size", "rules", "arrangement"),
+    [
+        ((80, 24), "classic", Arrangement.WIDE),
+        ((40, 24), "classic", Arrangement.TALL),
+        ((20, 10), "classic", Arrangement.COMPACT),
+        ((20, 10), "8x8", Arrangement.COMPACT),
+        ((200, 60), "8x8", Arrangement.WIDE),
+    ],
+)
+async def test_every_size_shows_board_and_score(
+    size: tuple[int, int], rules: str, arrangement: Arrangement
+) -> None:
+    """From 20x10 to a large screen the board, the score and messages are there."""
+    session = table(rules=rules)
+    app = GameApp(session, reduced_motion=True)
+    async with app.run_test(size=size) as pilot:
+        await pilot.press("left")
+        assert app.table.arrangement is arrangement
+        region = app.table.board.region
+        assert app.table.grid is not None
+        assert region.size == (app.table.grid.width_columns, app.table.grid.height_rows)
+        assert app.screen.region.contains_region(region)
+        assert str(session.game.score) in shown(app)
+
+
+async def test_a_tiny_terminal_says_so_and_recovers() -> None:
+    """Where not even a character per cell fits, one line says so; enlarging brings the game."""
+    app = GameApp(table(), reduced_motion=True)
+    async with app.run_test(size=(6, 3)) as pilot:
+        assert shown(app).split() == ["Too", "small"]
+        assert app.table.arrangement is Arrangement.NONE
+        await pilot.resize_terminal(80, 24)
+        await pilot.pause()
+        assert app.table.arrangement is Arrangement.WIDE
+        assert "SCORE" in shown(app)
+
+
+MIDDLE = (20, 10)
+ONE_TILE = Board.parse(". . . .\n. 2 . .\n. . . .\n. . . .")
+
+
+async def test_clicks_near_a_side_move_there() -> None:
+    """A click near a side of the board slides towards it; one in the middle does nothing."""
+    session = table()
+    app = GameApp(session, reduced_motion=True)
+    async with app.run_test() as pilot:
+        await pilot.click(app.table.board, offset=MIDDLE)
+        assert session.game.ply == 0
+        for offset, side in (
+            ((2, 10), "left"),
+            ((39, 10), "right"),
+            ((20, 1), "up"),
+            ((20, 19), "down"),
+        ):
+            session.start(board=ONE_TILE)
+            await pilot.click(app.table.board, offset=offset)
+            await pilot.pause()
+            assert str(session.game.turns[0].direction) == side
+
+
+async def test_swipes_move_along() -> None:
+    """Dragging over the board slides in the direction of the drag."""
+    session = table()
+    app = GameApp(session, reduced_motion=True)
+    async with app.run_test() as pilot:
+        for end, way in (
+            ((8, 10), "left"),
+            ((32, 11), "right"),
+            ((22, 4), "up"),
+            ((19, 16), "down"),
+        ):
+            session.start(board=ONE_TILE)
+            await pilot.mouse_down(app.table.board, offset=MIDDLE)
+            await pilot.mouse_up(app.table.board, offset=end)
+            await pilot.pause()
+            assert str(session.game.turns[0].direction) == way
+
+
+async def test_keys_in_the_list_can_be_clicked() -> None:
+    """The words in the key list do what their keys do."""
+    session = table()
+    app = GameApp(session, reduced_motion=True)
+    async with app.run_test() as pilot:
+        await pilot.press("left", "up")
+        ply = session.game.ply
+        await pilot.click("#keys", offset=(3, 0))
+        await pilot.pause()
+        assert session.game.ply == ply - 1

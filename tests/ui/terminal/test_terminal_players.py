@@ -1,0 +1,126 @@
+"""Players in the terminal: hints, autoplay, and the choice of a player."""
+
+from __future__ import annotations
+
+import threading
+
+from tests.ui.terminal.playing import shown, table, until
+from textual.widgets import Input, Static
+
+from py2048.engine import Direction
+from py2048.game import Game
+from py2048.ui.terminal.app import GameApp
+
+
+async def test_a_hint_names_the_direction_and_every_value() -> None:
+    """? asks the player in the background and shows its choice with the worth of each move."""
+    session = table("2 2 4 8\n. . . .\n. . . .\n. . . .")
+    app = GameApp(session, reduced_motion=True)
+    async with app.run_test() as pilot:
+        session.set_setting("player", "greedy")
+        await pilot.press("question_mark")
+        await until(pilot, lambda: app.table.note.startswith("Hint:"))
+        assert app.table.note.splitlines()[0] in ("Hint: left", "Hint: right")
+        for arrow in "←→↓":
+            assert arrow in app.table.note
+        assert session.game.ply == 0
+
+
+class SlowPlayer:
+    """Answers only when the test lets it."""
+
+    name = "slow"
+
+    def __init__(self) -> None:
+        self.may_answer = threading.Event()
+        self.asked = threading.Event()
+
+    def choose(self, game: Game) -> Direction:
+        self.asked.set()
+        assert self.may_answer.wait(10)
+        return game.legal_directions()[0]
+
+    def rate(self, game: Game) -> dict[Direction, float]:
+        return dict.fromkeys(game.legal_directions(), 1.0)
+
+
+async def test_a_slow_player_never_blocks_and_its_old_answers_are_dropped() -> None:
+    """While a player thinks, moves go on; its answer about an older position is not shown."""
+    session, player = table(), SlowPlayer()
+    session._advisers["slow"] = player
+    session.set_setting("player", "slow")
+    app = GameApp(session, reduced_motion=True)
+    async with app.run_test() as pilot:
+        await pilot.press("question_mark")
+        await until(pilot, player.asked.is_set)
+        await pilot.press("left", "up")
+        assert session.game.ply == 2
+        player.may_answer.set()
+        await pilot.pause(0.1)
+        assert not app.table.note.startswith("Hint")
+
+
+async def test_autoplay_plays_stops_and_changes_speed() -> None:
+    """Space lets the player play; + and - change the speed; a move of one's own stops it."""
+    session = table()
+    app = GameApp(session, reduced_motion=True)
+    async with app.run_test() as pilot:
+        session.set_setting("player", "corner")
+        await pilot.press("plus", "plus", "plus")
+        assert app.autoplay.speed == 32
+        await pilot.press("space")
+        assert "corner 32/s" in shown(app)
+        await until(pilot, lambda: session.game.ply >= 5)
+        await pilot.press("minus")
+        assert "corner 16/s" in shown(app)
+        await pilot.press("left")
+        assert not app.autoplay.is_on
+        ply = session.game.ply
+        await pilot.pause(0.2)
+        assert session.game.ply == ply
+
+
+async def test_autoplay_ends_with_the_game() -> None:
+    """At full speed a player plays to the end, where autoplay stops by itself."""
+    session = table(rules="2x4")
+    session.set_setting("autoplay_speed", 1000)
+    app = GameApp(session, player="random:seed=3")
+    async with app.run_test() as pilot:
+        assert app.autoplay.is_on
+        await until(pilot, lambda: session.game.is_over)
+        await pilot.pause()
+        assert not app.autoplay.is_on
+        assert "Game over" in app.table.note
+        await pilot.press("space")
+        assert not app.autoplay.is_on
+
+
+async def test_a_broken_player_is_reported() -> None:
+    """A player that fails ends autoplay with its own words, and the game stays."""
+
+    class Broken(SlowPlayer):
+        def choose(self, game: Game) -> Direction:
+            raise RuntimeError("the wheels came off")
+
+    session = table()
+    session._advisers["slow"] = Broken()
+    app = GameApp(session, player="slow", reduced_motion=True)
+    async with app.run_test(notifications=True) as pilot:
+        await until(pilot, lambda: "the wheels came off" in shown(app))
+        assert not app.autoplay.is_on
+        assert session.game.ply == 0
+
+
+async def test_the_player_menu_chooses_and_remembers() -> None:
+    """P lists the players; the chosen one gives the hints from then on."""
+    session = table()
+    app = GameApp(session, reduced_motion=True)
+    async with app.run_test() as pilot:
+        await pilot.press("p", "tab")
+        app.screen.query_one(Input).value = "gredy"
+        await pilot.press("enter")
+        assert "did you mean 'greedy'" in str(app.screen.query_one(".trouble", Static).render())
+        app.screen.query_one(Input).value = "greedy"
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.player == session.get_setting("player") == "greedy"
