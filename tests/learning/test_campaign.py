@@ -8,12 +8,16 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from py2048 import get_rules
+from py2048.cli import main
 from py2048.errors import WeightsError
+from py2048.evaluation.shipped import shipped_network
 from py2048.evaluation.weights import load
 from py2048.learning import (
     Campaign,
@@ -105,6 +109,27 @@ def test_a_killed_training_goes_on_to_the_same_weights(tmp_path: Path) -> None:
     )
 
 
+def test_shipped_weights_get_a_later_stage(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rules, tuples and ranks are theirs; what was played before stays in their history."""
+    words = ["train", str(tmp_path / "a"), "--from", "shipped", "--games", "300", "--quiet"]
+    later = ["--set", "stages=[512]", "--set", "frozen=1"]
+    assert main([*words, "--rules", "3x3", *later]) == 0
+    network, shipped = load(tmp_path / "a" / "weights.npz"), shipped_network(get_rules("3x3"))
+    assert shipped is not None
+    assert network.layout == replace(shipped.layout, stages=(512,))
+    assert network.history[:-1] == shipped.history
+    first, second = network.weights.reshape(2, -1)
+    assert np.array_equal(first, shipped.weights)
+    assert not np.array_equal(second, first)
+    capsys.readouterr()
+    for rules, reason in (("3x3", "stages"), ("6x6", "no weights come with py2048 for")):
+        given = ["--rules", rules, "--set", "stages=[512,256]"]
+        assert main([*words, *given]) == 2
+        assert reason in capsys.readouterr().err
+
+
 def test_a_campaign_keeps_its_curve(tmp_path: Path) -> None:
     """One row for each point, the same after a resumption as without one."""
     goals = Goals(games=400, evaluate_every=100, evaluate_games=20)
@@ -133,6 +158,7 @@ def test_a_campaign_keeps_its_curve(tmp_path: Path) -> None:
         ({"stages": "16"}, "list of whole numbers"),
         ({"threads": 0}, "threads must be 1 to"),
         ({"carousel": True}, "give stages"),
+        ({"frozen": 1}, "frozen must be 0 to 0, not 1"),
         ({"ranks": 17}, "tells 2 to 16 ranks apart, not 17"),
         ({"tuples": "4x6", "rules": "3x3"}, "for 4x4 boards"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import runpy
+from collections import defaultdict
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 from py2048 import Board, Game, Rules
 from py2048._jit import plain_form
 from py2048.engine.rng import derive_seed
+from py2048.errors import WeightsError
 from py2048.evaluation._ntuple_kernels import indices_small
 from py2048.evaluation._value_kernels import SPARE
 from py2048.evaluation.ntuple import Network, put_board
@@ -37,6 +39,7 @@ PATH = [
     )
 ]
 GAINS = [4.0, 0.0, 8.0, 4.0, 12.0]
+STAGES = [0, 1, 0, 1, 1]
 
 
 @cache
@@ -63,6 +66,7 @@ def taught(
     for step, board in enumerate(path):
         put_board(trainer.layout, learner.path, step, board)
         learner.gains[step] = gains[step]
+        learner.stages[step] = STAGES[step] if plan.stages else 0
     weights = trainer.records.reshape(-1)
     fixed = trainer._space, weights, trainer._worth, trainer._lesson
     with np.errstate(over="ignore"):
@@ -74,13 +78,16 @@ def plainly_taught(
     plan: Plan, path: list[Board], gains: list[float], target: float
 ) -> dict[int, list[float]]:
     """The same update by the equations: index -> [weight, E, A]."""
-    trainer, table = Trainer(plan), dict[int, list[float]]()
-    for board, gain in reversed(list(zip(path, gains, strict=True))):
+    trainer, table = Trainer(plan), defaultdict[int, list[float]](lambda: [0.0, 0.0, 0.0])
+    for board, gain, stage in reversed(list(zip(path, gains, STAGES, strict=True))):
+        later = trainer.layout.size if stage and plan.stages else 0
         indices = met(trainer, board)
-        records = [table.setdefault(index, [0.0, 0.0, 0.0]) for index in indices]
-        value = sum(record[0] for record in records)
+        value = sum(table[index + later][0] or table[index][0] for index in indices)
         error = target - value
-        for record in records:
+        learnt = indices if later or not plan.frozen else []
+        for index in learnt:
+            record = table[index + later]
+            record[0] = record[0] or table[index][0]
             rate = abs(record[1]) / record[2] if plan.coherent and record[2] else 1.0
             change = plan.rate * rate * error / len(indices)
             record[0] += change
@@ -94,9 +101,12 @@ def plainly_taught(
 
 @pytest.mark.parametrize("trace", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("rate", [0.1, 1.0])
-def test_an_update_follows_the_equations(trace: float, rate: float) -> None:
-    """TD(0), TD(λ) and returns, with coherent rates, against plain Python."""
-    plan = Plan(SMALL.rules_text, SMALL.tuples, trace=trace, rate=rate)
+@pytest.mark.parametrize(("stages", "frozen"), [((), 0), ((16,), 0), ((16,), 1)])
+def test_an_update_follows_the_equations(
+    trace: float, rate: float, stages: tuple[int, ...], frozen: int
+) -> None:
+    """TD(0), TD(λ) and returns, with coherent rates, against plain Python; with stages, too."""
+    plan = Plan(SMALL.rules_text, SMALL.tuples, stages, trace=trace, rate=rate, frozen=frozen)
     trainer = taught(plan, PATH, GAINS, 100.0)
     table = plainly_taught(plan, PATH, GAINS, 100.0)
     expected = np.zeros_like(trainer.records)
@@ -210,6 +220,25 @@ def test_stages_carousel_and_restarts() -> None:
     assert unknown.any()
     assert np.array_equal(stages[2][unknown], stages[1][unknown])
     assert not np.array_equal(stages[2], stages[1])
+
+
+def test_a_later_stage_is_added_to_what_was_learnt() -> None:
+    """It begins as the stage before, whose weights stay; what was learnt is worth more then."""
+    trainer = Trainer(SMALL)
+    trainer.run(games=500)
+    old = trainer.network()
+    values = SMALL.data() | {"stages": [32], "frozen": 1, "carousel": True, "seed": 8}
+    later = Trainer(plan_from(values), old)
+    board = Board.from_rows([[32, 8, 0], [2, 4, 0]])
+    assert later.network().value(board) == old.value(board)
+    later.run(games=2000)
+    first, second = later.records.reshape(2, -1, RECORD)
+    assert np.array_equal(first[:, 0], old.weights)
+    assert not first[:, 1:].any()
+    assert second[:, 0].any()
+    assert later.evaluate(2000, 1).mean > trainer.evaluate(2000, 1).mean
+    with pytest.raises(WeightsError, match="other tuples or stages"):
+        Trainer(SMALL, later.network())
 
 
 def test_optimism_is_the_value_of_every_board() -> None:

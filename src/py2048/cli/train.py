@@ -20,6 +20,9 @@ Settings = dict[str, Any]
 
 DEFAULT_MINUTES = 10.0
 
+SHIPPED = "shipped"
+"""What ``--from`` calls the weights that come with py2048; a file of that name is ``./shipped``."""
+
 
 def train(
     folder: Annotated[Path, typer.Argument(help="Where checkpoint, curve and weights are kept.")],
@@ -40,7 +43,8 @@ def train(
         float | None, typer.Option(help="Stop after so many minutes; 10 if nothing else is said.")
     ] = None,
     weights: Annotated[
-        Path | None, typer.Option("--from", metavar="FILE", help="Weights to begin with.")
+        str | None,
+        typer.Option("--from", metavar="FILE", help="Weights to begin with; or: shipped."),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint.")] = False,
     plot: Annotated[bool, typer.Option("--plot", help="Draw the curve as curve.png.")] = False,
@@ -94,15 +98,31 @@ def _setting(text: str) -> tuple[str, Any]:
         return name, value
 
 
-def _campaign(folder: Path, plan: Settings, weights: Path | None, *, resume: bool) -> Campaign:
-    from py2048.evaluation.weights import load
+def _campaign(folder: Path, plan: Settings, weights: str | None, *, resume: bool) -> Campaign:
     from py2048.learning import Campaign, plan_from
+    from py2048.learning.plan import data_of
 
-    if not resume:
-        return Campaign.begin(folder, plan_from(plan), load(weights) if weights else None)
-    if weights:
-        raise WeightsError("--resume goes on with the weights as they are: leave out --from")
-    return Campaign.resume(folder, plan)
+    if resume:
+        if weights:
+            raise WeightsError("--resume goes on with the weights as they are: leave out --from")
+        return Campaign.resume(folder, plan)
+    if not weights:
+        return Campaign.begin(folder, plan_from(plan))
+    network = _first_network(weights, str(plan.get("rules", "classic")))
+    return Campaign.begin(folder, plan_from(data_of(network) | plan), network)
+
+
+def _first_network(weights: str, rules: str) -> Network:
+    from py2048.evaluation.shipped import shipped_network
+    from py2048.evaluation.weights import load
+    from py2048.rules import Rules
+
+    if weights != SHIPPED:
+        return load(weights)
+    network = shipped_network(Rules.parse(rules))
+    if network is None:
+        raise WeightsError(f"--from shipped: no weights come with py2048 for the rules {rules}")
+    return network
 
 
 def weights(

@@ -23,7 +23,7 @@ from py2048.rules import Rules
 
 Value = TypeVar("Value")
 
-CHANGEABLE = ("rate", "trace", "path", "restart", "ranks", "threads")
+CHANGEABLE = ("rate", "trace", "path", "frozen", "restart", "ranks", "threads")
 """What of a plan may change when a training goes on: not what its weights mean."""
 
 
@@ -47,6 +47,8 @@ class Plan:
             every move, a large number is TD(λ) after every game.
         coherent: whether each weight adapts its rate (temporal coherence).
         optimism: the value of every board before training, in points.
+        frozen: how many of the first stages keep their weights, such as those of a network that is
+            to have a later stage as well.
         carousel: whether games start in each stage in turn.
         restart: games longer than this are followed by one from their middle; 0 for never.
         seed: where all games come from.
@@ -66,6 +68,7 @@ class Plan:
     path: int = 65536
     coherent: bool = True
     optimism: float = 0.0
+    frozen: int = 0
     carousel: bool = False
     restart: int = 0
     seed: int = 1
@@ -77,6 +80,7 @@ class Plan:
             ("rate", 0.0, 10.0),
             ("trace", 0.0, 1.0),
             ("path", 1, 10**8),
+            ("frozen", 0, len(self.stages)),
             ("restart", 0, 10**8),
             ("threads", 1, 1024),
         ):
@@ -102,15 +106,7 @@ class Plan:
     @classmethod
     def for_network(cls, network: Network, *, threads: int = 1) -> Plan:
         """Return a plan that leaves a network's weights as they are."""
-        layout = network.layout
-        return cls(
-            str(network.rules),
-            " ".join(map(cells_text, layout.tuples)),
-            layout.stages,
-            layout.ranks,
-            coherent=False,
-            threads=threads,
-        )
+        return plan_from({**data_of(network), "coherent": False, "threads": threads})
 
     def changed(self, values: Mapping[str, Any]) -> Plan:
         """Return the plan with other values, of those that may change while it is followed.
@@ -133,6 +129,17 @@ class Plan:
         values = asdict(self) | {"stages": list(self.stages), "rules": str(self.rules)}
         del values["rules_text"]
         return values
+
+
+def data_of(network: Network) -> dict[str, Any]:
+    """Return what a network's weights say of a plan, as `plan_from` takes it."""
+    layout = network.layout
+    return {
+        "rules": str(network.rules),
+        "tuples": " ".join(map(cells_text, layout.tuples)),
+        "stages": list(layout.stages),
+        "ranks": layout.ranks,
+    }
 
 
 def plan_from(values: Mapping[str, Any]) -> Plan:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -96,7 +96,8 @@ class Trainer:
 
     Args:
         plan: what to learn and how.
-        network: weights to begin with, of the plan's layout and rules.
+        network: weights to begin with, of the plan's rules and layout; the plan's last stages may
+            be new.
 
     Raises:
         WeightsError: if the plan or the network cannot be used.
@@ -122,13 +123,14 @@ class Trainer:
         self._seeds = [np.uint64(derive_seed(plan.seed, n)) for n in range(plan.threads)]
 
     def _take(self, network: Network) -> None:
-        if network.layout != self.layout:
+        known = len(network.layout.stages)
+        if network.layout != replace(self.layout, stages=self.layout.stages[:known]):
             raise WeightsError(
                 "the weights to begin with have other tuples or stages than the plan"
             )
         if not network.suits(self.rules):
             raise WeightsError(f"the weights to begin with are for {network.rules}")
-        self.records[:, 0] = network.weights
+        self.records[: network.layout.weights, 0] = network.weights
         self.history = network.history
 
     def _learner(self, path: int) -> kernels.Learner:
@@ -271,6 +273,7 @@ def lesson_of(plan: Plan) -> kernels.Lesson:
         float(plan.rate),
         float(plan.trace),
         plan.coherent,
+        np.int64(plan.frozen),
         plan.carousel,
         np.int64(plan.restart),
         np.int64(_scoring(rules)),
