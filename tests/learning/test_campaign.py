@@ -114,17 +114,17 @@ def test_shipped_weights_get_a_later_stage(
 ) -> None:
     """Rules, tuples and ranks are theirs; what was played before stays in their history."""
     words = ["train", str(tmp_path / "a"), "--from", "shipped", "--games", "300", "--quiet"]
-    later = ["--set", "stages=[512]", "--set", "frozen=1"]
-    assert main([*words, "--rules", "3x3", *later]) == 0
-    network, shipped = load(tmp_path / "a" / "weights.npz"), shipped_network(get_rules("3x3"))
+    later = ["--set", "stages=[512]", "--set", "rate=0.1"]
+    assert main([*words, "--rules", "3x4", *later]) == 0
+    network, shipped = load(tmp_path / "a" / "weights.npz"), shipped_network(get_rules("3x4"))
     assert shipped is not None
     assert network.layout == replace(shipped.layout, stages=(512,))
     assert network.history[:-1] == shipped.history
     first, second = network.weights.reshape(2, -1)
-    assert np.array_equal(first, shipped.weights)
+    assert 0 < np.abs(first - shipped.weights).max() < np.abs(shipped.weights).max() / 4
     assert not np.array_equal(second, first)
     capsys.readouterr()
-    for rules, reason in (("3x3", "stages"), ("6x6", "no weights come with py2048 for")):
+    for rules, reason in (("3x4", "stages"), ("6x6", "no weights come with py2048 for")):
         given = ["--rules", rules, "--set", "stages=[512,256]"]
         assert main([*words, *given]) == 2
         assert reason in capsys.readouterr().err
@@ -158,7 +158,6 @@ def test_a_campaign_keeps_its_curve(tmp_path: Path) -> None:
         ({"stages": "16"}, "list of whole numbers"),
         ({"threads": 0}, "threads must be 1 to"),
         ({"carousel": True}, "give stages"),
-        ({"frozen": 1}, "frozen must be 0 to 0, not 1"),
         ({"ranks": 17}, "tells 2 to 16 ranks apart, not 17"),
         ({"tuples": "4x6", "rules": "3x3"}, "for 4x4 boards"),
     ],

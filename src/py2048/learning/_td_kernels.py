@@ -81,8 +81,6 @@ class Lesson(NamedTuple):
     """λ, 0 to 1."""
     coherent: bool
     """Whether each weight adapts its learning rate."""
-    frozen: Int
-    """How many of the first stages keep their weights."""
     carousel: bool
     """Whether games start in each stage in turn."""
     restart: Int
@@ -165,7 +163,7 @@ def updater(indices_of: Any, stride: Any) -> Any:
             value = value_at(weights, indices, row, count, stage, size, stride)
             error = np.float32(target - value)
             share = np.float32(lesson.rate * error / count)
-            for number in range(count if stage >= lesson.frozen else 0):
+            for number in range(count):
                 index = indices[row, number]
                 at = (index + np.uint64(stage) * size) * stride
                 old = weights[at]
@@ -234,11 +232,10 @@ def recorder(learn: Any, copy_board: Any) -> Any:
     ) -> Int:
         """Add the afterstate on the board, learning first if the path is full; return its length.
 
-        A learner without room for a path plays and does not learn. What comes before all that
-        learns is left out.
+        A learner without room for a path plays and does not learn.
         """
         capacity = len(learner.gains)
-        if capacity == 0 or (length == 0 and learner.after[best] < lesson.frozen):
+        if capacity == 0:
             return np.int64(0)
         if length == capacity:
             learn(learner, length, learner.values[best], space, weights, worth, lesson)

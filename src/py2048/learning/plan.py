@@ -23,7 +23,7 @@ from py2048.rules import Rules
 
 Value = TypeVar("Value")
 
-CHANGEABLE = ("rate", "trace", "path", "frozen", "restart", "ranks", "threads")
+CHANGEABLE = ("rate", "trace", "path", "restart", "ranks", "threads")
 """What of a plan may change when a training goes on: not what its weights mean."""
 
 
@@ -47,8 +47,6 @@ class Plan:
             every move, a large number is TD(λ) after every game.
         coherent: whether each weight adapts its rate (temporal coherence).
         optimism: the value of every board before training, in points.
-        frozen: how many of the first stages keep their weights, such as those of a network that is
-            to have a later stage as well.
         carousel: whether games start in each stage in turn.
         restart: games longer than this are followed by one from their middle; 0 for never.
         seed: where all games come from.
@@ -68,7 +66,6 @@ class Plan:
     path: int = 65536
     coherent: bool = True
     optimism: float = 0.0
-    frozen: int = 0
     carousel: bool = False
     restart: int = 0
     seed: int = 1
@@ -80,7 +77,6 @@ class Plan:
             ("rate", 0.0, 10.0),
             ("trace", 0.0, 1.0),
             ("path", 1, 10**8),
-            ("frozen", 0, len(self.stages)),
             ("restart", 0, 10**8),
             ("threads", 1, 1024),
         ):

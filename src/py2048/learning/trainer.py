@@ -273,7 +273,6 @@ def lesson_of(plan: Plan) -> kernels.Lesson:
         float(plan.rate),
         float(plan.trace),
         plan.coherent,
-        np.int64(plan.frozen),
         plan.carousel,
         np.int64(plan.restart),
         np.int64(_scoring(rules)),
