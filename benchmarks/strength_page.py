@@ -226,7 +226,8 @@ def draw_strength(path: Path) -> None:
     axes = figure.subplots()
     for data, each in rows():
         if _rules(data) == "classic":
-            _point(axes, each.player, 1000 / each.moves_per_second, each.score.mean, "tab:blue")
+            name = each.player.replace(",evaluation=ntuple", "").replace("expectimax:", "ntuple ")
+            _point(axes, name, 1000 / each.moves_per_second, each.score.mean, "tab:blue")
     for other in SETTINGS["other"]:
         if "moves_per_second" in other:
             name = other["program"].partition("/")[0]  # whose it is
@@ -239,7 +240,10 @@ def draw_strength(path: Path) -> None:
 
 def _point(axes: Any, name: str, x: float, y: float, colour: str) -> None:
     axes.plot([x], [y], "o", color=colour)
-    axes.annotate(name, (x, y), (4, 4), textcoords="offset points", fontsize=7, color=colour)
+    place = (
+        (4, -9) if name.startswith("ntuple depth") else (4, 4)
+    )  # limits of depth and time lie close together
+    axes.annotate(name, (x, y), place, textcoords="offset points", fontsize=7, color=colour)
 
 
 def draw_training(path: Path) -> None:
