@@ -240,9 +240,8 @@ def draw_strength(path: Path) -> None:
 
 def _point(axes: Any, name: str, x: float, y: float, colour: str) -> None:
     axes.plot([x], [y], "o", color=colour)
-    place = (
-        (4, -9) if name.startswith("ntuple depth") else (4, 4)
-    )  # limits of depth and time lie close together
+    # Limits of depth and of time lie close together: one above, one below.
+    place = (4, -9) if name.startswith("ntuple depth") else (4, 4)
     axes.annotate(name, (x, y), place, textcoords="offset points", fontsize=7, color=colour)
 
 
