@@ -124,10 +124,15 @@ def test_shipped_weights_get_a_later_stage(
     assert 0 < np.abs(first - shipped.weights).max() < np.abs(shipped.weights).max() / 4
     assert not np.array_equal(second, first)
     capsys.readouterr()
-    for rules, reason in (("3x4", "stages"), ("6x6", "no weights come with py2048 for")):
-        given = ["--rules", rules, "--set", "stages=[512,256]"]
-        assert main([*words, *given]) == 2
+    words[1] = str(tmp_path / "b")
+    for rules, setting, reason in (
+        ("3x4", "stages=[512,256]", "must ascend"),
+        ("3x4", "tuples=squares", "leave them out of the plan"),
+        ("6x6", "rate=0.1", "no weights come with py2048 for the rules 6x6"),
+    ):
+        assert main([*words, "--rules", rules, "--set", setting]) == 2
         assert reason in capsys.readouterr().err
+        assert not (tmp_path / "b").exists()
 
 
 def test_a_campaign_keeps_its_curve(tmp_path: Path) -> None:

@@ -233,7 +233,7 @@ def test_a_later_stage_is_added_to_what_was_learnt() -> None:
     later.run(games=2000)
     assert later.evaluate(2000, 1).mean > trainer.evaluate(2000, 1).mean
     assert later.network().value(board) != old.value(board)
-    with pytest.raises(WeightsError, match="other tuples or stages"):
+    with pytest.raises(WeightsError, match="leave them out of the plan"):
         Trainer(SMALL, later.network())
 
 

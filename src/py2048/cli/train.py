@@ -121,7 +121,10 @@ def _first_network(weights: str, rules: str) -> Network:
         return load(weights)
     network = shipped_network(Rules.parse(rules))
     if network is None:
-        raise WeightsError(f"--from shipped: no weights come with py2048 for the rules {rules}")
+        raise WeightsError(
+            f"--from shipped: no weights come with py2048 for the rules {rules}; "
+            "name a file, or begin without --from"
+        )
     return network
 
 

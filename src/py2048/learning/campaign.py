@@ -127,15 +127,17 @@ class Campaign:
         """Return a new campaign in a folder that has none.
 
         Raises:
-            WeightsError: if the folder holds a training, or cannot be made.
+            WeightsError: if the folder holds a training or cannot be made, or the network does not
+                fit the plan.
         """
         if (folder / CHECKPOINT).exists():
             raise WeightsError(f"{folder} holds a training: go on with --resume, or name another")
+        trainer = Trainer(plan, network)
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise WeightsError(f"{folder} cannot be made: {error}") from None
-        return cls(folder, Trainer(plan, network))
+        return cls(folder, trainer)
 
     @classmethod
     def resume(cls, folder: Path, changes: Mapping[str, Any] | None = None) -> Campaign:

@@ -126,7 +126,8 @@ class Trainer:
         known = len(network.layout.stages)
         if network.layout != replace(self.layout, stages=self.layout.stages[:known]):
             raise WeightsError(
-                "the weights to begin with have other tuples or stages than the plan"
+                f"the plan's tuples, ranks ({self.layout.ranks}) or first stages are not those of "
+                "the weights to begin with: leave them out of the plan, or begin without weights"
             )
         if not network.suits(self.rules):
             raise WeightsError(f"the weights to begin with are for {network.rules}")
