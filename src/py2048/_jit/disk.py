@@ -20,6 +20,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import IO, Any
 
+from py2048._jit import progress
 from py2048._jit.functions import digest_of, name_of
 from py2048._jit.imports import numba_module
 
@@ -49,11 +50,14 @@ class DiskCache:
     def load_overload(self, signature: Any, context: Any) -> Any:
         """Return the compiled form for `signature`, or `None` if the cache has none."""
         path = self._path(signature)
+        data = _read(path) if path else None
+        if data is None:
+            progress.check(self._dispatcher)
         if path is None:
             return None
-        data = _read(path)
         if data is None:
-            turn = self._turns.get(path) or Turn(path)  # one whose compilation failed goes on
+            with progress.waiting_for(self._dispatcher):
+                turn = self._turns.get(path) or Turn(path)  # one whose compilation failed goes on
             data = _read(path)  # somebody else may have compiled it in the meantime
             if data is None:
                 self._turns[path] = turn

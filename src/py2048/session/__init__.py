@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from py2048.session.advice import Hint, Question
+from py2048._jit.progress import Compiling
+from py2048.session.advice import Hint, Question, advise
 from py2048.session.events import (
     Event,
     GameOver,
@@ -20,6 +21,7 @@ from py2048.storage import RecordSummary, SavedGame, ScoreSummary
 
 __all__ = [
     "HINT_PLAYER",
+    "Compiling",
     "Event",
     "GameOver",
     "GameStarted",
@@ -36,5 +38,6 @@ __all__ = [
     "StorageTrouble",
     "Undone",
     "Won",
+    "advise",
     "open_session",
 ]

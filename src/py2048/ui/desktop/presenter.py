@@ -6,6 +6,7 @@ from functools import singledispatchmethod
 from typing import Protocol
 
 from py2048.session import (
+    Compiling,
     GameOver,
     GameStarted,
     Hint,
@@ -62,6 +63,7 @@ class Presenter:
         is_animated: whether tiles slide or jump.
         speed: a key of `PACES`.
         thinking: who is thinking now, if anybody.
+        compiling: how far the compiler is with what that player needs.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class Presenter:
         self.is_animated = is_animated
         self.speed = "normal"
         self.thinking = ""
+        self.compiling: Compiling | None = None
 
     @singledispatchmethod
     def show(self, event: object) -> None:
@@ -132,7 +135,10 @@ class Presenter:
     def show_status(self) -> None:
         """Show the scores and who thinks or plays."""
         game, autoplay = self._session.game, self._autoplay
-        note = f"{self.thinking} is thinking …" if self.thinking else str(autoplay)
+        note = str(autoplay)
+        if self.thinking:
+            doing = f": {self.compiling}" if self.compiling else " is thinking …"
+            note = f"{self.thinking}{doing}"
         self._screen.show_status(
             Status(game.rules.name, game.score, self._session.best, game.ply, note)
         )
