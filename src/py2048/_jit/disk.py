@@ -67,6 +67,7 @@ class DiskCache:
         parts, bitcode = pickle.loads(data)
         result = numba_module(".core.compiler").CompileResult._rebuild(context, *parts)
         _link_later(result.library, bitcode)
+        progress.note_loaded(self._dispatcher)
         return result
 
     def save_overload(self, signature: Any, result: Any) -> None:

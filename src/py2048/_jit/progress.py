@@ -58,14 +58,14 @@ class _Work:
         self._stack: list[Any] = []
         self._weights: dict[int, float] = {}
         self._done: set[int] = set()
-        self._began = self._changed = 0.0
+        self._began = self._changed = self._share = 0.0
 
     def begin(self, kernel: Any) -> None:
         with self._lock:
             now = time.monotonic()
             if not self._stack:
                 if now > self._changed + PAUSE:
-                    self._weights, self._done, self._began = {}, set(), now
+                    self._weights, self._done, self._began, self._share = {}, set(), now, 0.0
                 self._weights |= _weights(kernel)
             self._stack.append(kernel)
             self._changed = now
@@ -79,18 +79,25 @@ class _Work:
                 if is_done:
                     self._done.add(id(kernel))
 
+    def note_loaded(self, kernel: Any) -> None:
+        with self._lock:
+            if self._stack:
+                self._done |= _weights(kernel).keys()
+
     def now(self) -> Compiling | None:
         with self._lock:
             if not self._stack:
                 return None
             total = max(sum(self._weights.values()), LEAST)
-            done = sum(self._weights.get(number, 0.0) for number in self._done)
+            ready = self._done & self._weights.keys()
+            done = sum(self._weights[number] for number in ready)
             # While one kernel is compiled, time passes at the speed that there was so far.
             worked = self._changed - self._began
             speed = done / worked if worked > 0 else 0.0
             rest = self._weights.get(id(self._stack[-1]), 0.0)
             done += min(0.9 * rest, speed * (time.monotonic() - self._changed))
-            return Compiling(len(self._done), len(self._weights), min(done / total, 0.99))
+            self._share = max(self._share, min(done / total, 0.99))
+            return Compiling(len(ready), len(self._weights), self._share)
 
 
 _work = _Work()
@@ -121,6 +128,11 @@ def check(kernel: Any) -> None:
     if getattr(_here, "ready_only", False):
         raise NotReadyError(kernel.__name__)
     _listen()
+
+
+def note_loaded(kernel: Any) -> None:
+    """Note that `kernel` was found in the cache, with all that it calls inside."""
+    _work.note_loaded(kernel)
 
 
 @contextmanager

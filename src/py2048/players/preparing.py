@@ -37,8 +37,8 @@ class Preparation:
         is_over: whether it has ended. A player that fails will say so when it is asked.
     """
 
-    def __init__(self, player: Player, rules: Rules) -> None:
-        self._player, self._rules = player, rules
+    def __init__(self, player: Player, rules: Rules, *, apart: bool) -> None:
+        self._player, self._rules, self._apart = player, rules, apart
         self._reported = Compiling()
         self.is_over = False
         threading.Thread(target=self._run, name="preparation", daemon=True).start()
@@ -50,7 +50,7 @@ class Preparation:
 
     def _run(self) -> None:
         try:
-            if not (cache_directory() and self._compile_apart()):
+            if not (self._apart and cache_directory() and self._compile_apart()):
                 _ask(self._player, self._rules)
         except Exception:  # noqa: BLE001 - who asks the player next hears of it
             pass
@@ -83,12 +83,18 @@ _running: dict[tuple[str, Rules], Preparation] = {}
 _lock = threading.Lock()
 
 
-def prepare(player: Player, rules: Rules) -> Preparation:
-    """Return the preparation of a player for rules: the one that is running, or else a new one."""
+def prepare(player: Player, rules: Rules, *, apart: bool = True) -> Preparation:
+    """Return the preparation of a player for rules: the one that is running, or else a new one.
+
+    Args:
+        player: who is made ready.
+        rules: the rules to be ready for.
+        apart: compile in another process, if there is a cache.
+    """
     with _lock:
         key = player.name, rules
         if key not in _running or _running[key].is_over:
-            _running[key] = Preparation(player, rules)
+            _running[key] = Preparation(player, rules, apart=apart)
         return _running[key]
 
 

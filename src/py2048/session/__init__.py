@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from py2048._jit.progress import Compiling
 from py2048.session.advice import Hint, Question, advise
 from py2048.session.events import (
     Event,
@@ -21,7 +20,6 @@ from py2048.storage import RecordSummary, SavedGame, ScoreSummary
 
 __all__ = [
     "HINT_PLAYER",
-    "Compiling",
     "Event",
     "GameOver",
     "GameStarted",

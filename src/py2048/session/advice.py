@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from py2048._jit.progress import Compiling, NotReadyError, ready_only
 from py2048.engine import Board, Direction
 from py2048.errors import PlayerError
 from py2048.game import Game
 from py2048.players import Player, Unit, unit_of
-from py2048.players.preparing import prepare
-from py2048.players.quick import QuickPlayer
 from py2048.rules import Rules
+
+if TYPE_CHECKING:
+    from py2048._jit.progress import Compiling
 
 PERIOD = 0.5
 """Seconds to wait between two looks at how far the compiler is."""
@@ -99,7 +100,7 @@ class Question:
 
 
 def advise(
-    question: Question, player: Player, *, only_move: bool = False
+    question: Question, player: Player, *, only_move: bool = False, apart: bool = True
 ) -> Iterator[Hint | Compiling]:
     """Yield what `player` would do; while it is being compiled, something better than silence.
 
@@ -112,10 +113,16 @@ def advise(
         question: the position.
         player: who is asked.
         only_move: as `Question.choose`, for autoplay: nobody moves instead of the player.
+        apart: compile in another process, which holds up no screen.
 
     Raises:
         PlayerError: if the player answers with an illegal direction.
     """
+    # With NumPy, these take as long to import as a screen may take to open.
+    from py2048._jit.progress import NotReadyError, ready_only
+    from py2048.players.preparing import prepare
+    from py2048.players.quick import QuickPlayer
+
     ask = question.choose if only_move else question.ask
     try:
         with ready_only():
@@ -123,7 +130,7 @@ def advise(
     except NotReadyError:
         if not only_move:
             yield replace(question.ask(QuickPlayer()), instead_of=player.name)
-        preparation = prepare(player, question.rules)
+        preparation = prepare(player, question.rules, apart=apart)
         while not preparation.is_over:
             yield preparation.progress
         hint = ask(player)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from py2048._jit.progress import Compiling
 from py2048.engine import Board, Direction
 from py2048.errors import StorageError
 from py2048.game import Game, Record
@@ -29,6 +28,7 @@ from py2048.session.play import Play
 from py2048.session.shelf import Shelf
 
 if TYPE_CHECKING:
+    from py2048._jit.progress import Compiling
     from py2048.storage import SavedGame, Store
 
 HINT_PLAYER = "expectimax"

@@ -7,7 +7,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from py2048.session import Compiling, Hint, Session
+    from py2048._jit.progress import Compiling
+    from py2048.session import Hint, Session
     from py2048.ui.thinking import Thinker, Thought
 
 PURPOSE = "autoplay"

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from py2048.session import Compiling, Hint
+    from py2048._jit.progress import Compiling
+    from py2048.session import Hint
 
 
 PERIOD = 0.5

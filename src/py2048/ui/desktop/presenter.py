@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from functools import singledispatchmethod
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from py2048.session import (
-    Compiling,
     GameOver,
     GameStarted,
     Hint,
@@ -23,6 +22,9 @@ from py2048.ui.describe import describe
 from py2048.ui.desktop import motion
 from py2048.ui.desktop.banner import Banner, Choice
 from py2048.ui.desktop.header import Status
+
+if TYPE_CHECKING:
+    from py2048._jit.progress import Compiling
 
 PACES = {"slow": 2.0, "normal": 1.0, "fast": 0.5}
 """How many times longer than in the original an animation takes."""
