@@ -42,9 +42,8 @@ def hint(
     is_points = answer.unit is Unit.POINTS
     for (direction, value), (_, loss) in zip(answer.ranked, answer.losses, strict=True):
         worth = f" {value:13,.1f} points" if is_points else ""
-        print(
-            f"  {direction!s:<5}{worth} {-loss:+12,.1f}" if loss else f"  {direction!s:<5}{worth}"
-        )
+        against = f" {-loss:+12,.1f}" if loss else ""
+        print(f"  {direction!s:<5}{worth}{against}".rstrip())
     return 0
 
 
