@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import pkgutil
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,27 +17,21 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-LAYERS = (
-    "errors",
-    "rules",
-    "engine",
-    "game",
-    "evaluation",
-    "search",
-    "learning",
-    "solving",
-    "players",
-    "review",
-    "envs",
-    "storage",
-    "cluster",
-    "session",
-    "testing",
-)
-"""What programs build on, from the bottom; the screens and courses have pages of their own."""
+WITHOUT_PAGES = {"__main__", "cli", "ui", "server", "courses", "bench", "_jit"}
+"""Layers that programs do not build on: screens, courses and commands have pages of their own."""
 
 DIRECTIVE = ".. automodule:: {}\n   :members:\n   :show-inheritance:\n   :ignore-module-all:"
 """Each object has its place where it is defined, and none where it is only offered again."""
+
+
+def documented_layers() -> list[str]:
+    """Return the layers that have a page, from the bottom, as the import contract orders them."""
+    project = Path(__file__).resolve().parents[2] / "pyproject.toml"
+    settings = tomllib.loads(project.read_text(encoding="utf-8"))
+    rows = settings["tool"]["importlinter"]["contracts"][0]["layers"]
+    names = [name.strip(" ()") for row in reversed(rows) for name in row.split("|")]
+    present = [name for name in names if importlib.util.find_spec(f"py2048.{name}")]
+    return [name for name in present if name not in WITHOUT_PAGES]
 
 
 def public_modules(name: str) -> Iterator[str]:
@@ -55,6 +50,13 @@ def layer_page(layer: str) -> str:
         title = f"# `{name}`" if not parts else f"## `{name}`"
         parts.append(f"{title}\n\n```{{eval-rst}}\n{DIRECTIVE.format(name)}\n```\n")
     return "\n".join(parts)
+
+
+def contents_page(layers: list[str]) -> str:
+    """Return the list of the layers' pages, the bottom layer first."""
+    entries = "\n".join(f"layers/{layer}" for layer in layers)
+    introduction = "Layer by layer, from the bottom; each builds on those above it in this list."
+    return f"# Layers\n\n{introduction}\n\n```{{toctree}}\n:maxdepth: 1\n\n{entries}\n```\n"
 
 
 def facade_page() -> str:
@@ -82,9 +84,9 @@ def write_pages(app: Sphinx) -> None:
     folder = Path(app.srcdir) / "reference" / "generated"
     (folder / "layers").mkdir(parents=True, exist_ok=True)
     pages = {"py2048.md": facade_page()}
-    for layer in LAYERS:
-        if importlib.util.find_spec(f"py2048.{layer}"):
-            pages[f"layers/{layer}.md"] = layer_page(layer)
+    layers = documented_layers()
+    pages |= {f"layers/{layer}.md": layer_page(layer) for layer in layers}
+    pages["layers.md"] = contents_page(layers)
     for old in folder.rglob("*.md"):
         if old.relative_to(folder).as_posix() not in pages:
             old.unlink()
