@@ -39,9 +39,8 @@ lint: $(VENV)/.ready-dev ## formatting and lint rules
 types: $(VENV)/.ready-dev ## mypy --strict
 	$(BIN)/mypy
 
-architecture: $(VENV)/.ready-dev ## the import contracts, and ARCHITECTURE.md's list of modules
+architecture: $(VENV)/.ready-dev ## the import contracts
 	$(BIN)/lint-imports
-	$(BIN)/python scripts/module_map.py --check
 
 docs: $(VENV)/.ready-dev ## build the documentation into docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
@@ -59,10 +58,9 @@ bench: $(VENV)/.ready-dev ## measure
 strength: $(VENV)/.ready-dev ## measure how well the players play; writes docs/strength.md
 	$(BIN)/python benchmarks/strength.py $(ARGS)
 
-format: $(VENV)/.ready-dev ## format the sources, mend what lint can, list the modules
+format: $(VENV)/.ready-dev ## format the sources, mend what lint can
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
-	$(BIN)/python scripts/module_map.py
 
 clean: ## remove what the other targets made, the environment included
 	rm -rf $(VENV) build dist docs/_build docs/reference/generated .pytest_cache .mypy_cache \
