@@ -102,7 +102,9 @@ def test_each_task_has_a_mutant(course):
 @pytest.mark.parametrize("course", COURSES)
 def test_right_solutions_have_full_marks(course, tmp_path):
     """However a right solution is structured, it loses nothing."""
-    paths = sorted(p for p in (HERE / course / "right").iterdir() if p.suffix == ".py" or p.is_dir())
+    paths = sorted(
+        p for p in (HERE / course / "right").iterdir() if p.suffix == ".py" or p.is_dir()
+    )
     assert len(paths) >= 2
     reports = _graded(course, paths, tmp_path)
     assert {report.name: report.lost for report in reports} == {path.stem: () for path in paths}
