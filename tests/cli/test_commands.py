@@ -153,6 +153,20 @@ def test_verify_says_what_it_checked(record: Path, capsys: pytest.CaptureFixture
     assert [r["ok"] for r in json.loads(capsys.readouterr().out)] == [False, True]
 
 
+def test_verify_says_what_the_seed_drew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A start set up by hand is not said to be the seed's, even if every later tile is."""
+    classic, path = get_rules("classic"), tmp_path / "game.2048.json"
+    start = Board.from_rows([[1024, 1024, 0, 0], *[[0] * 4] * 3])
+    for board, drawn in ((None, ""), (start, " after a start set up by hand")):
+        game = Game(classic, seed=7, board=board)
+        game.play(game.legal_directions()[0])
+        game.record().save(path)
+        assert main(["verify", str(path)]) == 0
+        assert capsys.readouterr().out.endswith(f", as drawn by seed 7{drawn}\n")
+        assert main(["verify", str(path), "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)[0]["seeded_start"] is (board is None)
+
+
 def test_a_replay_of_2048verse_is_imported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -290,13 +304,14 @@ def test_lines_play_a_game_through_pipes() -> None:
     assert "New game" in fresh.stdout
 
 
-def test_the_version_and_the_help_are_there() -> None:
+def test_the_version_and_the_help_are_there(capsys: pytest.CaptureFixture[str]) -> None:
     """Every command has a help text."""
     assert re.fullmatch(r"py2048 \d+\.\d+\.\d+\n", run("--version").stdout)
     overview = run("--help").stdout
     for command in ("play", "watch", "hint", "rules", "players", "replay", "verify", "scores"):
         assert command in overview
-        assert len(run(command, "--help").stdout.splitlines()) > 5
+        assert main([command, "--help"]) == 0
+        assert len(capsys.readouterr().out.splitlines()) > 5
 
 
 def test_the_shell_completes_commands_and_values(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -291,6 +291,17 @@ def test_every_kernel_has_a_plain_form() -> None:
     assert all(callable(item.py_func) for item in found.values())
 
 
+def test_kernels_of_others_are_not_warmed_up() -> None:
+    """`warm_up` compiles the package's own kernels, whatever else was declared before."""
+
+    @_jit.kernel("(int64,)")
+    def of_a_user(first, second):  # type: ignore[no-untyped-def]
+        return first + second
+
+    assert of_a_user not in _jit.kernels().values()
+    assert {name.partition(".")[0] for name in _jit.kernels()} == {"py2048"}
+
+
 def test_kernels_built_from_others_have_names_of_their_own() -> None:
     """Kernels of one factory differ in name by what they were built from, at any depth."""
     names = list(_jit.kernels())

@@ -63,7 +63,10 @@ Use = tuple[str, Callable[[], object]]
 IS_PLAIN = os.environ.get("PY2048_JIT") == "0" or os.environ.get("NUMBA_DISABLE_JIT") == "1"
 """Whether kernels run as plain Python in this process."""
 
+PACKAGE = __name__.partition(".")[0]
+
 _registry: dict[str, Any] = {}
+"""The kernels of the package by their full names; those that others declare are their own."""
 
 
 @overload
@@ -120,7 +123,8 @@ def _declare(function: Any, forms: tuple[str | Example, ...], options: Mapping[s
     make_name_unique(function)
     declared = _plain(function) if IS_PLAIN else _compiled(function, options)
     declared.warm_forms = forms
-    _registry[name_of(function)] = declared
+    if function.__module__.startswith(f"{PACKAGE}."):
+        _registry[name_of(function)] = declared
     return declared
 
 
@@ -215,9 +219,7 @@ def kernels() -> dict[str, Any]:
     """Return every kernel of the package by its full name, importing the files that hold them."""
     root = Path(__file__).parents[1]
     for path in sorted(root.rglob("*_kernels.py")):
-        importlib.import_module(
-            ".".join((root.name, *path.relative_to(root).with_suffix("").parts))
-        )
+        importlib.import_module(".".join((PACKAGE, *path.relative_to(root).with_suffix("").parts)))
     return dict(sorted(_registry.items()))
 
 

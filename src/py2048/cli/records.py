@@ -101,13 +101,17 @@ def _verified(file: Path, secret: str | None, commitment: str | None) -> dict[st
         "score": record.score,
         "plies": record.plies,
         "seed": record.seed,
+        "seeded_start": record.has_seeded_start(),
     }
 
 
 def _summary(record: Record, secret: str | None = None) -> str:
-    seed = "" if record.seed is None else f", as drawn by seed {record.seed}"
-    seed += ", as drawn by the secret" if secret else ""
-    return f"verified, {record.rules.name}, score {record.score}, {record.plies} moves{seed}"
+    drawn = ""
+    if record.seed is not None:
+        start = "" if record.has_seeded_start() else " after a start set up by hand"
+        drawn = f", as drawn by seed {record.seed}{start}"
+    drawn += ", as drawn by the secret" if secret else ""
+    return f"verified, {record.rules.name}, score {record.score}, {record.plies} moves{drawn}"
 
 
 def import_replay(
