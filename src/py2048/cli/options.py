@@ -18,7 +18,8 @@ from py2048.rules import Rules, list_rules
 from py2048.rules.text import parse_changes
 
 
-def _rules_names() -> list[str]:
+def rules_names() -> list[str]:
+    """Return the names of the presets, for shells to complete."""
     return [rules.name for rules in list_rules()]
 
 
@@ -29,7 +30,7 @@ RulesOption = Annotated[
         "-r",
         metavar="RULES",
         help="A preset such as classic, or a text such as classic:size=5x5,spawn=2:9+4:1.",
-        autocompletion=_rules_names,
+        autocompletion=rules_names,
     ),
 ]
 SizeOption = Annotated[

@@ -20,12 +20,18 @@ from py2048.cli.options import (
 )
 from py2048.cli.screens import Screen, Wish, open_screen
 from py2048.engine.rng import derive_seed, random_seed
-from py2048.players import make_player
+from py2048.players import list_players, make_player
 
 if TYPE_CHECKING:
     from py2048.session import Event, Session
 
 WATCHED_PLAYER = "expectimax"
+
+
+def _themes() -> list[str]:
+    from py2048.ui.themes import THEMES
+
+    return [theme.name for theme in THEMES]
 
 
 def play(
@@ -34,14 +40,24 @@ def play(
     seed: SeedOption = None,
     player: Annotated[
         str | None,
-        typer.Option("--player", "-p", metavar="PLAYER", help="Let this player play."),
+        typer.Option(
+            "--player",
+            "-p",
+            metavar="PLAYER",
+            help="Let this player play.",
+            autocompletion=list_players,
+        ),
     ] = None,
     ui: Annotated[
         Screen,
-        typer.Option(help="auto opens a window, else the terminal; lines suits screen readers."),
+        typer.Option(
+            help="auto plays moves from a pipe, else opens a window, else the terminal; lines suits "
+            "screen readers; demo shows how it is played."
+        ),
     ] = Screen.AUTO,
     theme: Annotated[
-        str | None, typer.Option(metavar="THEME", help="Colours, such as dark.")
+        str | None,
+        typer.Option(metavar="THEME", help="Colours, such as dark.", autocompletion=_themes),
     ] = None,
     resume: Annotated[
         bool | None,
