@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterable
+from typing import Annotated, Any
 
 import typer
 import typer.core
@@ -25,7 +26,7 @@ class Commands(typer.core.TyperGroup):
             args = args if name in own else ["play", *args]
         return super().parse_args(ctx, args)
 
-    def _check_option(self, ctx, name, own, args):  # type: ignore[no-untyped-def]
+    def _check_option(self, ctx: Any, name: str, own: set[str], args: list[str]) -> None:
         known = own | _names(self.commands["play"].get_params(ctx))
         if name.startswith("--") and name not in known:
             ctx.fail(f"there is no option {name!r}{did_you_mean(name, known)}")
@@ -52,7 +53,7 @@ class Commands(typer.core.TyperGroup):
         return super().resolve_command(ctx, args)
 
 
-def _names(parameters):  # type: ignore[no-untyped-def]
+def _names(parameters: Iterable[Any]) -> set[str]:
     return {name for each in parameters for name in (*each.opts, *each.secondary_opts)}
 
 

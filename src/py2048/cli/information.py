@@ -7,7 +7,14 @@ from typing import Annotated
 
 import typer
 
-from py2048.cli.options import JsonOption, PlayerOption, RulesOption, print_json, rules_for, rules_names
+from py2048.cli.options import (
+    JsonOption,
+    PlayerOption,
+    RulesOption,
+    print_json,
+    rules_for,
+    rules_names,
+)
 from py2048.engine import Board
 from py2048.errors import GameOverError
 from py2048.players import list_players, make_player

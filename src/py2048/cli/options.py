@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -50,10 +51,35 @@ PlayerOption = Annotated[
         autocompletion=list_players,
     ),
 ]
+MAX_WORKERS = 1024
+"""The most threads or processes that a command starts."""
+
 ThreadsOption = Annotated[
-    int | None, typer.Option("--threads", "-j", min=1, help="Threads; by default all cores.")
+    int | None,
+    typer.Option("--threads", "-j", min=1, max=MAX_WORKERS, help="Threads; by default all cores."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+
+
+def finite(number: float | None) -> float | None:
+    """Return a number that an option gives; a range lets ``nan`` through.
+
+    Raises:
+        BadParameter: if it is none, or infinite.
+    """
+    if number is not None and not math.isfinite(number):
+        raise typer.BadParameter(f"{number} is not a finite number")
+    return number
+
+
+MAX_DELAY = 3600.0
+
+DelayOption = Annotated[
+    float,
+    typer.Option(
+        "--delay", min=0, max=MAX_DELAY, callback=finite, help="Seconds between two turns."
+    ),
+]
 
 
 def chosen_rules(rules: str | None, size: str | None) -> Rules:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from py2048.cli.options import (
+    DelayOption,
     JsonOption,
     PlayerOption,
     RulesOption,
@@ -51,8 +52,8 @@ def play(
     ui: Annotated[
         Screen,
         typer.Option(
-            help="auto plays moves from a pipe, else opens a window, else the terminal; lines suits "
-            "screen readers; demo shows how it is played."
+            help="auto plays the moves in a pipe, else opens a window, else the terminal's game; "
+            "lines suits screen readers; demo shows how it is played."
         ),
     ] = Screen.AUTO,
     theme: Annotated[
@@ -93,7 +94,7 @@ def watch(
     moves: Annotated[
         int | None, typer.Option(min=1, help="Stop each game after so many moves.")
     ] = None,
-    delay: Annotated[float, typer.Option(min=0, help="Seconds between moves.")] = 0.0,
+    delay: DelayOption = 0.0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print results only.")] = False,
     json: JsonOption = False,
 ) -> int:

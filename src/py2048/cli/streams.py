@@ -1,4 +1,4 @@
-"""Standard input, output and error made safe: closed ones, poor encodings, what cannot be written."""
+"""Standard input, output and error made safe: closed, in a poor encoding, on a full disk."""
 
 from __future__ import annotations
 
@@ -14,7 +14,16 @@ from typing import TextIO
 PATIENCE = 2.0
 """Seconds in which whoever pipes moves to a game begins to send them."""
 
-ASCII = {"✓": "+", "✗": "x", "±": "+/-", "×": "x", "–": "-", "…": "...", "→": "->", "━": "="}
+ASCII = {
+    "✓": "+",
+    "✗": "x",
+    "±": "+/-",
+    "\N{MULTIPLICATION SIGN}": "x",
+    "\N{EN DASH}": "-",
+    "…": "...",
+    "→": "->",
+    "━": "=",
+}
 ASCII |= dict(zip("·▁▂▃▄▅▆▇█", "._.,-=+*#", strict=True))
 """What stands for the signs of our output where the encoding lacks them."""
 
@@ -60,13 +69,13 @@ def has_moves() -> bool:
     """
     try:
         mode = os.fstat(sys.stdin.fileno()).st_mode
-    except OSError:  # an input that is no file at all, as in a notebook
+    except (OSError, ValueError):  # no file at all, as under pytest
         return False
     if stat.S_ISCHR(mode):
         return False
     if not stat.S_ISREG(mode) and not _speaks():
         return sys.stdout.isatty()
-    return bool(sys.stdin.buffer.peek(1))  # type: ignore[attr-defined]  # a file has a buffered reader
+    return bool(sys.stdin.buffer.peek(1))  # type: ignore[union-attr]  # it is buffered
 
 
 def _speaks() -> bool:

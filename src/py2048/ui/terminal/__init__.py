@@ -40,7 +40,7 @@ def run(
 
 
 def _paint_on_a_terminal() -> None:
-    """Let Textual, which paints on standard error, use standard output if only that is a terminal."""
+    """Let Textual, which paints on standard error, use standard output where only that can be."""
     out, error = sys.__stdout__, sys.__stderr__
     if out is not None and out.isatty() and not (error is not None and error.isatty()):
         sys.__stderr__ = out  # type: ignore[misc]  # the driver looks nowhere else
