@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -28,7 +30,7 @@ MOVES, NULL, CLOSED, SILENT = "moves", "null", "closed", "silent"
 def documented() -> dict[Place, Screen]:
     """The rule as ``docs/reference/command.md`` tells it: yes, no or any in the first columns."""
     text = (ROOT / "docs/reference/command.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| (yes|no|any) \| (yes|no|any) \| (yes|no|any) \| .*\(`(\w+)`\)", text, re.M)
+    rows = re.findall(r"^\|" + r" (yes|no|any) \|" * 3 + r" .*\(`(\w+)`\) \|$", text, re.MULTILINE)
     meanings = {"yes": [True], "no": [False], "any": [True, False]}
     return {
         Place(*place): Screen(name)
@@ -61,10 +63,10 @@ class Started:
         environment |= {"DISPLAY": display} if display else {}
         self._screen, slave = os.openpty() if where == "terminal" else os.pipe()
         inputs = {MOVES: subprocess.PIPE, SILENT: subprocess.PIPE, "terminal": slave}
-        closing = [["<&-"] * (stdin == CLOSED), [">&-", "2>&-"] * (where == "closed")]
+        closing = "<&- " * (stdin == CLOSED) + ">&- 2>&-" * (where == "closed")
         words = words or (sys.executable, "-m", "py2048", "--rules", "5x5")
         self.process = subprocess.Popen(
-            ["sh", "-c", f'exec "$@" {" ".join(sum(closing, []))}', "sh", *words],
+            ["sh", "-c", f'exec "$@" {closing}', "sh", *words],
             stdin=inputs.get(stdin, subprocess.DEVNULL),
             stdout=slave,
             stderr=slave,
@@ -94,7 +96,7 @@ class Started:
         """Wait until a window is there."""
         end = time.monotonic() + PATIENCE
         words = ["xdotool", "search", "--onlyvisible", "--pid", str(self.process.pid), "2048"]
-        while not subprocess.run(words, env=self._display, capture_output=True).stdout:
+        while not subprocess.run(words, env=self._display, capture_output=True, check=False).stdout:
             assert self.process.poll() is None, self.printed
             assert time.monotonic() < end, "no window"
             time.sleep(0.1)
@@ -104,7 +106,8 @@ class Started:
         return self.process.wait(PATIENCE)
 
     def close(self) -> None:
-        self.process.kill()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
         if self.process.stdin:
             self.process.stdin.close()
@@ -173,7 +176,7 @@ def test_with_nothing_a_demonstration_ends_in_ten_seconds(start: Start) -> None:
     watched = shown[2]
     watched.until(b"To play, start py2048")
     assert watched.end() == nobody.end() == 0
-    assert time.monotonic() - began < 10.0 + 20.0  # the other processes of a busy machine
+    assert time.monotonic() - began < 30  # ten, and what a busy machine adds
     assert watched.printed.count(b". Score ") > 5
 
 

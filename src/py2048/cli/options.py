@@ -12,7 +12,7 @@ import typer
 from py2048.engine import Board
 from py2048.engine.rng import parse_seed
 from py2048.errors import RecordError
-from py2048.game import Record
+from py2048.game import Record, record_text
 from py2048.game.verse import from_verse, is_verse
 from py2048.players import list_players
 from py2048.rules import Rules, list_rules
@@ -114,14 +114,9 @@ def load_any_record(path: Path) -> Record:
     Raises:
         RecordError: if the file holds neither.
     """
+    text = record_text.read(path)
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return Record.load(path)  # fails too, and says why
-    if not is_verse(text.lstrip("\ufeff")):
-        return Record.load(path)
-    try:
-        return from_verse(text)
+        return from_verse(text) if is_verse(text.lstrip("\ufeff")) else Record.from_json(text)
     except RecordError as error:
         raise RecordError(f"{path}: {error}") from None
 

@@ -22,6 +22,7 @@ from py2048.cli.options import (
 from py2048.cli.screens import Screen, Wish, open_screen
 from py2048.engine.rng import derive_seed, random_seed
 from py2048.players import list_players, make_player
+from py2048.ui.themes import THEMES, get_theme
 
 if TYPE_CHECKING:
     from py2048.session import Event, Session
@@ -30,8 +31,6 @@ WATCHED_PLAYER = "expectimax"
 
 
 def _themes() -> list[str]:
-    from py2048.ui.themes import THEMES
-
     return [theme.name for theme in THEMES]
 
 
@@ -73,7 +72,9 @@ def play(
 ) -> int:
     """Play. The game is saved after every move."""
     if player is not None:
-        make_player(player)  # refuse an unknown one before the screen opens
+        make_player(player)  # refuse what is unknown before the screen opens
+    if theme is not None:
+        get_theme(theme)
     is_chosen = bool(rules or size or seed)
     wanted, number = chosen_rules(rules, size), chosen_seed(seed)
     goes_on = not is_chosen if resume is None else resume

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from py2048.errors import PlayerError, Py2048Error, did_you_mean
+from py2048.errors import PlayerError, Py2048Error, did_you_mean, shown
 from py2048.players.player import Player
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def make_player(spec: str) -> Player:
             names it and the nearest right one.
     """
     if not isinstance(spec, str):
-        raise PlayerError(f"{spec!r} describes no player: give a text such as 'greedy'")
+        raise PlayerError(f"{shown(spec)} describes no player: give a text such as 'greedy'")
     name, colon, rest = spec.strip().partition(":")
     factory = _factory(name)
     options = _options(name, factory, rest) if colon else {}
@@ -72,7 +72,7 @@ def make_player(spec: str) -> Player:
     except Exception as error:  # a plugin may fail in any way
         raise PlayerError(f"player {spec!r} cannot be made: {_told(error)}") from error
     if not isinstance(player, Player):
-        raise PlayerError(f"player {spec!r} is none: {player!r} lacks name, choose or rate")
+        raise PlayerError(f"player {spec!r} is none: {shown(player)} lacks name, choose or rate")
     return player
 
 
