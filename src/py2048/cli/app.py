@@ -86,6 +86,7 @@ def _common(
 
 app.command()(play.play)
 app.command()(play.watch)
+app.command("desktop-entry")(play.desktop_entry)
 app.command()(information.hint)
 app.command()(information.rules)
 app.command()(information.players)

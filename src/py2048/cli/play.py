@@ -1,4 +1,4 @@
-"""``play`` and ``watch``: a game of one's own, and a computer's."""
+"""``play``, ``watch`` and ``desktop-entry``: your game, a computer's, and an icon to click."""
 
 from __future__ import annotations
 
@@ -118,6 +118,20 @@ def watch(
             _print_result(session)
     if json:
         print_json(results)
+    return 0
+
+
+def desktop_entry(
+    remove: Annotated[bool, typer.Option("--remove", help="Take it out again.")] = False,
+) -> int:
+    """Put the game into the menu of your desktop (Linux, BSD), with its icon."""
+    from py2048.ui.desktop import entry
+
+    done = entry.remove() if remove else entry.install()
+    for file in done:
+        print(f"{'removed' if remove else 'wrote'} {file}")
+    if not done:
+        print("nothing to remove")
     return 0
 
 
