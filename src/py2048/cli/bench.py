@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from py2048.cli.click import UsageError
-from py2048.cli.options import JsonOption, ThreadsOption, finite, print_json
+from py2048.cli.options import JsonOption, ThreadsOption, between, print_json
 from py2048.errors import did_you_mean
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def bench(
     rounds: Annotated[int, typer.Option(min=1, help="Turns of each contestant.")] = 15,
     seconds: Annotated[
         float,
-        typer.Option(min=0.001, callback=finite, help="The length of a turn."),
+        typer.Option(callback=between(0.001, 3600), help="The length of a turn."),
     ] = 0.1,
     threads: ThreadsOption = None,
     known: Annotated[bool, typer.Option("--list", help="List what can be measured.")] = False,

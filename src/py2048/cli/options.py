@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -61,24 +61,20 @@ ThreadsOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 
-def finite(number: float | None) -> float | None:
-    """Return a number that an option gives; a range lets ``nan`` through.
+def between(low: float, high: float) -> Callable[[float | None], float | None]:
+    """Return what refuses numbers outside of a range, ``nan`` too, in words that name them."""
 
-    Raises:
-        BadParameter: if it is none, or infinite.
-    """
-    if number is not None and not math.isfinite(number):
-        raise typer.BadParameter(f"{number} is not a finite number")
-    return number
+    def check(number: float | None) -> float | None:
+        if number is not None and not low <= number <= high:
+            raise typer.BadParameter(f"{number:g} is not a number from {low:g} to {high:g}")
+        return number
 
+    return check
 
-MAX_DELAY = 3600.0
 
 DelayOption = Annotated[
     float,
-    typer.Option(
-        "--delay", min=0, max=MAX_DELAY, callback=finite, help="Seconds between two turns."
-    ),
+    typer.Option("--delay", callback=between(0, 3600), help="Seconds between two turns."),
 ]
 
 

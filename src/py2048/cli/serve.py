@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from py2048.cli.options import finite
+from py2048.cli.options import between
 from py2048.cli.serving import run_server
 
 
@@ -56,19 +56,19 @@ def serve(
     moves_rate: Annotated[
         float,
         typer.Option(
-            min=0.1, callback=finite, help="Moves a second that one player may make for long."
+            callback=between(0.1, 1e9), help="Moves a second that one player may make for long."
         ),
     ] = 30.0,
     address_rate: Annotated[
         float,
         typer.Option(
-            min=0.1, callback=finite, help="Messages a second from one address, a class together."
+            callback=between(0.1, 1e9), help="Messages a second from one address, a class together."
         ),
     ] = 600.0,
     requests_rate: Annotated[
         float,
         typer.Option(
-            min=0.1, callback=finite, help="Requests a second for pages, from one address."
+            callback=between(0.1, 1e9), help="Requests a second for pages, from one address."
         ),
     ] = 30.0,
     sockets: Annotated[

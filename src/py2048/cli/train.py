@@ -13,8 +13,8 @@ from py2048.cli.options import (
     JsonOption,
     RulesOption,
     SeedOption,
+    between,
     chosen_seed,
-    finite,
     print_json,
 )
 from py2048.cli.training_view import watching
@@ -51,8 +51,7 @@ def train(
     minutes: Annotated[
         float | None,
         typer.Option(
-            min=0,
-            callback=finite,
+            callback=between(0, 1e9),
             help="Stop after so many minutes; 10 if nothing else is said.",
         ),
     ] = None,
@@ -149,11 +148,11 @@ def weights(
     ] = None,
     step: Annotated[
         float,
-        typer.Option(callback=finite, help="Points in a step of a packed weight."),
+        typer.Option(callback=between(0, 1e9), help="Points in a step of a packed weight."),
     ] = 16.0,
     prune: Annotated[
         float,
-        typer.Option(callback=finite, help="Leave out weights nearer to 0 than this."),
+        typer.Option(callback=between(0, 1e9), help="Leave out weights nearer to 0 than this."),
     ] = 0.0,
     games: Annotated[int, typer.Option(min=0, help="Measure the strength over so many games.")] = 0,
     seed: SeedOption = None,
