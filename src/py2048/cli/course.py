@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from py2048.cli.options import MAX_WORKERS
 from py2048.courses import COURSES, Course, get_course
 from py2048.errors import CourseError
 
@@ -92,7 +93,10 @@ def check(
         typer.Option("--gradescope", metavar="FILE", help="Write results.json for Gradescope."),
     ] = None,
     jobs: Annotated[
-        int, typer.Option("--jobs", "-j", metavar="N", help="Grade N at a time.")
+        int,
+        typer.Option(
+            "--jobs", "-j", metavar="N", min=1, max=MAX_WORKERS, help="Grade N at a time."
+        ),
     ] = os.cpu_count() or 1,
     resume: Annotated[
         Path | None,

@@ -9,7 +9,14 @@ from typing import Annotated
 
 import typer
 
-from py2048.cli.options import JsonOption, RulesOption, chosen_rules, load_any_record, print_json
+from py2048.cli.options import (
+    DelayOption,
+    JsonOption,
+    RulesOption,
+    chosen_rules,
+    load_any_record,
+    print_json,
+)
 from py2048.errors import RecordError
 from py2048.game import Record
 from py2048.rules import Rules
@@ -26,7 +33,7 @@ def replay(
     end: Annotated[
         int | None, typer.Option("--to", min=0, help="Stop after so many turns.")
     ] = None,
-    delay: Annotated[float, typer.Option(min=0, help="Seconds between turns.")] = 0.0,
+    delay: DelayOption = 0.0,
     boards: Annotated[bool, typer.Option(help="Print the board after each turn.")] = True,
     json: JsonOption = False,
 ) -> int:

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from py2048.cli.options import between
 from py2048.cli.serving import run_server
 
 
@@ -53,13 +54,22 @@ def serve(
         ),
     ] = None,
     moves_rate: Annotated[
-        float, typer.Option(min=0.1, help="Moves a second that one player may make for long.")
+        float,
+        typer.Option(
+            callback=between(0.1, 1e9), help="Moves a second that one player may make for long."
+        ),
     ] = 30.0,
     address_rate: Annotated[
-        float, typer.Option(min=0.1, help="Messages a second from one address, a class together.")
+        float,
+        typer.Option(
+            callback=between(0.1, 1e9), help="Messages a second from one address, a class together."
+        ),
     ] = 600.0,
     requests_rate: Annotated[
-        float, typer.Option(min=0.1, help="Requests a second for pages, from one address.")
+        float,
+        typer.Option(
+            callback=between(0.1, 1e9), help="Requests a second for pages, from one address."
+        ),
     ] = 30.0,
     sockets: Annotated[
         int, typer.Option(min=1, help="Players connected at the same time, in all.")

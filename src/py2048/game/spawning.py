@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from py2048.engine import rng
-from py2048.engine.board import Board, Cell
+from py2048.engine.board import Board, Cell, checked_cell
 from py2048.engine.direction import Direction
-from py2048.rules import EdgeSpawn, Rules, Weights
+from py2048.errors import BoardError, shown
+from py2048.rules import EdgeSpawn, Rules, Weights, is_tile
 
 Draws = Callable[[int], int]
 """Gives the 64-bit draw of a counter: the plies of a game, and `rng.START` and on for its start."""
@@ -71,11 +72,14 @@ def draw_spawn(rules: Rules, afterstate: Board, direction: Direction, word: int)
 
 def spawn_fault(rules: Rules, afterstate: Board, direction: Direction, spawn: Spawn) -> str | None:
     """Return why `spawn` cannot happen on `afterstate` under `rules`, or `None` if it can."""
-    (row, column), (rows, columns) = spawn.cell, afterstate.shape
+    try:
+        (row, column), (rows, columns) = checked_cell(spawn.cell), afterstate.shape
+    except BoardError as error:
+        return str(error)
     if not (0 <= row < rows and 0 <= column < columns):
         return f"cell {spawn.cell} is outside the {rows}x{columns} board"
-    if spawn.tile not in rules.spawn_weights.tiles:
-        return f"a {spawn.tile} never spawns under these rules"
+    if not is_tile(spawn.tile) or spawn.tile not in rules.spawn_weights.tiles:
+        return f"a {shown(spawn.tile)} never spawns under these rules"
     if afterstate[spawn.cell]:
         return f"a tile spawned on cell {spawn.cell}, which is occupied"
     if isinstance(rules.spawn, EdgeSpawn) and spawn.cell != edge_cell(afterstate, direction):
