@@ -22,7 +22,7 @@ TASKS = (
             Check("the right shape, all zeros", cells.CREATED),
             Check("the rows are independent", cells.APART),
         ),
-        mended=mended.CELLS,
+        reference_patches=(mended.CELLS,),
     ),
     Task(
         "2",
@@ -35,7 +35,7 @@ TASKS = (
             Check("getCell reads its cell", cells.got),
             Check("a new grid starts with tiles of 2", run=cells.starts_with_twos),
         ),
-        mended=mended.CREATE,
+        reference_patches=(mended.CREATE,),
     ),
     Task(
         "3",
@@ -52,7 +52,7 @@ TASKS = (
             Check("asking changes nothing", slides.UNCHANGED),
             Check("it looks at the grid itself", slides.OWN_EYES),
         ),
-        mended=mended.CREATE + mended.CELLS + mended.ROW + mended.DIRECTIONS + mended.EMPTIES,
+        reference_patches=(mended.CREATE + mended.CELLS + mended.ROW + mended.DIRECTIONS + mended.EMPTIES,),
     ),
     Task(
         "4",
@@ -67,7 +67,7 @@ TASKS = (
             Check("the given list stays as it was", slides.KEPT),
             Check("merges add to the score", run=slides.scores),
         ),
-        mended=mended.CREATE + mended.CELLS,
+        reference_patches=(mended.CREATE + mended.CELLS,),
     ),
     Task(
         "5",
@@ -82,7 +82,7 @@ TASKS = (
             ),
             Check("each says whether any line changed", slides.flags),
         ),
-        mended=mended.CREATE + mended.CELLS + mended.ROW + mended.EMPTIES,
+        reference_patches=(mended.CREATE + mended.CELLS + mended.ROW + mended.EMPTIES,),
     ),
     Task(
         "6",
@@ -97,7 +97,7 @@ TASKS = (
                 "in play, only a move that changed something brings a tile", run=cells.stays_still
             ),
         ),
-        mended=mended.CREATE + mended.CELLS + mended.ROW + mended.DIRECTIONS + mended.COLLAPSIBLE,
+        reference_patches=(mended.CREATE + mended.CELLS + mended.ROW + mended.DIRECTIONS + mended.COLLAPSIBLE,),
     ),
 )
 

@@ -43,7 +43,7 @@ PROBLEM_2 = Task(
     asked="Return the (row, column) of every empty slot of the grid, row by row.",
     marks=2,
     checks=(Check("all empty slots and no others", numbers.empty_slots),),
-    mended=all_but("empty_slots"),
+    reference_patches=(all_but("empty_slots"),),
 )
 PROBLEM_3 = Task(
     id="3",
@@ -51,7 +51,7 @@ PROBLEM_3 = Task(
     asked="Return one of the empty slots, drawn at random.",
     marks=1,
     checks=(Check("any empty slot, and nothing else", run=numbers.draws_every_slot),),
-    mended=all_but("random_position"),
+    reference_patches=(all_but("random_position"),),
 )
 PROBLEM_4 = Task(
     id="4",
@@ -64,7 +64,7 @@ PROBLEM_4 = Task(
         Check("the grid and the board hold a 2 or a 4", numbers.ADDED_EVERYWHERE),
         Check("keys count up from Tile number 1", run=numbers.counts_its_keys),
     ),
-    mended=all_but("add_random_number"),
+    reference_patches=(all_but("add_random_number"),),
 )
 PROBLEM_5 = Task(
     id="5",
@@ -75,7 +75,7 @@ PROBLEM_5 = Task(
         Check("the key of every tile", lambda: numbers.identifiers(FIGURE_3)),
         Check("None for an empty slot", lambda: numbers.no_identifiers(FIGURE_3)),
     ),
-    mended=all_but("find_identifier"),
+    reference_patches=(all_but("find_identifier"),),
 )
 PROBLEM_6 = Task(
     id="6",
@@ -91,7 +91,7 @@ PROBLEM_6 = Task(
         Check("an empty slot, too, goes where there is room", numbers.EMPTY_SOURCES),
         Check("a sum can be added to again", numbers.MERGED_BEFORE),
     ),
-    mended=all_but("update_grid"),
+    reference_patches=(all_but("update_grid"),),
 )
 PROBLEM_7 = Task(
     id="7",
@@ -123,7 +123,7 @@ PROBLEM_7 = Task(
             weight=2,
         ),
     ),
-    mended=all_but("animate_movement"),
+    reference_patches=(all_but("animate_movement"),),
 )
 PROBLEM_8 = Task(
     id="8",
@@ -135,7 +135,7 @@ PROBLEM_8 = Task(
         Check("to a different number", tiles.TO_ANOTHER, weight=1),
         Check("into an equal number, and then no further", tiles.INTO_AN_EQUAL, weight=2),
     ),
-    mended=all_but("move"),
+    reference_patches=(all_but("move"),),
 )
 PROBLEMS_9_TO_12 = tuple(
     Task(
@@ -145,7 +145,7 @@ PROBLEMS_9_TO_12 = tuple(
         f"each time beginning with the {first} tile.",
         marks=5,
         checks=turns.all_move(direction),
-        mended=all_but(f"move_all_{direction.lower()}"),
+        reference_patches=(all_but(f"move_all_{direction.lower()}"),),
     )
     for number, direction, words, line, first in (
         (9, "DOWN", "down", "column", "lowermost"),
@@ -160,7 +160,7 @@ PROBLEM_13 = Task(
     asked="Move all tiles in the direction of the arrow key that `event.keysym` names.",
     marks=3,
     checks=tuple(turns.by_key(direction) for direction in boards.STEPS),
-    mended=all_but("move_all"),
+    reference_patches=(all_but("move_all"),),
 )
 PROBLEM_14 = Task(
     id="14",
@@ -172,7 +172,7 @@ PROBLEM_14 = Task(
         Check("a merge is a move, too", turns.ADDS_AFTER_MERGES, weight=1),
         Check("no number comes when nothing moves", turns.ADDS_NOTHING, weight=3),
     ),
-    mended=all_but("keyboard_callback"),
+    reference_patches=(all_but("keyboard_callback"),),
 )
 PROBLEM_15 = Task(
     id="15",
@@ -183,7 +183,7 @@ PROBLEM_15 = Task(
         Check("all four keys are bound", turns.BINDS_ALL),
         Check("each key plays a turn", turns.KEYS_PLAY),
     ),
-    mended=all_but("bind"),
+    reference_patches=(all_but("bind"),),
 )
 PROBLEM_16 = Task(
     id="16",
@@ -191,7 +191,7 @@ PROBLEM_16 = Task(
     asked="Unbind every key of `controls`, with map.",
     marks=6,
     checks=(Check("no key is bound any more", turns.UNBINDS_ALL),),
-    mended=all_but("unbind"),
+    reference_patches=(all_but("unbind"),),
 )
 PROBLEM_17 = Task(
     id="17",
@@ -202,7 +202,7 @@ PROBLEM_17 = Task(
         Check("two numbers stand on the board", run=turns.starts_with_two),
         Check("the arrow keys are bound", run=turns.starts_with_keys),
     ),
-    mended=all_but(),
+    reference_patches=(all_but(),),
 )
 PROBLEM_18 = Task(
     id="18",
@@ -218,7 +218,7 @@ PROBLEM_18 = Task(
         Check("the score grows by the sum", tiles.MERGED_SCORE),
         Check("the window shows the score", tiles.MERGED_SCORE_SEEN),
     ),
-    mended=all_but("merge"),
+    reference_patches=(all_but("merge"),),
 )
 PROBLEM_19 = Task(
     id="19",
@@ -229,7 +229,7 @@ PROBLEM_19 = Task(
         Check("the tile merges when it has arrived", tiles.MERGES_AT_THE_END),
         Check("False tells of the merge", tiles.TELLS_OF_THE_MERGE),
     ),
-    mended=all_but("animate_movement"),
+    reference_patches=(all_but("animate_movement"),),
 )
 PROBLEM_20 = Task(
     id="20",
@@ -244,7 +244,7 @@ PROBLEM_20 = Task(
         Check("goes on while a slot is empty", turns.GOES_ON, weight=2),
         Check("goes on while two neighbours are equal", turns.GOES_ON_FULL, weight=2),
     ),
-    mended=all_but("is_game_over"),
+    reference_patches=(all_but("is_game_over"),),
 )
 PROBLEM_21 = Task(
     id="21",
@@ -256,7 +256,7 @@ PROBLEM_21 = Task(
         Check("dead when the game is won", turns.DEAD_WHEN_WON),
         Check("dead when the new number ends the game", turns.DEAD_WHEN_LOST),
     ),
-    mended=all_but("keyboard_callback"),
+    reference_patches=(all_but("keyboard_callback"),),
 )
 
 GRADING = Grading(

@@ -32,7 +32,7 @@ START = Task(
         Check("a board of N by N with one number", tuple(boards.fresh_boards())),
         Check("set_board clears the board", (boards.FULL_BOARD_CLEARED,)),
     ),
-    mended=mended("number"),
+    reference_patches=(mended("number"),),
 )
 NUMBER = Task(
     id="2",
@@ -45,7 +45,7 @@ NUMBER = Task(
         Check("2 or 4, equally often", run=boards.adds_2_or_4),
         Check("a full board stays as it is", boards.FULL_STAYS),
     ),
-    mended=mended("start", "board"),
+    reference_patches=(mended("start", "board"),),
 )
 
 
@@ -61,7 +61,7 @@ def _stack(number: str, title: str, moves: str) -> Task:
             Check(f"everything goes {word}", boards.stacked(move))
             for move, word in zip(moves, words, strict=True)
         ),
-        mended=mended("start", "board", "number"),
+        reference_patches=(mended("start", "board", "number"),),
     )
 
 
@@ -76,7 +76,7 @@ ADDING = Task(
         Check("one number after a move", run=boards.adds_after_each_move),
         Check("none after a move that moved nothing", run=boards.adds_nothing_else),
     ),
-    mended=mended("start", "board", "number"),
+    reference_patches=(mended("start", "board", "number"),),
 )
 SCORE = Task(
     id="6",
@@ -101,7 +101,7 @@ SCORE = Task(
             tuple(example for move in boards.DIRECTIONS for example in boards.scored(move)),
         ),
     ),
-    mended=mended("start", "board", "number", "stack"),
+    reference_patches=(mended("start", "board", "number", "stack"),),
 )
 END = Task(
     id="7",
@@ -118,7 +118,7 @@ END = Task(
         Check("play goes on after a win", boards.PLAYS_ON),
         Check("announced, the win once", run=boards.announces),
     ),
-    mended=mended("start", "board", "number", "stack", "score"),
+    reference_patches=(mended("start", "board", "number", "stack", "score"),),
 )
 ARROWS = Task(
     id="8",
@@ -135,7 +135,7 @@ ARROWS = Task(
         ),
         Check("score and board are written", run=boards.writes_score_and_board),
     ),
-    mended=mended("start", "board", "number", "stack", "score", "move"),
+    reference_patches=(mended("start", "board", "number", "stack", "score", "move"),),
 )
 WINDOW = Task(
     id="9",
@@ -149,7 +149,7 @@ WINDOW = Task(
         Check("colours for all numbers", run=window.has_every_colour),
         Check("any N", run=window.fits_any_size, seconds=5),
     ),
-    mended=mended(*PARTS),
+    reference_patches=(mended(*PARTS),),
 )
 CONTROL = Task(
     id="10",
@@ -163,7 +163,7 @@ CONTROL = Task(
         Check("the button begins anew", run=window.begins_anew),
         Check("a win is shown", run=window.shows_the_win),
     ),
-    mended=mended(*PARTS),
+    reference_patches=(mended(*PARTS),),
 )
 
 GRADING = Grading(

@@ -290,5 +290,5 @@ TASK = Task(
             run=_knows_coordinates_by_their_operations,
         ),
     ),
-    mended=COORDINATE,
+    reference_patches=(COORDINATE,),
 )

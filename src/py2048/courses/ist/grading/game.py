@@ -279,5 +279,5 @@ GAME = Task(
         Check("the game ends when no move is left and shows the final board", run=_ends),
         Check("the game uses both types through their operations", run=_keeps_to_the_operations),
     ),
-    mended=COORDINATE + BOARD + REQUEST_MOVE,
+    reference_patches=(COORDINATE + BOARD + REQUEST_MOVE,),
 )
