@@ -110,7 +110,11 @@ def _own_cause(failure: Mismatch, patched: list[Mismatch]) -> Mismatch:
     task's. Where both show the same, the student's can be typed as it stands.
     """
     own = next((other for other in patched if not isinstance(other, PatchFailed)), failure)
-    if (own.example, own.expected, own.actual) == (failure.example, failure.expected, failure.actual):
+    if (own.example, own.expected, own.actual) == (
+        failure.example,
+        failure.expected,
+        failure.actual,
+    ):
         return failure
     return Mismatch(f"{PATCHED}\n{own.example}", own.expected, own.actual)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from py2048.errors import CourseError
@@ -16,8 +17,11 @@ LARGEST = 200_000  # characters that are converted
 MOST_LINES = 4  # named for each sign
 
 _STRINGS = re.compile(
-    r"'''(?:\\.|[^\\])*?'''" r'|"""(?:\\.|[^\\])*?"""'
-    r"|'(?:\\.|[^'\\\n])*'" r'|"(?:\\.|[^"\\\n])*"' r"|#[^\n]*",
+    r"'''(?:\\.|[^\\])*?'''"
+    r'|"""(?:\\.|[^\\])*?"""'
+    r"|'(?:\\.|[^'\\\n])*'"
+    r'|"(?:\\.|[^"\\\n])*"'
+    r"|#[^\n]*",
     re.DOTALL,
 )
 _SIGNS = {
@@ -52,8 +56,7 @@ def signs(text: str) -> list[str]:
 def mixes_tabs(text: str) -> bool:
     """Whether lines are indented with tabs and blanks in a way that Python 3 refuses."""
     indents = [re.match(r"[ \t]*", line)[0] for line in text.split("\n") if line.strip()]  # type: ignore[index]
-    pairs = zip(indents, indents[1:], strict=False)
-    return any(not one.startswith(two) and not two.startswith(one) for one, two in pairs)
+    return any(not a.startswith(b) and not b.startswith(a) for a, b in pairwise(indents))
 
 
 def _blank(match: re.Match[str]) -> str:

@@ -1,9 +1,10 @@
 """Finding the submissions in what a teacher has: a file, a folder, a ZIP, a class of them.
 
 The rules, tried in this order on a folder: a folder that holds the course's program, or one
-program under another name and files that go with it, is one submission; otherwise each folder, Python file and ZIP in it is one (a folder that holds
-several of those is looked into in the same way). Files that Canvas has put in front of each
-other's names belong together. Names are kept as the download gave them.
+program under another name and files that go with it, is one submission; otherwise each folder,
+Python file and ZIP in it is one (a folder that holds several of those is looked into in the same
+way). Files that Canvas has put in front of each other's names belong together. Names are kept as
+the download gave them.
 """
 
 from __future__ import annotations

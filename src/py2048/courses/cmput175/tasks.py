@@ -52,7 +52,9 @@ TASKS = (
             Check("asking changes nothing", slides.UNCHANGED),
             Check("it looks at the grid itself", slides.OWN_EYES),
         ),
-        reference_patches=(mended.CREATE + mended.CELLS + mended.ROW + mended.DIRECTIONS + mended.EMPTIES,),
+        reference_patches=(
+            mended.CREATE + mended.CELLS + mended.ROW + mended.DIRECTIONS + mended.EMPTIES,
+        ),
     ),
     Task(
         "4",
@@ -97,7 +99,9 @@ TASKS = (
                 "in play, only a move that changed something brings a tile", run=cells.stays_still
             ),
         ),
-        reference_patches=(mended.CREATE + mended.CELLS + mended.ROW + mended.DIRECTIONS + mended.COLLAPSIBLE,),
+        reference_patches=(
+            mended.CREATE + mended.CELLS + mended.ROW + mended.DIRECTIONS + mended.COLLAPSIBLE,
+        ),
     ),
 )
 
