@@ -49,7 +49,7 @@ class Example:
     is an expression, is compared with `expected`. `prints` is the exact text that `code` has to
     print (``None``: not looked at). `then` maps expressions, evaluated afterwards, to their
     values. `typed` are the lines that `input()` reads. `draws` are the numbers in [0, 1) that
-    the random module uses before it goes on from `seed`.
+    the random module uses before it goes on from `seed`. Examples of lower `rank` are tried first.
     """
 
     code: str
@@ -60,20 +60,21 @@ class Example:
     typed: Sequence[str] = ()
     draws: Sequence[float] = ()
     seed: int = 0
+    rank: int = 0
 
     @property
-    def size(self) -> tuple[int, int]:
-        """How big the example is: what a student reads first should be short."""
+    def size(self) -> tuple[int, int, int]:
+        """How big the example is: what a student reads first should be telling and short."""
         text = self.given + self.code + "".join(self.typed)
-        return text.count("\n"), len(text)
+        return self.rank, text.count("\n"), len(text)
 
 
 @dataclass(frozen=True)
 class Check:
     """One thing that a task asks for: examples, or a function that talks to the submission.
 
-    All examples have to hold. They are tried from the smallest up, so the one reported is the
-    smallest that fails. `seconds` limits each call. A check of `weight` 0 costs no marks: it is
+    All examples have to hold. They are tried by rank and from the smallest up, so the one
+    reported is the smallest that fails. `seconds` limits each call. A check of `weight` 0 costs no marks: it is
     a remark for the student. `reference_patches` stand in for those of its task.
     """
 

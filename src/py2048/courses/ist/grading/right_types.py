@@ -233,6 +233,8 @@ def _created(module):
     def apart(b):
         if type(b) is list:
             return [apart(part) for part in b]
+        if hasattr(b, "__dict__"):
+            vars(b).update(apart(vars(b)))
         return {key: apart(part) for key, part in b.items()} if type(b) is dict else b
 
     def create_board(*ignored):
