@@ -12,7 +12,7 @@ from comp1127_stand_ins import NotedBoard, NotedFrame, fresh
 
 from py2048.courses.comp1127 import gui
 from py2048.courses.comp1127.grading import gui as checker_gui
-from py2048.courses.comp1127.grading import mended
+from py2048.courses.comp1127.grading import reference_patches
 from py2048.courses.comp1127.tasks import GRADING
 
 DOCUMENT_MARKS = [1, 2, 1, 3, 2, 7, 12, 6, 5, 5, 5, 5, 3, 7, 6, 6, 2, 9, 5, 10, 4]
@@ -75,7 +75,7 @@ def test_the_mended_functions_work_in_any_module() -> None:
     """They find the document's names in the module, whatever else the module is called upon."""
     module = ModuleType("main")
     module.grid = [[2, 2, 4, 8], [0] * 4, [0] * 4, [0] * 4]  # type: ignore[attr-defined]
-    exec(mended.all_but(), {"main": module, "gui": gui})
+    exec(reference_patches.all_but(), {"main": module, "gui": gui})
     board = NotedBoard()
     for column, value in enumerate((2, 2, 4, 8)):
         gui.put(board, f"tile {column}", gui.find_number(value), 0, column)  # type: ignore[arg-type]
@@ -90,7 +90,7 @@ def test_what_is_asked_for_is_not_mended() -> None:
     module = ModuleType("main")
     own = {name: object() for name in ("move", "merge", "bind")}
     vars(module).update(own, grid=[], table=dict(own))
-    exec(mended.all_but("merge"), {"main": module, "gui": gui})
+    exec(reference_patches.all_but("merge"), {"main": module, "gui": gui})
     assert module.merge is own["merge"]
     assert module.move is not own["move"]
     assert module.table["move"] is module.move

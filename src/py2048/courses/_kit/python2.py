@@ -66,6 +66,7 @@ def _blank(match: re.Match[str]) -> str:
 
 def places(lines: list[int]) -> str:
     """Some line numbers in words, the first few of them."""
+    lines = sorted(set(lines))
     named = ", ".join(map(str, lines[:MOST_LINES]))
     more = " and more" if len(lines) > MOST_LINES else ""
     return f"line{'s' if len(lines) > 1 else ''} {named}{more}"

@@ -74,8 +74,8 @@ class Check:
     """One thing that a task asks for: examples, or a function that talks to the submission.
 
     All examples have to hold. They are tried by rank and from the smallest up, so the one
-    reported is the smallest that fails. `seconds` limits each call. A check of `weight` 0 costs no marks: it is
-    a remark for the student. `reference_patches` stand in for those of its task.
+    reported is the smallest that fails. `seconds` limits each call. `reference_patches` stand in
+    for those of its task. A check of `weight` 0 costs no marks: it is a remark for the student.
     """
 
     title: str

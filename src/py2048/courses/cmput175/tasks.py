@@ -86,6 +86,7 @@ TASKS = (
                 Check(
                     f"collapse{direction.name.capitalize()}",
                     slides.slides(direction),
+                    weight=2,
                     reference_patches=all_but(f"collapse{direction.name.capitalize()}"),
                 )
                 for direction in Direction

@@ -6,11 +6,13 @@ from pathlib import Path
 
 from py2048.courses._kit import Check, Example, Grading, Task
 from py2048.courses.comp1127.grading import boards, numbers, tiles, turns
-from py2048.courses.comp1127.grading.mended import DOCUMENT_NAMES, all_but
+from py2048.courses.comp1127.grading.reference_patches import DOCUMENT_NAMES, all_but
 
 FIGURE_3: boards.Rows = [[0, 4, 0, 2], [2, 0, 0, 8], [0, 0, 16, 0], [32, 4, 0, 64]]
 
-# The other names that the document's examples use, and what the checker's examples use.
+# The other names that the document's examples use, and what the checker's examples use. What
+# an example has put in place of gui's functions is put back; a program that has taken them by
+# ``from gui import *`` finds them in gui when it runs.
 PRELUDE = """
 import gui
 from types import SimpleNamespace
@@ -18,6 +20,13 @@ UP, DOWN, RIGHT, LEFT = 1, 2, 3, 4
 main.transition_value = 20
 if hasattr(main, 'gui'):
     main.gui = gui
+_given = vars(gui).setdefault('_given', {name: vars(gui)[name] for name in gui.__all__})
+vars(gui).update(_given)
+for _name, _function in _given.items():
+    if vars(main).get(_name) is _function:
+        setattr(main, _name, lambda *parts, _name=_name: getattr(gui, _name)(*parts))
+for _name in ('bind', 'unbind') if gui.opened() else ():
+    vars(gui.opened()[0]).pop(_name, None)
 if hasattr(main, 'random_slot') and not hasattr(main, 'random_position'):
     random_position = main.random_position = main.random_slot
 if hasattr(main, 'find_key') and not hasattr(main, 'find_identifier'):
@@ -62,7 +71,7 @@ PROBLEM_4 = Task(
     checks=(
         Check("returns the slot", numbers.ADDED_SLOT),
         Check("the grid and the board hold a 2 or a 4", numbers.ADDED_EVERYWHERE),
-        Check("keys count up from Tile number 1", run=numbers.counts_its_keys),
+        Check("each number has a key of its own, a text", run=numbers.counts_its_keys),
     ),
     reference_patches=(all_but("add_random_number"),),
 )
@@ -238,8 +247,8 @@ PROBLEM_20 = Task(
     "return True; return False while it goes on.",
     marks=10,
     checks=(
-        Check("won", turns.WON, weight=2),
-        Check("won with the last move", turns.WON_AT_LAST, weight=1),
+        Check("won when no move is left", turns.WON_AT_LAST, weight=2),
+        Check("never lost with 2048 on the board", turns.WON, weight=1),
         Check("lost", turns.LOST, weight=3),
         Check("goes on while a slot is empty", turns.GOES_ON, weight=2),
         Check("goes on while two neighbours are equal", turns.GOES_ON_FULL, weight=2),
@@ -267,6 +276,8 @@ GRADING = Grading(
     given_files=(Path(__file__).parent / "grading" / "gui.py",),
     gui=True,
     prelude=PRELUDE,
+    opening="import {module} as main, gui; from {module} import *; "
+    "from types import SimpleNamespace",
     tasks=(
         PROBLEM_1,
         PROBLEM_2,
