@@ -126,8 +126,11 @@ def check(
     if jobs < 1:
         raise CourseError(f"--jobs is {jobs}: give at least 1")
     grading, run, around = _prepared(course, protection, real_window=real_window)
+    from py2048.courses._kit import python2
     from py2048.courses._kit.submissions import collect
 
+    if from_python2:
+        python2.check_installed()
     for target in (csv, gradescope):
         _check_writable(target)
     with tempfile.TemporaryDirectory(prefix="py2048-check-") as scratch:

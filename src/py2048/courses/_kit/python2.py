@@ -79,6 +79,7 @@ def convert(text: str) -> str:
     program has numbers with a point. Raises `ValueError` for what is no program of Python 2 either,
     `CourseError` where fissix is not installed.
     """
+    check_installed()
     if len(text) > LARGEST:
         raise ValueError(f"it is too long to be converted: {len(text)} characters")
     text = "\n".join(map(_without_tabs, text.split("\n"))).rstrip() + "\n"
@@ -86,8 +87,6 @@ def convert(text: str) -> str:
     for options in ({}, {"print_function": True}):
         try:
             return _converted(text, options)
-        except CourseError:
-            raise
         except Exception as failure:  # noqa: BLE001 - the parser fails in many ways on odd texts
             error = failure
     raise ValueError(f"it cannot be read as Python 2 either: {error}") from None
@@ -99,14 +98,20 @@ def _without_tabs(line: str) -> str:
     return line[: len(line) - len(code)].expandtabs(8) + code
 
 
-def _converted(text: str, options: dict[str, bool]) -> str:
+def check_installed() -> None:
+    """Raise `CourseError` where fissix is missing."""
     try:
-        from fissix.pgen2 import token
-        from fissix.refactor import RefactoringTool, get_fixers_from_package
+        import fissix.refactor  # noqa: F401 - only whether it is there
     except ImportError:
         raise CourseError(
             "--from-python2 needs fissix: install it with pip install 'py2048[python2]'"
         ) from None
+
+
+def _converted(text: str, options: dict[str, bool]) -> str:
+    from fissix.pgen2 import token
+    from fissix.refactor import RefactoringTool, get_fixers_from_package
+
     tool = RefactoringTool(get_fixers_from_package("fissix.fixes"), options)
     tree: Any = tool.refactor_string(text, "the program")
     leaves = list(tree.leaves())
