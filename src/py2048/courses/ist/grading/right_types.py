@@ -257,13 +257,13 @@ def board_patches(*about: str) -> tuple[str, ...]:
     How a board is represented is the submission's own affair, so its operations are put right
     by means of its other operations.
     """
-    names = ("board_fill_position", "board_update_score", "board_reduce")
-    steady = _STEADY.format(names=[name for name in names if name not in about])
+    modifiers = {"board_fill_position", "board_update_score", "board_reduce"} - {*about}
+    accessors = {"board_position", "board_score"} - {*about}
+    steady = _STEADY.format(names=sorted(modifiers))
     if "create_board" not in about:
         steady = _CREATED + steady
     scored = "" if "board_update_score" in about else _SCORED
-    names = ("board_position", "board_score")
-    read = _READ.format(names=[name for name in names if name not in about])
+    read = _READ.format(names=sorted(accessors))
     return (COORDINATE, steady, steady + scored, read, COORDINATE + steady + scored + read)
 
 

@@ -42,11 +42,12 @@ class Words:
     def check(self, check: Check) -> Check:
         """A check in this language; a function that runs it is told the words."""
         patches = check.reference_patches
+        run: Any = check.run  # ist's functions take the words beside the session
         return replace(
             check,
             title=self(check.title),
             examples=[self.example(example) for example in check.listed()],
-            run=check.run and partial(check.run, words=self),
+            run=run and partial(run, words=self),
             reference_patches=patches and tuple(map(self, patches)),
         )
 
