@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from py2048.courses._kit import Example, Raised, Session
-from py2048.courses.cmput175.grading.grids import Rows, grid_of
+from py2048.courses.cmput175.grading.grids import Rows, grid_of, tiles_of
 
 EMPTY: Rows = [[0] * 4 for _ in range(4)]
 FULL: Rows = [[2, 4, 8, 16], [4, 8, 16, 32], [8, 16, 32, 64], [16, 32, 64, 128]]
@@ -30,7 +30,8 @@ def put(cell: int, val: int, rows: Rows) -> Example:
     columns = len(rows[0])
     after = [list(row) for row in rows]
     after[cell // columns][cell % columns] = val
-    return Example(f"grid.setCell({cell}, {val})\ngrid._grid", after, given=grid_of(rows))
+    code = f"grid.setCell({cell}, {val})\ngrid._grid"
+    return Example(code, after, given=grid_of(rows), rank=tiles_of(rows))
 
 
 def got(rows: Rows) -> Iterator[Example]:
