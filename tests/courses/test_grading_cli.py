@@ -67,7 +67,7 @@ def test_check_shows_a_class_as_a_gradebook(capsys, toy, students):
     assert status == 0
     assert "ann  9 / 9" in out
     assert "bob  6 / 9  marks lost in 1" in out
-    assert "cy  0 / 9  not graded: app.py, line 1: SyntaxError" in " ".join(out.split("\n"))
+    assert "cy  0 / 9  not graded: cy.py, line 1: SyntaxError" in " ".join(out.split("\n"))
     assert "Gradebook" in out
 
 

@@ -261,3 +261,20 @@ def test_other_files_of_a_submission_can_be_imported_and_read(tmp_path):
     helper = ADD + "\nassert open('data/x.txt').read() == 'x'\n"
     folder = _laid_out(tmp_path / "ann", {"app.py": source, "helper.py": helper, "data/x.txt": "x"})
     assert grade_path(folder).lost == ()
+
+
+def test_a_renamed_program_and_its_tests_are_one_student(tmp_path):
+    """So are a program and a file that it imports; programs side by side are a class."""
+    folder = tmp_path / "ann"
+    folder.mkdir()
+    (folder / "project1.py").write_text(
+        "from helpers import total\ndef add(a, b):\n    return a + b\n"
+    )
+    (folder / "helpers.py").write_text("def total(numbers):\n    return sum(numbers)\n")
+    (folder / "test_it.py").write_text("print('no')\n")
+    (submission,) = collect([folder], TOY, tmp_path / "scratch")
+    assert submission.name == "ann"
+    assert [path.name for path in submission.files] == ["helpers.py", "project1.py", "test_it.py"]
+    (folder / "bob.py").write_text("x = 1\n")
+    names = [submission.name for submission in collect([folder], TOY, tmp_path / "more")]
+    assert names == ["bob", "helpers", "project1", "test_it"]

@@ -55,7 +55,7 @@ TOY = Grading(
                     ),
                 ),
             ),
-            mended="app.add = lambda a, b: a + b",
+            reference_patches=("app.add = lambda a, b: a + b",),
         ),
     ),
 )

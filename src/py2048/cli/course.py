@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -111,6 +112,10 @@ def check(
         bool,
         typer.Option("--real-window", help="Grade windows on this display, not on a stand-in."),
     ] = False,
+    from_python2: Annotated[
+        bool,
+        typer.Option("--from-python2", help="Convert programs written for Python 2 first."),
+    ] = False,
     protection: Annotated[
         str | None,
         typer.Option(
@@ -125,12 +130,18 @@ def check(
     if jobs < 1:
         raise CourseError(f"--jobs is {jobs}: give at least 1")
     grading, run, around = _prepared(course, protection, real_window=real_window)
+    from py2048.courses._kit import python2
     from py2048.courses._kit.submissions import collect
 
+    if from_python2:
+        python2.check_installed()
     for target in (csv, gradescope):
         _check_writable(target)
     with tempfile.TemporaryDirectory(prefix="py2048-check-") as scratch:
-        submissions = collect(paths, grading, Path(scratch))
+        submissions = [
+            replace(submission, from_python2=from_python2)
+            for submission in collect(paths, grading, Path(scratch))
+        ]
         if gradescope and len(submissions) > 1:
             raise CourseError(
                 f"--gradescope writes the results of one submission, and here are "

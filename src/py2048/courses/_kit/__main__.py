@@ -22,7 +22,7 @@ def lines(report: Report) -> list[str]:
         out.append(f"  {task.id} {task.title}: {number(task.earned)}/{number(task.marks)}")
         for check in task.checks:
             if check.carried:
-                out.append(f"    + {check.title} (with earlier tasks put right)")
+                out.append(f"    + {check.title} (with other tasks put right)")
             if not check.passed:
                 example = "\n        ".join(check.example.split("\n"))
                 out.append(f"    - {check.title}\n        {example}")

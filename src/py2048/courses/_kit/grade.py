@@ -14,12 +14,13 @@ from py2048.courses._kit.process import Died
 from py2048.courses._kit.results import CheckResult, Report, TaskResult
 from py2048.courses._kit.runner import Surroundings
 from py2048.courses._kit.session import Session, find_way
-from py2048.courses._kit.sources import Unreadable, digest_of, prepare
+from py2048.courses._kit.sources import Unreadable, Workspace, digest_of, prepare
 from py2048.courses._kit.submissions import Submission
-from py2048.courses._kit.tasks import Check, Grading, Mismatch, Task
+from py2048.courses._kit.tasks import Check, Grading, Mismatch, PatchFailed, Task
 
 # What a check's own code may stumble over when a submission answers with the wrong kind of value.
 ODD_ANSWERS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
+PATCHED = "# with right versions of what other tasks ask for"
 
 
 def grade(submission: Submission, grading: Grading, around: Surroundings) -> Report:
@@ -28,13 +29,20 @@ def grade(submission: Submission, grading: Grading, around: Surroundings) -> Rep
     notes: list[str] = []
     problem = submission.problem
     tasks: tuple[TaskResult, ...] = ()
+    opening = ""
     with tempfile.TemporaryDirectory(prefix="py2048-grade-", ignore_cleanup_errors=True) as place:
         folder = Path(place) / "submission"
         folder.mkdir()
         try:
             if not problem:
-                work = prepare(list(submission.files), submission.root, grading, folder)
-                notes = work.notes
+                work = prepare(
+                    list(submission.files),
+                    grading,
+                    folder,
+                    from_python2=submission.from_python2,
+                )
+                grading, notes = work.grading, work.notes
+                opening = opening_of(work)
                 with Session(grading, work, around) as session:
                     find_way(session)
                     tasks = tuple(grade_task(task, session) for task in grading.tasks)
@@ -47,9 +55,19 @@ def grade(submission: Submission, grading: Grading, around: Surroundings) -> Rep
         files=tuple(str(path.relative_to(submission.root)) for path in submission.files),
         notes=tuple(notes),
         problem=problem,
+        opening=opening,
         seconds=round(time.monotonic() - began, 2),
         key=key_of(submission, grading),
     )
+
+
+def opening_of(work: Workspace) -> str:
+    """What a student types before an example."""
+    module = Path(work.file).stem
+    if module.isidentifier():
+        return work.grading.opening.format(module=module)
+    typed = work.grading.opening.format(module=work.grading.module)
+    return f"{typed} (once {work.file} is saved as {work.grading.module}.py)"
 
 
 def _nothing(task: Task) -> TaskResult:
@@ -58,18 +76,23 @@ def _nothing(task: Task) -> TaskResult:
 
 def grade_task(task: Task, session: Session) -> TaskResult:
     """Try the checks of one task."""
-    found = tuple(_result(check, session, task.mended) for check in task.checks)
+    found = tuple(_result(check, session, task) for check in task.checks)
     earned = task.earned([result.passed for result in found])
     return TaskResult(task.id, task.title, task.asked, Fraction(task.marks), earned, found)
 
 
-def _result(check: Check, session: Session, mended: str) -> CheckResult:
-    """Try a check as handed in, and once more with earlier tasks put right if it fails."""
+def _result(check: Check, session: Session, task: Task) -> CheckResult:
+    """Try a check as handed in, and again with what other tasks ask for put right if it fails."""
     failure = attempt(check, session)
     if failure is None:
         return CheckResult(check.title, check.weight, passed=True)
-    if mended and attempt(check, session, mended) is None:
-        return CheckResult(check.title, check.weight, passed=True, carried=True)
+    patched: list[Mismatch] = []
+    for patch in task.patches_of(check):
+        other = attempt(check, session, patch)
+        if other is None:
+            return CheckResult(check.title, check.weight, passed=True, carried=True)
+        patched.append(other)
+    failure = _own_cause(failure, patched)
     return CheckResult(
         check.title,
         check.weight,
@@ -80,9 +103,25 @@ def _result(check: Check, session: Session, mended: str) -> CheckResult:
     )
 
 
-def attempt(check: Check, session: Session, mended: str = "") -> Mismatch | None:
+def _own_cause(failure: Mismatch, patched: list[Mismatch]) -> Mismatch:
+    """What to show of a check that fails with the student's functions and among right ones.
+
+    Among right functions the cause is the check's own; with the student's it may be another
+    task's. Where both show the same, the student's can be typed as it stands.
+    """
+    own = next((other for other in patched if not isinstance(other, PatchFailed)), failure)
+    if (own.example, own.expected, own.actual) == (
+        failure.example,
+        failure.expected,
+        failure.actual,
+    ):
+        return failure
+    return Mismatch(f"{PATCHED}\n{own.example}", own.expected, own.actual)
+
+
+def attempt(check: Check, session: Session, patch: str = "") -> Mismatch | None:
     """Try one check: None if it holds, else what shows that it does not."""
-    session.start_check(check.seconds, mended)
+    session.start_check(check.seconds, patch)
     try:
         if check.run is not None:
             session.begin()
@@ -115,6 +154,7 @@ def key_of(submission: Submission, grading: Grading) -> str:
     parts = (
         submission.name,
         submission.problem,
+        str(submission.from_python2),
         digest_of(list(submission.files), submission.root),
         grading.course,
         grader_version(grading),

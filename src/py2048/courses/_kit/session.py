@@ -9,8 +9,8 @@ from typing import Any
 
 from py2048.courses._kit.process import Died
 from py2048.courses._kit.runner import BLANK, Runner, Surroundings
-from py2048.courses._kit.sources import Unreadable, Workspace
-from py2048.courses._kit.tasks import Example, Grading, Mismatch, Trouble
+from py2048.courses._kit.sources import ADVICE, Unreadable, Workspace
+from py2048.courses._kit.tasks import Example, Grading, Mismatch, PatchFailed, Trouble
 from py2048.courses._kit.values import Raised, same, show
 
 WAYS = ("whole", "each", "quiet")
@@ -53,7 +53,7 @@ class Session:
         self.work = work
         self.runner = Runner(grading, work, around)
         self.seconds = grading.seconds * self.runner.pace
-        self.mended = ""
+        self.reference_patch = ""
         self.shown: list[str] = []
         self._overruns = 0
         self._deadline = float("inf")
@@ -66,8 +66,8 @@ class Session:
 
     # -- the process --------------------------------------------------------------------
 
-    def start_check(self, seconds: float | None = None, mended: str = "") -> None:
-        """Begin a check: in an untouched process, with `mended` run in it if given.
+    def start_check(self, seconds: float | None = None, reference_patch: str = "") -> None:
+        """Begin a check: in an untouched process, with `reference_patch` run in it if given.
 
         Each call of the check may take `seconds`, less once the submission has overrun: who
         hangs in one function hangs in all that call it.
@@ -75,7 +75,7 @@ class Session:
         patience = max(LEAST_PATIENCE, 0.5**self._overruns)
         self.seconds = (seconds or self.grading.seconds) * self.runner.pace * patience
         self._deadline = time.monotonic() + self.seconds * PATIENCE
-        self.mended = mended
+        self.reference_patch = reference_patch
         self.shown.clear()
         self.runner.leave()
 
@@ -88,8 +88,8 @@ class Session:
         try:
             self.runner.begin()
             self._begin()
-            if self.mended:
-                self._must(self.mended)
+            if self.reference_patch:
+                self._must(self.reference_patch)
                 self._begin()
         except Died as death:
             self._lost("the program to load", death)
@@ -98,7 +98,7 @@ class Session:
         """Run the grader's own code, which has to work."""
         facts = self._ask({"op": "run", "code": code, **_NOTHING_TYPED})
         if facts["error"]:
-            raise Mismatch(self.text(), "the parts that the task builds on", str(_error(facts)))
+            raise PatchFailed(self.text(), "right versions of other functions", str(_error(facts)))
 
     def _ask(self, request: dict[str, Any], calls: int = 1) -> dict[str, Any]:
         """One request, of so many calls, to a process that is there; raise `Died`."""
@@ -358,7 +358,9 @@ def find_way(session: Session) -> None:
         error = _error(facts)
         if error is not None:
             place = f"{work.file}, line {error.line}" if error.line else work.file
-            raise Unreadable(f"{place}: {error.type}: {error.message}")
+            syntax = {"SyntaxError", "ImportError"} & {error.type, *error.bases}
+            advice = ADVICE if error.type == "TabError" else work.advice if syntax else ""
+            raise Unreadable(f"{place}: {error.type}: {error.message}{advice and f'; {advice}'}")
         if way != WAYS[0] or not facts["left_out"]:
             work.way = way
             work.skip = tuple(found["statement"] for found in facts["left_out"])

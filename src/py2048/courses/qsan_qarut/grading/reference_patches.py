@@ -121,6 +121,7 @@ PARTS = {
 }
 
 
-def mended(*parts: str) -> str:
-    """Return the code that puts right versions of `parts` into the module ``model``."""
-    return "import numpy as np\n" + "".join(PARTS[part] for part in parts)
+def all_but(*about: str) -> tuple[str, ...]:
+    """Code that puts right versions of all parts but those that a check is `about`."""
+    parts = "".join(code for name, code in PARTS.items() if name not in about)
+    return (f"import numpy as np\n{parts}",)

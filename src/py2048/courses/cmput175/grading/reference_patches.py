@@ -33,7 +33,7 @@ def _empties(self):
     self.emptiesSet = [cell for cell, tile in enumerate(cells) if not tile]
 Grid.updateEmptiesSet = _empties
 """
-DIRECTIONS = """
+_MOVE = """
 def _move(turned, backwards):
     def move(self):
         lines = [list(line) for line in (zip(*self._grid) if turned else self._grid)]
@@ -42,12 +42,30 @@ def _move(turned, backwards):
         self._grid = [list(line) for line in (zip(*lines) if turned else lines)]
         return any(changed for _, changed in found)
     return move
-Grid.collapseLeft, Grid.collapseRight = _move(False, False), _move(False, True)
-Grid.collapseUp, Grid.collapseDown = _move(True, False), _move(True, True)
 """
+DIRECTIONS = {
+    "collapseLeft": "Grid.collapseLeft = _move(False, False)\n",
+    "collapseRight": "Grid.collapseRight = _move(False, True)\n",
+    "collapseUp": "Grid.collapseUp = _move(True, False)\n",
+    "collapseDown": "Grid.collapseDown = _move(True, True)\n",
+}
 COLLAPSIBLE = """
 def _collapsible(self):
     lines = [list(line) for line in (*self._grid, *zip(*self._grid))]
     return any(0 in line or any(map(int.__eq__, line, line[1:])) for line in lines)
 Grid.collapsible = _collapsible
 """
+PARTS = {
+    "createGrid": CREATE,
+    "cells": CELLS,
+    "collapseRow": ROW,
+    "updateEmptiesSet": EMPTIES,
+    "collapsible": COLLAPSIBLE,
+    **{name: _MOVE + code for name, code in DIRECTIONS.items()},
+}
+"""Right versions by the name of the method; ``cells`` are `setCell` and `getCell`."""
+
+
+def all_but(*about: str) -> tuple[str, ...]:
+    """Code that puts right versions of all parts but those that a check is `about`."""
+    return ("".join(code for name, code in PARTS.items() if name not in about),)
