@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from time import monotonic
 from typing import ClassVar
 
 from textual.app import App, ComposeResult
+from textual.await_complete import AwaitComplete
 from textual.binding import BindingType
 from textual.message import Message
 from textual.theme import Theme as Palette
@@ -75,6 +77,7 @@ class GameApp(App[None]):
         self.session = session
         self.table = Table()
         self._wanted_player = player
+        self._closed_dialog = 0.0
         self._palette = get_theme(theme) if theme else self._remembered_theme()
         for known in THEMES:
             self.register_theme(_palette(known))
@@ -128,8 +131,14 @@ class GameApp(App[None]):
         self.session.move(Direction.parse(direction))
 
     def on_board_view_pushed(self, event: BoardView.Pushed) -> None:
-        """Slide where the mouse went."""
-        self.action_move(str(event.direction))
+        """Slide where the mouse went, unless it is the second half of a double click."""
+        if monotonic() - self._closed_dialog > self.CLICK_CHAIN_TIME_THRESHOLD:
+            self.action_move(str(event.direction))
+
+    def pop_screen(self) -> AwaitComplete:
+        """Leave a dialog; a click that follows at once was meant for it, not for the board."""
+        self._closed_dialog = monotonic()
+        return super().pop_screen()
 
     def action_undo(self) -> None:
         """Take the last move back."""
