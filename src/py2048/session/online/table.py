@@ -12,7 +12,7 @@ from py2048.game.notation import direction_of
 from py2048.session.advice import Hint
 from py2048.session.events import Event
 from py2048.session.online.fairness import commitment_of, draws_of
-from py2048.session.online.ledger import Ledger
+from py2048.session.online.ledger import Ledger, LedgerKeeper
 from py2048.session.session import Session
 from py2048.storage import GameChange, NewRound, Round, SavedGame
 
@@ -75,12 +75,7 @@ class Table:
 
     def _lay(self, saved: SavedGame) -> None:
         self.ledger = Ledger(self._store, saved)
-        # A ledger has what a session needs of a store.
-        self.session = Session(
-            self.ledger,  # type: ignore[arg-type]
-            owner=saved.owner,
-            player=saved.player,
-        )
+        self.session = Session(LedgerKeeper(self.ledger, saved.owner), player=saved.player)
         secret = self.round.secret
         self.session.resume_saved(saved, draws_of(secret) if secret else None)
         self.session.subscribe(self._events.append)
