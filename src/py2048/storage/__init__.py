@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         Round,
         SavedGame,
         ScoreSummary,
+        Session,
     )
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "Round",
     "SavedGame",
     "ScoreSummary",
+    "Session",
     "StaleGameError",
     "StorageError",
     "Store",
