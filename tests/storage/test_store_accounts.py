@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 import sqlalchemy as sa
 
-from py2048.storage import StorageError, Store, migration, open_store, schema
-from py2048.storage.accounts import NameTakenError
+from py2048.storage import AccountError, Store, migration, open_store, schema
 from py2048.storage.engine import WRITES, make_engine
 
 
@@ -30,7 +29,7 @@ def signed_in(store: Store, owner: str, *sessions: str) -> Store:
 def test_names_that_look_alike_are_one(store: Store, name: str, other: str) -> None:
     """Nobody can take a name that people would take for another's."""
     store.claim_name("1", name, "hash")
-    with pytest.raises(NameTakenError, match="looks like"):
+    with pytest.raises(AccountError, match="looks like"):
         store.claim_name("2", other, "hash")
     assert store.find_account("2") is None
 
@@ -103,9 +102,9 @@ def test_a_person_answers_for_programs(store: Store) -> None:
     store.claim_name("ada", "Ada", "hash")
     store.add_bot("1", "Engine", "ada", "token 1", most=2)
     store.add_bot("2", "Difference", "ada", "token 2", most=2)
-    with pytest.raises(StorageError, match="2 programs"):
+    with pytest.raises(AccountError, match="2 programs"):
         store.add_bot("3", "Third", "ada", "token 3", most=2)
-    with pytest.raises(NameTakenError):
+    with pytest.raises(AccountError):
         store.add_bot("3", "ADA", "eve", "token 3", most=2)
     found = store.find_session("token 1")
     assert found is not None
@@ -146,5 +145,5 @@ def test_a_store_from_before_keeps_its_names(url: str) -> None:
     with open_store(url) as store:
         assert {store.find_name(name).id for name in ("paul", "paui", "ADA")} == {"1", "2", "3"}  # type: ignore[union-attr]
         for taken in ("pau1", "\u0430da"):
-            with pytest.raises(NameTakenError):
+            with pytest.raises(AccountError):
                 store.claim_name("4", taken, "hash")

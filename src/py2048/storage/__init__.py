@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from py2048.storage.store import Store
     from py2048.storage.values import (
         Account,
+        AccountError,
         GameChange,
         NewRound,
         RecordSummary,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Account",
+    "AccountError",
     "GameChange",
     "NewRound",
     "RecordSummary",

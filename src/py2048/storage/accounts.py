@@ -7,7 +7,6 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Row
 
-from py2048.errors import StorageError
 from py2048.storage.access import Access
 from py2048.storage.names import looks_of, name_key
 from py2048.storage.schema import (
@@ -21,16 +20,12 @@ from py2048.storage.schema import (
     settings,
     turns,
 )
-from py2048.storage.values import Account, utc_now
+from py2048.storage.values import Account, AccountError, utc_now
 
 _OWNED = (games, records, rounds, bests, settings, sessions)
 _ACCOUNT = sa.select(accounts, names.c.recovery, names.c.bot_of).outerjoin(
     names, names.c.account == accounts.c.id
 )
-
-
-class NameTakenError(StorageError):
-    """Somebody has this name already."""
 
 
 class Accounts(Access):
@@ -59,8 +54,8 @@ class Accounts(Access):
         Whoever was signed in as the guest is so no longer.
 
         Raises:
-            NameTakenError: Somebody has the name, or one that looks like it.
-            StorageError: The account has a name already.
+            AccountError: Somebody has the name, or one that looks like it.
+            AccountError: The account has a name already.
         """
         with self._writing() as connection:
             ensure_account(connection, account_id)
@@ -104,12 +99,12 @@ class Accounts(Access):
         """Make an account for a program of `person`, whose token has this hash.
 
         Raises:
-            NameTakenError: Somebody has the name, or one that looks like it.
-            StorageError: The person has as many programs as may be, `most`.
+            AccountError: Somebody has the name, or one that looks like it.
+            AccountError: The person has as many programs as may be, `most`.
         """
         with self._writing() as connection:
             if len(_bots(connection, person)) >= most:
-                raise StorageError(f"you have {most} programs already: delete one first")
+                raise AccountError(f"you have {most} programs already: delete one first")
             ensure_account(connection, account_id)
             _take_name(connection, account_id, name, bot_of=person)
             add_token(connection, token, account_id, "token")
@@ -167,13 +162,13 @@ def _take_name(connection: Connection, account_id: str, name: str, **more: str |
     same = sa.select(accounts.c.id).where(accounts.c.name_key == key)
     alike = sa.select(names.c.account).where(names.c.looks == looks)
     if connection.execute(sa.union(same, alike)).first():
-        raise NameTakenError(f"the name {name!r} is taken, or looks like one: choose another")
+        raise AccountError(f"the name {name!r} is taken, or looks like one: choose another")
     changed = connection.execute(
         sa.update(accounts).where(accounts.c.id == account_id, accounts.c.name.is_(None)),
         {"name": name, "name_key": key},
     )
     if not changed.rowcount:
-        raise StorageError("this account has a name already: it cannot take another")
+        raise AccountError("this account has a name already: it cannot take another")
     connection.execute(sa.insert(names), {"account": account_id, "looks": looks, **more})
 
 

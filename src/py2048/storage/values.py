@@ -153,6 +153,10 @@ class NewRound:
         return self.game.id
 
 
+class AccountError(StorageError):
+    """An account cannot have what is asked for: a name that is taken, a program too many."""
+
+
 @dataclass(frozen=True)
 class Account:
     """Somebody who plays on a server.

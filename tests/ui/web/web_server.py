@@ -121,7 +121,9 @@ class Browser:
         return answer
 
     def keep(self, header: str) -> None:
-        self.cookie = "; ".join(f"{k}={v.value}" for k, v in SimpleCookie(header).items())
+        kept = SimpleCookie(self.cookie)
+        kept.load(header)
+        self.cookie = "; ".join(f"{name}={cookie.value}" for name, cookie in kept.items())
 
     def get(self, path: str, **headers: str) -> Answer:
         return self.request("GET", path, **headers)
