@@ -174,9 +174,13 @@ class HttpConnection(H11Protocol):
         self._connections.leave(self)
 
 
-def socket_connection(connections: Connections, **given: Any) -> asyncio.Protocol:
-    """Return what speaks with a browser over a WebSocket, and counts as a connection too."""
-    return _socket_connection()(connections, **given)
+def socket_connection(connections: Connections, patience: float, **given: Any) -> asyncio.Protocol:
+    """Return what speaks with a browser over a WebSocket, and counts as a connection too.
+
+    It ends if there is no handshake within `patience` seconds: one that cannot be read is not
+    answered.
+    """
+    return _socket_connection()(connections, patience, **given)
 
 
 @functools.cache
@@ -185,9 +189,10 @@ def _socket_connection() -> Callable[..., asyncio.Protocol]:
     from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
     class SocketConnection(WebSocketsSansIOProtocol):
-        def __init__(self, connections: Connections, **given: Any) -> None:
+        def __init__(self, connections: Connections, patience: float, **given: Any) -> None:
             super().__init__(**given)
             self._places = connections
+            self._timer = self.loop.call_later(patience, self._give_up)
 
         def connection_made(self, transport: asyncio.BaseTransport) -> None:
             super().connection_made(transport)
@@ -195,10 +200,15 @@ def _socket_connection() -> Callable[..., asyncio.Protocol]:
             self._places.works(self)
 
         def connection_lost(self, exc: Exception | None) -> None:
+            self._timer.cancel()
             self._places.leave(self)
             super().connection_lost(exc)
 
         def drop(self) -> None:
             self.transport.abort()
+
+        def _give_up(self) -> None:
+            if not self.handshake_complete:
+                self.drop()
 
     return SocketConnection

@@ -55,7 +55,7 @@ def _config(settings: Settings) -> uvicorn.Config:
         factory=True,
         # Both are called like classes.
         http=partial(HttpConnection, connections, settings.head_patience),  # type: ignore[arg-type]
-        ws=partial(socket_connection, connections),  # type: ignore[arg-type]
+        ws=partial(socket_connection, connections, settings.head_patience),  # type: ignore[arg-type]
         ws_max_size=4 * MOST_CHARACTERS,
         ws_per_message_deflate=False,
         ws_ping_interval=settings.ping,
