@@ -146,8 +146,7 @@ class Accounts:
     async def _login(self, request: Request, visitor: Visitor, form: dict[str, str]) -> Response:
         name, password = form.get("name", "")[:200], form.get("password", "")
         account: Account | None = await self._store("find_name", name)
-        device = self._identity.device(request, account.id) if account else None
-        attempt = self._attempt(request, name, device)
+        device, attempt = self._attempt(request, name, account)
         # Without such a name just as much time is spent, so that names cannot be found out.
         is_right = await self._passwords.verify(
             account.password if account else None, password, address_of(request.scope), device
@@ -163,8 +162,7 @@ class Accounts:
         """Set a new password by the recovery code, which is replaced."""
         name = form.get("name", "")[:200]
         account: Account | None = await self._store("find_name", name)
-        device = self._identity.device(request, account.id) if account else None
-        attempt = self._attempt(request, name, device)
+        device, attempt = self._attempt(request, name, account)
         if account is None or not is_code(account.recovery, form.get("code", "")):
             raise FormError("The name or the recovery code is wrong.", 403)
         password = checked_password(form.get("new_password"), name)
@@ -185,6 +183,7 @@ class Accounts:
     async def _back_as(self, request: Request, account: Account, what: str) -> Response:
         response = _back(what)
         self._identity.remember(response, await self._identity.sign_in(request, account))
+        await self._identity.dismiss_ended()
         return response
 
     async def _password(self, request: Request, visitor: Visitor, form: dict[str, str]) -> Response:
@@ -192,7 +191,6 @@ class Accounts:
         password = checked_password(form.get("new_password"), visitor.display)
         hashed = await self._passwords.hash(password, address_of(request.scope))
         await self._store("set_password", account.id, hashed)
-        await self._identity.dismiss_ended()
         return await self._back_as(request, account, "password")
 
     async def _code(self, request: Request, visitor: Visitor, form: dict[str, str]) -> Response:
@@ -280,22 +278,25 @@ class Accounts:
         self._services.limits.logins.forgive(attempt)
         return account
 
-    def _attempt(self, request: Request, name: str, device: str | None) -> str:
-        """Count an attempt to log in, and return as what it was counted.
+    def _attempt(
+        self, request: Request, name: str, account: Account | None
+    ) -> tuple[str | None, str]:
+        """Count an attempt to log in; return the browser, if it is known, and the count's key.
 
         A browser in which the account was logged in before counts for itself, so that nobody
-        else's wrong passwords stand in its way.
+        else's wrong passwords stand in its way. However its name is spelt, an account is one.
 
         Raises:
             FormError: if there were too many.
         """
-        limits, address = self._services.limits, address_of(request.scope)
-        if device and not limits.logins.attempt(f"device {device}"):
-            return f"device {device}"
+        logins, address = self._services.limits.logins, address_of(request.scope)
+        device = self._identity.device(request, account.id) if account else None
+        if device and not logins.attempt(f"device {device}"):
+            return device, f"device {device}"
         self._pace(request)
-        attempt = f"name {name.casefold()} {address}"
-        self._refuse_for(limits.logins.attempt(attempt))
-        return attempt
+        attempt = f"name {account.id if account else name.casefold()} {address}"
+        self._refuse_for(logins.attempt(attempt))
+        return None, attempt
 
     def _pace(self, request: Request) -> None:
         address = address_of(request.scope)
