@@ -19,7 +19,9 @@ from py2048.session.online import (
     House,
     RefusedError,
     Table,
+    challenge,
     check_fair,
+    check_shown,
     commitment_of,
     daily_seed,
     draws_of,
@@ -107,11 +109,11 @@ def test_the_secret_of_a_day_is_kept_until_after_it(house: House) -> None:
     assert table.is_over
     assert table.secret is house.seat(table.id).secret is None
     assert table.commitment == commitment_of(secret)
-    assert house.challenge(today) == (commitment_of(secret), None)
+    assert challenge(house.store, today) == (commitment_of(secret), None)
     assert secret not in str(house.export("ada"))
-    house.check_shown(table.id, "ada")
+    check_shown(house.store, table.id, "ada")
     with pytest.raises(RefusedError) as refused:
-        house.check_shown(table.id, "bob")
+        check_shown(house.store, table.id, "bob")
     assert refused.value.reason == "sealed"
 
 
@@ -124,8 +126,8 @@ def test_the_secret_is_known_afterwards_and_proves_the_game(house: House) -> Non
     found = house.record(table.id)
     assert found is not None
     check_fair(found[1], table.secret or "", table.commitment)
-    house.check_shown(table.id, "bob")
-    assert house.challenge(day) == (commitment_of(secret), secret)
+    check_shown(house.store, table.id, "bob")
+    assert challenge(house.store, day) == (commitment_of(secret), secret)
     for other in (f"daily-{3:064x}", secret.removeprefix("daily-")):
         with pytest.raises(RecordError):
             check_fair(found[1], other)
@@ -155,4 +157,4 @@ def test_games_from_before_days_had_secrets_count_by_their_seed(
     assert found is not None
     assert found[1].seed == daily_seed(day)
     found[1].verify()
-    assert house.challenge(day.isoformat()) == (None, None)
+    assert challenge(house.store, day.isoformat()) == (None, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from py2048.session.online.daily import challenge, check_shown
 from py2048.session.online.fairness import (
     check_fair,
     commitment_of,
@@ -51,7 +52,9 @@ __all__ = [
     "Table",
     "Writer",
     "Written",
+    "challenge",
     "check_fair",
+    "check_shown",
     "checked_rules",
     "commitment_of",
     "daily_seed",

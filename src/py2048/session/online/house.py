@@ -18,7 +18,6 @@ from py2048.session.online.fairness import (
     commitment_of,
     daily_seed,
     draws_of,
-    is_sealed,
     known_secret,
     new_day_secret,
     new_secret,
@@ -281,30 +280,6 @@ class House:
     def commitment(self, round_: Round) -> str | None:
         """Return what was shown of a game's secret at its start; None for a known seed."""
         return commitment_of(round_.secret) if round_.secret else None
-
-    def challenge(self, day: str) -> tuple[str | None, str | None]:
-        """Return the commitment to a day's secret, and the secret once it may be known.
-
-        Both are None where nobody has played, or where the date was the seed.
-        """
-        secret = self.store.find_day_secret(day)
-        if secret is None:
-            return None, None
-        is_known = datetime.now(UTC) >= revelation_of(day)
-        return commitment_of(secret), secret if is_known else None
-
-    def check_shown(self, game_id: str, account_id: str) -> None:
-        """Refuse to show a daily game to others before the secret of its day is known.
-
-        Who plays the same meets the same tiles: a game that is seen can be copied.
-
-        Raises:
-            RefusedError: reason ``sealed``.
-        """
-        round_ = self.store.find_round(game_id)
-        if round_ is not None and round_.owner != account_id and is_sealed(round_):
-            since = revelation_of(round_.day or "").date().isoformat()
-            raise RefusedError("sealed", f"games of this challenge are shown from {since} on (UTC)")
 
     def finish(self, game_id: str) -> str | None:
         """Make a record of a game that is over, after playing it again from its first draw.

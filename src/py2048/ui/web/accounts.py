@@ -162,7 +162,7 @@ class Accounts:
         """Set a new password by the recovery code, which is replaced."""
         name = form.get("name", "")[:200]
         account: Account | None = await self._store("find_name", name)
-        device, attempt = self._attempt(request, name, account)
+        _, attempt = self._attempt(request, name, account)
         if account is None or not is_code(account.recovery, form.get("code", "")):
             raise FormError("The name or the recovery code is wrong.", 403)
         password = checked_password(form.get("new_password"), name)

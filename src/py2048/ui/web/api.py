@@ -14,7 +14,7 @@ from py2048.errors import GameOverError, Py2048Error
 from py2048.players.registry import describe_player
 from py2048.rules import list_rules
 from py2048.session import Question
-from py2048.session.online import BOT, CASUAL, RefusedError, checked_rules
+from py2048.session.online import BOT, CASUAL, RefusedError, check_shown, checked_rules
 from py2048.ui.web import api_values, messages, openapi, requests
 from py2048.ui.web.api_values import ApiError
 from py2048.ui.web.hub import Seat
@@ -186,8 +186,8 @@ class Api:
     async def _shown(self, request: Request, visitor: Visitor) -> str:
         """Return the id of a game that whoever asks may see."""
         game = requests.game_id_of(request.path_params)
-        house = (await self._services.ready()).house
-        await self._in_thread(house.check_shown, game, visitor.account)
+        store = (await self._services.ready()).house.store
+        await self._in_thread(check_shown, store, game, visitor.account)
         return game
 
     async def _in_thread(self, call: Callable[..., Any], *args: Any) -> Any:

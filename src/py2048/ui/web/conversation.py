@@ -6,7 +6,15 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from py2048.errors import PlayerError, StorageError
-from py2048.session.online import BOT, RANKED, Account, Action, RefusedError, guest_name
+from py2048.session.online import (
+    BOT,
+    RANKED,
+    Account,
+    Action,
+    RefusedError,
+    check_shown,
+    guest_name,
+)
 from py2048.ui.describe import describe_hint
 from py2048.ui.web import autoplay, messages, requests
 from py2048.ui.web.hub import Place, Seat
@@ -118,7 +126,7 @@ class Conversation:
 
     async def _watch(self, message: requests.Json) -> None:
         game = requests.game_id_of(message)
-        await self._hub.in_thread(self._hub.house.check_shown, game, self._account.id)
+        await self._hub.in_thread(check_shown, self._hub.house.store, game, self._account.id)
         place = await self._hub.open(self._seat, game)
         await place.settled.wait()
         place.post_state(self._seat)

@@ -18,6 +18,8 @@ from py2048.rules import get_rules, list_rules
 from py2048.session.online import (
     BOARDS,
     RefusedError,
+    challenge,
+    check_shown,
     checked_rules,
     daily_seed,
     known_secret,
@@ -146,7 +148,7 @@ class Pages:
         day = _day(request.query_params.get("day"), today)
         house = self._services.hub.house
         found = await self._in_thread(house.store.standings, "daily", day=day.isoformat())
-        commitment, secret = await self._in_thread(house.challenge, day.isoformat())
+        commitment, secret = await self._in_thread(challenge, house.store, day.isoformat())
         mine = await self._in_thread(_my_daily, self._services, visitor.account, day.isoformat())
         one = timedelta(days=1)
         return self.render(
@@ -173,9 +175,9 @@ class Pages:
         return await hub.in_thread(call, *args, **kwargs)
 
     async def _check_shown(self, request: Request, visitor: Visitor) -> None:
-        check = (await self._services.ready()).house.check_shown
+        store, game = (await self._services.ready()).house.store, self._game_id(request)
         try:
-            await self._in_thread(check, self._game_id(request), visitor.account)
+            await self._in_thread(check_shown, store, game, visitor.account)
         except RefusedError as error:
             raise HTTPException(403, f"{str(error).capitalize()}.") from None
 
