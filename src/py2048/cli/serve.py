@@ -53,6 +53,15 @@ def serve(
             metavar="URL", help="Where browsers find the server, when a proxy stands before it."
         ),
     ] = None,
+    trusted_proxies: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESSES",
+            help="Proxies that are believed about where a visitor comes from: addresses and "
+            "networks with commas, such as 127.0.0.1,10.0.0.0/8. By default "
+            "PY2048_TRUSTED_PROXIES, else this machine's if there is a --public-url.",
+        ),
+    ] = None,
     moves_rate: Annotated[
         float,
         typer.Option(
@@ -96,6 +105,7 @@ def serve(
         host=host,
         port=port,
         public_url=public_url,
+        trusted_proxies=trusted_proxies,
         moves_rate=moves_rate,
         address_rate=address_rate,
         requests_rate=requests_rate,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from functools import partial
 
 from py2048.engine import rng
 from py2048.engine.board import Board, Slide
@@ -18,7 +17,14 @@ from py2048.errors import (
 )
 from py2048.game.notation import encode_turn
 from py2048.game.record import Record, utc
-from py2048.game.spawning import Draws, Spawn, draw_spawn, spawn_fault, start_from
+from py2048.game.spawning import (
+    Draws,
+    Spawn,
+    draw_spawn,
+    draws_from,
+    spawn_fault,
+    start_from,
+)
 from py2048.game.turn import Outcome, Position, Turn, outcome_of, score_after
 from py2048.rules import MovePoints, Rules, get_rules
 
@@ -68,7 +74,7 @@ class Game:
     ) -> None:
         self._rules = get_rules(rules)
         self._seed = rng.random_seed() if seed is None else rng.checked_seed(seed)
-        self._draws = draws or partial(rng.draw, rng.key_of(self._seed))
+        self._draws = draws or draws_from(rng.key_of(self._seed))
         self._is_seeded = draws is None
         if isinstance(board, str):
             board = Board.parse(board)
@@ -309,7 +315,7 @@ class Game:
 
     def _spawn_for(self, slide: Slide, wanted: Spawn | None) -> Spawn:
         if wanted is None:
-            word = self._draws(self.ply)
+            word = self._draws(self.ply, slide.board)
             return draw_spawn(self._rules, slide.board, slide.direction, word)
         if not isinstance(wanted, Spawn):
             raise IllegalMoveError(f"{shown(wanted)} is no spawn: give Spawn(tile, cell)")
