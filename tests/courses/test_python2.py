@@ -94,6 +94,13 @@ def test_what_is_no_program_at_all_cannot_be_converted():
         convert("def add(")
 
 
+def test_a_huge_file_is_left_alone():
+    """No submission keeps the grader busy with reading it."""
+    assert signs("print 1\n" * 30_000) == []
+    with pytest.raises(ValueError, match="too long to be converted"):
+        convert("print 1\n" * 30_000)
+
+
 @pytest.fixture
 def toy(monkeypatch):
     class Toy(Course):

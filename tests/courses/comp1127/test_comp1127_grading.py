@@ -74,7 +74,7 @@ def test_a_game_on_the_checker_s_gui_is_the_game_on_the_real_one(
     assert [gui.WON if won else gui.LOST for won in checked_board.ended] == board.messages
 
 
-def test_the_mended_functions_work_in_any_module() -> None:
+def test_the_reference_patches_work_in_any_module() -> None:
     """They find the document's names in the module, whatever else the module is called upon."""
     module = ModuleType("main")
     module.grid = [[2, 2, 4, 8], [0] * 4, [0] * 4, [0] * 4]  # type: ignore[attr-defined]

@@ -13,7 +13,7 @@ from typing import Any
 
 from py2048.errors import CourseError
 
-LARGEST = 200_000  # characters that are converted
+LARGEST = 200_000  # characters of a program that is looked at
 MOST_LINES = 4  # named for each sign
 
 _STRINGS = re.compile(
@@ -42,6 +42,8 @@ _SIGNS = {
 
 def signs(text: str) -> list[str]:
     """What only Python 2 understands in a program, each with the lines where it stands."""
+    if len(text) > LARGEST:
+        return []
     code = _STRINGS.sub(_blank, text)
     own = set(re.findall(r"\b(?:def|class|as)[ \t]+(\w+)|^[ \t]*(\w+)[ \t]*=", code, re.MULTILINE))
     defined = {name for pair in own for name in pair if name}
