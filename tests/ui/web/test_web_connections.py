@@ -240,7 +240,7 @@ def who_is_limited(server: WebServer, *forwarded: str) -> list[bool]:
 
 def test_a_trusted_proxy_says_where_a_visitor_is(tmp_path: Path) -> None:
     """Visitors behind it count for themselves, by the address that the proxy itself saw."""
-    options = ("--requests-rate", "2", "--trusted-proxies", "127.0.0.1,10.0.0.0/8")
+    options = ("--requests-rate", "0.2", "--trusted-proxies", "127.0.0.1,10.0.0.0/8")
     with serving(tmp_path / "proxied", *options) as server:
         limited = who_is_limited(server, "192.0.2.1", "192.0.2.2", "192.0.2.2, 192.0.2.1")
         assert limited == [True, False, True]
@@ -254,7 +254,7 @@ def test_a_trusted_proxy_says_where_a_visitor_is(tmp_path: Path) -> None:
 def test_nobody_else_is_believed(tmp_path: Path) -> None:
     """Without a trusted proxy, or from another address, the header is only a text."""
     for name, trusted in (("none", ()), ("other", ("--trusted-proxies", "10.0.0.0/8"))):
-        with serving(tmp_path / name, "--requests-rate", "2", *trusted) as server:
+        with serving(tmp_path / name, "--requests-rate", "0.2", *trusted) as server:
             assert who_is_limited(server, "192.0.2.1", "192.0.2.2") == [True, True]
 
 
