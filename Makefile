@@ -28,7 +28,7 @@ test: $(VENV)/.ready-dev ## run the tests (ARGS="-k board" chooses)
 
 test-slow: $(VENV)/.ready-dev ## run the tests that take minutes
 	@scripts/system-packages test
-	$(PYTEST) -n $(JOBS) --dist worksteal -m slow $(ARGS)
+	$(PYTEST) -n $(JOBS) --dist worksteal -m slow --timeout 1800 $(ARGS)
 
 check: lint types architecture docs examples wheel ## everything else that must hold before a change lands
 
