@@ -160,6 +160,11 @@ BAD = {
     "a missing path": (("check", "toy", "{tmp}/none.py"), "there is no file or folder"),
     "no path": (("check", "toy"), "Missing argument"),
     "no jobs": (("check", "toy", "{class}", "--jobs", "0"), "--jobs is 0: give at least 1"),
+    "no time": (("check", "toy", "{class}", "--seconds", "0"), "--seconds is 0: give 1 to 86400"),
+    "a time that is no number": (
+        ("check", "toy", "{class}", "--seconds", "nan"),
+        "--seconds is nan: give 1 to 86400",
+    ),
     "a class for Gradescope": (
         ("check", "toy", "{class}", "--gradescope", "{tmp}/r.json"),
         "--gradescope writes the results of one submission, and here are 3",
@@ -179,7 +184,7 @@ BAD = {
     ),
     "an unknown protection": (
         ("check", "toy", "{class}", "--protection", "prayer"),
-        "no protection is called 'prayer': choose one of bubblewrap, unshare, limits only",
+        "no protection is called 'prayer': choose one of bubblewrap, unshare, landlock",
     ),
     "a broken ZIP": (("check", "toy", "{tmp}/broken.zip"), "is no readable ZIP file"),
 }

@@ -9,7 +9,7 @@ from toys import failures, grade_source
 
 from py2048.courses._kit import Check, Example, Grading, Session, Task
 from py2048.courses._kit.protection import strongest
-from py2048.courses._kit.runner import Surroundings
+from py2048.courses._kit.runner import SandboxConfig
 from py2048.courses._kit.sources import Workspace
 
 WINDOWS = Grading("toy", "app", (), ("app.py",), gui=True, seconds=4)
@@ -29,7 +29,7 @@ def program(tmp_path, request):
         folder = tmp_path / f"work-{len(sessions)}"
         folder.mkdir()
         (folder / "app.py").write_text(source)
-        around = Surroundings(strongest(), real_window=real)
+        around = SandboxConfig(strongest(), real_window=real)
         session = Session(WINDOWS, Workspace(folder, "app.py"), around)
         sessions.append(session)
         session.start_check()
@@ -188,7 +188,7 @@ def _answers(folder, *, real: bool) -> dict[str, object]:
     source = "import tkinter as tk\nroot = tk.Tk()\nlabel = tk.Label(root)\nlabel.pack()\n"
     source += "c = tk.Canvas(root, width=100, height=100)\nc.pack()\nroot.mainloop()\n"
     (folder / "app.py").write_text(source)
-    around = Surroundings(strongest(), real_window=real)
+    around = SandboxConfig(strongest(), real_window=real)
     found: dict[str, object] = {}
     with Session(WINDOWS, Workspace(folder, "app.py"), around) as session:
         session.start_check()

@@ -16,7 +16,7 @@ import py2048.courses
 from py2048.courses import COURSES
 from py2048.courses._kit.batch import grade_all
 from py2048.courses._kit.results import Report
-from py2048.courses._kit.runner import Surroundings
+from py2048.courses._kit.runner import SandboxConfig
 from py2048.courses._kit.submissions import Submission, collect
 
 HERE = Path(__file__).parent
@@ -32,7 +32,7 @@ def _graded(course: str, paths: list[Path], scratch: Path, **around: bool) -> di
     submissions: list[Submission] = []
     for path in paths:
         submissions += collect([path], grading, scratch / path.name)
-    surroundings = Surroundings(Surroundings.usual().protection, **around)
+    surroundings = SandboxConfig(SandboxConfig.usual().protection, **around)
     reports = grade_all(submissions, grading, surroundings, jobs=2)
     return {report.name: report for report in reports}
 

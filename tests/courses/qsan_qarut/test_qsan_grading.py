@@ -13,7 +13,7 @@ import pytest
 import py2048.courses.qsan_qarut as package
 from py2048.courses import get_course
 from py2048.courses._kit.grade import grade
-from py2048.courses._kit.runner import Surroundings
+from py2048.courses._kit.runner import SandboxConfig
 from py2048.courses._kit.submissions import collect
 from py2048.courses.qsan_qarut.tasks import GRADING
 
@@ -23,8 +23,8 @@ MODULES = ("model.py", "view.py", "controller.py", "game.py")
 
 def graded(folder: Path, scratch: Path, **around: bool):
     (submission,) = collect([folder], GRADING, scratch)
-    usual = Surroundings.usual()
-    return grade(submission, GRADING, Surroundings(usual.protection, **around))
+    usual = SandboxConfig.usual()
+    return grade(submission, GRADING, SandboxConfig(usual.protection, **around))
 
 
 def copied(source: Path, target: Path, names: tuple[str, ...] = MODULES) -> Path:

@@ -12,11 +12,12 @@ import shutil
 import signal
 import tempfile
 import threading
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from py2048.courses._kit.process import Died, Process, cause, clear
+from py2048.courses._kit.process import Process, ProcessDied, cause, clear
 from py2048.courses._kit.protection import Limits, Protection, Setup, strongest
 from py2048.courses._kit.sources import Workspace
 from py2048.courses._kit.tasks import Grading
@@ -24,25 +25,43 @@ from py2048.errors import CourseError
 
 LOADED, BLANK = "loaded", "blank"  # with the program as a module; with nothing
 REAL_PACE = 5  # how much longer everything may take in a real window
+SUBMISSION_SECONDS = 60.0
 PARTING = 1.0  # seconds for a copy to end and be cleared up
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class SandboxConfig:
     """How processes are started: the protection and whether a real window is used.
 
-    `trusted` lets the code import py2048; it is for our own reference solutions only. `live`
-    are the runners under way, which `end` stops.
+    `seconds` is the time that one submission may take in all. `trusted` lets the code import
+    py2048; it is for our own reference solutions only. `live` are the runners under way, which
+    `end` stops.
     """
 
     protection: Protection
     real_window: bool = False
     trusted: bool = False
+    seconds: float = SUBMISSION_SECONDS
     live: set[Runner] = field(default_factory=set, compare=False)
     over: threading.Event = field(default_factory=threading.Event, compare=False)
 
+    def check(self, grading: Grading) -> None:
+        """Start one process, to find out before the work whether that can be done here.
+
+        Raises:
+            StartError: if it cannot.
+        """
+        with tempfile.TemporaryDirectory(prefix="py2048-grade-") as place:
+            folder = Path(place, "submission")
+            folder.mkdir()
+            runner = Runner(grading, Workspace(folder, f"{grading.module}.py"), self)
+            try:
+                runner.begin(BLANK)
+            finally:
+                runner.end()
+
     @classmethod
-    def usual(cls) -> Surroundings:
+    def usual(cls) -> SandboxConfig:
         """The strongest protection that works here."""
         return cls(strongest())
 
@@ -53,19 +72,29 @@ class Surroundings:
             runner.kill()
 
 
+class RunBrokenOffError(CourseError):
+    """The run ends, and with it what is under way."""
+
+
 class Runner:
     """Starts, copies and ends the processes of one submission."""
 
-    def __init__(self, grading: Grading, work: Workspace, around: Surroundings) -> None:
+    def __init__(self, grading: Grading, work: Workspace, sandbox: SandboxConfig) -> None:
         self.grading = grading
         self.work = work
-        self.around = around
-        self.pace = REAL_PACE if around.real_window else 1
+        self.sandbox = sandbox
+        self.pace = REAL_PACE if sandbox.real_window else 1
         self._bases: dict[str, Process] = {}
         self._folders: dict[Process, Path] = {}
         self._copies: set[Process] = set()  # those that can make copies of themselves
         self._current: Process | None = None
-        around.live.add(self)
+        self._end = time.monotonic() + sandbox.seconds * self.pace
+        sandbox.live.add(self)
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether the time for the whole submission is over."""
+        return time.monotonic() >= self._end
 
     @property
     def ready(self) -> bool:
@@ -73,7 +102,7 @@ class Runner:
         return self._current is not None
 
     def begin(self, kind: str = LOADED) -> None:
-        """Get an untouched process of a kind; raise `Died` if the program does not load."""
+        """Get an untouched process of a kind; raise `ProcessDied` if the program does not load."""
         self.leave()
         base = self._bases.get(kind)
         if base is not None and not self._copied(base):
@@ -83,7 +112,7 @@ class Runner:
             if kind == LOADED:
                 self._load(base, self.work.way)
             if not self._copied(base):
-                raise Died("the process does not answer once the program is loaded")
+                raise ProcessDied("the process does not answer once the program is loaded")
         self._current = base
 
     def _copied(self, base: Process) -> bool:
@@ -92,7 +121,7 @@ class Runner:
             return True
         try:
             base.ask({"op": "fork"}, PARTING * self.pace)
-        except Died:
+        except ProcessDied:
             self._drop(base)
             return False
         return True
@@ -106,8 +135,8 @@ class Runner:
         seconds = self.grading.seconds * self.pace
         request = {"op": "load", "way": way, "skip": list(self.work.skip), "seconds": seconds}
         try:
-            facts = process.ask(request, seconds * (1 if way == "whole" else 6))
-        except Died:
+            facts = process.ask(request, seconds * (1 if way == "whole" else 6), self._end)
+        except ProcessDied:
             self._drop(process)
             raise
         if facts["threads"] > 1:
@@ -115,16 +144,16 @@ class Runner:
         return facts
 
     def ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
-        """One request to the current process; raise `Died` if that ends it."""
+        """One request to the current process; raise `ProcessDied` if that ends it."""
         assert self._current is not None
         try:
-            facts = self._current.ask(request, seconds)
-        except Died:
+            facts = self._current.ask(request, seconds, self._end)
+        except ProcessDied:
             self._drop(self._current)
             raise
         if facts["state"] == "ended":
             self._after(self._current, facts)
-            raise Died(cause(_code(facts["status"])))
+            raise ProcessDied(cause(_code(facts["status"])))
         return facts
 
     def leave(self) -> None:
@@ -137,7 +166,7 @@ class Runner:
             return
         try:
             self._after(current, current.ask({"op": "leave"}, PARTING * self.pace))
-        except Died:
+        except ProcessDied:
             self._drop(current)
 
     def _after(self, base: Process, facts: dict[str, Any]) -> None:
@@ -148,11 +177,11 @@ class Runner:
 
     def _start(self, kind: str) -> Process:
         """A new process with nothing loaded."""
-        grading, around = self.grading, self.around
-        if around.over.is_set():
-            raise CourseError("the run was broken off")
+        grading, sandbox = self.grading, self.sandbox
+        if sandbox.over.is_set():
+            raise RunBrokenOffError("the run was broken off")
         folder = None
-        if not around.protection.own_root:
+        if not sandbox.protection.own_root:
             folder = _scratch(self.work.folder)
         setup = Setup(
             self.work.folder,
@@ -160,11 +189,12 @@ class Runner:
             folder or self.work.folder,
             Limits(memory_mib=grading.memory_mib),
             libraries=bool(grading.libraries) or grading.gui,
-            trusted=around.trusted,
-            real_window=around.real_window and grading.gui,
+            trusted=sandbox.trusted,
+            real_window=sandbox.real_window and grading.gui,
         )
         config = {"file": self.work.file, "module": grading.module, "gui": grading.gui}
-        process = Process(setup, around.protection, config)
+        config["libraries"] = list(grading.libraries)
+        process = Process(setup, sandbox.protection, config)
         if folder is not None:
             self._folders[process] = folder
         process.wait_until_up()
@@ -197,7 +227,7 @@ class Runner:
     def end(self) -> None:
         """Close, for the last time."""
         self.close()
-        self.around.live.discard(self)
+        self.sandbox.live.discard(self)
 
 
 def _code(status: int) -> int:

@@ -33,7 +33,7 @@ class Unreadable(Exception):  # noqa: N818 - a finding about a submission
 class Workspace:
     """A prepared copy of one submission: every source in UTF-8, the program under its name.
 
-    `way` is how the program has to be loaded (see ``inside/loading.py``), `skip` the lines of
+    `way` is how the program has to be loaded (see ``agent/loading.py``), `skip` the lines of
     the statements to leave out; `notes` are lines for the student about how it was read.
     """
 

@@ -25,7 +25,13 @@ class Run:
     @property
     def protected(self) -> str:
         """One line on what stands between the submissions and this machine."""
-        return f"{self.protection}; limits: {self.limits}"
+        begin = "WEAK PROTECTION" if self.weak else "Protection"
+        return f"{begin}: {self.protection}; limits: {self.limits}"
+
+    @property
+    def weak(self) -> bool:
+        """Whether there is anything that submissions are not kept from."""
+        return bool(self.protection.missing)
 
 
 def to_data(run: Run, reports: Sequence[Report]) -> dict[str, Any]:
