@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 import sys
 import zipfile
 from pathlib import Path
@@ -203,9 +204,15 @@ def test_bad_input_is_one_clear_line_and_status_2(name, capsys, toy, students, t
     assert "Traceback" not in out + err
 
 
-def test_a_real_window_needs_a_display(capsys, toy, students, monkeypatch):
-    """Without one the teacher is told, rather than every student failed."""
-    monkeypatch.delenv("DISPLAY", raising=False)
-    status, _, err = _run(capsys, "check", "toy", students, "--real-window")
+def test_windows_need_a_virtual_display(capsys, monkeypatch, tmp_path):
+    """Without Xvfb the teacher is told, rather than every student failed."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in ("bwrap", "unshare"):
+        found = shutil.which(name)
+        if found:
+            (folder / name).symlink_to(found)
+    monkeypatch.setenv("PATH", str(folder))
+    status, _, err = _run(capsys, "check", "cits1401", tmp_path / "none.py")
     assert status == 2
-    assert "there is no display for --real-window" in err
+    assert "there is no Xvfb: install it (apt install xvfb)" in err

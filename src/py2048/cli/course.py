@@ -110,7 +110,7 @@ def check(
     ] = False,
     real_window: Annotated[
         bool,
-        typer.Option("--real-window", help="Grade windows on this display, not on a stand-in."),
+        typer.Option("--real-window", hidden=True, help="Nothing: windows are always real."),
     ] = False,
     protection: Annotated[
         str | None,
@@ -137,12 +137,13 @@ def check(
     course = get_course(name)
     if jobs < 1:
         raise CourseError(f"--jobs is {jobs}: give at least 1")
+    del real_window  # of older versions
     if not 1 <= seconds <= LONGEST:
         raise CourseError(f"--seconds is {seconds:g}: give 1 to {LONGEST}")
     from py2048.courses._kit.protection import chosen
 
     found = chosen(protection, unprotected=unprotected)
-    grading, run, sandbox = _prepared(course, found, seconds, real_window=real_window)
+    grading, run, sandbox = _prepared(course, found, seconds)
     from py2048.courses._kit.submissions import collect
 
     for target in (csv, gradescope):
@@ -166,7 +167,7 @@ def _check_writable(target: Path | None) -> None:
 
 
 def _prepared(
-    course: Course, protection: Protection, seconds: float, *, real_window: bool
+    course: Course, protection: Protection, seconds: float
 ) -> tuple[Grading, Run, SandboxConfig]:
     """The tasks, what the reports say about the run, and how processes are started."""
     from py2048.courses._kit.grade import grader_version
@@ -175,18 +176,15 @@ def _prepared(
     from py2048.courses._kit.runner import SandboxConfig
 
     grading = course.grading()
-    if real_window and not os.environ.get("DISPLAY"):
-        raise CourseError("there is no display for --real-window: DISPLAY is not set")
     run = Run(
         course.name,
         course.title,
         grader_version(grading),
         protection,
         Limits(memory_mib=grading.memory_mib),
-        real_window and grading.gui,
         grading.not_graded,
     )
-    sandbox = SandboxConfig(protection, real_window and grading.gui, seconds=seconds)
+    sandbox = SandboxConfig(protection, seconds=seconds)
     sandbox.check(grading)
     return grading, run, sandbox
 

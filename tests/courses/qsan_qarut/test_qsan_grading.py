@@ -41,12 +41,6 @@ def test_our_own_solution_has_full_marks(tmp_path: Path) -> None:
     assert report.earned == report.marks == 100
 
 
-@pytest.mark.gui
-def test_a_right_solution_has_full_marks_in_a_real_window_too(display: str, tmp_path: Path) -> None:
-    report = graded(HERE / "right" / "turned_boards", tmp_path, real_window=True)
-    assert report.lost == ()
-
-
 def test_the_starter_earns_nothing_as_it_is(tmp_path: Path) -> None:
     folder = copied(get_course("qsan_qarut").starter, tmp_path / "starter")
     assert graded(folder, tmp_path / "scratch").earned == 0

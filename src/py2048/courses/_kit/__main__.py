@@ -36,10 +36,10 @@ def main() -> None:
     trusted = "--trusted" in sys.argv
     paths = [Path(word) for word in sys.argv[2:] if not word.startswith("--")]
     usual = SandboxConfig.usual()
-    around = SandboxConfig(usual.protection, "--real-window" in sys.argv, trusted)
+    sandbox = SandboxConfig(usual.protection, trusted)
     with tempfile.TemporaryDirectory() as scratch:
         for submission in collect(paths, grading, Path(scratch)):
-            print("\n".join(lines(grade(submission, grading, around))))
+            print("\n".join(lines(grade(submission, grading, sandbox))))
 
 
 if __name__ == "__main__":

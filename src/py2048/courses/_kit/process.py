@@ -22,7 +22,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -79,8 +78,8 @@ def _open_to_others(folder: Path) -> bool:
     return inner and all(path.stat().st_mode & 0o001 for path in (folder, *folder.parents))
 
 
-def _user() -> int | None:
-    """The user number for the next submission."""
+def next_user() -> int | None:
+    """A user number that nobody else has, when this is root."""
     first = submissions_user()
     return first if first in {None, NOBODY} else first + next(_slots) % 4096
 
@@ -119,12 +118,19 @@ class StartError(CourseError):
 class Process:
     """A running interpreter, wrapped by a protection, that serves one submission."""
 
-    def __init__(self, setup: Setup, protection: Protection, config: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        setup: Setup,
+        protection: Protection,
+        config: dict[str, Any],
+        user: int | None = None,
+        display: str = "",
+    ) -> None:
         self.protection = protection
+        self.user = user
+        self.setup = setup
+        self.display = display
         self.agent = Path("/py2048/agent") if protection.own_root else agent_folder()
-        self.user = _user()
-        self._keys: tempfile.TemporaryDirectory[str] | None = None
-        self.setup = setup = replace(setup, authority=self._authority(setup))
         self.closed = False
         self.complaint = ""
         down, self._requests = os.pipe()
@@ -168,11 +174,10 @@ class Process:
             "user": self.user,
             "limits": setup.limits.by_name(_other_processes() if shared_count else 0),
             "output": setup.limits.output_bytes,
-            "library_paths": setup.library_paths,
+            "library_paths": [*setup.library_paths, str(self.agent / "supplied")],
             "landlock": landlock_rules(setup, self.agent) if hides else None,
             "trusted": setup.trusted,
             "own_processes": self._own_processes(),
-            "real_window": setup.real_window,
         }
 
     def _own_processes(self) -> bool:
@@ -193,27 +198,13 @@ class Process:
             "OPENBLAS_NUM_THREADS": "1",
             "OMP_NUM_THREADS": "1",
             "MPLBACKEND": "Agg",
+            "XCOMPOSEFILE": "/dev/null",  # reading the usual one takes longer than all of Tk
         }
-        if self.setup.real_window:
-            words["DISPLAY"] = os.environ.get("DISPLAY", "")
         if self.setup.authority is not None:
-            seen = AUTHORITY if self.protection.own_root else str(self.setup.authority)
-            words["XAUTHORITY"] = seen
+            own = self.protection.own_root
+            words["XAUTHORITY"] = AUTHORITY if own else str(self.setup.authority)
+            words["DISPLAY"] = self.display
         return words
-
-    def _authority(self, setup: Setup) -> Path | None:
-        """A copy of the display's key that the submission's user can read, and no other."""
-        path = Path(os.environ.get("XAUTHORITY") or Path.home() / ".Xauthority")
-        if not setup.real_window or not path.is_file():
-            return None
-        self._keys = tempfile.TemporaryDirectory(prefix="py2048-keys-")
-        copy = Path(self._keys.name, "authority")
-        shutil.copyfile(path, copy)
-        copy.chmod(0o400)
-        if self.user is not None:
-            Path(self._keys.name).chmod(0o711)
-            os.chown(copy, self.user, self.user)
-        return copy
 
     # -- asking -------------------------------------------------------------------------
 
@@ -306,8 +297,6 @@ class Process:
         lines = self._errors.read(4000).decode(errors="replace").strip().splitlines()
         self.complaint = lines[-1] if lines else ""
         self._errors.close()
-        if self._keys is not None:
-            self._keys.cleanup()
 
 
 def _hand_over(folder: Path, user: int) -> None:

@@ -25,7 +25,8 @@ NOBODY = 65534
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/gnu/store")
 SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
 FONTS = ("/etc/fonts", "/var/cache/fontconfig")
-AUTHORITY = "/py2048/authority"
+AUTHORITY, DISPLAY_KEY = "/py2048/authority", "/py2048/key"
+DISPLAY_KIB = 1 << 20  # the address space of a virtual display
 SCRATCH = "/py2048/scratch"  # as a submission in bubblewrap sees it
 
 
@@ -64,7 +65,8 @@ class Limits:
 class Setup:
     """The folders of one process: the prepared submission, given files, the scratch folder.
 
-    `authority` is the X display's key, for a real window.
+    For windows, `sockets` is the folder with the virtual display's socket and `authority` the
+    file with its key.
     """
 
     folder: Path
@@ -73,7 +75,7 @@ class Setup:
     limits: Limits
     libraries: bool = False
     trusted: bool = False
-    real_window: bool = False
+    sockets: Path | None = None
     authority: Path | None = None
 
     @property
@@ -223,28 +225,41 @@ def _way_to(place: Path) -> list[str]:
     return [word for folder in above for word in ("--perms", "0755", "--dir", folder)]
 
 
-def _bubblewrap(setup: Setup) -> list[str]:
-    """The command line of bubblewrap around `setup`."""
+def _namespaces() -> list[str]:
+    """The beginning of bubblewrap's command line: nothing shared but the user's number."""
     words = ["bwrap", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
     words += ["--unshare-user"] if os.geteuid() else []
     words += ["--die-with-parent", "--dev", "/dev", "--proc", "/proc"]
-    words += ["--perms", "1777", "--tmpfs", "/tmp", *_binds(setup)]
+    return [*words, "--perms", "1777", "--tmpfs", "/tmp"]
+
+
+def _bubblewrap(setup: Setup) -> list[str]:
+    """The command line of bubblewrap around `setup`."""
+    words = [*_namespaces(), *_binds(setup)]
     words += ["--perms", "0755", "--dir", "/py2048"]
     words += ["--ro-bind", str(AGENT), "/py2048/agent"]
     words += ["--ro-bind", str(setup.folder), "/py2048/submission"]
     if setup.given:
         words += ["--ro-bind", str(setup.given), "/py2048/given"]
-    if setup.real_window:
-        words += _window_binds(setup)
+    if setup.sockets and setup.authority:
+        words += ["--ro-bind", str(setup.sockets), "/tmp/.X11-unix"]
+        words += ["--ro-bind", str(setup.authority), AUTHORITY]
     words += ["--size", str(setup.limits.scratch_mib << 20), "--tmpfs", SCRATCH]
     return [*words, "--chdir", SCRATCH, "--"]
 
 
-def _window_binds(setup: Setup) -> list[str]:
-    """Arguments for bubblewrap that let a submission open windows on this display."""
-    words = ["--ro-bind-try", "/tmp/.X11-unix", "/tmp/.X11-unix"]
-    if setup.authority is not None:
-        words += ["--ro-bind", str(setup.authority), AUTHORITY]
+def display_command(
+    protection: Protection, sockets: Path, key: Path, user: int | None
+) -> list[str]:
+    """The command around a virtual display, in a sandbox of its own where `protection` is one."""
+    words = ["sh", "-c", f'ulimit -v {DISPLAY_KIB}; exec "$@"', "sh"]
+    if user is not None:
+        numbers = ["--reuid", str(user), "--regid", str(user), "--clear-groups"]
+        words = ["setpriv", *numbers, *words]
+    if protection.own_root:
+        binds = [word for place in SYSTEM for word in ("--ro-bind-try", place, place)]
+        binds += ["--bind", str(sockets), "/tmp/.X11-unix", "--perms", "0755", "--dir", "/py2048"]
+        words = [*_namespaces(), *binds, "--ro-bind", str(key), DISPLAY_KEY, "--", *words]
     return words
 
 

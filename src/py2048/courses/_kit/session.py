@@ -52,7 +52,7 @@ class Session:
         self.grading = grading
         self.work = work
         self.runner = Runner(grading, work, sandbox)
-        self.seconds = grading.seconds * self.runner.pace
+        self.seconds = grading.seconds
         self.mended = ""
         self.shown: list[str] = []
         self._overruns = 0
@@ -78,7 +78,7 @@ class Session:
         hangs in one function hangs in all that call it.
         """
         patience = max(LEAST_PATIENCE, 0.5**self._overruns)
-        self.seconds = (seconds or self.grading.seconds) * self.runner.pace * patience
+        self.seconds = (seconds or self.grading.seconds) * patience
         self._deadline = time.monotonic() + self.seconds * PATIENCE
         self.mended = mended
         self.shown.clear()

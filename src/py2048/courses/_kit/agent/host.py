@@ -90,12 +90,14 @@ class Host:
         self.complaints = terminal.Screen(config["output"], self._too_much)
         self.keyboard = terminal.Keyboard()
         self.chance = terminal.take_over_random()
-        self.clock = Clock(self.wait, real=config["real_window"])
+        self.clock = Clock(self.wait)
+        self.windows: Any = None
+        self.is_copy = False
         for name in NEEDED.split():
             __import__(name)
 
     def take_over(self) -> None:
-        """Put the recording stand-ins in place of the terminal, the clock and the windows."""
+        """Stand in for the terminal and the clock, and take hold of the windows."""
         sys.stdout = sys.__stdout__ = self.screen  # type: ignore[assignment,misc]
         sys.stderr = sys.__stderr__ = self.complaints  # type: ignore[assignment,misc]
         sys.stdin = sys.__stdin__ = self.keyboard  # type: ignore[assignment,misc]
@@ -105,11 +107,12 @@ class Host:
             sys.meta_path.insert(0, _Hidden)
         terminal.clear_without_shell()
         self.clock.take_over()
-        self.clock.running = lambda: self.running
         if self.config["gui"]:
-            from . import windows
+            from .person import Person
+            from .windows import Windows
 
-            self.helpers["screen"] = windows.take_over(self.clock, real=self.config["real_window"])
+            self.windows = Windows(self.clock)
+            self.helpers["screen"] = Person(self.windows)
 
     def make_way(self) -> None:
         """Forget modules of which the submission has its own, as for ``python game.py``.
@@ -178,7 +181,8 @@ class Host:
         facts["output"] = self.screen.take()
         facts["complaints"] = self.complaints.take()
         facts["asked"] = self.keyboard.asked
-        facts["threads"] = 1 + threads_started()
+        opened = self.windows is not None and self.windows.interpreters
+        facts["can_be_copied"] = not opened and not threads_started()
         self._send(wire.encode(facts))
 
     # -- time ---------------------------------------------------------------------------
@@ -227,6 +231,7 @@ class Host:
         number = os_fork()
         if number == 0:
             self.process = _number()
+            self.is_copy = True
             self._reply({"state": "forked"})
             return
         status = _wait_for(number, 0)[1]
@@ -252,7 +257,8 @@ class Host:
                 request["way"], request["skip"], request["seconds"]
             ),
         )
-        self._tidy()
+        if not self.is_copy:
+            self._tidy()
         self.module = _modules.get(config["module"])
         described = None if error is None else self.describe(error)
         self._reply({"state": "done", "left_out": result or [], "error": described})

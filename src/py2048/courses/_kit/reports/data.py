@@ -19,7 +19,6 @@ class Run:
     grader: str
     protection: Protection
     limits: Limits
-    real_window: bool = False
     not_graded: str = ""
 
     @property
@@ -41,7 +40,6 @@ def to_data(run: Run, reports: Sequence[Report]) -> dict[str, Any]:
         "title": run.title,
         "grader": run.grader,
         "not_graded": run.not_graded,
-        "real_window": run.real_window,
         "protection": {
             "name": run.protection.name,
             "holds": list(run.protection.holds),
