@@ -19,7 +19,7 @@ import py2048.courses
 from py2048.courses import COURSES
 from py2048.courses._kit.batch import grade_all
 from py2048.courses._kit.results import Report
-from py2048.courses._kit.runner import Surroundings
+from py2048.courses._kit.runner import SandboxConfig
 from py2048.courses._kit.submissions import collect
 
 HERE = Path(__file__).parent
@@ -75,8 +75,8 @@ EVERY_MUTANT = [mutant for mutants in MUTANTS.values() for mutant in mutants]
 def _graded(course: str, paths: list[Path], scratch: Path, **around: bool) -> list[Report]:
     grading = COURSES[course].grading()
     submissions = [one for path in paths for one in collect([path], grading, scratch / path.name)]
-    surroundings = Surroundings(Surroundings.usual().protection, **around)
-    return list(grade_all(submissions, grading, surroundings))
+    sandbox = SandboxConfig(SandboxConfig.usual().protection, **around)
+    return list(grade_all(submissions, grading, sandbox))
 
 
 @pytest.mark.parametrize("mutant", EVERY_MUTANT, ids=lambda m: f"{m.course}-{m.name}")

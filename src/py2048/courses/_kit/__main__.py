@@ -9,7 +9,7 @@ from pathlib import Path
 from py2048.courses import get_course
 from py2048.courses._kit.grade import grade
 from py2048.courses._kit.results import Report, number
-from py2048.courses._kit.runner import Surroundings
+from py2048.courses._kit.runner import SandboxConfig
 from py2048.courses._kit.submissions import collect
 
 
@@ -35,11 +35,11 @@ def main() -> None:
     grading = get_course(sys.argv[1]).grading()
     trusted = "--trusted" in sys.argv
     paths = [Path(word) for word in sys.argv[2:] if not word.startswith("--")]
-    usual = Surroundings.usual()
-    around = Surroundings(usual.protection, "--real-window" in sys.argv, trusted)
+    usual = SandboxConfig.usual()
+    sandbox = SandboxConfig(usual.protection, trusted)
     with tempfile.TemporaryDirectory() as scratch:
         for submission in collect(paths, grading, Path(scratch)):
-            print("\n".join(lines(grade(submission, grading, around))))
+            print("\n".join(lines(grade(submission, grading, sandbox))))
 
 
 if __name__ == "__main__":

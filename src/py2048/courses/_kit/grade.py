@@ -10,54 +10,61 @@ from fractions import Fraction
 from pathlib import Path
 
 from py2048 import __version__
-from py2048.courses._kit.process import Died
+from py2048.courses._kit.process import ProcessDied
 from py2048.courses._kit.results import CheckResult, Report, TaskResult
-from py2048.courses._kit.runner import Surroundings
+from py2048.courses._kit.runner import RunBrokenOffError, SandboxConfig
 from py2048.courses._kit.session import Session, find_way
 from py2048.courses._kit.sources import Unreadable, Workspace, digest_of, prepare
 from py2048.courses._kit.submissions import Submission
 from py2048.courses._kit.tasks import Check, Grading, Mismatch, PatchFailed, Task
+from py2048.errors import CourseError
 
 # What a check's own code may stumble over when a submission answers with the wrong kind of value.
 ODD_ANSWERS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
 PATCHED = "# with right versions of what other tasks ask for"
 
 
-def grade(submission: Submission, grading: Grading, around: Surroundings) -> Report:
-    """Grade one submission. Nothing that it does raises; a `CourseError` is the grader's own."""
+def grade(submission: Submission, grading: Grading, sandbox: SandboxConfig) -> Report:
+    """Grade one submission. Whatever goes wrong is a problem of this submission and no other.
+
+    Raises:
+        RunBrokenOffError: when the run ends while this submission is graded.
+    """
     began = time.monotonic()
-    notes: list[str] = []
-    problem = submission.problem
-    tasks: tuple[TaskResult, ...] = ()
-    opening = ""
+    work: Workspace | None = None
+    tasks: list[TaskResult] = []
+    problem, key = submission.problem, ""
     with tempfile.TemporaryDirectory(prefix="py2048-grade-", ignore_cleanup_errors=True) as place:
-        folder = Path(place) / "submission"
-        folder.mkdir()
         try:
+            key = key_of(submission, grading)
             if not problem:
+                folder = Path(place, "submission")
+                folder.mkdir()
                 work = prepare(
                     list(submission.files),
                     grading,
                     folder,
                     from_python2=submission.from_python2,
                 )
-                grading, notes = work.grading, work.notes
-                opening = opening_of(work)
-                with Session(grading, work, around) as session:
-                    find_way(session)
-                    tasks = tuple(grade_task(task, session) for task in grading.tasks)
+                grading = work.grading
+                _grade_tasks(grading, work, sandbox, tasks)
         except Unreadable as error:
             problem = str(error)
+        except RunBrokenOffError:
+            raise
+        except Exception as error:  # noqa: BLE001 - one submission must not end the class's run
+            problem, key = _not_graded(error), ""
+    missing = grading.tasks[len(tasks) :]
     return Report(
         name=submission.name,
         course=grading.course,
-        tasks=tasks or tuple(map(_nothing, grading.tasks)),
+        tasks=(*tasks, *map(_nothing, missing)),
         files=tuple(str(path.relative_to(submission.root)) for path in submission.files),
-        notes=tuple(notes),
+        notes=tuple(work.notes if work else ()),
         problem=problem,
-        opening=opening,
+        opening=opening_of(work) if work else "",
         seconds=round(time.monotonic() - began, 2),
-        key=key_of(submission, grading),
+        key=key,
     )
 
 
@@ -68,6 +75,29 @@ def opening_of(work: Workspace) -> str:
         return work.grading.opening.format(module=module)
     typed = work.grading.opening.format(module=work.grading.module)
     return f"{typed} (once {work.file} is saved as {work.grading.module}.py)"
+
+
+def _not_graded(error: Exception) -> str:
+    """Why the grader could not do its work; such a result is not kept for the next run."""
+    if isinstance(error, CourseError | OSError):
+        return str(error)
+    return f"the grader failed, please report it: {type(error).__name__}: {error}"
+
+
+def _grade_tasks(
+    grading: Grading, work: Workspace, sandbox: SandboxConfig, found: list[TaskResult]
+) -> None:
+    """Grade all tasks into `found`, as far as the time for one submission goes."""
+    with Session(grading, work, sandbox) as session:
+        find_way(session)
+        for task in grading.tasks:
+            began_late = session.out_of_time
+            found.append(grade_task(task, session))
+            if session.out_of_time and not began_late:
+                work.notes.append(
+                    f"the time of {sandbox.seconds:g} s for one submission was over in task "
+                    f"{task.id}; what comes after it was not tried"
+                )
 
 
 def _nothing(task: Task) -> TaskResult:
@@ -87,7 +117,7 @@ def _result(check: Check, session: Session, task: Task) -> CheckResult:
     if failure is None:
         return CheckResult(check.title, check.weight, passed=True)
     patched: list[Mismatch] = []
-    for patch in task.patches_of(check):
+    for patch in task.patches_of(check) if not session.out_of_time else ():
         other = attempt(check, session, patch)
         if other is None:
             return CheckResult(check.title, check.weight, passed=True, carried=True)
@@ -121,6 +151,8 @@ def _own_cause(failure: Mismatch, patched: list[Mismatch]) -> Mismatch:
 
 def attempt(check: Check, session: Session, patch: str = "") -> Mismatch | None:
     """Try one check: None if it holds, else what shows that it does not."""
+    if session.out_of_time:
+        return Mismatch("", check.title, "not tried: the time for one submission was over")
     session.start_check(check.seconds, patch)
     try:
         if check.run is not None:
@@ -129,7 +161,7 @@ def attempt(check: Check, session: Session, patch: str = "") -> Mismatch | None:
         session.examples(check.listed())
     except Mismatch as mismatch:
         return mismatch
-    except Died as death:
+    except ProcessDied as death:
         return Mismatch(session.text(), check.title, str(death))
     except ODD_ANSWERS:
         if check.run is None:

@@ -36,7 +36,7 @@ class Workspace:
     """A prepared copy of one submission: every source in UTF-8, the program under its name.
 
     `file` has the student's own name for the program, `grading` is the variant of the course's
-    that suits it. `way` is how the program has to be loaded (see ``inside/loading.py``), `skip`
+    that suits it. `way` is how the program has to be loaded (see ``agent/loading.py``), `skip`
     the lines of the statements to leave out; `notes` are lines for the student about how it was
     read, and `advice` is what to do if it cannot be loaded.
     """

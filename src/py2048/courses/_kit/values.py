@@ -1,6 +1,6 @@
 """Values as the grader sees them: read from a submission's process, compared, shown.
 
-The other process sends JSON with tags (see ``inside/wire.py``). Comparing is strict about
+The other process sends JSON with tags (see ``agent/wire.py``). Comparing is strict about
 types, because the documents are: a list is no tuple, a bool is no number.
 """
 

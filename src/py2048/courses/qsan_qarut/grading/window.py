@@ -134,7 +134,7 @@ def stops_at_the_end(session: Session) -> None:
     session.expect("int(made.model.game.board[1][1])", 8)
 
 
-BUTTONS = "[str(b.cget('text')) for b in screen.widgets('Button') if b.winfo_ismapped()]"
+BUTTONS = "[b.text() for b in screen.widgets('Button') if b.winfo_ismapped()]"
 
 
 def begins_anew(session: Session) -> None:

@@ -1,6 +1,6 @@
 """First code of a submission's process: give up rights, set the limits, then serve the grader.
 
-Run by path: ``python -I -S boot.py REQUESTS REPLIES`` with two inherited file descriptors.
+Run by path: ``python -s -S -P boot.py REQUESTS REPLIES`` with two inherited file descriptors.
 The first request is the configuration; see `py2048.courses._kit.process`.
 """
 
@@ -99,14 +99,26 @@ def package_here() -> ModuleType:
 
 
 def main(requests: int, replies: int) -> None:
-    """Serve the grader until it hangs up."""
+    """Serve the grader until it hangs up.
+
+    All that the agent will ever import is imported before the submission's folder can be: the
+    files there may be called ``random.py`` or ``enum.py``.
+    """
     config = read_request(requests)
+    host = package_here().Host(requests, replies, config)
     move_in(config["scratch"], config["user"])
     drop_rights(config["user"])
-    held = set_limits(config["limits"])
+    host.held = set_limits(config["limits"])
+    if config["landlock"] is not None:
+        from _grader.landlock import restrict  # type: ignore[import-not-found]
+
+        if not restrict(**config["landlock"]):
+            raise OSError("Landlock does not work here")
+    host.take_over()
     sys.path[:] = [*config["support"], config["scratch"], *sys.path, *config["library_paths"]]
     sys.dont_write_bytecode = True
-    package_here().Host(requests, replies, config, held).serve()
+    host.make_way()
+    host.serve()
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
+# Drawn with Zelle's graphics.py, which the document allows.
 import random
-import time
 
-from drawing import Window
+from graphics import *
 
 STEP = 70
 TOP = 60
@@ -48,30 +48,39 @@ class Tiles(dict):
 
 class Program:
     def __init__(self):
-        self.window = Window("Sliding tiles", 400, 560)
+        self.window = GraphWin("Sliding tiles", 400, 560)
         self.squares, self.numbers = {}, {}
         for row in range(5):
             for column in range(5):
-                x, y = 20 + column * STEP, TOP + row * STEP
-                self.squares[row, column] = self.window.rectangle(x, y, x + STEP - 4, y + STEP - 4)
-                self.numbers[row, column] = self.window.text(x + 33, y + 33, "")
-        self.score_text = self.window.text(200, 30, "Score 0")
-        self.status = self.window.text(200, 450, "Press New game")
+                corner = Point(20 + column * STEP, TOP + row * STEP)
+                other = corner.clone()
+                other.move(STEP - 4, STEP - 4)
+                square = Rectangle(corner, other)
+                square.setFill("ivory")
+                square.draw(self.window)
+                self.squares[row, column] = square
+                self.numbers[row, column] = self.text(square.getCenter(), "")
+        self.score_text = self.text(Point(200, 30), "Score 0")
+        self.status = self.text(Point(200, 450), "Press New game")
         for name, x in BUTTONS.items():
-            self.window.text(x, 500, name)
+            self.text(Point(x, 500), name).setStyle("bold")
+
+    def text(self, place, words):
+        text = Text(place, words)
+        text.draw(self.window)
+        return text
 
     def show(self, arrived=()):
-        for place, item in self.numbers.items():
-            self.window.change(item, text=self.tiles.get(place, ""))
-            fill = "orange" if place in arrived else "ivory"
-            self.window.change(self.squares[place], fill=fill)
-        self.window.change(self.score_text, text="Score %d" % self.score)
+        for place, text in self.numbers.items():
+            text.setText(self.tiles.get(place, ""))
+            self.squares[place].setFill(color_rgb(255, 165, 0) if place in arrived else "ivory")
+        self.score_text.setText("Score %d" % self.score)
 
     def say(self, words):
-        self.window.change(self.status, text=words)
+        self.status.setText(words)
 
     def button(self, place):
-        x, y = place
+        x, y = place.getX(), place.getY()
         if abs(y - 500) < 15:
             for name, middle in BUTTONS.items():
                 if abs(x - middle) < 35:
@@ -99,7 +108,7 @@ class Program:
             self.say("Game over, your final score is %d" % self.score)
 
     def way_of(self, place):
-        column, row = (place[0] - 20) // STEP, (place[1] - TOP) // STEP
+        column, row = (place.getX() - 20) // STEP, (place.getY() - TOP) // STEP
         if 1 <= column <= 3 and row in (0, 4):
             return "up" if row == 0 else "down"
         if 1 <= row <= 3 and column in (0, 4):
@@ -107,10 +116,8 @@ class Program:
 
     def human(self):
         """Play until a button is pressed; return it."""
-        while not self.window.closed:
-            place = self.window.get_mouse()
-            if place is None:
-                return "Quit"
+        while True:
+            place = self.window.getMouse()
             if self.button(place):
                 return self.button(place)
             way = self.way_of(place)
@@ -118,9 +125,9 @@ class Program:
                 self.attempt(way)
 
     def computer(self):
-        while not self.window.closed:
+        while self.window.isOpen():
             time.sleep(0.4)
-            place = self.window.check_mouse()
+            place = self.window.checkMouse()
             if place and self.button(place):
                 return self.button(place)
             if self.tiles.ways():
@@ -128,9 +135,9 @@ class Program:
 
     def choose(self):
         """Wait until one of the buttons is pressed."""
-        while not self.window.closed:
-            place = self.window.get_mouse()
-            if place and self.button(place):
+        while True:
+            place = self.window.getMouse()
+            if self.button(place):
                 return self.button(place)
 
     def run(self):

@@ -15,6 +15,7 @@ from _signal import (  # type: ignore[import-not-found]
 )
 from _signal import signal as set_handler
 from _thread import _count as threads_started
+from functools import partial
 from os import _exit as os_exit
 from os import fork as os_fork
 from types import ModuleType
@@ -35,8 +36,18 @@ _write, _wait_for, _kill, _scan, _number = os.write, os.waitpid, os.kill, os.sca
 _modules = sys.modules
 
 
+# What Python itself imports when it warns, shows an error or ends.
+NEEDED = """
+    ast encodings.cp1252 encodings.latin_1 linecache random re tokenize traceback tracemalloc types
+    warnings weakref
+"""
+# What is there before the first line of any program.
+AT_START = "abc codecs encodings genericpath io ntpath os posixpath site stat zipimport"
+LIBRARY = 20.0  # seconds to import a library
 SLACK = 3  # how much longer a call may wait than work
 FLOODED = 85  # the exit code of a process that printed too much
+DEAF = 86  # the exit code of a process that does not end when it is told to
+RINGS = 5  # times that it is told
 
 
 class OutOfTime(BaseException):
@@ -50,20 +61,20 @@ class LeftAlone(BaseException):
 class Host:
     """One submission loaded into this process.
 
-    `requests` and `replies` are file descriptors; `config` is the first request; `held` the
+    `requests` and `replies` are file descriptors; `config` is the first request. `held` are the
     limits that could be set.
     """
 
-    def __init__(
-        self, requests: int, replies: int, config: dict[str, Any], held: list[str]
-    ) -> None:
+    def __init__(self, requests: int, replies: int, config: dict[str, Any]) -> None:
         from .boot import read_request
 
         self.read: Callable[[], dict[str, Any]] = lambda: read_request(requests)
         self.replies = replies
         self.process = _number()
         self.config = config
-        self.held = held
+        self.held: list[str] = []
+        self.shadowed: set[str] = set()
+        self.modules: dict[str, Any] = {}
         self.file = config["file"]
         self.names: dict[str, Any] = {}
         self.helpers: dict[str, Any] = {}
@@ -72,17 +83,21 @@ class Host:
         self.module: Any = None
         self.pending: dict[str, Any] | None = None
         self.running = False
+        self.rings = 0
         self.builtins = dict(vars(builtins))
         self.depth = sys.getrecursionlimit()
         self.screen = terminal.Screen(config["output"], self._too_much)
         self.complaints = terminal.Screen(config["output"], self._too_much)
         self.keyboard = terminal.Keyboard()
         self.chance = terminal.take_over_random()
-        self.clock = Clock(self.wait, real=config["real_window"])
-        self._take_over()
+        self.clock = Clock(self.wait)
+        self.windows: Any = None
+        self.is_copy = False
+        for name in NEEDED.split():
+            __import__(name)
 
-    def _take_over(self) -> None:
-        """Put the recording stand-ins in place of the terminal, the clock and the windows."""
+    def take_over(self) -> None:
+        """Stand in for the terminal and the clock, and take hold of the windows."""
         sys.stdout = sys.__stdout__ = self.screen  # type: ignore[assignment,misc]
         sys.stderr = sys.__stderr__ = self.complaints  # type: ignore[assignment,misc]
         sys.stdin = sys.__stdin__ = self.keyboard  # type: ignore[assignment,misc]
@@ -92,11 +107,29 @@ class Host:
             sys.meta_path.insert(0, _Hidden)
         terminal.clear_without_shell()
         self.clock.take_over()
-        self.clock.running = lambda: self.running
         if self.config["gui"]:
-            from . import windows
+            from .person import Person
+            from .windows import Windows
 
-            self.helpers["screen"] = windows.take_over(self.clock, real=self.config["real_window"])
+            self.windows = Windows(self.clock)
+            self.helpers["screen"] = Person(self.windows)
+
+    def make_way(self) -> None:
+        """Forget modules of which the submission has its own, as for ``python game.py``.
+
+        The libraries of the course are imported before that: they need the standard ones.
+        """
+        entries = {entry.name.partition(".")[0] for entry in _scan(".")}
+        loaded = {*AT_START.split(), *sys.builtin_module_names}
+        self.shadowed = (entries & sys.stdlib_module_names) - loaded
+        for name in self.config["libraries"] if self.shadowed else ():
+            self.guard(LIBRARY, partial(__import__, name))
+        self.modules = {name: _modules.pop(name, None) for name in self.shadowed}
+
+    def _import(self, name: str, *words: Any, **options: Any) -> Any:
+        """The ``import`` of the grader's own lines, which does not see the submission's files."""
+        found = self.modules.get(name)
+        return found or self.builtins["__import__"](name, *words, **options)
 
     def _too_much(self) -> None:
         os_exit(FLOODED)
@@ -148,7 +181,8 @@ class Host:
         facts["output"] = self.screen.take()
         facts["complaints"] = self.complaints.take()
         facts["asked"] = self.keyboard.asked
-        facts["threads"] = 1 + threads_started()
+        opened = self.windows is not None and self.windows.interpreters
+        facts["can_be_copied"] = not opened and not threads_started()
         self._send(wire.encode(facts))
 
     # -- time ---------------------------------------------------------------------------
@@ -159,6 +193,7 @@ class Host:
         It goes off again soon, in case it is swallowed. Work is what counts, so that a busy
         machine does not cost marks.
         """
+        self.rings = 0
         again = 0.1 if seconds else 0
         set_handler(SIGPROF, self._ring)
         set_handler(SIGALRM, self._ring)
@@ -166,6 +201,9 @@ class Host:
         setitimer(ITIMER_REAL, SLACK * seconds, again)
 
     def _ring(self, number: int, frame: FrameType | None) -> None:
+        self.rings += 1
+        if self.rings > RINGS:
+            os_exit(DEAF)
         raise OutOfTime("still running when the time was over")
 
     def guard(self, seconds: float, action: Callable[[], Any]) -> tuple[Any, BaseException | None]:
@@ -193,6 +231,7 @@ class Host:
         number = os_fork()
         if number == 0:
             self.process = _number()
+            self.is_copy = True
             self._reply({"state": "forked"})
             return
         status = _wait_for(number, 0)[1]
@@ -218,7 +257,8 @@ class Host:
                 request["way"], request["skip"], request["seconds"]
             ),
         )
-        self._tidy()
+        if not self.is_copy:
+            self._tidy()
         self.module = _modules.get(config["module"])
         described = None if error is None else self.describe(error)
         self._reply({"state": "done", "left_out": result or [], "error": described})
@@ -231,6 +271,8 @@ class Host:
     def _begin(self, request: dict[str, Any]) -> dict[str, Any] | None:
         """Fresh names and the prelude; return its error."""
         self.names = {**self.helpers, "__name__": "__console__"}
+        if self.shadowed:
+            self.names["__builtins__"] = {**self.builtins, "__import__": self._import}
         self.copied = {}
         self._follow()
         if not request["prelude"]:
