@@ -18,9 +18,9 @@ from hypothesis import settings
 # A slow test of conformance asks for all of them.
 os.environ.setdefault("NUMBA_OPT", "1")
 
-# The first call of a compiled kernel may take seconds, so no example has a deadline. A run that
-# decides whether a change lands tries the same examples each time; others look for new ones.
-settings.register_profile("py2048", deadline=None, derandomize=bool(os.environ.get("CI")))
+# The first call of a compiled kernel may take seconds, so no example has a deadline. Every run
+# looks for new examples, also where Hypothesis would repeat the same ones (it does if CI is set).
+settings.register_profile("py2048", deadline=None, derandomize=False, print_blob=True)
 settings.load_profile("py2048")
 
 # What a shell starts in its background is deaf to Ctrl-C, and so is what our tests start.
@@ -35,6 +35,13 @@ def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PY2048_HOME", str(folder))
     monkeypatch.delenv("PY2048_DATABASE_URL", raising=False)
     return folder
+
+
+@pytest.fixture(autouse=True)
+def patient_saving(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait for a slow disk as long as it takes: on a busy machine no test means the difference."""
+    monkeypatch.setattr("py2048.session.autosave.PATIENCE", 60.0)
+    monkeypatch.setattr("py2048.session.autosave.READING", 60.0)
 
 
 @pytest.fixture(autouse=True)

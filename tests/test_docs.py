@@ -62,7 +62,8 @@ def output_of(command: str) -> str:
     )
     # What has to be compiled first depends on what ran before.
     news = re.compile(r"^py2048: (compiling|Quick hint).*\n", re.MULTILINE)
-    return news.sub("", done.stdout) + (f"[exit status {done.returncode}]\n" if done.returncode else "")
+    status = f"[exit status {done.returncode}]\n" if done.returncode else ""
+    return news.sub("", done.stdout) + status
 
 
 SYBIL = Sybil(

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,13 +23,14 @@ from py2048.session import (
     Moved,
     Refused,
     Replay,
+    SavingChanged,
     Session,
     StorageTrouble,
     Undone,
     Won,
     open_session,
 )
-from py2048.session.keeper import FORKED
+from py2048.session.autosave import FORKED
 
 LEFT, RIGHT, UP, DOWN = Direction.LEFT, Direction.RIGHT, Direction.UP, Direction.DOWN
 NEARLY = Board.parse("1024 1024 . . / . . . . / . . . . / . . . .")
@@ -55,6 +57,15 @@ def session(request: pytest.FixtureRequest) -> Iterator[Session]:
     table = Session() if request.param == "memory" else open_session()
     yield table
     table.close()
+
+
+def until_saved(session: Session) -> None:
+    """Look after saving, as a screen does, until all is saved."""
+    end = time.monotonic() + 30
+    while session.unsaved:
+        assert time.monotonic() < end, session.unsaved
+        time.sleep(0.01)
+    session.look_after_saving()
 
 
 def play(session: Session, moves: int) -> None:
@@ -354,19 +365,23 @@ def test_a_failing_store_does_not_stop_play(monkeypatch: pytest.MonkeyPatch) -> 
     session.start(seed=1)
     events = Listener(session)
     play(session, 2)
-    store = session._store
-    working = store.append_turn
+    store = session._keeper._store
+    working = store.write_changes
 
-    def full(*args: object, **kwargs: object) -> int:
+    def full(*args: object, **kwargs: object) -> set[str]:
         raise StorageError("the disk is full")
 
-    monkeypatch.setattr(store, "append_turn", full)
+    monkeypatch.setattr(store, "write_changes", full)
     events.clear()
     play(session, 3)
-    assert StorageTrouble("the disk is full") in events
+    assert SavingChanged("the disk is full") in events
+    assert events.kinds().count("SavingChanged") == 1
+    assert session.unsaved == "the disk is full"
     assert session.game.ply == 5
-    monkeypatch.setattr(store, "append_turn", working)
+    monkeypatch.setattr(store, "write_changes", working)
     play(session, 1)
+    until_saved(session)
+    assert events[-1] == SavingChanged("")
     again = open_session()
     assert again.resume()
     assert (again.game.board, again.game.ply) == (session.game.board, 6)
@@ -426,14 +441,14 @@ CHILD = """
     session.start(get_rules("5x5"), seed=int(sys.argv[1]))
     while True:
         for direction in Direction:
-            if session.move(direction):
+            if session.move(direction) and not session.unsaved:
                 print(session.game.ply, session.game.score, flush=True)
 """
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_sigkill_between_moves_loses_nothing(seed: int) -> None:
-    """Every move that was shown is there after the process was killed."""
+    """Every move that was shown without a warning is there after the process was killed."""
     child = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(CHILD), str(seed)],
         stdout=subprocess.PIPE,

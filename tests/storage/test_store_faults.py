@@ -19,7 +19,7 @@ import pytest
 from postgresql_server import PASSWORD, PostgresqlServer
 
 from py2048.errors import MissingExtraError
-from py2048.storage import SavedGame, StorageError, Store, data_folder, engine, open_store
+from py2048.storage import SavedGame, StorageError, Store, data_folder, open_store
 
 
 @contextmanager
@@ -107,7 +107,7 @@ def test_a_read_only_data_folder_is_named(public_folder: Path) -> None:
     public_folder.chmod(0o555)
     with unprivileged(), one_clear_line(str(public_folder), "PY2048_HOME"):
         open_store(public_folder / "py2048.sqlite3")
-    with unprivileged(), one_clear_line(str(public_folder), "PY2048_HOME"):
+    with unprivileged(), one_clear_line(str(public_folder / "folder"), "make it"):
         open_store(public_folder / "folder" / "py2048.sqlite3")
 
 
@@ -200,12 +200,9 @@ def test_a_damaged_store_is_refused_and_left_alone(tmp_path: Path) -> None:
     assert path.read_bytes() == damaged
 
 
-def test_a_store_held_by_another_program_says_so(
-    sqlite_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_store_held_by_another_program_says_so(sqlite_url: str) -> None:
     """When another program does not let go, the wait ends with its reason, and all is kept."""
-    monkeypatch.setattr(engine, "_PRAGMAS", ("PRAGMA busy_timeout = 50",))
-    with open_store(sqlite_url) as store:
+    with open_store(sqlite_url, patience=0.05) as store:
         with closing(sqlite3.connect(store.name)) as rival:
             rival.execute("BEGIN IMMEDIATE")
             with one_clear_line(store.name, "another program"):

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Protocol, runtime_checkable
 
 from py2048.engine import Direction
+from py2048.errors import PlayerError, shown
 from py2048.game import Game
 
 
@@ -16,6 +17,17 @@ class Unit(StrEnum):
     """Points still to come, near what such a player makes of the position."""
     RATING = "rating"
     """Nothing but the player's own scale: more is better, and no more is said."""
+
+
+def asked(game: Game) -> Game:
+    """Return the game that a player is asked about.
+
+    Raises:
+        PlayerError: if it is something else, such as a board.
+    """
+    if not isinstance(game, Game):
+        raise PlayerError(f"{shown(game)} is no Game: ask about Game(rules, board=board)")
+    return game
 
 
 @runtime_checkable

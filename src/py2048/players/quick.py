@@ -8,6 +8,7 @@ from py2048.engine import Direction
 from py2048.errors import PlayerError
 from py2048.evaluation.heuristic import DEFAULT, board_value
 from py2048.game import Game
+from py2048.players.player import asked
 from py2048.players.simple import best
 from py2048.search.expectimax import Expectimax
 
@@ -29,6 +30,8 @@ class QuickPlayer:
 
     def rate(self, game: Game) -> dict[Direction, float]:
         """Return the value of each legal direction, from as deep a search as there was time for."""
+        if not asked(game).legal_directions():
+            return {}
         end = time.perf_counter() + self._seconds
         rules, won = game.rules, DEFAULT.base * sum(game.rules.shape)
         values: dict[Direction, float] = {}

@@ -126,7 +126,7 @@ class Hinted:
 
 @dataclass(frozen=True, slots=True)
 class StorageTrouble:
-    """Saving failed, or saved the game elsewhere than expected; play goes on in memory.
+    """The store could not be read, or the game was saved elsewhere than expected.
 
     Attributes:
         message: one line for the player: what happened and what to do.
@@ -135,4 +135,25 @@ class StorageTrouble:
     message: str
 
 
-Event = GameStarted | Moved | Refused | Undone | Won | GameOver | Hinted | StorageTrouble
+@dataclass(frozen=True, slots=True)
+class SavingChanged:
+    """Saving does not keep up, for another reason than before, or does again.
+
+    Attributes:
+        unsaved: why something is not saved yet, in one line; empty when all is saved again.
+    """
+
+    unsaved: str
+
+
+Event = (
+    GameStarted
+    | Moved
+    | Refused
+    | Undone
+    | Won
+    | GameOver
+    | Hinted
+    | StorageTrouble
+    | SavingChanged
+)

@@ -1,146 +1,97 @@
-"""The keeper: saves a game after each change, so that a crash loses nothing.
-
-It knows how much of the game is on the disk and writes the rest. When a write fails, what is
-missing is written with the next change. When another process has moved on with the same game,
-this one is saved as a game of its own: neither overwrites the other.
-"""
+"""Keepers: what a session hands its changes to. `Autosave` is the one that players have."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from py2048.engine import Board
-from py2048.errors import Py2048Error, StaleGameError, StorageError
-from py2048.game import Game
+from py2048.errors import Py2048Error, StorageError
+from py2048.game import Game, Record
 from py2048.game.notation import decode_steps
 from py2048.game.spawning import Draws
 from py2048.rules import Rules
-from py2048.session.play import Facts, Play
+from py2048.session.play import Play
 
 if TYPE_CHECKING:
-    from py2048.storage import SavedGame, Store
+    from py2048.storage import RecordSummary, SavedGame, ScoreSummary, Store
 
-FORKED = "this game went on in another window; here it is kept as a game of its own"
+PERSON = ("plain", "assisted")
+"""The categories of games that a person played alone; only these count for the best score."""
 
-
-@dataclass
-class _Saved:
-    """What the store holds: its name for the game, the revision, the position and the facts."""
-
-    id: str
-    revision: int
-    position: int = 0
-    facts: Facts = (0, 0, False)
+NOT_KEPT = "this session keeps no games: it was opened without a store"
 
 
 class Keeper:
-    """Keeps one `Play` at a time in a store."""
+    """Keeps nothing but settings, and these in memory.
 
-    def __init__(self, store: Store, owner: str) -> None:
-        self._store = store
-        self._owner = owner
-        self._saved: _Saved | None = None
+    Attributes:
+        keeps_games: whether a game that is left can be taken up again.
+    """
+
+    keeps_games = False
+
+    def __init__(self) -> None:
+        self._settings: dict[str, Any] = {}
+
+    @property
+    def unsaved(self) -> str:
+        """Why something is not saved yet, in one line; empty if all is saved."""
+        return ""
+
+    def take_notices(self) -> list[str]:
+        """Return what the player should know of what was saved, once."""
+        return []
+
+    def close(self) -> None:
+        """Save what is to be saved, and end."""
 
     def begin(self, play: Play) -> None:
-        """Keep a new game from now on.
+        """Keep a new game from now on."""
 
-        Raises:
-            StorageError: if the store cannot be written.
-        """
-        self._saved = None
-        self.save(play)
+    def load(self, saved: SavedGame, draws: Draws | None = None) -> Play:  # noqa: ARG002 - others need them
+        """Return a saved game as it was left, and keep it from now on."""
+        raise StorageError(NOT_KEPT)
 
-    def load(self, saved: SavedGame, draws: Draws | None = None) -> Play:
-        """Return a saved game as it was left, and keep it from now on.
-
-        Args:
-            saved: the game.
-            draws: where its tiles come from, if not from its seed.
-
-        Raises:
-            StorageError: if the saved game cannot be read back.
-        """
-        play = restore(saved, draws)
-        self._saved = _Saved(saved.id, saved.revision, saved.position, play.facts)
-        return play
-
-    def save(self, play: Play) -> str | None:
-        """Bring the store up to date; return a line for the player if the game was forked.
-
-        Raises:
-            StorageError: if the store cannot be written; what is missing is saved next time.
-        """
-        try:
-            self._write(play)
-        except StaleGameError:
-            self._saved = None
-            self._write(play)
-            return FORKED
-        return None
+    def save(self, play: Play) -> None:
+        """Keep what has changed in the game."""
 
     def leave(self, play: Play) -> None:
-        """Let go of a game: a finished one becomes a record, one without a turn is discarded.
+        """Let go of the game."""
 
-        A game in between stays in the store, to be resumed.
+    def best_score(self, rules: str) -> int:  # noqa: ARG002 - others need it
+        """Return the best score of a person under these rules."""
+        return 0
 
-        Raises:
-            StorageError: if the store cannot be written.
-        """
-        saved, self._saved = self._saved, None
-        if saved is None:
-            return
-        if not play.codes:
-            self._store.discard_game(saved.id, saved.revision)
-        elif play.game.is_over:
-            finish(self._store, saved.id, saved.revision, play)
+    def note_score(self, rules: str, category: str, score: int) -> None:
+        """Raise the best score."""
 
-    def _write(self, play: Play) -> None:
-        if self._saved is None:
-            self._saved = self._create(play.game)
-            play.clean = 0
-        for index in range(play.clean, len(play.codes)):
-            self._append(self._saved, play, index)
-            play.clean = index + 1
-        if (self._saved.position, self._saved.facts) != (play.position, play.facts):
-            self._settle(self._saved, play)
+    def get_setting(self, key: str) -> Any:
+        """Return what `set_setting` remembered, `None` if nothing."""
+        return self._settings.get(key)
 
-    def _create(self, game: Game) -> _Saved:
-        created = self._store.create_game(
-            rules=str(game.rules),
-            seed=game.seed,
-            start=str(game.start),
-            player=game.player,
-            owner=self._owner,
-        )
-        return _Saved(created.id, created.revision)
+    def set_setting(self, key: str, value: Any) -> None:
+        """Remember a JSON value."""
+        self._settings[key] = value
 
-    def _append(self, saved: _Saved, play: Play, index: int) -> None:
-        is_now = index == play.position - 1
-        saved.revision = self._store.append_turn(
-            saved.id,
-            saved.revision,
-            index,
-            play.codes[index],
-            score=play.game.score if is_now else 0,
-            is_over=is_now and play.game.is_over,
-            millis=play.millis[index],
-        )
-        saved.position = index + 1
+    def current_game(self, rules: str | None) -> SavedGame | None:  # noqa: ARG002 - others need it
+        """Return the last unfinished game, under `rules` if they are given."""
+        return None
 
-    def _settle(self, saved: _Saved, play: Play) -> None:
-        undos, hints, computer = play.facts
-        saved.revision = self._store.set_position(
-            saved.id,
-            saved.revision,
-            play.position,
-            score=play.game.score,
-            is_over=play.game.is_over,
-            undos=undos,
-            hints=hints,
-            extra={"computer": computer},
-        )
-        saved.position, saved.facts = play.position, play.facts
+    def saved_games(self) -> list[SavedGame]:
+        """Return the games in progress, the last played first."""
+        return []
+
+    def scores(self, rules: str | None) -> list[ScoreSummary]:  # noqa: ARG002 - others need it
+        """Return the best scores and averages by rules and category."""
+        return []
+
+    def finished(self, rules: str | None, limit: int) -> list[RecordSummary]:  # noqa: ARG002 - others need it
+        """Return finished games, the best first."""
+        return []
+
+    def finished_record(self, record_id: str) -> Record:  # noqa: ARG002 - others need it
+        """Return one of the `finished` games."""
+        raise StorageError(NOT_KEPT)
 
 
 def restore(saved: SavedGame, draws: Draws | None = None) -> Play:
@@ -156,7 +107,8 @@ def restore(saved: SavedGame, draws: Draws | None = None) -> Play:
     try:
         rules = Rules.parse(saved.rules)
         start = Board.parse(saved.start)
-        game = Game(rules, seed=saved.seed, board=start, player=saved.player, draws=draws)
+        player = saved.extra.get("player", saved.player)
+        game = Game(rules, seed=saved.seed, board=start, player=player, draws=draws)
         for direction, spawn in decode_steps("".join(saved.turns), rules.shape):
             if spawn is None:
                 game.attempt(direction)
@@ -194,13 +146,3 @@ def finish(store: Store, game_id: str, revision: int, play: Play) -> None:
         outcome=game.outcome.value,
         category=play.category,
     )
-
-
-def finish_left_behind(store: Store, owner: str) -> None:
-    """Finish the games that were over when their process ended.
-
-    Raises:
-        StorageError: if the store cannot be read or written.
-    """
-    for saved in store.list_games(owner, finished=True):
-        finish(store, saved.id, saved.revision, restore(saved))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from py2048.engine import Direction
@@ -42,11 +41,16 @@ class Play:
         self._is_set_up = not self.game.has_drawn_start()
 
     @classmethod
-    def of(cls, game: Game, *, undos: int, hints: int, millis: Sequence[int]) -> Play:
-        """Return the play of a game that was played elsewhere."""
+    def of(cls, record: Record, *, computer: bool) -> Play:
+        """Return the play of a game that was played elsewhere, with all its turns.
+
+        Raises:
+            RecordError: if a turn of the record breaks its rules.
+        """
+        game = Game.from_record(record)
         codes = [encode_turn(turn) for turn in game.turns]
-        times = [*millis, *[0] * len(codes)][: len(codes)]
-        return cls(game, codes, times, undos, hints)
+        times = [*record.times, *[0] * len(codes)][: len(codes)]
+        return cls(game, codes, times, record.undos, record.hints, computer)
 
     @property
     def position(self) -> int:

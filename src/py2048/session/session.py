@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from py2048.engine import Board, Direction
-from py2048.errors import StorageError
 from py2048.game import Game, Record
 from py2048.game.spawning import Draws
-from py2048.players import Player, make_player
+from py2048.players import Player, list_players, make_player
 from py2048.rules import Rules, get_rules
 from py2048.session.advice import Hint, Question, advise
 from py2048.session.events import (
@@ -19,44 +18,39 @@ from py2048.session.events import (
     Hinted,
     Moved,
     Refused,
-    StorageTrouble,
     Undone,
     Won,
 )
-from py2048.session.keeper import Keeper, finish_left_behind
+from py2048.session.keeper import PERSON, Keeper
 from py2048.session.play import Play
 from py2048.session.shelf import Shelf
 
 if TYPE_CHECKING:
     from py2048._jit.progress import Compiling
-    from py2048.storage import SavedGame, Store
+    from py2048.storage import SavedGame
 
 HINT_PLAYER = "expectimax"
 """The player that gives hints unless another is asked for."""
 
-PERSON = ("plain", "assisted")
-"""The categories of games that a person played alone; only these count for the best score."""
+PATIENCE = 1.0
+"""Seconds after which the store gives up waiting for another process that writes."""
 
 
 class Session(Shelf):
     """One player at one table: a game, its history, its best score, and what may be done.
 
-    Every change is saved before the call returns, and announced to the listeners as an event
-    (`py2048.session.events`) in the order in which it happened. A failing store never stops
-    play: it is announced as `StorageTrouble`.
+    Every change is handed to the keeper before the call returns, and announced to the listeners
+    as an event (`py2048.session.events`) in the order in which it happened. A failing store
+    never stops play: it is announced as `SavingChanged`.
 
     Args:
-        store: where games, records, scores and settings are kept; `None` keeps them in memory.
-        owner: whose they are.
+        keeper: keeps games, records, scores and settings; `None` keeps them in memory.
         player: the name written in records.
     """
 
-    def __init__(
-        self, store: Store | None = None, *, owner: str = "local", player: str = ""
-    ) -> None:
-        super().__init__(store, owner)
+    def __init__(self, keeper: Keeper | None = None, *, player: str = "") -> None:
+        super().__init__(keeper or Keeper())
         self._player = player
-        self._keeper = Keeper(store, owner) if store else None
         self._bests: dict[str, int] = {}
         self._advisers: dict[str, Player] = {}
         self._version = 0
@@ -135,14 +129,19 @@ class Session(Shelf):
         Raises:
             StorageError: if the store cannot be read.
         """
-        if self._store is None:
-            return False
-        text = None if rules is None else str(rules)
-        saved = self._store.current_game(self._owner, text)
+        saved = self._keeper.current_game(None if rules is None else str(rules))
         if saved is None:
             return False
         self.resume_saved(saved)
         return True
+
+    def turn_to(self, rules: Rules) -> None:
+        """Take up the last unfinished game under `rules`, or begin one.
+
+        A store that cannot be read is announced, and hinders nobody.
+        """
+        if not self._guard(lambda: self.resume(rules)):
+            self.start(rules)
 
     def resume_saved(self, saved: SavedGame, draws: Draws | None = None) -> None:
         """Take up one of the `saved_games`, with the draws it began with if they are its own.
@@ -150,28 +149,32 @@ class Session(Shelf):
         Raises:
             StorageError: if it cannot be read back.
         """
-        if self._keeper is None:
-            raise StorageError("this session keeps no games: it was opened without a store")
-        self._leave()
+        self._keeper.leave(self._play)
         self._play = self._keeper.load(saved, draws)
         self._announce(resumed=True)
 
-    def start_from(self, record: Record) -> None:
+    def start_from(self, record: Record, turns: int | None = None) -> None:
         """Go on with the game of `record`, with all its turns to be undone.
+
+        A game of a computer player stays one.
+
+        Args:
+            record: the game.
+            turns: go on after so many of its turns; those after them are undone.
 
         Raises:
             RecordError: if a turn of the record breaks its rules.
         """
-        game = Game.from_record(record)
-        self._lay(Play.of(game, undos=record.undos, hints=record.hints, millis=record.times))
+        play = Play.of(record, computer=record.player.partition(":")[0] in list_players())
+        while turns is not None and play.position > turns:
+            play.undo()
+        self._lay(play)
 
     def _lay(self, play: Play) -> None:
         """Put a game that the store does not know yet on the table."""
-        self._leave()
+        self._keeper.leave(self._play)
         self._play = play
-        if self._keeper:
-            keeper = self._keeper
-            self._guard(lambda: keeper.begin(play))
+        self._keeper.begin(play)
         self._announce(resumed=False)
 
     def _announce(self, *, resumed: bool) -> None:
@@ -182,16 +185,14 @@ class Session(Shelf):
         if self.game.is_over:
             self._end()
 
-    def _leave(self) -> None:
-        if self._keeper:
-            keeper, play = self._keeper, self._play
-            self._guard(lambda: keeper.leave(play))
-
     def close(self) -> None:
-        """Leave the table: save what is to be saved and close the store."""
-        self._leave()
-        if self._store:
-            self._store.close()
+        """Leave the table: save what is to be saved and close the store.
+
+        Raises:
+            StorageError: if something could not be saved within some seconds; it is lost.
+        """
+        self._keeper.leave(self._play)
+        self._keeper.close()
 
     # Playing
 
@@ -205,11 +206,11 @@ class Session(Shelf):
         points = self.game.score - score
         if turn is not None:
             self._changed()
+            self._raise_best()
             self._save()
         if turn is None or not turn.legal:
             self._emit(Refused(direction, points, self.game.score))
             return False
-        self._raise_best()
         self._emit(Moved(before, turn, self.game.board, points, self.game.score, self.best))
         self._consequences()
         return True
@@ -274,11 +275,12 @@ class Session(Shelf):
     def play_hint(self, hint: Hint) -> bool:
         """Play the move that a worker chose, unless it is outdated; return whether it was played.
 
-        The game counts as a computer's from then on.
+        The game counts as a computer's from then on, and its record says whose.
         """
         if hint.version != self._version:
             return False
         self._play.computer = True
+        self._play.game.player = hint.player
         return self.move(hint.direction)
 
     def hint(self, player: Player | str | None = None) -> Hint:
@@ -344,19 +346,13 @@ class Session(Shelf):
     # The store
 
     def _save(self) -> None:
-        if self._keeper:
-            keeper, play = self._keeper, self._play
-            forked = self._guard(lambda: keeper.save(play))
-            if forked:
-                self._emit(StorageTrouble(forked))
+        self._keeper.save(self._play)
+        self.look_after_saving()
 
     def _load_best(self) -> None:
-        if self._store:
-            store, text = self._store, str(self.rules)
-            stored = self._guard(
-                lambda: max(store.best_score(text, self._owner, kind) for kind in PERSON)
-            )
-            self._bests[text] = max(stored or 0, self._bests.get(text, 0))
+        text = self._rules_text()
+        stored = self._guard(lambda: self._keeper.best_score(text))
+        self._bests[text] = max(stored or 0, self._bests.get(text, 0))
         self._raise_best()
 
     def _rules_text(self) -> str:
@@ -370,9 +366,7 @@ class Session(Shelf):
         if self.category not in PERSON or score <= self._bests.get(text, 0):
             return
         self._bests[text] = score
-        if self._store:
-            store = self._store
-            self._guard(lambda: store.note_score(text, self._owner, self.category, score))
+        self._keeper.note_score(text, self.category, score)
 
 
 def open_session(url: str | None = None, *, owner: str = "local", player: str = "") -> Session:
@@ -381,8 +375,9 @@ def open_session(url: str | None = None, *, owner: str = "local", player: str = 
     Raises:
         StorageError: if the store cannot be opened.
     """
+    from py2048.session.autosave import Autosave
     from py2048.storage import open_store
 
-    store = open_store(url)
-    finish_left_behind(store, owner)
-    return Session(store, owner=owner, player=player)
+    keeper = Autosave(open_store(url, patience=PATIENCE), owner)
+    keeper.finish_left_behind()
+    return Session(keeper, player=player)

@@ -1,34 +1,34 @@
-"""What a session keeps besides the game on the table: listeners, settings, games and scores."""
+"""What a session offers besides the game on the table: listeners, settings, games and scores."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from py2048.errors import StorageError
 from py2048.game import Record
 from py2048.rules import Rules
-from py2048.session.events import Event, StorageTrouble
+from py2048.session.events import Event, SavingChanged, StorageTrouble
+from py2048.session.keeper import Keeper
 
 if TYPE_CHECKING:
-    from py2048.storage import RecordSummary, SavedGame, ScoreSummary, Store
+    from py2048.storage import RecordSummary, SavedGame, ScoreSummary
 
 Listener = Callable[[Event], None]
+T = TypeVar("T")
 
 
 class Shelf:
     """A player's place in a store, and those who want to hear of what happens.
 
     Args:
-        store: where everything is kept; `None` keeps the settings in memory and no games.
-        owner: whose place it is.
+        keeper: keeps everything.
     """
 
-    def __init__(self, store: Store | None, owner: str) -> None:
-        self._store = store
-        self._owner = owner
+    def __init__(self, keeper: Keeper) -> None:
+        self._keeper = keeper
         self._listeners: list[Listener] = []
-        self._settings: dict[str, Any] = {}
+        self._unsaved = ""
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` with every event from now on; return how to stop that."""
@@ -39,13 +39,35 @@ class Shelf:
         for listener in tuple(self._listeners):
             listener(event)
 
+    @property
+    def unsaved(self) -> str:
+        """Why something is not saved yet, in one line; empty if all is saved."""
+        return self._keeper.unsaved
+
+    @property
+    def keeps_games(self) -> bool:
+        """Whether a game that is left can be taken up again."""
+        return self._keeper.keeps_games
+
+    def look_after_saving(self) -> None:
+        """Announce what has become of saving since the last look.
+
+        Every change does this; a screen does it from time to time while something is unsaved.
+        """
+        for notice in self._keeper.take_notices():
+            self._emit(StorageTrouble(notice))
+        unsaved = self.unsaved
+        if unsaved != self._unsaved:
+            self._unsaved = unsaved
+            self._emit(SavingChanged(unsaved))
+
     def saved_games(self) -> list[SavedGame]:
         """Return the games in progress, the last played first.
 
         Raises:
             StorageError: if the store cannot be read.
         """
-        return self._store.list_games(self._owner, finished=False) if self._store else []
+        return self._keeper.saved_games()
 
     def scores(self, rules: Rules | None = None) -> list[ScoreSummary]:
         """Return the best scores and averages by rules and category.
@@ -53,10 +75,7 @@ class Shelf:
         Raises:
             StorageError: if the store cannot be read.
         """
-        if self._store is None:
-            return []
-        text = None if rules is None else str(rules)
-        return self._store.score_summaries(self._owner, rules=text)
+        return self._keeper.scores(None if rules is None else str(rules))
 
     def finished(self, rules: Rules | None = None, *, limit: int = 20) -> list[RecordSummary]:
         """Return finished games, the best first.
@@ -64,10 +83,7 @@ class Shelf:
         Raises:
             StorageError: if the store cannot be read.
         """
-        if self._store is None:
-            return []
-        text = None if rules is None else str(rules)
-        return self._store.records(rules=text, owner=self._owner, limit=limit)
+        return self._keeper.finished(None if rules is None else str(rules), limit)
 
     def finished_record(self, record_id: str) -> Record:
         """Return one of the `finished` games.
@@ -76,29 +92,22 @@ class Shelf:
             StorageError: if there is none of that name.
             RecordError: if it is damaged.
         """
-        if self._store is None:
-            raise StorageError("this session keeps no games: it was opened without a store")
-        return Record.from_json(self._store.load_record(record_id))
+        return self._keeper.finished_record(record_id)
 
     def get_setting(self, key: str, default: Any = None) -> Any:
         """Return what `set_setting` remembered, or `default`."""
-        if key not in self._settings and self._store:
-            store = self._store
-            self._guard(lambda: self._settings.update({key: store.get_setting(key)}))
-        value = self._settings.get(key)
+        value = self._guard(lambda: self._keeper.get_setting(key))
         return default if value is None else value
 
     def set_setting(self, key: str, value: Any) -> None:
         """Remember a JSON value for the next session."""
-        self._settings[key] = value
-        if self._store:
-            store = self._store
-            self._guard(lambda: store.set_setting(key, value))
+        self._keeper.set_setting(key, value)
+        self.look_after_saving()
 
-    def _guard(self, action: Callable[[], Any]) -> Any:
-        """Do something with the store; a failure is announced and yields `None`."""
+    def _guard(self, read: Callable[[], T]) -> T | None:
+        """Read from the store; a failure is announced and yields `None`."""
         try:
-            return action()
+            return read()
         except StorageError as error:
             self._emit(StorageTrouble(str(error)))
             return None

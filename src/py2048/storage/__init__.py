@@ -17,22 +17,26 @@ if TYPE_CHECKING:
     from py2048.storage.store import Store
     from py2048.storage.values import (
         Account,
+        AccountError,
         GameChange,
         NewRound,
         RecordSummary,
         Round,
         SavedGame,
         ScoreSummary,
+        Session,
     )
 
 __all__ = [
     "Account",
+    "AccountError",
     "GameChange",
     "NewRound",
     "RecordSummary",
     "Round",
     "SavedGame",
     "ScoreSummary",
+    "Session",
     "StaleGameError",
     "StorageError",
     "Store",
@@ -42,7 +46,10 @@ __all__ = [
 
 
 def open_store(
-    url: str | PathLike[str] | None = None, *, durability: Literal["disk", "process"] = "disk"
+    url: str | PathLike[str] | None = None,
+    *,
+    durability: Literal["disk", "process"] = "disk",
+    patience: float = 30.0,
 ) -> Store:
     """Open the store at `url`, creating or upgrading it where that is needed.
 
@@ -53,6 +60,7 @@ def open_store(
             `data_folder`.
         durability: What a saved change outlives: ``"disk"``, a power cut too; ``"process"``,
             the end of any process, which is faster on SQLite. PostgreSQL has its own setting.
+        patience: Seconds that a change waits for another process that writes to SQLite.
 
     Raises:
         StorageError: The database cannot be reached, read, written or understood.
@@ -60,7 +68,7 @@ def open_store(
     """
     from py2048.storage.store import Store
 
-    return Store.open(url, durability=durability)
+    return Store.open(url, durability=durability, patience=patience)
 
 
 def __getattr__(name: str) -> Any:

@@ -14,6 +14,7 @@ from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import QueuePool
 
 from py2048.errors import MissingExtraError, StorageError
+from py2048.storage.location import data_folder
 
 WRITES = "py2048_writes"
 """The execution option that marks a connection's transactions as writing ones."""
@@ -23,22 +24,21 @@ PATIENCE = 30.0
 
 _CONNECT_TIMEOUT = 10  # seconds
 _SECRETS = ("password", "sslpassword", "passfile")
-_PRAGMAS = (
-    f"PRAGMA busy_timeout = {int(PATIENCE * 1000)}",
-    "PRAGMA foreign_keys = ON",
-)
 # With "disk" a commit returns when the move is on the disk: it outlives a kill and a power cut.
 # With "process" it returns when the system has it: it outlives a kill of any process.
 _SYNCHRONOUS = {"disk": "FULL", "process": "NORMAL"}
 
 
-def make_engine(location: str | PathLike[str], durability: str = "disk") -> tuple[Engine, str]:
+def make_engine(
+    location: str | PathLike[str], durability: str = "disk", patience: float = PATIENCE
+) -> tuple[Engine, str]:
     """Return the engine for `location`, not yet connected, and its name for messages.
 
     Args:
         location: the database.
         durability: ``disk`` or ``process``, what a committed change outlives; PostgreSQL has
             its own setting for that, ``synchronous_commit``.
+        patience: seconds that SQLite waits for another process that writes.
 
     Raises:
         StorageError: `location` is no URL of a database that py2048 can use.
@@ -46,7 +46,7 @@ def make_engine(location: str | PathLike[str], durability: str = "disk") -> tupl
     """
     url = _parse(location)
     if url.get_backend_name() == "sqlite":
-        return _sqlite_engine(url, durability), url.database or "the store in memory"
+        return _sqlite_engine(url, durability, patience), url.database or "the store in memory"
     return _postgresql_engine(url), _display_name(url)
 
 
@@ -56,7 +56,7 @@ def is_sqlite(engine: Engine) -> bool:
 
 
 def _parse(location: str | PathLike[str]) -> URL:
-    if isinstance(location, PathLike) or "://" not in location:
+    if isinstance(location, PathLike) or ("://" not in location and _is_path(location)):
         return URL.create("sqlite", database=str(Path(location).expanduser().absolute()))
     try:
         url = make_url(location)
@@ -68,6 +68,11 @@ def _parse(location: str | PathLike[str]) -> URL:
     if url.drivername in ("postgres", "postgresql", "postgresql+psycopg"):
         return url.set(drivername="postgresql+psycopg")
     raise _malformed(location, f"names {url.drivername!r}, which py2048 cannot use")
+
+
+def _is_path(text: str) -> bool:
+    """Return whether a text that is no URL is meant as the path of a file."""
+    return "/" in text or "\\" in text or bool(Path(text).suffix) or Path(text).is_file()
 
 
 def _malformed(location: str, reason: str) -> StorageError:
@@ -83,7 +88,7 @@ def _display_name(url: URL) -> str:
     return shown.render_as_string(hide_password=True)
 
 
-def _sqlite_engine(url: URL, durability: str) -> Engine:
+def _sqlite_engine(url: URL, durability: str, patience: float) -> Engine:
     if url.database is None:
         # One connection holds the store in memory; threads take turns.
         engine = sa.create_engine(
@@ -93,13 +98,22 @@ def _sqlite_engine(url: URL, durability: str) -> Engine:
     else:
         _make_folder(Path(url.database).parent)
         engine = sa.create_engine(url)
-    pragmas = (*_PRAGMAS, f"PRAGMA synchronous = {_SYNCHRONOUS[durability]}")
+    pragmas = (
+        f"PRAGMA busy_timeout = {int(patience * 1000)}",
+        "PRAGMA foreign_keys = ON",
+        f"PRAGMA synchronous = {_SYNCHRONOUS[durability]}",
+    )
     sa.event.listen(engine, "connect", functools.partial(_prepare_sqlite, pragmas))
     sa.event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
 def _make_folder(folder: Path) -> None:
+    """Make the data folder on first use; any other must be there."""
+    if folder.is_dir():
+        return
+    if folder != data_folder():
+        raise StorageError(f"there is no folder {folder} for a database: make it first")
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:

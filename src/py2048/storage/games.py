@@ -12,7 +12,7 @@ from sqlalchemy.engine import Connection, Row
 from py2048.errors import StaleGameError, StorageError
 from py2048.storage.access import Access
 from py2048.storage.schema import games, turns
-from py2048.storage.upsert import upsert
+from py2048.storage.upsert import insert_new, upsert
 from py2048.storage.values import SavedGame, utc_now
 
 # Parameters may not be named like columns: those are the new values.
@@ -55,9 +55,13 @@ class Games(Access):
         game = SavedGame.new(
             rules=rules, seed=seed, start=start, player=player, owner=owner, extra=extra
         )
-        with self._writing() as connection:
-            connection.execute(sa.insert(games), row_of(game))
+        self.add_game(game)
         return self.load_game(game.id)
+
+    def add_game(self, game: SavedGame) -> None:
+        """Add a game without turns under its own name, unless it is there already."""
+        with self._writing() as connection:
+            connection.execute(insert_new(connection, games), row_of(game))
 
     def append_turn(
         self,

@@ -10,17 +10,18 @@ from py2048.storage.accounts import Accounts
 from py2048.storage.backup import Backups
 from py2048.storage.batches import Batches
 from py2048.storage.boards import Boards
-from py2048.storage.engine import make_engine
+from py2048.storage.engine import PATIENCE, make_engine
 from py2048.storage.faults import explained
 from py2048.storage.location import default_location
 from py2048.storage.migration import bring_up_to_date
 from py2048.storage.notices import Notices
 from py2048.storage.records import Records
 from py2048.storage.scores import Scores
+from py2048.storage.sessions import Sessions
 from py2048.storage.settings import Settings
 
 
-class Store(Records, Scores, Settings, Accounts, Boards, Batches, Notices, Backups):
+class Store(Records, Scores, Settings, Accounts, Sessions, Boards, Batches, Notices, Backups):
     """Games in progress, records, scores, settings and accounts, in one database.
 
     Each method is one transaction: it has happened when it returns, and not at all when it
@@ -28,10 +29,16 @@ class Store(Records, Scores, Settings, Accounts, Boards, Batches, Notices, Backu
     """
 
     @classmethod
-    def open(cls, location: str | PathLike[str] | None = None, *, durability: str = "disk") -> Self:
+    def open(
+        cls,
+        location: str | PathLike[str] | None = None,
+        *,
+        durability: str = "disk",
+        patience: float = PATIENCE,
+    ) -> Self:
         """Open the store; see `py2048.storage.open_store`."""
         place = default_location() if location is None else location
-        engine, name = make_engine(place, durability)
+        engine, name = make_engine(place, durability, patience)
         try:
             with explained(name):
                 bring_up_to_date(engine, name)

@@ -22,6 +22,7 @@ from py2048.session import (
     Hinted,
     Moved,
     Refused,
+    SavingChanged,
     StorageTrouble,
     Undone,
     Won,
@@ -101,6 +102,13 @@ def _(event: Hinted) -> str:
 @_describe.register
 def _(event: StorageTrouble) -> str:
     return f"Warning: {event.message}"
+
+
+@_describe.register
+def _(event: SavingChanged) -> str:
+    if not event.unsaved:
+        return "All is saved again."
+    return f"Not saved: {event.unsaved}. The game goes on, and is saved when that is possible."
 
 
 def describe_hint(hint: Hint) -> str:

@@ -16,7 +16,9 @@ import pytest
 
 from py2048.cli import screens as command
 from py2048.errors import Py2048Error
-from py2048.session import Session, open_session
+from py2048.session import Session
+from py2048.session.autosave import Autosave
+from py2048.storage import open_store
 from py2048.ui import desktop
 
 pytestmark = pytest.mark.gui
@@ -85,12 +87,13 @@ def saved(path: Path) -> tuple[Any, int] | None:
     """The board and the number of turns of the game in the store."""
     if not (path / "py2048.sqlite3").exists():
         return None
-    session = open_session()
-    try:
-        session.resume()
-        return session.game.board, session.game.turn_count
-    finally:
-        session._store.close()  # type: ignore[union-attr]  # leave the game as it is
+    with open_store() as store:
+        game = store.current_game()
+    if game is None:
+        return None
+    session = Session(Autosave(store))
+    session.resume_saved(game)
+    return session.game.board, session.game.turn_count
 
 
 def test_a_game_is_played_killed_and_resumed(

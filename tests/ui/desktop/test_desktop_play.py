@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 import time
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +15,7 @@ from py2048.engine import Board, Direction
 from py2048.game import Game
 from py2048.players import list_players
 from py2048.rules import get_rules, list_rules
-from py2048.session import Session, StorageTrouble, open_session
+from py2048.session import Session, StorageTrouble, autosave, open_session
 from py2048.ui.desktop.actions import ACTIONS, MENUS
 
 pytestmark = pytest.mark.gui
@@ -384,6 +387,35 @@ def test_storage_trouble_is_shown_and_play_goes_on(desk: Any) -> None:
     desk.play(1)
     assert desk.session.game.ply == 1
     assert desk.said.startswith("Warning")
+
+
+def test_what_is_not_saved_is_shown_until_it_is(
+    open_desk: Any, data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While another program holds the store play goes on, the window says so, quitting asks."""
+    monkeypatch.setattr(autosave, "PATIENCE", 0.15)
+    session = open_session()
+    session.start(seed=1)
+    desk = open_desk(session)
+    desk.play(1)
+    with closing(sqlite3.connect(data_folder / "py2048.sqlite3", isolation_level=None)) as rival:
+        rival.execute("BEGIN IMMEDIATE")
+        began = time.monotonic()
+        desk.play(3)
+        assert time.monotonic() - began < 3.0
+        desk.until(lambda: "held by another program" in desk.said)
+        assert desk.said.startswith("Not saved: ")
+        desk.key("q")
+        desk.until(lambda: desk.dialog)
+        desk.key("Escape", widget=desk.dialog)
+        assert desk.dialog is None
+        desk.session._emit(StorageTrouble("beside it"))
+        assert desk.said.endswith("Warning: beside it")
+        desk.window.notice.dismiss()
+        assert "beside it" not in desk.said
+    desk.until(lambda: not desk.window.notice.text)
+    desk.running.close()
+    session.close()
 
 
 # Looks

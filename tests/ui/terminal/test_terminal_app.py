@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,7 @@ from textual.widgets import Input, OptionList, Static
 from py2048.engine import Board, Direction
 from py2048.game import Game
 from py2048.rules import get_rules, list_rules
-from py2048.session import StorageTrouble, open_session
+from py2048.session import StorageTrouble, autosave, open_session
 from py2048.ui.terminal.app import GameApp
 from py2048.ui.terminal.dialogs import Help, Menu, Prompt, Question
 from py2048.ui.terminal.keys import COMMANDS, MOVES
@@ -376,6 +378,34 @@ async def test_trouble_with_the_store_is_shown() -> None:
         await until(pilot, lambda: "the disk is full" in shown(app))
         await pilot.press("left")
         assert session.game.ply == 1
+
+
+async def test_what_is_not_saved_is_shown_until_it_is(
+    data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While another program holds the store play goes on, the screen says so, quitting asks."""
+    monkeypatch.setattr(autosave, "PATIENCE", 0.15)
+    session = open_session()
+    session.start(seed=1)
+    app = GameApp(session, reduced_motion=True)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("left", "up")
+        with closing(
+            sqlite3.connect(data_folder / "py2048.sqlite3", isolation_level=None)
+        ) as rival:
+            rival.execute("BEGIN IMMEDIATE")
+            await pilot.press("right", "down", "left")
+            assert session.game.ply >= 3
+            await until(pilot, lambda: "held by another program" in " ".join(shown(app).split()))
+            assert "Not saved: " in shown(app)
+            await pilot.press("q")
+            assert isinstance(app.screen, Question)
+            await pilot.press("n")
+            assert app.is_running
+        await until(pilot, lambda: "Not saved" not in shown(app))
+        await pilot.press("q")
+    assert not app.is_running
+    session.close()
 
 
 @pytest.mark.parametrize("key", ["q", "Q", "ctrl+c", "ctrl+q"])

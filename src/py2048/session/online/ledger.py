@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from py2048.game.spawning import Draws
+from py2048.session.keeper import PERSON, Keeper, restore
+from py2048.session.play import Facts, Play
 from py2048.storage import GameChange, SavedGame
 
 if TYPE_CHECKING:
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Ledger:
-    """Stands in the place of a store, for a session with one game that is in the store already.
+    """What was done in one game that is in the store already.
 
     Attributes:
         revision: the revision that the session has reached, on the disk or not.
@@ -101,8 +104,74 @@ class Ledger:
         """Return the player's best score of finished games; plain ones are ranked or daily."""
         if self._bests is None:
             self._bests = self._store.best_scores(rules, self._owner)
-        boards = ("ranked", "daily") if category == "plain" else (category,)
+        boards = ("ranked", "daily", "bot") if category == "plain" else (category,)
         return max(self._bests.get(board or "", 0) for board in boards)
 
-    def note_score(self, *_score: object) -> None:
-        """Note nothing: on a server a score counts when its game is finished and verified."""
+
+class LedgerKeeper(Keeper):
+    """Collects the changes of one game on a server in its ledger.
+
+    Args:
+        ledger: where to.
+        owner: whose game it is.
+    """
+
+    def __init__(self, ledger: Ledger, owner: str) -> None:
+        super().__init__()
+        self._ledger, self._owner = ledger, owner
+        self._id, self._revision, self._position = "", 0, 0
+        self._facts: Facts = (0, 0, False)
+
+    def load(self, saved: SavedGame, draws: Draws | None = None) -> Play:
+        """Return the game as it was left.
+
+        Args:
+            saved: the game.
+            draws: where its tiles come from, if not from its seed.
+
+        Raises:
+            StorageError: if the saved game cannot be read back.
+        """
+        play = restore(saved, draws)
+        self._id, self._revision = saved.id, saved.revision
+        self._position, self._facts = saved.position, play.facts
+        return play
+
+    def save(self, play: Play) -> None:
+        """Collect what has changed, each turn by itself."""
+        for index in range(play.clean, len(play.codes)):
+            self._append(play, index)
+        play.clean = len(play.codes)
+        if (self._position, self._facts) != (play.position, play.facts):
+            self._settle(play)
+
+    def best_score(self, rules: str) -> int:
+        """Return the best score of a person under these rules."""
+        return max(self._ledger.best_score(rules, self._owner, kind) for kind in PERSON)
+
+    def _append(self, play: Play, index: int) -> None:
+        is_now = index == play.position - 1
+        self._revision = self._ledger.append_turn(
+            self._id,
+            self._revision,
+            index,
+            play.codes[index],
+            score=play.game.score if is_now else 0,
+            is_over=is_now and play.game.is_over,
+            millis=play.millis[index],
+        )
+        self._position = index + 1
+
+    def _settle(self, play: Play) -> None:
+        undos, hints, computer = play.facts
+        self._revision = self._ledger.set_position(
+            self._id,
+            self._revision,
+            play.position,
+            score=play.game.score,
+            is_over=play.game.is_over,
+            undos=undos,
+            hints=hints,
+            extra={"computer": computer},
+        )
+        self._position, self._facts = play.position, play.facts

@@ -11,16 +11,16 @@ from py2048.game import Outcome
 from py2048.game.notation import direction_of
 from py2048.session.advice import Hint
 from py2048.session.events import Event
-from py2048.session.online.fairness import commitment_of, draws_of
-from py2048.session.online.ledger import Ledger
+from py2048.session.online.fairness import commitment_of, draws_of, known_secret
+from py2048.session.online.ledger import Ledger, LedgerKeeper
 from py2048.session.session import Session
 from py2048.storage import GameChange, NewRound, Round, SavedGame
 
 if TYPE_CHECKING:
     from py2048.storage import Store
 
-CASUAL, RANKED, DAILY = "casual", "ranked", "daily"
-MODES = (RANKED, CASUAL, DAILY)
+CASUAL, RANKED, DAILY, BOT = "casual", "ranked", "daily", "bot"
+MODES = (RANKED, CASUAL, DAILY, BOT)
 
 
 class RefusedError(Py2048Error):
@@ -75,12 +75,7 @@ class Table:
 
     def _lay(self, saved: SavedGame) -> None:
         self.ledger = Ledger(self._store, saved)
-        # A ledger has what a session needs of a store.
-        self.session = Session(
-            self.ledger,  # type: ignore[arg-type]
-            owner=saved.owner,
-            player=saved.player,
-        )
+        self.session = Session(LedgerKeeper(self.ledger, saved.owner), player=saved.player)
         secret = self.round.secret
         self.session.resume_saved(saved, draws_of(secret) if secret else None)
         self.session.subscribe(self._events.append)
@@ -104,7 +99,7 @@ class Table:
     @property
     def secret(self) -> str | None:
         """What the draws come from, once the game is over and it may be known."""
-        return self.round.secret or None if self.is_over else None
+        return known_secret(self.round, is_over=self.is_over)
 
     @property
     def outcome(self) -> Outcome:

@@ -10,7 +10,7 @@ from py2048.engine import Direction
 from py2048.errors import Py2048Error, StorageError
 from py2048.players import list_players
 from py2048.rules import Rules, get_rules
-from py2048.session import HINT_PLAYER, Event, GameStarted, Session
+from py2048.session import HINT_PLAYER, Event, GameStarted, SavingChanged, Session
 from py2048.ui.autoplay import PURPOSE, SPEEDS, START_SPEED, Autoplay
 from py2048.ui.desktop.actions import Action, action_of
 from py2048.ui.desktop.dialogs import Dialog
@@ -23,6 +23,9 @@ from py2048.ui.themes import Theme, get_theme, next_theme
 from py2048.ui.thinking import Thinker, Thought
 
 HINT = "hint"
+LOOK = 250
+"""Milliseconds between looks whether all is saved, while it is not."""
+
 POLL = 15
 """Milliseconds between looks at what the thinker has found, while it thinks."""
 
@@ -60,7 +63,7 @@ class DesktopApp:
         self._reduced = reduced_motion
         self._wanted_player = player
         self._thoughts: queue.SimpleQueue[Thought] = queue.SimpleQueue()
-        self._polling = ""
+        self._polling = self._looking = ""
         self._thinker = Thinker(self._thoughts.put)
         self.autoplay = Autoplay(session, self._thinker, self._later, self._show_autoplay)
         speed = session.get_setting("autoplay_speed", START_SPEED)
@@ -73,6 +76,9 @@ class DesktopApp:
         self.features = Features(self)
         self._unsubscribe = session.subscribe(self._listen)
         self._show_looks()
+        self.root.protocol("WM_DELETE_WINDOW", self.do_quit)
+        if session.unsaved:
+            self._listen(SavingChanged(session.unsaved))
 
     # Beginning and ending
 
@@ -108,6 +114,18 @@ class DesktopApp:
     def _listen(self, event: Event) -> None:
         self.presenter.show(event)
         self._show_possible()
+        if isinstance(event, SavingChanged):
+            self._look_after_saving()
+
+    def _look_after_saving(self) -> None:
+        """Look again and again while something is not saved."""
+        self.session.look_after_saving()
+        if self.session.unsaved and not self._looking:
+            self._looking = self.root.after(LOOK, self._look_again)
+
+    def _look_again(self) -> None:
+        self._looking = ""
+        self._look_after_saving()
 
     def _show_possible(self) -> None:
         self.window.show_possible(undo=self.session.can_undo, redo=self.session.can_redo)
@@ -324,7 +342,15 @@ class DesktopApp:
         self.root.attributes("-fullscreen", not self.root.attributes("-fullscreen"))
 
     def do_quit(self) -> None:
-        """Close the window; the game is kept."""
+        """Close the window, after asking if something is not saved."""
+        self.autoplay.stop()
+        if not self.session.unsaved:
+            self._quit()
+            return
+        text = f"Not saved: {self.session.unsaved}. Quit all the same?"
+        self.features.ask(text, "Quit", self._quit, no="Stay")
+
+    def _quit(self) -> None:
         self.root.event_generate("<<Quit>>", when="tail")
 
     def _show_looks(self) -> None:

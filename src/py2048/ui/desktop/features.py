@@ -109,12 +109,7 @@ class Features(Games):
         app = self._app
 
         def play_on(turns: int) -> None:
-            def lay() -> None:
-                self.session.start_from(record)
-                while self.session.game.turn_count > turns:
-                    self.session.undo()
-
-            self._replace_game(lay)
+            self._replace_game(lambda: self.session.start_from(record, turns))
 
         def view() -> Dialog:
             is_animated = app.presenter.is_animated

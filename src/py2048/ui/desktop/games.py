@@ -88,13 +88,15 @@ class Games:
             self._app.attempt(action)
             return
         text = "A game is in progress. Start a new one?"
-        self._ask(text, "New game", action)
+        self.ask(text, "New game", action)
 
-    def _ask(self, text: str, yes: str, action: Callable[[], object]) -> None:
+    def ask(self, text: str, yes: str, action: Callable[[], object], *, no: str = "Go on") -> None:
+        """Ask before doing something; Enter does it."""
+
         def attempt() -> None:
             self._app.attempt(action)
 
-        self._open(lambda: dialogs.ask(self.root, self._app.scale, text, yes, "Go on", attempt))
+        self._open(lambda: dialogs.ask(self.root, self._app.scale, text, yes, no, attempt))
 
     def do_seed(self) -> None:
         """Start a game from a seed."""
@@ -160,18 +162,14 @@ class Games:
         if rules == self.session.rules:
             self.do_new()
         else:
-            self._replace_game(lambda: self._turn_to(rules))
-
-    def _turn_to(self, rules: Rules) -> None:
-        if not self.session.resume(rules):
-            self.session.start(rules)
+            self._replace_game(lambda: self.session.turn_to(rules))
 
     def _replace_game(self, action: Callable[[], object]) -> None:
         """Put another game on the table; ask first if this one would be lost."""
-        if not self.session.in_progress or self._saved():
+        if not self.session.in_progress or self.session.keeps_games:
             self._app.attempt(action)
         else:
-            self._ask("Leave this game? It cannot be kept.", "Leave it", action)
+            self.ask("Leave this game? It cannot be kept.", "Leave it", action)
 
     def _saved(self) -> list[Choice]:
         try:

@@ -12,6 +12,7 @@ from py2048.session import (
     Hinted,
     Moved,
     Refused,
+    SavingChanged,
     Session,
     StorageTrouble,
     Undone,
@@ -56,6 +57,9 @@ class Screen(Protocol):
 
     def warn(self, text: str) -> None:
         """Say what went wrong, beside what happened."""
+
+    def show_unsaved(self, reason: str) -> None:
+        """Say why something is not saved, as long as that is so; an empty text ends it."""
 
 
 class Presenter:
@@ -133,6 +137,10 @@ class Presenter:
     @show.register
     def _(self, event: StorageTrouble) -> None:
         self._screen.warn(event.message)
+
+    @show.register
+    def _(self, event: SavingChanged) -> None:
+        self._screen.show_unsaved(event.unsaved)
 
     def show_status(self) -> None:
         """Show the scores and who thinks or plays."""

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 WIDTH, HEIGHT = 480, 640
 LEAST_WIDTH, LEAST_HEIGHT = 240, 300
 
-WARNING_SECONDS = 10.0
-
 LINES, NARROW = 2, 400
 """The room for what is said, always the same so that the board stays; a narrow window has more."""
 
@@ -61,8 +59,6 @@ class Window:
         self._act = act
         self._theme = theme
         self._bar: ttk.Frame | None = None
-        self._warning = ""
-        self._text = ""
         style.apply(root, theme, scale)
         self.header = Header(root, theme, scale)
         self.tools = ttk.Frame(root)
@@ -73,6 +69,7 @@ class Window:
         self.header.pack(fill="x", padx=round(4 * scale), pady=(round(4 * scale), 0))
         self.tools.pack(fill="x", padx=round(6 * scale), pady=round(2 * scale))
         self.line.pack(side="bottom", fill="x", padx=round(8 * scale), pady=round(4 * scale))
+        self.notice = Notice(root, scale)
         self.board.pack(fill="both", expand=True, padx=round(4 * scale))
         self.line.bind("<Configure>", lambda event: self._wrap(event.width))
         self._colour_line()
@@ -102,6 +99,7 @@ class Window:
             foreground=self._theme.ink,
             font=style.font(self.root, 13 * self.scale),
         )
+        self.notice.set_theme(self._theme)
 
     # What the presenter asks for
 
@@ -127,25 +125,20 @@ class Window:
 
     def say(self, text: str) -> None:
         """Say what happened."""
-        self._text = text
-        if not self._warning:
-            self.line.configure(text=text, foreground=self._theme.ink)
+        self.line.configure(text=text)
 
     def warn(self, text: str) -> None:
-        """Say what went wrong for a while, in place of what happened."""
-        if self._warning:
-            self.root.after_cancel(self._warning)
-        self.line.configure(text=f"Warning: {text}", foreground=self._theme.accent)
-        self._warning = self.root.after(round(1000 * WARNING_SECONDS), self._forget_warning)
+        """Say what went wrong, until the player has taken note of it."""
+        self.notice.show(warning=f"Warning: {text}")
 
-    def _forget_warning(self) -> None:
-        self._warning = ""
-        self.say(self._text)
+    def show_unsaved(self, reason: str) -> None:
+        """Say why something is not saved, as long as that is so."""
+        self.notice.show(unsaved=f"Not saved: {reason}" if reason else "")
 
     @property
     def said(self) -> str:
-        """The line as it is shown."""
-        return str(self.line.cget("text"))
+        """What is shown: the notice, if there is one, else the line."""
+        return self.notice.text or str(self.line.cget("text"))
 
     def _wrap(self, width: int) -> None:
         lines = LINES if width > NARROW * self.scale else LINES + 1
@@ -182,6 +175,57 @@ class Window:
         self.slider.configure(command=lambda value: set_speed(round(float(value))))
         self.slider.pack(fill="x", expand=True, padx=round(6 * self.scale))
         return bar
+
+
+class Notice(tk.Frame):
+    """What the player must not miss, below the board: all of it, for as long as it matters.
+
+    Args:
+        root: the window.
+        scale: how many pixels of this screen are one of an ordinary screen.
+    """
+
+    def __init__(self, root: tk.Tk, scale: float) -> None:
+        super().__init__(root)
+        self._scale = scale
+        self._warning = self._unsaved = ""
+        pad = round(6 * scale)
+        self._label = tk.Label(self, anchor="w", justify="left")
+        self._button = ttk.Button(self, text="OK", command=self.dismiss)
+        self._label.pack(side="left", fill="both", expand=True, padx=pad, pady=pad)
+        self._label.bind(
+            "<Configure>", lambda event: self._label.configure(wraplength=max(100, event.width - 4))
+        )
+
+    @property
+    def text(self) -> str:
+        """What is shown, an empty text if nothing."""
+        return "\n".join(filter(None, (self._unsaved, self._warning)))
+
+    def set_theme(self, theme: Theme) -> None:
+        """Change the colours."""
+        self.configure(background=theme.panel)
+        self._label.configure(
+            background=theme.panel,
+            foreground=theme.accent,
+            font=style.font(self, 13 * self._scale, bold=True),
+        )
+
+    def show(self, *, warning: str | None = None, unsaved: str | None = None) -> None:
+        """Replace the warning, which stays until it is dismissed, or what is not saved."""
+        self._warning = self._warning if warning is None else warning
+        self._unsaved = self._unsaved if unsaved is None else unsaved
+        self._label.configure(text=self.text)
+        self._button.pack_forget()
+        self.pack_forget()
+        if self._warning:
+            self._button.pack(side="right", padx=round(6 * self._scale))
+        if self.text:
+            self.pack(side="bottom", fill="x", padx=round(8 * self._scale))
+
+    def dismiss(self) -> None:
+        """Take the warning away."""
+        self.show(warning="")
 
 
 class Tip:

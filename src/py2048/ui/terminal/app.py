@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from time import monotonic
 from typing import ClassVar
 
 from textual.app import App, ComposeResult
+from textual.await_complete import AwaitComplete
 from textual.binding import BindingType
 from textual.message import Message
 from textual.theme import Theme as Palette
@@ -17,7 +23,7 @@ from py2048.errors import Py2048Error, StorageError
 from py2048.game import Record
 from py2048.players import list_players
 from py2048.rules import Rules, list_rules
-from py2048.session import HINT_PLAYER, Event, SavedGame, Session, StorageTrouble
+from py2048.session import HINT_PLAYER, Event, SavedGame, SavingChanged, Session, StorageTrouble
 from py2048.ui.autoplay import PURPOSE, SPEEDS, START_SPEED, Autoplay
 from py2048.ui.describe import describe_rules
 from py2048.ui.terminal.board import BoardView
@@ -30,6 +36,9 @@ from py2048.ui.themes import DEFAULT_THEME, THEMES, Theme, ThemeError, get_theme
 from py2048.ui.thinking import Thinker, Thought
 
 HINT = "hint"
+
+LOOKING = 0.25
+"""Seconds between looks whether all is saved, while it is not."""
 
 SHORTEST_TIMER = 0.001
 """Seconds; Textual divides by a timer's interval."""
@@ -75,6 +84,8 @@ class GameApp(App[None]):
         self.session = session
         self.table = Table()
         self._wanted_player = player
+        self._closed_dialog = 0.0
+        self._is_looking = False
         self._palette = get_theme(theme) if theme else self._remembered_theme()
         for known in THEMES:
             self.register_theme(_palette(known))
@@ -94,6 +105,7 @@ class GameApp(App[None]):
 
     def on_mount(self) -> None:
         """Begin to listen, and put a game on the table."""
+        self._quit_on_signals()
         self.table.set_theme(self._palette)
         self._unsubscribe = self.session.subscribe(self._listen)
         if self.session.version == 0:
@@ -101,12 +113,22 @@ class GameApp(App[None]):
         else:
             for event in standing(self.session):
                 self.presenter.show(event)
+        if self.session.unsaved:
+            self._listen(SavingChanged(self.session.unsaved))
         if self._wanted_player:
             self.action_autoplay()
 
     def on_unmount(self) -> None:
         """Leave the session to others."""
         self._unsubscribe()
+
+    def _quit_on_signals(self) -> None:
+        """Give the terminal back as it was when the process is asked to end."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGHUP) if sys.platform != "win32" else ():
+            # Another thread than the main one may not; there it is the host's business.
+            with suppress(RuntimeError, ValueError):
+                loop.add_signal_handler(number, self.exit, None, 128 + number)
 
     def _later(self, seconds: float, action: Callable[[], None]) -> Timer:
         return self.set_timer(max(seconds, SHORTEST_TIMER), action)
@@ -117,8 +139,31 @@ class GameApp(App[None]):
     def _listen(self, event: Event) -> None:
         if isinstance(event, StorageTrouble):
             self._warn(event.message)
+        elif isinstance(event, SavingChanged):
+            self.table.show_unsaved(event.unsaved)
+            self._look_after_saving()
         else:
             self.presenter.show(event)
+
+    def _look_after_saving(self) -> None:
+        """Look again and again while something is not saved."""
+        self.session.look_after_saving()
+        if self.session.unsaved and not self._is_looking:
+            self._is_looking = True
+            self.set_timer(LOOKING, self._look_again)
+
+    def _look_again(self) -> None:
+        self._is_looking = False
+        self._look_after_saving()
+
+    async def action_quit(self) -> None:
+        """Quit, after asking if something is not saved."""
+        self.autoplay.stop()
+        if not self.session.unsaved:
+            self.exit()
+            return
+        text = f"Not saved: {self.session.unsaved}. Quit all the same?"
+        self._ask(Question(text, "quit", "stay"), self.exit)
 
     # Moves
 
@@ -128,8 +173,14 @@ class GameApp(App[None]):
         self.session.move(Direction.parse(direction))
 
     def on_board_view_pushed(self, event: BoardView.Pushed) -> None:
-        """Slide where the mouse went."""
-        self.action_move(str(event.direction))
+        """Slide where the mouse went, unless it is the second half of a double click."""
+        if monotonic() - self._closed_dialog > self.CLICK_CHAIN_TIME_THRESHOLD:
+            self.action_move(str(event.direction))
+
+    def pop_screen(self) -> AwaitComplete:
+        """Leave a dialog; a click that follows at once was meant for it, not for the board."""
+        self._closed_dialog = monotonic()
+        return super().pop_screen()
 
     def action_undo(self) -> None:
         """Take the last move back."""
@@ -183,11 +234,7 @@ class GameApp(App[None]):
         if rules == self.session.rules:
             self.action_new()
         else:
-            self._replace_game(lambda: self._turn_to(rules))
-
-    def _turn_to(self, rules: Rules) -> None:
-        if not self.session.resume(rules):
-            self.session.start(rules)
+            self._replace_game(lambda: self.session.turn_to(rules))
 
     def action_games(self) -> None:
         """Take up another game in progress."""
@@ -231,7 +278,7 @@ class GameApp(App[None]):
 
     def _replace_game(self, action: Callable[[], object]) -> None:
         """Put another game on the table; ask first if this one would be lost."""
-        if self._saved_games() or not self.session.in_progress:
+        if self.session.keeps_games or not self.session.in_progress:
             self._attempt(action)
             return
         question = Question("Leave this game? It cannot be kept.", "leave it", "go on with it")

@@ -1,9 +1,9 @@
-"""Dialogs: a question, a menu, a prompt for a text, the help."""
+"""Dialogs: a question, a menu, a prompt for a text, the help. Each closes once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, TypeVar
 
 from rich.markup import escape
 from textual.app import ComposeResult
@@ -24,7 +24,26 @@ class Choice(NamedTuple):
     detail: str = ""
 
 
-class Question(ModalScreen[bool]):
+Answer = TypeVar("Answer")
+
+
+class Dialog(ModalScreen[Answer]):
+    """A screen over the game that asks for something.
+
+    A double click or a second Enter reaches a dialog that has its answer already, and would close
+    the screen below it; so only the first answer counts.
+    """
+
+    _is_closed = False
+
+    def close(self, answer: Answer) -> None:
+        """Close with this answer, unless there is one."""
+        if not self._is_closed:
+            self._is_closed = True
+            self.dismiss(answer)
+
+
+class Question(Dialog[bool]):
     """A yes-or-no question; Enter and y say yes, Escape and n say no."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -47,10 +66,10 @@ class Question(ModalScreen[bool]):
 
     def action_answer(self, answer: bool) -> None:
         """Close with the answer."""
-        self.dismiss(answer)
+        self.close(answer)
 
 
-class Menu(ModalScreen[str | None]):
+class Menu(Dialog[str | None]):
     """A list to choose from, with a line for a text of one's own.
 
     Args:
@@ -99,7 +118,7 @@ class Menu(ModalScreen[str | None]):
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Close with the chosen value."""
-        self.dismiss(self._choices[event.option_index].value)
+        self.close(self._choices[event.option_index].value)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Close with the text, or say what is wrong with it."""
@@ -108,7 +127,7 @@ class Menu(ModalScreen[str | None]):
         if trouble:
             self.query_one(".trouble", Static).update(trouble)
         else:
-            self.dismiss(text)
+            self.close(text)
 
     def action_step(self, step: int) -> None:
         """Move through the list."""
@@ -120,10 +139,10 @@ class Menu(ModalScreen[str | None]):
 
     def action_cancel(self) -> None:
         """Close without a choice."""
-        self.dismiss(None)
+        self.close(None)
 
 
-class Prompt(ModalScreen[str | None]):
+class Prompt(Dialog[str | None]):
     """A line to type a text into; Enter accepts, Escape cancels."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "Cancel")]
@@ -140,14 +159,14 @@ class Prompt(ModalScreen[str | None]):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Close with the text."""
-        self.dismiss(event.value.strip() or None)
+        self.close(event.value.strip() or None)
 
     def action_cancel(self) -> None:
         """Close without a text."""
-        self.dismiss(None)
+        self.close(None)
 
 
-class Help(ModalScreen[None]):
+class Help(Dialog[None]):
     """All keys, and what the mouse does."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,f1,H,enter,space", "close", "Close")]
@@ -166,7 +185,7 @@ class Help(ModalScreen[None]):
 
     def action_close(self) -> None:
         """Close the help."""
-        self.dismiss(None)
+        self.close(None)
 
 
 def _line(command: Command) -> str:

@@ -5,6 +5,7 @@ It knows nothing of sessions; the application tells it what to show.
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 
 from rich.markup import escape
@@ -70,6 +71,7 @@ class Table(Container):
         self._layout = Layout(Arrangement.NONE, None)
         self._banner = ""
         self._note = ""
+        self._unsaved = ""
 
     @property
     def arrangement(self) -> Arrangement:
@@ -113,6 +115,7 @@ class Table(Container):
         yield Static(id="message", markup=False)
         yield Static(id="bar")
         yield Static("Too small", id="too-small", markup=False)
+        yield Static(id="unsaved", markup=False)
 
     def set_theme(self, theme: Theme) -> None:
         """Draw the parts that draw themselves with the colours of `theme`."""
@@ -160,6 +163,11 @@ class Table(Container):
         self.query_one("#note", Static).update(shown)
         self.query_one("#message", Static).update(shown.replace("\n", "  "))
 
+    def show_unsaved(self, reason: str) -> None:
+        """Say below everything why something is not saved, as long as that is so."""
+        self._unsaved = f"Not saved: {reason}" if reason else ""
+        self._arrange(self.app.size)
+
     def set_banner(self, markup: str) -> None:
         """Show a banner over the middle of the board, where it fits; an empty text removes it."""
         self._banner = markup
@@ -186,12 +194,21 @@ class Table(Container):
             f"[bold]{status.score}[/]{gain} [$text-muted]best {status.best}[/]"
         )
 
+    def _warning_rows(self, size: Size) -> int:
+        """How many rows the warning takes, a third of the screen at most."""
+        rows = len(textwrap.wrap(self._unsaved, max(1, size.width - 2)))
+        return min(rows, size.height // 3)
+
     def _arrange(self, size: Size) -> None:
-        self._layout = layout = arrange(size.width, size.height, *self._shape)
+        warning = self.query_one("#unsaved", Static)
+        warning.update(self._unsaved)
+        warning.display = bool(self._unsaved)
+        height = size.height - self._warning_rows(size)
+        self._layout = layout = arrange(size.width, height, *self._shape)
         for arrangement in Arrangement:
             self.set_class(arrangement is layout.arrangement, f"-{arrangement.value}")
-        self.set_class(size.height < PANEL_ROWS, "-short")
-        self.set_class(size.height < PANEL_ROWS - LOGO_ROWS, "-shorter")
+        self.set_class(height < PANEL_ROWS, "-short")
+        self.set_class(height < PANEL_ROWS - LOGO_ROWS, "-shorter")
         self.board.set_grid(layout.grid)
         self.query_one("#bar", Static).update(key_bar(size.width))
         self.set_banner(self._banner)

@@ -1,0 +1,305 @@
+"""Saving beside the game: no move waits for a store in trouble, and nothing told is lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from tests.storage.postgresql_server import PostgresqlServer, find_binaries
+
+from py2048 import Board, Game, get_rules, make_player
+from py2048.errors import StorageError
+from py2048.session import Event, SavingChanged, Session, StorageTrouble, autosave, open_session
+from py2048.session.autosave import FORKED
+from py2048.storage import open_store
+
+A_MOVE = 1.0
+"""Seconds that no move may take on the busiest machine: the promise is 0.2, a lock lasts longer."""
+
+Locked = Callable[[Path], "contextmanager[None]"]
+
+
+@pytest.fixture(autouse=True)
+def honest_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait for the store as briefly as the program does."""
+    monkeypatch.setattr(autosave, "PATIENCE", 0.15)
+    monkeypatch.setattr(autosave, "READING", 2.0)
+    monkeypatch.setattr(autosave, "LEAVING", 0.5)
+
+
+@contextmanager
+def locked(home: Path) -> Iterator[None]:
+    """Let another process write and write."""
+    connection = sqlite3.connect(home / "py2048.sqlite3", isolation_level=None)
+    connection.execute("BEGIN IMMEDIATE")
+    yield
+    connection.rollback()
+    connection.close()
+
+
+def until(condition: Callable[[], object]) -> None:
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.01)
+
+
+def move(session: Session) -> None:
+    """Make a legal move, in no more time than a move may take."""
+    direction = session.game.legal_directions()[0]
+    began = time.monotonic()
+    session.move(direction)
+    assert time.monotonic() - began < A_MOVE
+
+
+def saved_board(session: Session) -> Board:
+    """The board of the owner's game as another process finds it."""
+    session.look_after_saving()
+    other = open_session()
+    assert other.resume()
+    board = other.game.board
+    other._keeper._store.close()  # type: ignore[attr-defined]  # leave the game as it is
+    return board
+
+
+def test_a_locked_store_holds_up_no_move(data_folder: Path) -> None:
+    """Moves, undos, new games and settings go on; all is told as unsaved, and saved afterwards."""
+    session = open_session()
+    events: list[Event] = []
+    session.subscribe(events.append)
+    session.start(seed=1)
+    move(session)
+    assert not session.unsaved
+    with locked(data_folder):
+        for _ in range(5):
+            move(session)
+        session.undo()
+        session.set_setting("theme", "light")
+        first = session.game.board
+        began = time.monotonic()
+        session.start(get_rules("3x3"), seed=2)
+        assert time.monotonic() - began < A_MOVE
+        move(session)
+        until(lambda: "held by another program" in session.unsaved)
+        session.look_after_saving()
+        told = [event.unsaved for event in events if isinstance(event, SavingChanged)]
+        assert told[0]
+        assert told[-1] == session.unsaved
+        names = {game.rules.partition(":")[0]: game for game in session.saved_games()}
+        assert set(names) == {"classic", "3x3"}
+        session.resume_saved(names["classic"])  # which the store does not have like this
+        assert session.game.board == first
+        move(session)
+        best = session.best
+    until(lambda: not session.unsaved)
+    assert saved_board(session) == session.game.board
+    assert events[-1] == SavingChanged("")
+    session.close()
+    later = open_session()
+    assert {game.rules.partition(":")[0] for game in later.saved_games()} == {"classic", "3x3"}
+    assert later.get_setting("theme") == "light"
+    later.resume(get_rules("classic"))
+    assert later.best == best
+    later.close()
+
+
+def test_closing_says_what_is_lost(data_folder: Path) -> None:
+    """A session waits for a bounded time, then names the reason; a second close is quiet."""
+    session = open_session()
+    session.start(seed=1)
+    with locked(data_folder):
+        move(session)
+        with pytest.raises(StorageError, match="not saved"):
+            session.close()
+        session.close()
+    other = open_session()
+    assert not other.resume()
+    other.close()
+
+
+def test_closing_saves_what_can_be_saved(data_folder: Path) -> None:
+    """What a lock held up is saved when the lock goes in time."""
+    session = open_session()
+    session.start(seed=1)
+    with locked(data_folder):
+        move(session)
+        assert session.unsaved
+    session.close()
+    other = open_session()
+    assert other.resume()
+    assert other.game.board == session.game.board
+    other.close()
+
+
+def test_a_game_that_ends_while_the_store_is_locked_becomes_a_record(data_folder: Path) -> None:
+    """It is finished when the store is free, and counts for the best score."""
+    session = open_session()
+    session.start(get_rules("2x4"), seed=1)
+    with locked(data_folder):
+        while not session.game.is_over:
+            move(session)
+        score = session.game.score
+        session.start(seed=2)
+    until(lambda: not session.unsaved)
+    assert [game.score for game in session.finished()] == [score]
+    assert session.scores(get_rules("2x4"))[0].best == score
+    session.close()
+
+
+def test_a_game_that_went_on_elsewhere_meanwhile_is_kept_beside_it(data_folder: Path) -> None:
+    """Neither course is lost, even if the session has left the game by then."""
+    one, two = open_session(), open_session()
+    one.start(seed=1)
+    move(one)
+    assert two.resume()
+    move(two)
+    move(two)
+    events: list[Event] = []
+    one.subscribe(events.append)
+    with locked(data_folder):
+        one.undo()
+        move(one)
+        board = one.game.board
+        one.start(get_rules("3x3"), seed=2)
+    until(lambda: not one.unsaved)
+    one.look_after_saving()
+    assert StorageTrouble(FORKED) in events
+    boards = []
+    for saved in one.saved_games():
+        one.resume_saved(saved)
+        boards.append(one.game.board)
+    assert board in boards
+    assert two.game.board in boards
+    one.close()
+    two.close()
+
+
+def test_a_commit_whose_answer_was_lost_is_no_other_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the store turns out to have is not written again as a game of its own."""
+    session = open_session()
+    session.start(seed=1)
+    move(session)
+    store = session._keeper._store  # type: ignore[attr-defined]
+    working = store.write_changes
+
+    def lossy(changes: object) -> set[str]:
+        working(changes)
+        monkeypatch.setattr(store, "write_changes", working)
+        raise StorageError("the connection broke")
+
+    monkeypatch.setattr(store, "write_changes", lossy)
+    move(session)
+    until(lambda: not session.unsaved)
+    assert len(session.saved_games()) == 1
+    assert saved_board(session) == session.game.board
+    session.close()
+
+
+def test_a_record_of_thousands_of_turns_is_one_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Opening it is one transaction, not one a turn; so is going on from its middle."""
+    game, corner = Game(get_rules("8x8"), seed=3), make_player("corner")
+    while game.ply < 1500:
+        game.play(corner.choose(game))
+    session = open_session()
+    store = session._keeper._store  # type: ignore[attr-defined]
+    written: list[int] = []
+    working = store.write_changes
+    monkeypatch.setattr(
+        store, "write_changes", lambda all_: written.append(len(all_[0].turns)) or working(all_)
+    )
+    session.start_from(game.record())
+    until(lambda: not session.unsaved)
+    assert written == [1500]
+    session.start_from(game.record(), turns=700)
+    until(lambda: not session.unsaved)
+    assert written == [1500, 1500]
+    assert (session.game.ply, len(session.game.undone)) == (700, 800)
+    session.close()
+
+
+@pytest.mark.parametrize("way", ["file", "store"])
+def test_a_computers_game_stays_one(way: str, tmp_path: Path) -> None:
+    """Saved, resumed, written to a file and opened again: it never is a person's best."""
+    session = open_session()
+    session.start(seed=1)
+    for _ in range(30):
+        session.autoplay_step("corner")
+    session.close()
+    session = open_session()
+    assert session.resume()
+    assert session.category == "computer"
+    record = session.record()
+    assert record.player == "corner"
+    if way == "file":
+        record.save(tmp_path / "game.2048.json")
+        record = type(record).load(tmp_path / "game.2048.json")
+    session.start(seed=2)
+    session.start_from(record, 20)
+    assert session.category == "computer"
+    session.redo()
+    assert session.best == 0
+    assert session.record().player == "corner"
+    session.close()
+
+
+def test_a_person_who_goes_on_with_a_persons_record_is_a_person() -> None:
+    """Who is no known player is taken for a person."""
+    session = Session()
+    session.start_from(Game(seed=1, player="Anna").record())
+    assert session.category == "plain"
+
+
+@pytest.mark.postgres
+def test_a_server_that_stops_or_hangs_holds_up_no_move() -> None:
+    """PostgreSQL stopped, and PostgreSQL that does not answer: play goes on, and is saved later."""
+    binaries = find_binaries()
+    if binaries is None:
+        pytest.skip("no PostgreSQL programs (initdb, pg_ctl): install postgresql")
+    server = PostgresqlServer(binaries)
+    try:
+        session = open_session(server.url())
+        session.start(seed=1)
+        move(session)
+        until(lambda: not session.unsaved)
+        server.stop()
+        move(session)
+        until(lambda: "cannot reach" in session.unsaved)
+        move(session)
+        with pytest.raises(StorageError, match="cannot reach"):
+            session.saved_games()
+        server.start()
+        until(lambda: not session.unsaved)
+        with frozen(server):
+            move(session)
+            move(session)
+            assert "does not answer" in session.unsaved
+            with pytest.raises(StorageError, match="does not answer"):
+                session.saved_games()
+        until(lambda: not session.unsaved)
+        with open_store(server.url()) as store:
+            (saved,) = store.list_games()
+        assert len(saved.turns) == session.game.ply == 5
+        session.close()
+    finally:
+        server.remove()
+
+
+@contextmanager
+def frozen(server: PostgresqlServer) -> Iterator[None]:
+    """Let all processes of the server stand still."""
+    postmaster = int((server._data / "postmaster.pid").read_text().split()[0])
+    children = Path(f"/proc/{postmaster}/task/{postmaster}/children").read_text().split()
+    everyone = [postmaster, *map(int, children)]
+    for process in everyone:
+        os.kill(process, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for process in everyone:
+            os.kill(process, signal.SIGCONT)

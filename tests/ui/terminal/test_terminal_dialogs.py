@@ -1,0 +1,96 @@
+"""The terminal's dialogs: each closes once, whatever comes twice."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import pytest
+from tests.ui.terminal.playing import table
+from textual import events
+from textual.pilot import Pilot
+from textual.screen import ModalScreen
+from textual.widgets import Input, OptionList
+
+from py2048.engine import Direction
+from py2048.session import Session, open_session
+from py2048.ui.terminal.app import GameApp
+
+OPENING = ("m", "p", "n", "g", "ctrl+s", "ctrl+o", "f1")
+"""The keys that open a dialog while a game is in progress."""
+
+Deed = Callable[[Pilot[None]], Awaitable[object]]
+
+
+async def double_enter(pilot: Pilot[None]) -> None:
+    """Enter twice, before the first has been answered."""
+    await pilot.press("enter", "enter")
+
+
+async def escape_and_enter(pilot: Pilot[None]) -> None:
+    await pilot.press("escape", "enter", "escape")
+
+
+async def chosen_twice(pilot: Pilot[None]) -> None:
+    """Two choices that are both on their way when the first closes the dialog."""
+    screen = pilot.app.screen
+    for lists in screen.query(OptionList):
+        lists.action_select()
+        lists.action_select()
+    for line in screen.query(Input):
+        line.value = "nonsense"
+        await line.action_submit()
+        await line.action_submit()
+
+
+def click(app: GameApp, x: int, y: int) -> None:
+    """Click as a terminal reports it: at a place, on whatever is there by now."""
+    assert app._driver is not None
+    for kind in (events.MouseDown, events.MouseUp):
+        app._driver.process_message(kind(None, x, y, 0, 0, 1, False, False, False, x, y))
+
+
+def kept() -> Session:
+    """A session with a game in progress and another one to take up."""
+    session = open_session()
+    for seed in (1, 2):
+        session.start(seed=seed)
+        for direction in Direction:
+            session.move(direction)
+    return session
+
+
+@pytest.mark.parametrize("deed", [double_enter, escape_and_enter, chosen_twice])
+async def test_a_dialog_closes_once(deed: Deed) -> None:
+    """What comes after the answer is too late; it ends neither the game nor another screen."""
+    session = kept()
+    app = GameApp(session, reduced_motion=True)
+    async with app.run_test(size=(100, 30)) as pilot:
+        for key in OPENING:
+            await pilot.press("left", "up", key)  # a new game begins where that was the answer
+            assert isinstance(app.screen, ModalScreen), key
+            await deed(pilot)
+            while len(app.screen_stack) > 1:
+                await pilot.press("escape")
+        await pilot.press("left", "up", "right")
+        assert app.is_running
+    session.close()
+
+
+async def test_a_double_click_in_a_dialog_is_no_click_on_the_board() -> None:
+    """The second click of a double click, which finds the dialog gone, moves no tile."""
+    session = table()
+    app = GameApp(session, reduced_motion=True)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.press("p")
+        await pilot.pause()
+        place = app.screen.query_one(OptionList).region
+        for _ in range(2):
+            click(app, place.x + 2, place.y + 2)
+            await pilot.pause(0.1)
+        assert len(app.screen_stack) == 1
+        assert session.game.ply == 0
+        await pilot.pause(app.CLICK_CHAIN_TIME_THRESHOLD)
+        for y in (place.y + 2, app.table.board.region.bottom - 2):
+            click(app, place.x + 2, y)
+        await pilot.pause()
+        assert session.game.ply > 0
