@@ -30,7 +30,7 @@ class CompiledPlayer:
         number = np.int64(salt)
 
         @kernel
-        def rated(value):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+        def rated(value):  # type: ignore[no-untyped-def]
             return value + number
 
         self._rated = rated
@@ -118,28 +118,53 @@ def test_the_process_that_compiles_ends_with_the_one_that_asked() -> None:
         assert process.wait(60) == 1
 
 
+TINY = """
+from py2048._jit import kernel
+
+@kernel
+def worth(number):
+    return 10 * number
+
+class TinyPlayer:
+    name = "tiny"
+
+    def rate(self, game):
+        return {d: float(worth(d.value)) for d in game.legal_directions()}
+
+    def choose(self, game):
+        return max(self.rate(game), key=self.rate(game).get)
+"""
 COLD = """
-import time
 from tests.session.test_advice import finished, question
 from py2048.players import make_player
 from py2048.session import advise
-quick, full = finished(advise(question(), make_player("montecarlo:seed=1")))
-assert quick.instead_of == full.player, (quick, full)
-print(full.direction)
+from tiny_kernels import worth
+quick, full = finished(advise(question(), make_player("tiny")))
+assert quick.instead_of == full.player == "tiny", (quick, full)
+print(full.direction, sum(worth._cache_hits.values()), sum(worth._cache_misses.values()))
 """
 
 
 def test_another_process_compiles_into_the_cache(tmp_path: Path) -> None:
-    """With an empty cache, the player's own hint is the one that it always gives."""
+    """With an empty cache, this process loads what the other one has compiled."""
+    (tmp_path / "tiny_kernels.py").write_text(TINY)
+    metadata = tmp_path / "tiny-1.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: tiny\nVersion: 1\n")
+    (metadata / "entry_points.txt").write_text("[py2048.players]\ntiny = tiny_kernels:TinyPlayer\n")
+    root = Path(__file__).parents[2]
+    settings = {
+        "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
+        "PYTHONPATH": f"{tmp_path}{os.pathsep}{root}",
+    }
     done = subprocess.run(
         [sys.executable, "-c", COLD],
-        env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_OPT": "0"},
+        env=os.environ | settings,
         capture_output=True,
         text=True,
         check=False,
     )
-    full = question().ask(make_player("montecarlo:seed=1"))
-    assert (done.stderr, done.stdout) == ("", f"{full.direction}\n")
+    assert (done.stderr, done.stdout) == ("", "right 1 0\n")
 
 
 @pytest.mark.parametrize(
