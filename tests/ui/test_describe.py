@@ -116,7 +116,7 @@ def test_a_hint_ranks_the_directions() -> None:
     points = replace(hint, unit=Unit.POINTS)
     assert describe(Hinted(points)) == said.replace("By its own rating", "In points")
     quick = replace(hint, instead_of="expectimax")
-    tail = " expectimax is being compiled, once per installation."
+    tail = " expectimax is being compiled."
     assert describe(Hinted(quick)) == f"Quick {said[0].lower()}{said[1:]}{tail}"
     assert describe(Hinted(Hint(Direction.UP, {}, "random", 1))) == "Hint: up."
 

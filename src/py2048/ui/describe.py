@@ -114,8 +114,8 @@ def _(event: SavingChanged) -> str:
 def describe_hint(hint: Hint) -> str:
     """Return a hint as sentences: the direction, and what each other loses against it."""
     losses = [(each, loss) for each, loss in hint.losses if each is not hint.direction]
-    equals = [str(direction) for direction, loss in losses if loss_text(loss) == NO_LOSS]
-    worse = [f"{each} loses {loss:,.0f}" for each, loss in losses if loss_text(loss) != NO_LOSS]
+    equals = [str(direction) for direction, loss in losses if not round(loss)]
+    worse = [f"{each} loses {loss:,.0f}" for each, loss in losses if round(loss)]
     kind = "Quick hint" if hint.instead_of else "Hint"
     said = [f"{kind}: {hint.direction}."]
     if equals:
@@ -125,17 +125,13 @@ def describe_hint(hint: Hint) -> str:
         unit = "In points" if hint.unit is Unit.POINTS else "By its own rating"
         said.append(f"{unit}, {_listed(worse)}.")
     if hint.instead_of:
-        said.append(f"{hint.instead_of} is being compiled, once per installation.")
+        said.append(f"{hint.instead_of} is being compiled.")
     return " ".join(said)
 
 
-NO_LOSS = "-0"
-"""What `loss_text` says of a move that is as good as the best, or nearly."""
-
-
 def loss_text(loss: float) -> str:
-    """Return what a move loses against the best as a short text, such as "-1,203"."""
-    return f"-{loss:,.0f}"
+    """Return what a move loses against the best as a short text: "0" or such as "-1,203"."""
+    return f"{-round(loss):,}"
 
 
 def describe_merges(turn: Turn) -> str:

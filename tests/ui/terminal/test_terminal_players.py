@@ -20,7 +20,7 @@ async def test_a_hint_names_the_direction_and_every_loss() -> None:
         session.set_setting("player", "greedy")
         await pilot.press("question_mark")
         await until(pilot, lambda: app.table.note.startswith("Hint:"))
-        assert app.table.note == "Hint: left\n→ -0  ↓ -4"
+        assert app.table.note == "Hint: left\n→ 0  ↓ -4"
         assert session.game.ply == 0
 
 

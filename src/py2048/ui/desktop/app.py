@@ -259,9 +259,7 @@ class DesktopApp:
         self.window.show_autoplay(self.autoplay, self.set_speed)
         if self.autoplay.is_on:
             self._poll_soon()
-        else:
-            self._forget_thinking()
-        self.presenter.show_status()
+        self._forget_thinking()
 
     def _think(self, player: str) -> None:
         self.presenter.thinking = player

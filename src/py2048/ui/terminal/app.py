@@ -338,6 +338,7 @@ class GameApp(App[None]):
             self.table.say("")
             self._warn(thought.error)
         elif thought.purpose == PURPOSE:
+            self.presenter.show_compiling(None)  # what a hint waited for, which nobody does now
             self.autoplay.take(thought)
         else:
             was_awaited = self.presenter.show_compiling(thought.compiling)

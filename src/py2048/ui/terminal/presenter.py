@@ -131,7 +131,7 @@ class Presenter:
                 best=self._session.best,
                 moves=game.ply,
                 help=HELP.get(category, ""),
-                player=str(self._compiling or self._autoplay),
+                player=str(self._autoplay if self._autoplay.is_on else self._compiling or ""),
             )
         )
 

@@ -176,10 +176,9 @@ async def test_hint(player: Player) -> None:
         if worth:
             shown[direction] = worth
     most = max(hint["values"].values())
-    losses = {
-        name: f"\N{MINUS SIGN}{round(most - value):,}" for name, value in hint["values"].items()
-    }
-    assert shown == losses | {hint["direction"]: "best"}
+    losses = {name: round(most - value) for name, value in hint["values"].items()}
+    texts = {name: f"\N{MINUS SIGN}{loss:,}" if loss else "0" for name, loss in losses.items()}
+    assert shown == texts | {hint["direction"]: "best"}
     board = Board.from_rows(await player.board())
     assert set(shown) == {str(direction) for direction in board.legal_directions()}
     assert await best.get_attribute("data-direction") == hint["direction"]

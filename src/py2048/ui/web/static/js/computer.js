@@ -57,8 +57,8 @@ export function showLosses(values = {}, best = "") {
   const most = Math.max(...Object.values(values));
   for (const arrow of document.querySelectorAll(".pad button")) {
     const { direction } = arrow.dataset;
-    const loss = most - values[direction];
-    const text = direction === best ? "best" : `−${grouped(loss)}`;
+    const loss = Math.round(most - values[direction]);
+    const text = direction === best ? "best" : loss ? `−${grouped(loss)}` : "0";
     arrow.querySelector("output").textContent = direction in values ? text : "";
     arrow.classList.toggle("best", direction === best);
   }
