@@ -26,7 +26,7 @@ from py2048.rules import Rules
 PERIOD = 0.25
 """Seconds between two reports of the other process."""
 
-NICENESS = 10
+NICENESS = 5
 """How far the other process stands back."""
 
 
