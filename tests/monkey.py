@@ -23,6 +23,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from textual import events
+from textual.geometry import Size
+
 from py2048.session import Session, open_session
 
 QUICK = ("random", "greedy", "corner")
@@ -135,49 +138,66 @@ async def _terminal(monkey: Monkey) -> None:
 
 
 def _deed_in_terminal(monkey: Monkey, app: Any) -> None:
-    from textual import events, messages
+    if app._driver is not None:
+        what = monkey.pick({"key": 80, "click": 12, "drag": 3, "wheel": 2, "text": 2, "size": 1})
+        monkey.does(what)
+        _TERMINAL_DEEDS[what](monkey, app)
 
-    random_ = monkey.random
-    what = monkey.pick({"key": 80, "click": 12, "drag": 3, "wheel": 2, "text": 2, "size": 1})
-    monkey.does(what)
-    driver, (width, height) = app._driver, app.size
-    if driver is None:
-        return
 
-    def send(event: Any) -> None:
-        driver.process_message(event)
+def _mouse(app: Any, kind: Any, x: int, y: int, button: int = 1) -> None:
+    app._driver.process_message(kind(None, x, y, 0, 0, button, False, False, False, x, y))
 
-    def mouse(kind: Any, x: int, y: int, button: int = 1) -> None:
-        send(kind(None, x, y, 0, 0, button, False, False, False, x, y))
 
-    x, y = random_.randrange(max(width, 1)), random_.randrange(max(height, 1))
-    if what == "key":
-        key = monkey.pick(TERMINAL_KEYS)
-        monkey.last.append(key)
-        plain = PLAIN.get(key, key if len(key) == 1 else None)
-        for _ in range(random_.choice((1, 1, 1, 2))):
-            send(events.Key(key, plain))
-    elif what == "click":
-        button = random_.choice((1, 1, 1, 2, 3))
-        for _ in range(random_.choice((1, 1, 2, 3))):
-            mouse(events.MouseDown, x, y, button)
-            mouse(events.MouseUp, x, y, button)
-    elif what == "drag":
-        mouse(events.MouseDown, x, y)
-        mouse(events.MouseMove, random_.randrange(width + 9), y)
-        mouse(events.MouseUp, random_.randrange(width + 9), random_.randrange(height + 9))
-    elif what == "wheel":
-        mouse(random_.choice((events.MouseScrollDown, events.MouseScrollUp)), x, y, 0)
-    elif what == "text":
-        for letter in random_.choice(TEXTS):
-            send(events.Key(letter, letter))
-        send(events.Key("enter", "\r"))
-    else:
-        from textual.geometry import Size
+def _place(monkey: Monkey, app: Any, beyond: int = 0) -> tuple[int, int]:
+    width, height = app.size
+    return monkey.random.randrange(width + 1 + beyond), monkey.random.randrange(height + 1 + beyond)
 
-        size = Size(random_.choice((1, 9, 20, 40, 80, 140)), random_.choice((1, 5, 10, 24, 50)))
-        app.post_message(events.Resize(size, size))
-    assert messages  # textual's messages are what a driver sends
+
+def _terminal_key(monkey: Monkey, app: Any) -> None:
+    key = monkey.pick(TERMINAL_KEYS)
+    monkey.last.append(key)
+    plain = PLAIN.get(key, key if len(key) == 1 else None)
+    for _ in range(monkey.random.choice((1, 1, 1, 2))):
+        app._driver.process_message(events.Key(key, plain))
+
+
+def _terminal_click(monkey: Monkey, app: Any) -> None:
+    place, button = _place(monkey, app), monkey.random.choice((1, 1, 1, 2, 3))
+    for _ in range(monkey.random.choice((1, 1, 2, 3))):
+        _mouse(app, events.MouseDown, *place, button)
+        _mouse(app, events.MouseUp, *place, button)
+
+
+def _terminal_drag(monkey: Monkey, app: Any) -> None:
+    _mouse(app, events.MouseDown, *_place(monkey, app))
+    _mouse(app, events.MouseMove, *_place(monkey, app, 9))
+    _mouse(app, events.MouseUp, *_place(monkey, app, 9))
+
+
+def _terminal_wheel(monkey: Monkey, app: Any) -> None:
+    kind = monkey.random.choice((events.MouseScrollDown, events.MouseScrollUp))
+    _mouse(app, kind, *_place(monkey, app), 0)
+
+
+def _terminal_text(monkey: Monkey, app: Any) -> None:
+    for letter in monkey.random.choice(TEXTS):
+        app._driver.process_message(events.Key(letter, letter))
+    app._driver.process_message(events.Key("enter", "\r"))
+
+
+def _terminal_size(monkey: Monkey, app: Any) -> None:
+    size = Size(monkey.random.choice((1, 9, 20, 40, 80, 140)), monkey.random.choice((1, 5, 24, 50)))
+    app.post_message(events.Resize(size, size))
+
+
+_TERMINAL_DEEDS: dict[str, Callable[[Monkey, Any], None]] = {
+    "key": _terminal_key,
+    "click": _terminal_click,
+    "drag": _terminal_drag,
+    "wheel": _terminal_wheel,
+    "text": _terminal_text,
+    "size": _terminal_size,
+}
 
 
 # Lines
@@ -229,9 +249,11 @@ def _desktop(monkey: Monkey) -> None:
     files = (Path("game.2048.json"), Path("board.png"), Path("no/such/folder/x"), None)
     for name in ("ask_to_open", "ask_to_save"):  # the system's own dialogs wait for a person
         setattr(features, name, lambda *_: monkey.random.choice(files))
+    closed = []  # Tk must be freed by this thread, so windows are kept, as `desktop.run` does
     while not monkey.is_tired:
         session = table(monkey)
         running = start(session)
+        closed.append(running)
         running.first_frame()
         running.go_on()
         root = running.root
