@@ -18,6 +18,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
+    "sphinx_design",
     "api_pages",
 ]
 exclude_patterns = ["_build"]
@@ -36,3 +37,5 @@ napoleon_use_ivar = True
 
 html_theme = "furo"
 html_title = f"py2048 {version}"
+html_static_path = ["_static"]
+html_css_files = ["py2048.css"]

@@ -18,9 +18,9 @@ from hypothesis import settings
 # A slow test of conformance asks for all of them.
 os.environ.setdefault("NUMBA_OPT", "1")
 
-# The first call of a compiled kernel may take seconds, so no example has a deadline. A run that
-# decides whether a change lands tries the same examples each time; others look for new ones.
-settings.register_profile("py2048", deadline=None, derandomize=bool(os.environ.get("CI")))
+# The first call of a compiled kernel may take seconds, so no example has a deadline. Every run
+# looks for new examples, also where Hypothesis would repeat the same ones (it does if CI is set).
+settings.register_profile("py2048", deadline=None, derandomize=False, print_blob=True)
 settings.load_profile("py2048")
 
 # What a shell starts in its background is deaf to Ctrl-C, and so is what our tests start.

@@ -65,9 +65,9 @@ def rules(draw: st.DrawFn) -> Rules:
 
 
 @st.composite
-def games(draw: st.DrawFn, longest: int = 60) -> Game:
-    """Games of any preset, played by trying directions."""
-    game = Game(draw(presets), seed=draw(seeds))
+def games(draw: st.DrawFn, rules: st.SearchStrategy[Rules] = presets, longest: int = 60) -> Game:
+    """Games of any preset, or of other rules, played by trying directions."""
+    game = Game(draw(rules), seed=draw(seeds))
     for direction in draw(st.lists(directions, max_size=longest)):
         game.attempt(direction)
     return game

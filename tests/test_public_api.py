@@ -6,10 +6,15 @@ import importlib
 import pkgutil
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import py2048
+from py2048 import Board, Direction, Game, Py2048Error, Record, Rules, Spawn, get_rules, make_player
+from py2048.rules import EdgeSpawn, MovePoints, RandomSpawn, RandomStart, Weights
 
 EXPORTED = [
     "Board",
@@ -111,3 +116,111 @@ def test_version_is_the_distribution_s() -> None:
     from importlib.metadata import version
 
     assert py2048.__version__ == version("py2048")
+
+
+WRONG = (
+    "x", "", b"left", None, -1, 1.5, float("nan"), True, 10**30, np.float32(2), np.zeros((3, 3)),
+    [], [1, 2], [[2, "a"]], (1,), {2: 9}, object(), Game, Direction.LEFT, Board.empty(2, 2),
+    get_rules("cits1401"),
+)  # fmt: skip
+"""What somebody may send who has not read the documentation."""
+
+RECORD = Game("2x4", seed=1).record()
+
+
+def game() -> Game:
+    return Game(seed=1)
+
+
+PLAYERS = [make_player(spec) for spec in ("corner", "greedy", "heuristic", "montecarlo", "random")]
+
+TAKERS: list[Callable[..., object]] = [
+    Game,
+    lambda value: Game(seed=value),
+    lambda value: Game(board=value),
+    lambda value: Game(player=value),
+    Game.from_record,
+    lambda value: game().play(value),
+    lambda value: game().attempt(value),
+    lambda value: game().play("up", spawn=value),
+    lambda value: game().play("up", spawn=Spawn(value, (0, 0))),
+    lambda value: game().play("up", spawn=Spawn(2, value)),
+    Board,
+    Board.from_rows,
+    Board.parse,
+    lambda value: Board.from_rows([[value, 2]]),
+    lambda value: Board.empty(2, 2).slide(value),
+    lambda value: Board.empty(2, 2).slide(Direction.UP, value),
+    lambda value: Board.empty(2, 2).with_tile(value, 2),
+    lambda value: Board.empty(2, 2).with_tile((0, 0), value),
+    lambda value: Board.empty(2, 2).with_tile((value, 0), 2),
+    lambda value: Board.empty(3, 3)[value],
+    Direction.parse,
+    Rules,
+    Rules.parse,
+    get_rules,
+    *(
+        lambda value, name=name: get_rules("classic", **{name: value})
+        for name in (*Rules.__dataclass_fields__, "colour")
+    ),
+    Record.load,
+    Record.from_json,
+    *(
+        lambda value, name=name: Record.from_json(replace(RECORD, **{name: value}).to_json())
+        for name in Record.__dataclass_fields__
+    ),
+    make_player,
+    *(player.choose for player in PLAYERS),
+    *(player.rate for player in PLAYERS),
+    Weights,
+    RandomSpawn,
+    EdgeSpawn,
+    lambda value: Weights({2: value}),
+    lambda value: RandomStart(value, 2),
+    lambda value: RandomStart(2, 2, value),
+    lambda value: MovePoints(value, value),
+]
+
+
+def complaint(take: Callable[..., object], value: object) -> str:
+    """What our error says, or nothing if the value is taken."""
+    try:
+        take(value)
+    except Py2048Error as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("take", TAKERS)
+def test_what_is_wrong_is_named_in_one_line(take: Callable[..., object]) -> None:
+    """Each public call takes a value or raises an error of ours: no inner part complains."""
+    for value in WRONG:
+        message = complaint(take, value)
+        assert "\n" not in message
+        assert len(message) < 400
+
+
+def test_texts_stand_for_rules_boards_and_directions() -> None:
+    """What has a text may be given as one, and means the same."""
+    ours, theirs = Game("3x3", seed=5), Game(get_rules("3x3"), seed=5)
+    for direction in ("down", "L", Direction.RIGHT, "↑"):
+        assert ours.attempt(direction) == theirs.attempt(Direction.parse(direction))
+    assert ours.record().turns == theirs.record().turns
+    board = Board.parse("2 2 . / . 4 . / . . .")
+    assert Game("3x3", board=str(board)).board == board
+    assert board.slide("left") == board.slide(Direction.LEFT)
+    assert get_rules("classic:size=5x5") == get_rules("classic", rows=5, columns=5)
+    assert get_rules(name="3x3", rows=4) == get_rules("3x3", rows=4)
+    assert get_rules("3x3", name="mine").name == "mine"
+
+
+def test_whole_numbers_of_numpy_are_whole_numbers() -> None:
+    """They are taken wherever an int is, and become one."""
+    rules = get_rules("classic", rows=np.int8(3), columns=np.uint64(5), target=np.int64(64))
+    assert rules == Rules.parse("classic:size=3x5,target=64")
+    assert {type(side) for side in (*rules.shape, rules.target)} == {int}
+    played = Game(rules, seed=np.uint64(7))
+    assert (type(played.seed), played.start) == (int, Game(rules, seed=7).start)
+    board = Board.empty(np.int64(2), np.int64(2)).with_tile(np.array([0, 1]), np.int64(4))
+    assert board == Board.parse(". 4 / . .")
+    assert Record.from_json(played.record().to_json()) == played.record()

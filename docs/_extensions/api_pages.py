@@ -6,9 +6,11 @@ A module that is added to the package gets its section without a line here. The 
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.util
 import pkgutil
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,27 +18,26 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-LAYERS = (
-    "errors",
-    "rules",
-    "engine",
-    "game",
-    "evaluation",
-    "search",
-    "learning",
-    "solving",
-    "players",
-    "review",
-    "envs",
-    "storage",
-    "cluster",
-    "session",
-    "testing",
-)
-"""What programs build on, from the bottom; the screens and courses have pages of their own."""
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "src" / "py2048"
+WITHOUT_PAGES = {"__main__", "cli", "ui", "server", "courses", "bench", "_jit"}
+"""Layers that programs do not build on: screens, courses and commands have pages of their own."""
 
 DIRECTIVE = ".. automodule:: {}\n   :members:\n   :show-inheritance:\n   :ignore-module-all:"
 """Each object has its place where it is defined, and none where it is only offered again."""
+
+
+def layers() -> list[str]:
+    """Return the packages and modules that exist, in the order of the import contract."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    rows = settings["tool"]["importlinter"]["contracts"][0]["layers"]
+    names = [name.strip(" ()") for row in rows for name in row.split("|")]
+    return [name for name in names if importlib.util.find_spec(f"py2048.{name}")]
+
+
+def documented_layers() -> list[str]:
+    """Return the layers that have a page, from the bottom."""
+    return [name for name in reversed(layers()) if name not in WITHOUT_PAGES]
 
 
 def public_modules(name: str) -> Iterator[str]:
@@ -55,6 +56,46 @@ def layer_page(layer: str) -> str:
         title = f"# `{name}`" if not parts else f"## `{name}`"
         parts.append(f"{title}\n\n```{{eval-rst}}\n{DIRECTIVE.format(name)}\n```\n")
     return "\n".join(parts)
+
+
+def summary(path: Path) -> str:
+    """Return the first paragraph of a module's docstring as one line."""
+    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    return " ".join(text.partition("\n\n")[0].split())
+
+
+def module_line(path: Path, depth: int = 0) -> str:
+    """Return the item for a module or, by its ``__init__``, for a package."""
+    name = path.relative_to(PACKAGE).as_posix().removesuffix("__init__.py")
+    return f"{'  ' * depth}- `{name}`: {summary(path)}"
+
+
+def module_lines(folder: Path, depth: int = 0) -> Iterator[str]:
+    """Yield the items of a package: its own, its modules', its packages'."""
+    yield module_line(folder / "__init__.py", depth)
+    for path in sorted(folder.glob("*.py")):
+        if path.name not in ("__init__.py", "__main__.py"):
+            yield module_line(path, depth + 1)
+    for path in sorted(folder.glob("*/__init__.py")):
+        yield from module_lines(path.parent, depth + 1)
+
+
+def modules_page() -> str:
+    """Return the list of all modules, each with its first line, the top layer first."""
+    items: list[str] = []
+    for layer in layers():
+        if (PACKAGE / layer).is_dir():
+            items += module_lines(PACKAGE / layer)
+        else:
+            items.append(module_line(PACKAGE / f"{layer}.py"))
+    return "# Modules\n\nIn `src/py2048/`, the top layer first.\n\n" + "\n".join(items) + "\n"
+
+
+def contents_page(layers: list[str]) -> str:
+    """Return the list of the layers' pages, the bottom layer first."""
+    entries = "\n".join(f"layers/{layer}" for layer in layers)
+    introduction = "Layer by layer, from the bottom; each builds on those above it in this list."
+    return f"# Layers\n\n{introduction}\n\n```{{toctree}}\n:maxdepth: 1\n\n{entries}\n```\n"
 
 
 def facade_page() -> str:
@@ -82,9 +123,10 @@ def write_pages(app: Sphinx) -> None:
     folder = Path(app.srcdir) / "reference" / "generated"
     (folder / "layers").mkdir(parents=True, exist_ok=True)
     pages = {"py2048.md": facade_page()}
-    for layer in LAYERS:
-        if importlib.util.find_spec(f"py2048.{layer}"):
-            pages[f"layers/{layer}.md"] = layer_page(layer)
+    documented = documented_layers()
+    pages |= {f"layers/{layer}.md": layer_page(layer) for layer in documented}
+    pages["layers.md"] = contents_page(documented)
+    pages["modules.md"] = modules_page()
     for old in folder.rglob("*.md"):
         if old.relative_to(folder).as_posix() not in pages:
             old.unlink()

@@ -26,6 +26,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+LONGEST_VALUE = 80
+"""The characters of a value that a message shows."""
+
 
 class Py2048Error(Exception):
     """The base of every error raised on purpose by py2048."""
@@ -85,6 +88,12 @@ class StaleGameError(StorageError):
 
 class MissingExtraError(Py2048Error, ImportError):
     """A feature needs an optional library that is not installed."""
+
+
+def shown(value: object) -> str:
+    """Return a value as a message shows it: on one line, and not all of a long one."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

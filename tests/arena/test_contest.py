@@ -174,7 +174,7 @@ def test_what_a_player_lacks_is_said_in_its_own_words(tmp_path: Path) -> None:
     [
         ((), 1, "needs a player"),
         (("greedy", "greedy"), 1, "'greedy' is named twice"),
-        (("greedy",), 0, "games must be 1 or more, not 0"),
+        (("greedy",), 0, "games must be 1 to 10,000,000, not 0"),
         (("gredy",), 1, "did you mean 'greedy'"),
     ],
 )

@@ -95,25 +95,6 @@ def test_watch_plays_several_games(capsys: pytest.CaptureFixture[str]) -> None:
     assert all("4 moves" in line for line in lines)
 
 
-def test_without_a_terminal_the_game_is_one_to_watch() -> None:
-    """``py2048 | cat`` prints a computer game as it goes, as long as somebody reads."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "py2048"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        printed = [process.stdout.readline() for _ in range(30)]
-        process.stdout.close()
-        assert process.stderr.read() == ""
-    assert printed[0].startswith("New game, 4 by 4.")
-    assert all(". Score " in line for line in printed)
-    assert "\x1b" not in "".join(printed)
-
-
 def test_a_reader_that_goes_away_is_no_error() -> None:
     """``py2048 watch | head`` ends quietly."""
     command = f"{sys.executable} -m py2048 watch -p random --games 50 | head -3"
@@ -151,6 +132,20 @@ def test_verify_says_what_it_checked(record: Path, capsys: pytest.CaptureFixture
     )
     assert main(["verify", "--json", str(bad), str(record)]) == 2
     assert [r["ok"] for r in json.loads(capsys.readouterr().out)] == [False, True]
+
+
+def test_verify_says_what_the_seed_drew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A start set up by hand is not said to be the seed's, even if every later tile is."""
+    classic, path = get_rules("classic"), tmp_path / "game.2048.json"
+    start = Board.from_rows([[1024, 1024, 0, 0], *[[0] * 4] * 3])
+    for board, drawn in ((None, ""), (start, " after a start set up by hand")):
+        game = Game(classic, seed=7, board=board)
+        game.play(game.legal_directions()[0])
+        game.record().save(path)
+        assert main(["verify", str(path)]) == 0
+        assert capsys.readouterr().out.endswith(f", as drawn by seed 7{drawn}\n")
+        assert main(["verify", str(path), "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)[0]["seeded_start"] is (board is None)
 
 
 def test_a_replay_of_2048verse_is_imported(
@@ -213,6 +208,24 @@ def test_scores_shows_what_was_reached(capsys: pytest.CaptureFixture[str]) -> No
         (["watch", "--gamse", "3"], "--gamse"),
         (["watch", "--games", "0"], "--games"),
         (["verify"], "Missing argument"),
+        (["--rulse", "5x5"], "did you mean '--rules'"),
+        (["--verison"], "did you mean '--version'"),
+        (["--rules", "5x5", "watch"], "py2048 watch --rules 5x5"),
+        (["5x5"], "py2048 --rules 5x5"),
+        (["play", "--ui", "terminal"], "needs a terminal"),
+        (["watch", "--delay", "nan"], "nan is not a number from 0"),
+        (["replay", "game.json", "--delay", "inf"], "inf is not a number from 0 to 3600"),
+        (["train", "folder", "--minutes", "nan"], "nan is not a number from 0"),
+        (["train", "folder", "--set", "checkpoint_minutes=nan"], "checkpoint_minutes must not be"),
+        (
+            ["evaluate", "greedy", "--games", f"{10**22}"],
+            f"games must be 1 to 10,000,000, not {10**22}",
+        ),
+        (["evaluate", "greedy", "--jobs", "100000"], "--jobs"),
+        (["serve", "--moves-rate", "inf"], "inf is not a number"),
+        (["replay", "/dev/zero"], "/dev/zero is no record"),
+        (["backup", "x.gz", "--database", "nonsense"], "'nonsense' is not a database URL"),
+        (["backup", "x.gz", "--database", "sqlite:///no/where.sqlite3"], "there is no folder"),
     ],
 )
 def test_bad_input_is_one_clear_line_and_status_2(
@@ -290,26 +303,120 @@ def test_lines_play_a_game_through_pipes() -> None:
     assert "New game" in fresh.stdout
 
 
-def test_the_version_and_the_help_are_there() -> None:
+def test_the_version_and_the_help_are_there(capsys: pytest.CaptureFixture[str]) -> None:
     """Every command has a help text."""
-    assert re.fullmatch(r"py2048 \d+\.\d+\.\d+\n", run("--version").stdout)
-    overview = run("--help").stdout
+    assert main(["--version"]) == 0
+    assert re.fullmatch(r"py2048 \d+\.\d+\.\d+\n", capsys.readouterr().out)
+    assert main(["--help"]) == 0
+    overview = capsys.readouterr().out
     for command in ("play", "watch", "hint", "rules", "players", "replay", "verify", "scores"):
         assert command in overview
-        assert len(run(command, "--help").stdout.splitlines()) > 5
+        assert main([command, "--help"]) == 0
+        assert len(capsys.readouterr().out.splitlines()) > 5
 
 
-def test_the_shell_completes_commands_and_values(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What bash asks for, it gets: a command, the name of a rule set, a player."""
-    monkeypatch.setenv("_PY2048_COMPLETE", "complete_bash")
-    for typed, offered in [
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
         ("ver", "verify"),
         ("play --rules cits", "cits1401"),
         ("watch --player gre", "greedy"),
-    ]:
-        monkeypatch.setenv("COMP_WORDS", f"py2048 {typed}")
-        monkeypatch.setenv("COMP_CWORD", str(len(typed.split())))
-        assert run().stdout.split() == [offered]
+        ("play --player gre", "greedy"),
+        ("play --theme da", "dark"),
+        ("rules cits", "cits1401"),
+        ("bench memo", "memory"),
+        ("--rules cits", "cits1401"),
+        ("--reduced", "--reduced-motion"),
+    ],
+)
+def test_the_shell_completes_commands_and_values(
+    typed: str, offered: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What bash asks for, it gets: a command, an option, a rule set, a player, a theme."""
+    monkeypatch.setenv("_PY2048_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", f"py2048 {typed}")
+    monkeypatch.setenv("COMP_CWORD", str(len(typed.split())))
+    with pytest.raises(SystemExit) as left:
+        main([])
+    assert (left.value.code, capsys.readouterr().out.split()) == (0, [offered])
+
+
+def shell(*lines: str, **variables: str) -> list[tuple[int, str]]:
+    """Run lines of a shell side by side, ``py2048`` being ours; return status and output of each.
+
+    Standard output that a line leaves alone is thrown away.
+    """
+    start = f'py2048() {{ "{sys.executable}" -m py2048 "$@"; }}\n'
+    running = [
+        subprocess.Popen(
+            ["sh", "-c", start + line],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=os.environ | variables,
+        )
+        for line in lines
+    ]
+    outputs = [process.communicate(timeout=120)[0] for process in running]
+    return [(each.returncode, text) for each, text in zip(running, outputs, strict=True)]
+
+
+def test_a_full_disk_is_one_line_for_every_command() -> None:
+    """The output that cannot be written ends the command with status 2 and the reason."""
+    commands = ["--help", "rules", "watch -p greedy --moves 9", "--ui lines --no-save", "--ui demo"]
+    reason = "py2048: cannot write to standard output: No space left on device\n"
+    lines = [f"py2048 {command} >/dev/full" for command in commands]
+    assert shell(*lines) == [(2, reason)] * len(commands)
+    assert shell("py2048 rules >/dev/full 2>/dev/full", PYTHONUNBUFFERED="") == [(2, "")]
+
+
+def test_streams_that_are_closed_are_no_error() -> None:
+    """A closed input is an empty one, and what nobody hears is not said."""
+    empty = "py2048: a board needs at least one row with a cell\n"
+    assert shell(
+        "py2048 rules >&-",
+        "py2048 hint - <&-",
+        "py2048 hint 3 2>&-",
+        "py2048 play --ui lines --no-save <&- >&- 2>&-",
+    ) == [(0, ""), (2, empty), (2, ""), (0, "")]
+
+
+def test_what_an_encoding_lacks_is_written_otherwise() -> None:
+    """An output in ASCII, and an input in no encoding at all, stop no command."""
+    code = "from py2048.cli import main; main(['rules', '2x4']); print('✓ 3 ± 1 ♞')"
+    [(status, text), (refused, message)] = shell(
+        f'"{sys.executable}" -c "{code}"',
+        r"printf '\377' | py2048 hint -",
+        PYTHONIOENCODING="ascii",
+    )
+    assert (status, text.splitlines()[-1]) == (0, "+ 3 +/- 1 ?")
+    assert (refused, message) == (
+        2,
+        "py2048: '?' is no cell: write a tile such as 2, or . for empty\n",
+    )
+
+
+def test_a_folder_that_may_not_be_entered_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever the operating system refuses is one line with the file and the reason."""
+    assert main(["course", "start", "ist", str(tmp_path / "mine")]) == 0  # imports what it needs
+    capsys.readouterr()
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0)
+    is_root = os.geteuid() == 0
+    if is_root:
+        os.seteuid(65534)
+    try:
+        assert main(["course", "start", "ist", str(closed / "mine")]) == 2
+    finally:
+        if is_root:
+            os.seteuid(0)
+    error = capsys.readouterr().err
+    assert error.startswith(f"py2048: {tmp_path}")
+    assert error.endswith(": Permission denied\n")
+    assert error.count("\n") == 1
 
 
 def test_the_board_printed_can_be_given_back() -> None:

@@ -72,6 +72,7 @@ def scores_of(results: Results) -> list[int]:
     return [game.score for game in games]
 
 
+@pytest.mark.slow
 @needs_ray
 def test_a_cluster_gives_the_results_of_one_process(cluster: Any, tmp_path: Path) -> None:
     """The same games and records; also when workers are killed, and when a machine is lost."""

@@ -17,7 +17,7 @@ from py2048.courses._kit.batch import Memory, grade_all
 from py2048.courses._kit.grade import key_of
 from py2048.courses._kit.protection import PLAIN, strongest
 from py2048.courses._kit.results import Report
-from py2048.courses._kit.runner import Surroundings
+from py2048.courses._kit.runner import SandboxConfig
 from py2048.courses._kit.submissions import Submission, collect
 from py2048.errors import CourseError
 
@@ -36,7 +36,7 @@ def _class(tmp_path: Path, sources: dict[str, str]) -> list[Submission]:
 def _graded(
     submissions: list[Submission], memory: Memory | None = None, jobs: int = 2
 ) -> dict[str, Report]:
-    around = Surroundings.usual()
+    around = SandboxConfig.usual()
     reports = grade_all(submissions, TOY, around, jobs=jobs, memory=memory)
     return {report.name: report for report in reports}
 
@@ -60,10 +60,28 @@ def test_each_is_graded_as_if_alone(tmp_path):
     }
 
 
+def test_whoever_cannot_be_started_is_alone_in_that(tmp_path):
+    """A submission that fills its scratch folder to the brim has a problem, and nobody else has."""
+    folder = tmp_path / "class"
+    for name in ("ann", "bob", "cy"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "app.py").write_text(RIGHT)
+    (folder / "bob" / "large.dat").write_bytes(bytes(63 << 20))
+    for number in range(400):
+        (folder / "bob" / f"{number}.txt").write_text("a page each")
+    submissions = collect([folder], TOY, tmp_path / "scratch")
+    memory = Memory(tmp_path / "results.jsonl")
+    reports = _graded(submissions, memory)
+    if strongest().own_root:
+        assert "No space left on device" in reports["bob"].problem
+        assert len(Memory(memory.path).known) == 2, "what could not be graded is tried again"
+    assert (reports["ann"].lost, reports["cy"].lost) == ((), ())
+
+
 def test_results_come_as_they_are_ready(tmp_path):
     """A slow submission does not hold up the results of the others."""
     submissions = _class(tmp_path, {"aaa": SLOW, "bbb": RIGHT, "ccc": RIGHT})
-    names = [r.name for r in grade_all(submissions, TOY, Surroundings.usual(), jobs=2)]
+    names = [r.name for r in grade_all(submissions, TOY, SandboxConfig.usual(), jobs=2)]
     assert names[-1] == "aaa"
 
 
@@ -77,7 +95,7 @@ def test_a_second_run_grades_nothing_again(tmp_path):
     again = grade_all(
         submissions,
         TOY,
-        Surroundings.usual(),
+        SandboxConfig.usual(),
         memory=Memory(path),
         told=lambda submission: told.append(submission.name),
     )
@@ -136,10 +154,10 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from toys import TOY
 from py2048.courses._kit.batch import Memory, grade_all
-from py2048.courses._kit.runner import Surroundings
+from py2048.courses._kit.runner import SandboxConfig
 from py2048.courses._kit.submissions import collect
 found = collect([Path(sys.argv[2])], TOY, Path(sys.argv[3]))
-for report in grade_all(found, TOY, Surroundings.usual(), memory=Memory(Path(sys.argv[4]))):
+for report in grade_all(found, TOY, SandboxConfig.usual(), memory=Memory(Path(sys.argv[4]))):
     print(report.name, flush=True)
 """
 
@@ -170,7 +188,7 @@ def test_a_run_that_is_cut_short_goes_on(number, tmp_path):
     reports = grade_all(
         submissions,
         TOY,
-        Surroundings.usual(),
+        SandboxConfig.usual(),
         memory=Memory(path),
         told=lambda submission: told.append(submission.name),
     )

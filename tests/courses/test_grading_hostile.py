@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
-from toys import ADD, GREET, GROW, RIGHT, TOY, failures, grade_source
+from toys import ADD, GREET, GROW, RIGHT, TOY, failures, grade_path, grade_source
 
 from py2048.courses._kit import Check, Example, Grading, Task
 from py2048.courses._kit.protection import PLAIN, strongest
+from py2048.courses._kit.runner import SandboxConfig
 
 
 def test_a_right_submission_has_full_marks():
@@ -344,6 +346,55 @@ def test_py2048_cannot_be_imported():
 def test_the_limits_of_one_submission_leave_the_grader_as_it_was():
     """After all of that a right submission still has full marks."""
     assert grade_source(RIGHT, TOY).lost == ()
+
+
+# Files that lie about in a student's folder and are called as modules of the standard library are.
+WORDS = """
+    abc ast bisect collections contextlib copy enum functools heapq io json keyword linecache math
+    operator os random re site string time tkinter traceback types typing warnings
+"""
+SHADOWS = WORDS.split()
+
+
+def test_files_named_as_standard_modules_harm_nobody(tmp_path):
+    """A folder full of them is graded as if they were not there: the program imports none."""
+    (tmp_path / "app.py").write_text(f"import sys\n{RIGHT}")
+    for name in SHADOWS:
+        (tmp_path / f"{name}.py").write_text("raise SystemError('imported')\n")
+    report = grade_path(tmp_path)
+    assert report.lost == (), failures(report)
+    assert not report.notes
+
+
+def test_a_program_imports_its_own_files_first(tmp_path):
+    """As with ``python app.py``, its own random.py hides the standard one from it."""
+    (tmp_path / "app.py").write_text(f"import random\nfrom enum import zero\n{RIGHT}")
+    source = (tmp_path / "app.py").read_text().replace("total = 0", "total = random.zero + zero")
+    (tmp_path / "app.py").write_text(source)
+    for name in ("random", "enum"):
+        (tmp_path / f"{name}.py").write_text("zero = 0\n")
+    report = grade_path(tmp_path)
+    assert report.lost == (), failures(report)
+
+
+def test_the_time_of_a_submission_is_limited(tmp_path):
+    """What was graded until then counts; the rest is not tried, and the report says so."""
+    deaf = """
+def greet():
+    import signal, time
+    for number in (signal.SIGALRM, signal.SIGPROF, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    while True: pass
+"""
+    long = replace(TOY.tasks[1], checks=tuple(replace(c, seconds=60) for c in TOY.tasks[1].checks))
+    grading = replace(TOY, tasks=(TOY.tasks[0], long, TOY.tasks[2]))
+    sandbox = replace(SandboxConfig.usual(), seconds=4)
+    began = time.monotonic()
+    report = grade_source(ADD + deaf + GROW, grading, sandbox)
+    assert time.monotonic() - began < 30
+    assert (report.lost, report.earned) == (("2", "3"), 4)
+    assert "the time of 4 s for one submission was over in task 2" in failures(report)
+    assert "not tried: the time for one submission was over" in failures(report)
 
 
 def test_a_process_that_a_function_forks_off_has_no_say():

@@ -54,7 +54,7 @@ def test_json_has_everything():
     """Course, grader, protection, and per task what was asked, marks, checks, the example."""
     data = json.loads(json.dumps(to_data(RUN, [grade_source(RIGHT.replace("a + b", "a * b"))])))
     assert data.keys() == {
-        "course", "title", "grader", "not_graded", "real_window", "protection", "submissions",
+        "course", "title", "grader", "not_graded", "protection", "submissions",
     }  # fmt: skip
     assert data["protection"]["name"] == "limits only"
     assert "the network" in data["protection"]["lacks"]
@@ -206,3 +206,20 @@ def test_the_terminal_shows_students_text_as_text(capsys):
     assert "[bold]markup[/bold]" in shown.replace("\n", "")
     assert "\x1b" not in shown
     assert "Gradebook" in shown
+
+
+def test_the_gradebook_on_80_columns_has_names_and_totals():
+    """21 tasks do not fit beside each other; then it says where marks were lost."""
+    tasks = [TaskResult(str(n), "t", "a", Fraction(10), Fraction(n % 2 * 10)) for n in range(1, 22)]
+    reports = [
+        Report("maria-manuela-fernandes", "toy", tuple(tasks)),
+        Report("x", "toy", tuple(tasks[:1])),
+    ]
+    console = Console(width=80, record=True)
+    print_reports(console, reports, detailed=False)
+    text = console.export_text()
+    assert re.search(r"maria-manuela-fernandes │ +110 │ 2, 4, 6, 8, 10, 12", text)
+    assert max(map(len, text.splitlines())) <= 80
+    wide = Console(width=200, record=True)
+    print_reports(wide, reports, detailed=False)
+    assert re.search(r"Marks ┃ +1 ┃ .* ┃ 21 ┃", wide.export_text())

@@ -12,7 +12,7 @@ from toys import ADD, GREET, GROW, RIGHT, TOY, grade_path
 
 from py2048.courses._kit.archives import BadArchive, unpack
 from py2048.courses._kit.grade import grade
-from py2048.courses._kit.runner import Surroundings
+from py2048.courses._kit.runner import SandboxConfig
 from py2048.courses._kit.submissions import collect
 from py2048.errors import CourseError
 
@@ -230,7 +230,7 @@ def test_a_folder_without_python_is_a_submission_with_a_problem(tmp_path):
     """A student who handed in a document has no marks, and a reason."""
     folder = _laid_out(tmp_path / "class", {"ann/essay.docx": b"x", "bob/app.py": RIGHT})
     ann, bob = collect([folder], TOY, tmp_path / "scratch")
-    reports = [grade(student, TOY, Surroundings.usual()) for student in (ann, bob)]
+    reports = [grade(student, TOY, SandboxConfig.usual()) for student in (ann, bob)]
     assert [report.earned for report in reports] == [0, 9]
     assert reports[0].problem == "there is no Python file; app.py was expected"
 
@@ -261,3 +261,20 @@ def test_other_files_of_a_submission_can_be_imported_and_read(tmp_path):
     helper = ADD + "\nassert open('data/x.txt').read() == 'x'\n"
     folder = _laid_out(tmp_path / "ann", {"app.py": source, "helper.py": helper, "data/x.txt": "x"})
     assert grade_path(folder).lost == ()
+
+
+def test_a_renamed_program_and_its_tests_are_one_student(tmp_path):
+    """So are a program and a file that it imports; programs side by side are a class."""
+    folder = tmp_path / "ann"
+    folder.mkdir()
+    (folder / "project1.py").write_text(
+        "from helpers import total\ndef add(a, b):\n    return a + b\n"
+    )
+    (folder / "helpers.py").write_text("def total(numbers):\n    return sum(numbers)\n")
+    (folder / "test_it.py").write_text("print('no')\n")
+    (submission,) = collect([folder], TOY, tmp_path / "scratch")
+    assert submission.name == "ann"
+    assert [path.name for path in submission.files] == ["helpers.py", "project1.py", "test_it.py"]
+    (folder / "bob.py").write_text("x = 1\n")
+    names = [submission.name for submission in collect([folder], TOY, tmp_path / "more")]
+    assert names == ["bob", "helpers", "project1", "test_it"]

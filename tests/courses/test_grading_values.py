@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from py2048.courses._kit.inside.wire import encode
+from py2048.courses._kit.agent.wire import encode
 from py2048.courses._kit.values import (
     Array,
     Contains,

@@ -16,13 +16,16 @@ from py2048.courses._kit import Check, Example, Grading, Task
 from py2048.courses._kit.protection import (
     ALL,
     BUBBLEWRAP,
+    LANDLOCK,
     PLAIN,
     UNSHARE,
+    chosen,
+    copies_of_py2048,
     protection_named,
     strongest,
     works,
 )
-from py2048.courses._kit.runner import Surroundings
+from py2048.courses._kit.runner import SandboxConfig
 from py2048.errors import CourseError
 
 HERE = [protection for protection in ALL if works(protection)]
@@ -33,13 +36,13 @@ def _answer(source: str, protection, code: str = "f()") -> str:
     check = Check("c", (Example(code, "an answer that nothing gives"),))
     task = Task("1", "f", "f.", 1, (check,))
     grading = Grading("toy", "app", (task,), ("app.py",), seconds=3)
-    return grade_source(source, grading, Surroundings(protection)).tasks[0].checks[0].actual
+    return grade_source(source, grading, SandboxConfig(protection)).tasks[0].checks[0].actual
 
 
 @pytest.mark.parametrize("protection", HERE, ids=lambda p: p.name)
 def test_a_right_submission_has_full_marks_under_every_protection(protection):
     """The weaker ones work too."""
-    report = grade_source(RIGHT, around=Surroundings(protection))
+    report = grade_source(RIGHT, around=SandboxConfig(protection))
     assert report.lost == (), failures(report)
 
 
@@ -57,14 +60,14 @@ def test_a_right_submission_has_full_marks_under_every_protection(protection):
 def test_the_limits_hold_under_every_protection(protection, body):
     """Time, ends, file size, memory and open files: the task is lost, the others are not."""
     greet = f"\ndef greet():\n    {body}\n"
-    report = grade_source(RIGHT + greet, around=Surroundings(protection))
+    report = grade_source(RIGHT + greet, around=SandboxConfig(protection))
     assert report.lost == ("2",), failures(report)
 
 
 @pytest.mark.parametrize("protection", HERE, ids=lambda p: p.name)
 def test_nothing_is_left_running(protection):
     """A process that leaves its group is ended with the submission."""
-    if protection is PLAIN and (protection.keeps_root or os.geteuid() != 0):
+    if protection in {LANDLOCK, PLAIN} and os.geteuid() != 0:
         pytest.skip("without namespaces this takes a user number for each submission")
     name = f"left-behind-{os.getpid()}-{len(protection.name)}"
     source = f"""
@@ -75,7 +78,7 @@ def greet():
             os.setsid()
             os.execvp("sleep", ["{name}", "300"])
 """
-    grade_source(RIGHT + source, around=Surroundings(protection))
+    grade_source(RIGHT + source, around=SandboxConfig(protection))
     assert not any(name in words for words in _command_lines())
 
 
@@ -85,6 +88,57 @@ def _command_lines() -> list[str]:
         with contextlib.suppress(OSError):
             found.append(path.read_text(errors="replace"))
     return found
+
+
+HIDING = [protection for protection in HERE if protection.hides_solutions]
+
+
+@pytest.mark.parametrize("protection", HIDING, ids=lambda p: p.name)
+def test_the_solutions_cannot_be_read(protection):
+    """Neither opened nor imported nor listed, wherever py2048 is installed."""
+    places = [str(place / "courses") for place in copies_of_py2048()]
+    source = f"""
+import os, sys
+def f():
+    found = []
+    for place in {places}:
+        sys.path.insert(0, place)
+        for folder, _, names in os.walk(place):
+            for name in names:
+                with open(os.path.join(folder, name), errors="replace") as file:
+                    found.append(file.read())
+    try:
+        import comp1127.main, cmput175.game
+        found.append("imported")
+    except ImportError:
+        pass
+    return found
+"""
+    assert places
+    assert _answer(source, protection) == "[]"
+
+
+@pytest.mark.parametrize("protection", HERE, ids=lambda p: p.name)
+def test_a_submission_is_never_root(protection):
+    """Under no protection, whoever grades."""
+    source = """
+import os
+def f():
+    try: os.setuid(0)
+    except OSError: pass
+    return [os.getuid(), os.geteuid(), os.getgid(), *os.getgroups()].count(0)
+"""
+    assert _answer(source, protection) == "0"
+
+
+def test_what_shows_the_solutions_is_refused_unless_it_is_wanted():
+    """A protection that cannot hide them says so in the error, and in the first line of reports."""
+    assert chosen().hides_solutions
+    for protection in set(HERE) - set(HIDING):
+        with pytest.raises(CourseError, match="can read py2048's solutions here: install bubblew"):
+            chosen(protection.name)
+        assert chosen(protection.name, unprotected=True) is protection
+        assert "NOT protected: the solutions (a submission can read them)" in str(protection)
 
 
 @pytest.mark.skipif(BUBBLEWRAP not in HERE, reason="bubblewrap does not work here")
@@ -119,7 +173,7 @@ def read(): return open({str(secret)!r}).read()
 def write(place): open(place, "w")
 """
         assert "FileNotFoundError" in _answer(source, BUBBLEWRAP, "read()")
-        for place in ("/usr/bin/x", "/py2048/grader/x", "/py2048/submission/x", "/x"):
+        for place in ("/usr/bin/x", "/py2048/agent/x", "/py2048/submission/x", "/x"):
             assert "Error" in _answer(source, BUBBLEWRAP, f"write({place!r})")
         assert secret.read_text() == "the marks"
 
@@ -139,7 +193,22 @@ def f(): return value, os.listdir({str(tmp_path / "site" / "py2048")!r})
         check = Check("c", (Example("f()", (7, [])),))
         task = Task("1", "f", "f.", 1, (check,))
         grading = Grading("toy", "app", (task,), ("app.py",), libraries=("somelib",))
-        assert grade_source(source, grading, Surroundings(BUBBLEWRAP)).lost == ()
+        assert grade_source(source, grading, SandboxConfig(BUBBLEWRAP)).lost == ()
+
+    def test_solutions_beside_the_interpreter_are_hidden(self, tmp_path, monkeypatch):
+        """Where py2048 is installed without a virtual environment, its files are not bound."""
+        secret = tmp_path / "lib/python3.99/site-packages/py2048/courses/secret.py"
+        secret.parent.mkdir(parents=True)
+        secret.write_text("value = 7\n")
+        tmp_path.chmod(0o755)
+        monkeypatch.setattr("sys.base_exec_prefix", str(tmp_path))
+        source = f"""
+import os
+def f(): return os.listdir({str(tmp_path / "lib/python3.99/site-packages")!r})
+def g(): return open({str(secret)!r}).read()
+"""
+        assert _answer(source, BUBBLEWRAP) == "['py2048']"
+        assert "FileNotFoundError" in _answer(source, BUBBLEWRAP, "g()")
 
     def test_its_own_processes_only(self):
         """The grader and everything else on the machine cannot be seen, let alone ended."""
@@ -179,7 +248,7 @@ def test_unshare_keeps_off_the_network():
 
 def test_what_is_not_protected_is_said():
     """The weakest names what it does not keep off; the strongest lacks nothing."""
-    assert "NOT protected: the network" in str(PLAIN)
+    assert "the network" in PLAIN.missing
     assert "NOT" not in str(BUBBLEWRAP)
     assert protection_named("unshare") is UNSHARE
     with pytest.raises(CourseError, match="no protection is called 'none'"):

@@ -8,7 +8,7 @@ from pathlib import Path
 from py2048.courses._kit import Check, Example, Grading, Raises, Task
 from py2048.courses._kit.grade import grade
 from py2048.courses._kit.results import Report
-from py2048.courses._kit.runner import Surroundings
+from py2048.courses._kit.runner import SandboxConfig
 from py2048.courses._kit.submissions import collect
 
 TOY = Grading(
@@ -55,7 +55,7 @@ TOY = Grading(
                     ),
                 ),
             ),
-            mended="app.add = lambda a, b: a + b",
+            reference_patches=("app.add = lambda a, b: a + b",),
         ),
     ),
 )
@@ -82,7 +82,7 @@ RIGHT = ADD + GREET + GROW
 
 
 def grade_source(
-    source: str | bytes, grading: Grading = TOY, around: Surroundings | None = None
+    source: str | bytes, grading: Grading = TOY, around: SandboxConfig | None = None
 ) -> Report:
     """Grade one file with this source."""
     with tempfile.TemporaryDirectory() as folder:
@@ -91,11 +91,11 @@ def grade_source(
         return grade_path(path, grading, around)
 
 
-def grade_path(path: Path, grading: Grading = TOY, around: Surroundings | None = None) -> Report:
+def grade_path(path: Path, grading: Grading = TOY, around: SandboxConfig | None = None) -> Report:
     """Grade what lies at a path, which is one submission."""
     with tempfile.TemporaryDirectory() as scratch:
         (submission,) = collect([path], grading, Path(scratch))
-        return grade(submission, grading, around or Surroundings.usual())
+        return grade(submission, grading, around or SandboxConfig.usual())
 
 
 def failures(report: Report) -> str:

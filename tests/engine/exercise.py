@@ -85,14 +85,12 @@ def rollout_results() -> list[object]:
 
 
 def main() -> None:
-    """Print the results: all, or with ``--few`` those whose kernels compile soonest."""
+    """Print the results."""
     if "--plain" in sys.argv:
         assert IS_PLAIN
     with np.errstate(over="ignore"):
         print(packed_results(), long_lines(), cells_results(), compiled_perft(2, 2, 16), sep="\n")
-        print(batch_results(("classic", "qsan_qarut"), 4))
-        if "--few" not in sys.argv:
-            print(batch_results(OTHERS, 4), rollout_results(), sep="\n")
+        print(batch_results(("classic", "qsan_qarut", *OTHERS), 4), rollout_results(), sep="\n")
 
 
 if __name__ == "__main__":

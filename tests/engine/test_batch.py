@@ -206,6 +206,18 @@ def test_history_must_be_asked_for() -> None:
         BatchGames(get_rules("classic"), 2).record(0)
 
 
+def test_a_record_needs_the_engine_only() -> None:
+    """A program that has imported nothing but the batch gets records."""
+    code = """
+from py2048.engine.batch import BatchGames
+from py2048.rules import get_rules
+batch = BatchGames(get_rules("classic"), 4, history=True)
+batch.record(0).verify()
+"""
+    plain = os.environ | {"PY2048_JIT": "0"}
+    subprocess.run([sys.executable, "-c", code], env=plain, check=True, timeout=60)
+
+
 def test_observations_are_independent() -> None:
     """`observe` gives an array that no later step writes to; `boards` is a read-only view."""
     batch = BatchGames(get_rules("classic"), 21)

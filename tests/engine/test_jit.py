@@ -116,6 +116,52 @@ def test_cached_kernels_use_arrays_texts_and_threads(tmp_path: Path) -> None:
     assert run(tmp_path) == (2, 1)
 
 
+HIDDEN = """
+    import importlib, sys
+    import numba.core.compiler
+    from py2048 import _jit
+    from py2048._jit import disk, imports
+
+    def without_private_modules(module=""):
+        if module not in ("", ".extending"):
+            raise ImportError(f"numba{module} is not there")
+        return importlib.import_module(f"numba{module}")
+
+    if sys.argv[1] == "modules":
+        _jit.numba_module = disk.numba_module = without_private_modules
+    else:
+        delattr(numba.core.compiler.CompileResult, sys.argv[1])
+
+    import numpy as np
+    from py2048._jit import kernel, prefetch, ready, select
+
+    @kernel(inline=True, borrows=True)
+    def larger(a, b):
+        return select(a > b, a, b)
+
+    @kernel("(int64[::1], int64)", example=lambda: (np.zeros(1), 0.0), borrows=True)
+    def largest(values, least):
+        for index in range(values.size):
+            prefetch(values, index)
+            least = larger(values[index], least)
+        return least
+
+    values = np.array([3, 20, 2])
+    assert ready(largest)(values, 0) == 20
+    assert ready(largest, 1)(values / 2, 9.0) == 10
+    print(largest(values, 1) + 2, len(largest._cache_hits))
+"""
+
+
+@pytest.mark.parametrize("name", ["modules", "_reduce", "_rebuild"])
+def test_no_undocumented_part_of_numba_is_needed(tmp_path: Path, name: str) -> None:
+    """Where a version of Numba has renamed one, kernels compile in each process, and compute."""
+    (tmp_path / "main_kernels.py").write_text(textwrap.dedent(HIDDEN))
+    assert run(tmp_path, name) == (22, 0)
+    assert run(tmp_path, name) == (22, 0)
+    assert list((tmp_path / "cache").rglob("*.turn")) == []
+
+
 def test_stale_files_are_removed(project: Path) -> None:
     """The cache holds one file for each kernel and signature, however often the source changed."""
     for offset in range(3):
@@ -289,6 +335,17 @@ def test_every_kernel_has_a_plain_form() -> None:
     found = _jit.kernels()
     assert found
     assert all(callable(item.py_func) for item in found.values())
+
+
+def test_kernels_of_others_are_not_warmed_up() -> None:
+    """`warm_up` compiles the package's own kernels, whatever else was declared before."""
+
+    @_jit.kernel("(int64,)")
+    def of_a_user(first, second):  # type: ignore[no-untyped-def]
+        return first + second
+
+    assert of_a_user not in _jit.kernels().values()
+    assert {name.partition(".")[0] for name in _jit.kernels()} == {"py2048"}
 
 
 def test_kernels_built_from_others_have_names_of_their_own() -> None:

@@ -268,6 +268,7 @@ def test_kernels_learn_the_same_compiled_and_plain() -> None:
     assert np.allclose(compiled, plain, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_the_example_makes_a_player_ten_times_as_strong(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

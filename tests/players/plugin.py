@@ -21,3 +21,19 @@ class Mine:
         """Rate the favourite highest."""
         favourite = Direction.parse(self.favourite)
         return {d: float(d is favourite) for d in game.legal_directions()}
+
+
+class Hasty(Mine):
+    """Fails before it is made."""
+
+    def __init__(self) -> None:
+        self.name = str(1 // 0)
+
+
+def nobody() -> None:
+    """Make no player."""
+
+
+def vague(speed: Speed) -> Mine:  # type: ignore[name-defined]  # noqa: F821
+    """Have an option of a type that is not there."""
+    return Mine()

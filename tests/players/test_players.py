@@ -9,11 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.strategies import boards, games, presets
 
 from py2048 import Board, Direction, Game, Player, get_rules, list_players, list_rules, make_player
+from py2048.cli import main
 from py2048.errors import GameOverError, PlayerError
 from py2048.evaluation import board_value, line_value
 from py2048.evaluation.layout import Layout
@@ -95,18 +96,37 @@ def test_a_wrong_spec_is_refused_with_the_fix(spec: str, reason: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_plugins_register_through_the_same_door(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An entry point of another package is a player like ours; a broken one says so."""
+def test_plugins_register_through_the_same_door(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An entry point of another package is a player like ours; a broken one says so, alone."""
     entries = {
-        "mine": EntryPoint("mine", "tests.players.plugin:Mine", registry.GROUP),
-        "broken": EntryPoint("broken", "tests.players.nowhere:None_", registry.GROUP),
+        name: EntryPoint(name, f"tests.players.{place}", registry.GROUP)
+        for name, place in [
+            ("mine", "plugin:Mine"),
+            ("broken", "nowhere:None_"),
+            ("hasty", "plugin:Hasty"),
+            ("nobody", "plugin:nobody"),
+            ("vague", "plugin:vague"),
+        ]
     }
     monkeypatch.setattr(registry, "_entries", lambda: entries)
-    assert list_players() == ("broken", "mine")
+    assert list_players() == ("broken", "hasty", "mine", "nobody", "vague")
     player = make_player("mine:favourite=up,bold=yes,ratio=0.5")
     assert (player.favourite, player.bold, player.ratio) == ("up", True, 0.5)  # type: ignore[attr-defined]
-    with pytest.raises(PlayerError, match="'broken' cannot be loaded"):
-        make_player("broken")
+    for name, reason in [
+        ("broken", "'broken' cannot be loaded: ModuleNotFoundError"),
+        ("hasty", "'hasty' cannot be made: ZeroDivisionError"),
+        ("nobody", "'nobody' is none: None lacks name, choose or rate"),
+        ("vague:speed=3", "the options of player 'vague' are unknown: NameError"),
+    ]:
+        with pytest.raises(PlayerError, match=reason):
+            make_player(name)
+    assert "cannot be loaded" in registry.describe_player("broken")
+    assert main(["players"]) == 0
+    listed = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in listed] == list(list_players())
+    assert "Always its favourite direction" in listed[2]
     with pytest.raises(PlayerError, match="of type bool"):
         make_player("mine:bold=perhaps")
 
@@ -231,8 +251,7 @@ def test_chance_outcomes_are_a_distribution(
 ) -> None:
     """Probabilities sum to one, and each outcome adds one tile."""
     afterstate = board.slide(direction).board
-    if afterstate == board:
-        return
+    assume(afterstate != board)
     results = list(outcomes(rules, afterstate, direction))
     assert sum(share for share, _ in results) == pytest.approx(1.0)
     for _, after in results:

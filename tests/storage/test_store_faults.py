@@ -107,7 +107,7 @@ def test_a_read_only_data_folder_is_named(public_folder: Path) -> None:
     public_folder.chmod(0o555)
     with unprivileged(), one_clear_line(str(public_folder), "PY2048_HOME"):
         open_store(public_folder / "py2048.sqlite3")
-    with unprivileged(), one_clear_line(str(public_folder), "PY2048_HOME"):
+    with unprivileged(), one_clear_line(str(public_folder / "folder"), "make it"):
         open_store(public_folder / "folder" / "py2048.sqlite3")
 
 

@@ -130,15 +130,6 @@ def test_names_are_unique_however_they_are_written(store: Store) -> None:
     assert found.id == "1"
 
 
-def test_a_new_password_is_a_new_generation(store: Store) -> None:
-    """Sessions of an older generation are over."""
-    assert store.claim_name("1", "Ada", "old").generation == 0
-    assert store.set_password("1", "new") == 1
-    account = store.find_account("1")
-    assert account is not None
-    assert (account.password, account.generation) == ("new", 1)
-
-
 def test_a_deleted_account_leaves_nothing(store: Store) -> None:
     """Games, turns, records, rounds, bests: all of it is gone, and nobody else's."""
     for owner in ("ada", "bob"):
@@ -152,6 +143,7 @@ def test_a_deleted_account_leaves_nothing(store: Store) -> None:
     kept = store.export_account("bob")
     assert {name: len(rows) for name, rows in kept.items() if name != "account"} == {
         "games": 1, "records": 1, "rounds": 2, "bests": 1, "settings": 0, "turns": 1,
+        "sessions": 0, "bots": 0,
     }  # fmt: skip
 
 

@@ -16,6 +16,9 @@ a helper in another file and then runs stale code. The cache here keys it by a d
 function's own code, of every kernel that it calls, and of the value of every constant that it
 reads, besides the signature, the options, the processor and the versions in use.
 
+The cache and a few shortcuts use parts of Numba that it does not document. Where a version lacks
+one, kernels compile in each process, or start more slowly; what they compute is the same.
+
 ``PY2048_JIT=0`` (or Numba's own ``NUMBA_DISABLE_JIT=1``) runs every kernel as plain Python, and
 ``NUMBA_BOUNDSCHECK=1`` checks every index. `plain_form` gives a single kernel as plain Python.
 
@@ -24,6 +27,7 @@ This module imports Numba when the first kernel is declared, not before.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import threading
@@ -34,7 +38,7 @@ from typing import Any, TypeVar, overload
 
 from py2048._jit.disk import DiskCache, cache_directory
 from py2048._jit.functions import digest_of, make_name_unique, name_of, plain_form
-from py2048._jit.imports import numba_module
+from py2048._jit.imports import PRIVATE_CHANGED, numba_module
 
 __all__ = [
     "IS_PLAIN",
@@ -63,7 +67,13 @@ Use = tuple[str, Callable[[], object]]
 IS_PLAIN = os.environ.get("PY2048_JIT") == "0" or os.environ.get("NUMBA_DISABLE_JIT") == "1"
 """Whether kernels run as plain Python in this process."""
 
+UNDOCUMENTED = "_nrt", "forceinline", "no_cfunc_wrapper"
+"""Numba's options that its documentation does not have."""
+
+PACKAGE = __name__.partition(".")[0]
+
 _registry: dict[str, Any] = {}
+"""The kernels of the package by their full names; those that others declare are their own."""
 
 
 @overload
@@ -120,7 +130,8 @@ def _declare(function: Any, forms: tuple[str | Example, ...], options: Mapping[s
     make_name_unique(function)
     declared = _plain(function) if IS_PLAIN else _compiled(function, options)
     declared.warm_forms = forms
-    _registry[name_of(function)] = declared
+    if function.__module__.startswith(f"{PACKAGE}."):
+        _registry[name_of(function)] = declared
     return declared
 
 
@@ -133,9 +144,19 @@ def _compiled(function: Any, options: Mapping[str, Any]) -> Any:
     _teach_select()
     _teach_prefetch()
     given = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **options}
-    dispatcher = numba_module().njit(**given)(function)
+    known = {name: value for name, value in given.items() if name not in _unknown_options()}
+    dispatcher = numba_module().njit(**known)(function)
     dispatcher._cache = DiskCache(dispatcher)
     return dispatcher
+
+
+@cache
+def _unknown_options() -> frozenset[str]:
+    """Return those of our undocumented options, all for speed, that this version does not know."""
+    known: Any = None
+    with contextlib.suppress(*PRIVATE_CHANGED):
+        known = numba_module(".core.registry").cpu_target.options
+    return frozenset(name for name in UNDOCUMENTED if not hasattr(known, name))
 
 
 @cache
@@ -150,7 +171,7 @@ def ready(kernel: Any, form: int = 0) -> Any:
         kernel: a kernel with declared arguments.
         form: which of them, if there are several.
     """
-    return kernel if IS_PLAIN else _compile(kernel, kernel.warm_forms[form])
+    return kernel if IS_PLAIN else _compile(kernel, kernel.warm_forms[form]) or kernel
 
 
 def select(condition: bool, yes: Any, no: Any) -> Any:
@@ -165,7 +186,7 @@ def select(condition: bool, yes: Any, no: Any) -> Any:
 @cache
 def _teach_select() -> None:
     """Tell Numba how to compile `select`."""
-    extending, types = numba_module(".extending"), numba_module(".core.types")
+    extending, types = numba_module(".extending"), numba_module().types
 
     @extending.type_callable(select)  # type: ignore[untyped-decorator]
     def type_select(_context: Any) -> Any:
@@ -186,7 +207,7 @@ def prefetch(array: Any, index: Any) -> None:
 @cache
 def _teach_prefetch() -> None:
     """Tell Numba how to compile `prefetch`, for arrays of one dimension."""
-    extending, types = numba_module(".extending"), numba_module(".core.types")
+    extending, types = numba_module(".extending"), numba_module().types
 
     @extending.type_callable(prefetch)  # type: ignore[untyped-decorator]
     def type_prefetch(_context: Any) -> Any:
@@ -194,18 +215,21 @@ def _teach_prefetch() -> None:
 
     @extending.lower_builtin(prefetch, types.Array, types.Integer)  # type: ignore[untyped-decorator]
     def emit_prefetch(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        # Imported only by those who compile: this module of Numba takes as long as all of NumPy.
-        cgutils, arrays = numba_module(".core.cgutils"), numba_module(".np.arrayobj")
-        ir = importlib.import_module("llvmlite.ir")
-        array = arrays.make_array(signature.args[0])(context, builder, arguments[0])
-        place = builder.gep(array.data, [arguments[1]])
-        pointer, word = ir.IntType(8).as_pointer(), ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [pointer, word, word, word])
-        instruction = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        to_read, keep_close, as_data = word(0), word(3), word(1)
-        given = builder.bitcast(place, pointer), to_read, keep_close, as_data
-        builder.call(instruction, given)
+        with contextlib.suppress(*PRIVATE_CHANGED):  # nobody has to be asked ahead
+            _emit_prefetch(context, builder, signature.args[0], *arguments)
         return context.get_dummy_value()
+
+
+def _emit_prefetch(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> None:
+    # Imported only by those who compile: this module of Numba takes as long as all of NumPy.
+    cgutils, arrays = numba_module(".core.cgutils"), numba_module(".np.arrayobj")
+    ir = importlib.import_module("llvmlite.ir")
+    pointer, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+    kind = ir.FunctionType(ir.VoidType(), [pointer, word, word, word])
+    instruction = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+    place = builder.gep(arrays.make_array(array_type)(context, builder, array).data, [index])
+    to_read, keep_close, as_data = word(0), word(3), word(1)
+    builder.call(instruction, (builder.bitcast(place, pointer), to_read, keep_close, as_data))
 
 
 # --- warming up ----------------------------------------------------------------------------------
@@ -215,9 +239,7 @@ def kernels() -> dict[str, Any]:
     """Return every kernel of the package by its full name, importing the files that hold them."""
     root = Path(__file__).parents[1]
     for path in sorted(root.rglob("*_kernels.py")):
-        importlib.import_module(
-            ".".join((root.name, *path.relative_to(root).with_suffix("").parts))
-        )
+        importlib.import_module(".".join((PACKAGE, *path.relative_to(root).with_suffix("").parts)))
     return dict(sorted(_registry.items()))
 
 
@@ -252,10 +274,17 @@ def _compile(item: Any, form: str | Example) -> Any:
 
 
 def _type_of(value: Any) -> Any:
-    """Return what ``numba.typeof`` does, which imports ``numpy.ma`` to look at an array."""
-    types, support = numba_module(".core.types"), numba_module(".np.numpy_support")
+    """Return what ``numba.typeof`` does, without ``numpy.ma``, which that imports for an array."""
+    try:
+        return _quick_type_of(value)
+    except PRIVATE_CHANGED:
+        return numba_module().typeof(value)
+
+
+def _quick_type_of(value: Any) -> Any:
+    types, support = numba_module().types, numba_module(".np.numpy_support")
     if isinstance(value, tuple):
-        return types.BaseTuple.from_types(tuple(map(_type_of, value)), type(value))
+        return types.BaseTuple.from_types(tuple(map(_quick_type_of, value)), type(value))
     if not getattr(value, "ndim", 0):
         return numba_module().typeof(value)
     layout, is_fixed = support.map_layout(value), not value.flags.writeable

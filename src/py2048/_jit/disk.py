@@ -22,6 +22,7 @@ from typing import IO, Any
 
 from py2048._jit.functions import digest_of, name_of
 from py2048._jit.imports import numba_module
+from py2048._jit.machine import processor
 
 FORMAT = 2
 """What a file holds; another number for another kind of content."""
@@ -35,6 +36,9 @@ class DiskCache:
 
     A file is written under a temporary name and renamed, so readers and other writers never see
     half of it; it starts with its own digest, so a damaged one is compiled anew.
+
+    Numba documents neither this door to its dispatchers nor what it takes to store a form. Where
+    that has changed there is no cache: nothing is raised, and kernels compile in each process.
     """
 
     def __init__(self, dispatcher: Any) -> None:
@@ -48,6 +52,25 @@ class DiskCache:
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         """Return the compiled form for `signature`, or `None` if the cache has none."""
+        try:
+            return self._load(signature, context)
+        except Exception:  # noqa: BLE001 - of whatever kind, compiling is the way out
+            self._end_turns()
+            return None
+
+    def save_overload(self, signature: Any, result: Any) -> None:
+        """Keep the compiled form for `signature`, if it can be kept."""
+        try:
+            self._save(signature, result)
+        except Exception:  # noqa: BLE001 - the result is there, kept or not
+            self._end_turns()
+
+    def _end_turns(self) -> None:
+        """Let nobody wait for what will not be kept."""
+        while self._turns:
+            self._turns.popitem()[1].end()
+
+    def _load(self, signature: Any, context: Any) -> Any:
         path = self._path(signature)
         if path is None:
             return None
@@ -65,8 +88,7 @@ class DiskCache:
         _link_later(result.library, bitcode)
         return result
 
-    def save_overload(self, signature: Any, result: Any) -> None:
-        """Keep the compiled form for `signature`, if it can be kept."""
+    def _save(self, signature: Any, result: Any) -> None:
         path = self._path(signature)
         if path is None:
             return
@@ -176,10 +198,9 @@ def _environment() -> str:
         importlib.import_module("numpy"),
     )
     versions = [FORMAT, sys.version, *(module.__version__ for module in imported)]
-    config = numba_module(".core.config")
-    options = (config.BOUNDSCHECK, config.OPT, config.DEBUGINFO_DEFAULT, config.ENABLE_AVX)
-    target = numba_module(".core.registry").cpu_target.target_context
-    return repr((versions, options, target.codegen().magic_tuple()))
+    names = "BOUNDSCHECK", "OPT", "DEBUGINFO_DEFAULT", "ENABLE_AVX", "CPU_NAME", "CPU_FEATURES"
+    options = [getattr(numba_module().config, name) for name in names]
+    return repr((versions, options, sys.platform, processor()))
 
 
 def _digest(*texts: str) -> str:

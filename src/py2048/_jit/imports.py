@@ -9,6 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+PRIVATE_CHANGED = AttributeError, ImportError, TypeError
+"""What is raised where a part of Numba that it does not document is gone or has changed."""
+
 
 def numba_module(module: str = "") -> Any:
     """Return Numba or a module of it, untyped, imported now and not with this file."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from py2048._jit.imports import numba_module
+import importlib
+from functools import cache
 
 _SETS = {
     "avx512f": "AVX-512",
@@ -14,10 +15,20 @@ _SETS = {
 }
 
 
+@cache
+def processor() -> tuple[str, str]:
+    """Return LLVM's name of the processor and the list of its features."""
+    binding = importlib.import_module("llvmlite.binding")
+    try:
+        features = binding.get_host_cpu_features().flatten()
+    except RuntimeError:  # LLVM cannot tell on some systems
+        features = ""
+    return binding.get_host_cpu_name(), features
+
+
 def instruction_set() -> str:
     """Return the widest vector instructions that kernels are compiled for, and the processor."""
-    target = numba_module(".core.registry").cpu_target.target_context
-    _, name, features = target.codegen().magic_tuple()
+    name, features = processor()
     present = {feature[1:] for feature in features.split(",") if feature.startswith("+")}
     widest = next((title for flag, title in _SETS.items() if flag in present), "no known vectors")
     return f"{widest} ({name})"

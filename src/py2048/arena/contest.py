@@ -16,6 +16,9 @@ from py2048.rules import Rules
 JOB_SECONDS = 0.5
 """About how long a job should take: long beside what passing it on costs, short for the watcher."""
 
+MAX_GAMES = 10_000_000
+"""The most games of a player: each is kept in memory."""
+
 
 @dataclass(frozen=True, slots=True)
 class Contest:
@@ -30,7 +33,7 @@ class Contest:
         recorded: whether each game is written down.
 
     Raises:
-        ContestError: if there is no player, one is there twice, or `games` is below 1.
+        ContestError: if there is no player, one is there twice, or `games` is out of range.
         PlayerError: if a spec describes no player.
         SeedError: if `seed` is none.
     """
@@ -45,8 +48,8 @@ class Contest:
         checked_seed(self.seed)
         if not self.players:
             raise ContestError("a contest needs a player, such as greedy")
-        if self.games < 1:
-            raise ContestError(f"games must be 1 or more, not {self.games}")
+        if not 1 <= self.games <= MAX_GAMES:
+            raise ContestError(f"games must be 1 to {MAX_GAMES:,}, not {self.games}")
         for number, spec in enumerate(self.players):
             if spec in self.players[:number]:
                 raise ContestError(f"player {spec!r} is named twice: name each once")

@@ -2,32 +2,62 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
+from py2048.cli import streams
 from py2048.errors import Py2048Error
+
+COMPLETION = "_PY2048_COMPLETE"
+"""The environment variable in which a shell says that it wants to know what may come next."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status: 0, or 2 after one clear line on stderr.
 
+    In Python's development mode (``python -X dev``) an error of the operating system shows where
+    it comes from.
+
     Args:
         arguments: the words after ``py2048``; by default those of the process.
     """
     words = sys.argv[1:] if arguments is None else arguments
+    streams.settle()
     try:
-        if not words:
-            return _open_game()
-        return _serve(words[1:]) if words[0] == "serve" else _run(words)
+        try:
+            return _obey(words)
+        finally:
+            sys.stdout.flush()
     except Py2048Error as error:
         return _fail(str(error), 2)
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:
-        return _reader_has_gone()
+    except BrokenPipeError:  # what reads our output has gone, as in `py2048 watch | head`
+        streams.discard(sys.stdout)
+        return 0
+    except OSError as error:
+        if sys.flags.dev_mode:
+            raise
+        streams.discard(sys.stdout)
+        return _fail(streams.reason(error), 2)
+
+
+def _obey(words: Sequence[str]) -> int:
+    """Do what the words say; without any, no window has to wait for the parser.
+
+    A shell that completes the words asks without any as well.
+    """
+    if not words and COMPLETION not in os.environ:
+        from py2048.cli.screens import open_last_game
+
+        return open_last_game()
+    return _serve(words[1:]) if words[:1] == ["serve"] else _run(words)
 
 
 def _run(words: Sequence[str]) -> int:
+    from typer import Abort
+
     from py2048.cli.app import app
     from py2048.cli.click import ClickException
 
@@ -35,19 +65,9 @@ def _run(words: Sequence[str]) -> int:
         status = app(args=words, prog_name="py2048", standalone_mode=False)
     except ClickException as error:
         return _fail(error.format_message(), error.exit_code)
+    except Abort:
+        return 130
     return status if isinstance(status, int) else 0
-
-
-def _open_game() -> int:
-    """Open the best screen there is; without a terminal, watch a computer game.
-
-    No word has to be understood for that, so the window need not wait for the parser.
-    """
-    if not sys.stdout.isatty():
-        return _run(["watch"])
-    from py2048.cli.screens import open_last_game
-
-    return open_last_game()
 
 
 def _serve(words: Sequence[str]) -> int:
@@ -59,17 +79,8 @@ def _serve(words: Sequence[str]) -> int:
 
 
 def _fail(message: str, status: int) -> int:
-    print(f"py2048: {message}", file=sys.stderr)
+    streams.complain(message)
     return status
-
-
-def _reader_has_gone() -> int:
-    """Leave quietly when what reads our output has gone, as in ``py2048 watch | head``."""
-    import os
-
-    # Python flushes stdout once more on its way out; give it somewhere to go.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
 
 
 if __name__ == "__main__":

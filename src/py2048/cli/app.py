@@ -2,29 +2,65 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterable
+from typing import Annotated, Any
 
 import typer
 import typer.core
 
 from py2048.cli import bench, course, engine, evaluate, information, play, records, serve, train
 from py2048.errors import did_you_mean
+from py2048.rules.presets import PRESETS
 
 
 class Commands(typer.core.TyperGroup):
-    """A group that suggests the nearest command for an unknown one."""
+    """A group that suggests the nearest command for an unknown one, and plays without any."""
+
+    def parse_args(self, ctx, args):  # type: ignore[no-untyped-def]
+        """Take options before any command as those of ``play``, unless they are our own."""
+        if args and args[0].startswith("-"):
+            name = args[0].partition("=")[0]
+            own = _names(self.get_params(ctx))
+            if not ctx.resilient_parsing:
+                self._check_option(ctx, name, own, args)
+            args = args if name in own else ["play", *args]
+        return super().parse_args(ctx, args)
+
+    def _check_option(self, ctx: Any, name: str, own: set[str], args: list[str]) -> None:
+        known = own | _names(self.commands["play"].get_params(ctx))
+        if name.startswith("--") and name not in known:
+            ctx.fail(f"there is no option {name!r}{did_you_mean(name, known)}")
+        stray = [word for word in args if word in self.commands]
+        if stray and name not in own:
+            ctx.fail(f"options stand after the command: py2048 {stray[0]} {' '.join(args[:-1])}")
+
+    def shell_complete(self, ctx, incomplete):  # type: ignore[no-untyped-def]
+        """Return what the last word may become: a command, or an option, those of ``play`` too."""
+        found = super().shell_complete(ctx, incomplete)
+        if incomplete.startswith("-"):
+            known = {item.value for item in found}
+            theirs = self.commands["play"].shell_complete(ctx, incomplete)
+            found += [item for item in theirs if item.value not in known]
+        return found
 
     def resolve_command(self, ctx, args):  # type: ignore[no-untyped-def]
         """Return the command that the first word names."""
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-"):
+            if name in PRESETS:
+                ctx.fail(f"no command is called {name!r}: to play it, py2048 --rules {name}")
             ctx.fail(f"no command is called {name!r}{did_you_mean(name, self.commands)}")
         return super().resolve_command(ctx, args)
 
 
+def _names(parameters: Iterable[Any]) -> set[str]:
+    return {name for each in parameters for name in (*each.opts, *each.secondary_opts)}
+
+
 app = typer.Typer(
     cls=Commands,
-    help="The game 2048: play it, watch players, check records. Alone it opens the game.",
+    help="The game 2048: play it, watch players, check records. Without a command it opens the "
+    "game, with the options of play: py2048 --rules 5x5.",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -50,6 +86,7 @@ def _common(
 
 app.command()(play.play)
 app.command()(play.watch)
+app.command("desktop-entry")(play.desktop_entry)
 app.command()(information.hint)
 app.command()(information.rules)
 app.command()(information.players)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from py2048.cli.click import UsageError
-from py2048.cli.options import JsonOption, ThreadsOption, print_json
+from py2048.cli.options import JsonOption, ThreadsOption, between, print_json
 from py2048.errors import did_you_mean
 
 if TYPE_CHECKING:
@@ -21,12 +21,24 @@ USUAL = ("engine", "environments", "startup", "memory")
 """What ``bench`` measures if it is not told what."""
 
 
+def _subjects() -> list[str]:
+    from py2048.bench import SUBJECTS
+
+    return [*SUBJECTS, *_scripts()]
+
+
 def bench(
     what: Annotated[
-        list[str] | None, typer.Argument(help="What to measure; --list tells what there is.")
+        list[str] | None,
+        typer.Argument(
+            help="What to measure; --list tells what there is.", autocompletion=_subjects
+        ),
     ] = None,
     rounds: Annotated[int, typer.Option(min=1, help="Turns of each contestant.")] = 15,
-    seconds: Annotated[float, typer.Option(min=0.001, help="The length of a turn.")] = 0.1,
+    seconds: Annotated[
+        float,
+        typer.Option(callback=between(0.001, 3600), help="The length of a turn."),
+    ] = 0.1,
     threads: ThreadsOption = None,
     known: Annotated[bool, typer.Option("--list", help="List what can be measured.")] = False,
     plot: Annotated[
@@ -87,9 +99,7 @@ def _list_subjects(scripts: dict[str, Path]) -> int:
 
 
 def _checked_subject(name: str, scripts: dict[str, Path]) -> str:
-    from py2048.bench import SUBJECTS
-
-    names = [*SUBJECTS, *scripts]
+    names = _subjects()
     if name not in names:
         where = "" if scripts else "; the benchmarks of the repository run from a checkout only"
         raise UsageError(f"there is no benchmark {name!r}{did_you_mean(name, names)}{where}")

@@ -5,21 +5,28 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from py2048.cli.options import MAX_WORKERS
 from py2048.courses import COURSES, Course, get_course
 from py2048.errors import CourseError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from py2048.courses._kit.protection import Protection
     from py2048.courses._kit.reports.data import Run
     from py2048.courses._kit.results import Report
+    from py2048.courses._kit.runner import SandboxConfig
     from py2048.courses._kit.submissions import Submission
     from py2048.courses._kit.tasks import Grading
+
+LONGEST = 86_400
+"""Seconds that a submission may be given at most: a day."""
 
 app = typer.Typer(
     help="The five course systems: play them, hand out starters, grade submissions.",
@@ -92,7 +99,10 @@ def check(
         typer.Option("--gradescope", metavar="FILE", help="Write results.json for Gradescope."),
     ] = None,
     jobs: Annotated[
-        int, typer.Option("--jobs", "-j", metavar="N", help="Grade N at a time.")
+        int,
+        typer.Option(
+            "--jobs", "-j", metavar="N", min=1, max=MAX_WORKERS, help="Grade N at a time."
+        ),
     ] = os.cpu_count() or 1,
     resume: Annotated[
         Path | None,
@@ -105,34 +115,62 @@ def check(
     ] = False,
     real_window: Annotated[
         bool,
-        typer.Option("--real-window", help="Grade windows on this display, not on a stand-in."),
+        typer.Option("--real-window", hidden=True, help="Nothing: windows are always real."),
+    ] = False,
+    from_python2: Annotated[
+        bool,
+        typer.Option("--from-python2", help="Convert programs written for Python 2 first."),
     ] = False,
     protection: Annotated[
         str | None,
         typer.Option(
             "--protection",
             metavar="KIND",
-            help="bubblewrap, unshare or 'limits only'; by default the strongest that works.",
+            help="bubblewrap, unshare, landlock or 'limits only'; by default the strongest "
+            "that works.",
         ),
     ] = None,
+    unprotected: Annotated[
+        bool,
+        typer.Option(
+            "--unprotected",
+            help="Grade even where submissions could read py2048's own solutions.",
+        ),
+    ] = False,
+    seconds: Annotated[
+        float,
+        typer.Option("--seconds", metavar="S", help="The time for one submission in all."),
+    ] = 60.0,
 ) -> None:
     """Grade submissions of a course, each in a limited process of its own."""
     course = get_course(name)
     if jobs < 1:
         raise CourseError(f"--jobs is {jobs}: give at least 1")
-    grading, run, around = _prepared(course, protection, real_window=real_window)
+    del real_window  # of older versions
+    if not 1 <= seconds <= LONGEST:
+        raise CourseError(f"--seconds is {seconds:g}: give 1 to {LONGEST}")
+    from py2048.courses._kit import python2
+    from py2048.courses._kit.protection import chosen
+
+    found = chosen(protection, unprotected=unprotected)
+    grading, run, sandbox = _prepared(course, found, seconds)
     from py2048.courses._kit.submissions import collect
 
+    if from_python2:
+        python2.check_installed()
     for target in (csv, gradescope):
         _check_writable(target)
     with tempfile.TemporaryDirectory(prefix="py2048-check-") as scratch:
-        submissions = collect(paths, grading, Path(scratch))
+        submissions = [
+            replace(submission, from_python2=from_python2)
+            for submission in collect(paths, grading, Path(scratch))
+        ]
         if gradescope and len(submissions) > 1:
             raise CourseError(
                 f"--gradescope writes the results of one submission, and here are "
                 f"{len(submissions)}: name one"
             )
-        reports = _graded(submissions, grading, run, around, jobs, resume, quiet=as_json)
+        reports = _graded(submissions, grading, run, sandbox, jobs, resume, quiet=as_json)
     _write(run, grading, reports, csv, html, gradescope)
     _show(run, reports, as_json=as_json, detailed=detailed or len(reports) == 1)
 
@@ -144,35 +182,33 @@ def _check_writable(target: Path | None) -> None:
 
 
 def _prepared(
-    course: Course, protection: str | None, *, real_window: bool
-) -> tuple[Grading, Run, Any]:
+    course: Course, protection: Protection, seconds: float
+) -> tuple[Grading, Run, SandboxConfig]:
     """The tasks, what the reports say about the run, and how processes are started."""
     from py2048.courses._kit.grade import grader_version
-    from py2048.courses._kit.protection import Limits, protection_named, strongest
+    from py2048.courses._kit.protection import Limits
     from py2048.courses._kit.reports.data import Run
-    from py2048.courses._kit.runner import Surroundings
+    from py2048.courses._kit.runner import SandboxConfig
 
     grading = course.grading()
-    if real_window and not os.environ.get("DISPLAY"):
-        raise CourseError("there is no display for --real-window: DISPLAY is not set")
-    chosen = protection_named(protection) if protection else strongest()
     run = Run(
         course.name,
         course.title,
         grader_version(grading),
-        chosen,
+        protection,
         Limits(memory_mib=grading.memory_mib),
-        real_window and grading.gui,
         grading.not_graded,
     )
-    return grading, run, Surroundings(chosen, real_window and grading.gui)
+    sandbox = SandboxConfig(protection, seconds=seconds)
+    sandbox.check(grading)
+    return grading, run, sandbox
 
 
 def _graded(
     submissions: list[Submission],
     grading: Grading,
     run: Run,
-    around: Any,
+    sandbox: SandboxConfig,
     jobs: int,
     resume: Path | None,
     *,
@@ -186,7 +222,9 @@ def _graded(
     from py2048.courses._kit.reports.table import line
 
     console = Console(stderr=quiet, highlight=False)
-    console.print(f"Protection: {run.protected}", markup=False, style="dim")
+    console.print(
+        run.protected, markup=False, soft_wrap=True, style="bold red" if run.weak else "dim"
+    )
     now = TextColumn("{task.fields[now]}", markup=False)
     columns = (TextColumn("Grading"), BarColumn(), MofNCompleteColumn(), now)
     found: dict[str, Report] = {}
@@ -199,7 +237,7 @@ def _graded(
             progress.update(bar, now=", ".join(running))
 
         batch = grade_all(
-            submissions, grading, around, jobs=jobs, memory=Memory(resume), told=begun
+            submissions, grading, sandbox, jobs=jobs, memory=Memory(resume), told=begun
         )
         for report in batch:
             found[report.name] = report

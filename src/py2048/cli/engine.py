@@ -125,7 +125,7 @@ def _count(rows: int, columns: int, target: int) -> int:
 
 
 def rollouts(
-    games: Annotated[int, typer.Option(min=2, help="How many games.")] = 100_000,
+    games: Annotated[int, typer.Option(min=2, max=10**8, help="How many games.")] = 100_000,
     rules: RulesOption = None,
     size: SizeOption = None,
     seed: SeedOption = None,

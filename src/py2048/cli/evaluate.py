@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from py2048.cli.evaluation_view import watching
-from py2048.cli.options import RulesOption, SeedOption, SizeOption, chosen_rules, chosen_seed
+from py2048.cli.options import (
+    MAX_WORKERS,
+    RulesOption,
+    SeedOption,
+    SizeOption,
+    chosen_rules,
+    chosen_seed,
+)
 from py2048.errors import ContestError
 from py2048.players import list_players
 
@@ -39,7 +46,9 @@ def evaluate(
     seed: SeedOption = None,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", "-j", min=1, help="Processes; by default one a processor."),
+        typer.Option(
+            "--jobs", "-j", min=1, max=MAX_WORKERS, help="Processes; by default one a processor."
+        ),
     ] = None,
     cluster: Annotated[
         str | None,

@@ -7,7 +7,14 @@ from typing import Annotated
 
 import typer
 
-from py2048.cli.options import JsonOption, PlayerOption, RulesOption, print_json, rules_for
+from py2048.cli.options import (
+    JsonOption,
+    PlayerOption,
+    RulesOption,
+    print_json,
+    rules_for,
+    rules_names,
+)
 from py2048.engine import Board
 from py2048.errors import GameOverError
 from py2048.players import list_players, make_player
@@ -43,7 +50,10 @@ def hint(
 
 
 def rules(
-    name: Annotated[str | None, typer.Argument(help="One preset, or a text of rules.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(help="One preset, or a text of rules.", autocompletion=rules_names),
+    ] = None,
     json: JsonOption = False,
 ) -> int:
     """List the rules, or explain one set of them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,14 +12,15 @@ import typer
 from py2048.engine import Board
 from py2048.engine.rng import parse_seed
 from py2048.errors import RecordError
-from py2048.game import Record
+from py2048.game import Record, record_text
 from py2048.game.verse import from_verse, is_verse
 from py2048.players import list_players
 from py2048.rules import Rules, list_rules
 from py2048.rules.text import parse_changes
 
 
-def _rules_names() -> list[str]:
+def rules_names() -> list[str]:
+    """Return the names of the presets, for shells to complete."""
     return [rules.name for rules in list_rules()]
 
 
@@ -29,7 +31,7 @@ RulesOption = Annotated[
         "-r",
         metavar="RULES",
         help="A preset such as classic, or a text such as classic:size=5x5,spawn=2:9+4:1.",
-        autocompletion=_rules_names,
+        autocompletion=rules_names,
     ),
 ]
 SizeOption = Annotated[
@@ -49,10 +51,31 @@ PlayerOption = Annotated[
         autocompletion=list_players,
     ),
 ]
+MAX_WORKERS = 1024
+"""The most threads or processes that a command starts."""
+
 ThreadsOption = Annotated[
-    int | None, typer.Option("--threads", "-j", min=1, help="Threads; by default all cores.")
+    int | None,
+    typer.Option("--threads", "-j", min=1, max=MAX_WORKERS, help="Threads; by default all cores."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+
+
+def between(low: float, high: float) -> Callable[[float | None], float | None]:
+    """Return what refuses numbers outside of a range, ``nan`` too, in words that name them."""
+
+    def check(number: float | None) -> float | None:
+        if number is not None and not low <= number <= high:
+            raise typer.BadParameter(f"{number:g} is not a number from {low:g} to {high:g}")
+        return number
+
+    return check
+
+
+DelayOption = Annotated[
+    float,
+    typer.Option("--delay", callback=between(0, 3600), help="Seconds between two turns."),
+]
 
 
 def chosen_rules(rules: str | None, size: str | None) -> Rules:
@@ -87,14 +110,9 @@ def load_any_record(path: Path) -> Record:
     Raises:
         RecordError: if the file holds neither.
     """
+    text = record_text.read(path)
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return Record.load(path)  # fails too, and says why
-    if not is_verse(text.lstrip("\ufeff")):
-        return Record.load(path)
-    try:
-        return from_verse(text)
+        return from_verse(text) if is_verse(text.lstrip("\ufeff")) else Record.from_json(text)
     except RecordError as error:
         raise RecordError(f"{path}: {error}") from None
 

@@ -1,4 +1,4 @@
-"""``play`` and ``watch``: a game of one's own, and a computer's."""
+"""``play``, ``watch`` and ``desktop-entry``: your game, a computer's, and an icon to click."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from py2048.cli.options import (
+    DelayOption,
     JsonOption,
     PlayerOption,
     RulesOption,
@@ -20,12 +21,17 @@ from py2048.cli.options import (
 )
 from py2048.cli.screens import Screen, Wish, open_screen
 from py2048.engine.rng import derive_seed, random_seed
-from py2048.players import make_player
+from py2048.players import list_players, make_player
+from py2048.ui.themes import THEMES, get_theme
 
 if TYPE_CHECKING:
     from py2048.session import Event, Session
 
 WATCHED_PLAYER = "expectimax"
+
+
+def _themes() -> list[str]:
+    return [theme.name for theme in THEMES]
 
 
 def play(
@@ -34,14 +40,24 @@ def play(
     seed: SeedOption = None,
     player: Annotated[
         str | None,
-        typer.Option("--player", "-p", metavar="PLAYER", help="Let this player play."),
+        typer.Option(
+            "--player",
+            "-p",
+            metavar="PLAYER",
+            help="Let this player play.",
+            autocompletion=list_players,
+        ),
     ] = None,
     ui: Annotated[
         Screen,
-        typer.Option(help="auto opens a window, else the terminal; lines suits screen readers."),
+        typer.Option(
+            help="auto plays the moves in a pipe, else opens a window, else the terminal's game; "
+            "lines suits screen readers; demo shows how it is played."
+        ),
     ] = Screen.AUTO,
     theme: Annotated[
-        str | None, typer.Option(metavar="THEME", help="Colours, such as dark.")
+        str | None,
+        typer.Option(metavar="THEME", help="Colours, such as dark.", autocompletion=_themes),
     ] = None,
     resume: Annotated[
         bool | None,
@@ -56,7 +72,9 @@ def play(
 ) -> int:
     """Play. The game is saved after every move."""
     if player is not None:
-        make_player(player)  # refuse an unknown one before the screen opens
+        make_player(player)  # refuse what is unknown before the screen opens
+    if theme is not None:
+        get_theme(theme)
     is_chosen = bool(rules or size or seed)
     wanted, number = chosen_rules(rules, size), chosen_seed(seed)
     goes_on = not is_chosen if resume is None else resume
@@ -77,7 +95,7 @@ def watch(
     moves: Annotated[
         int | None, typer.Option(min=1, help="Stop each game after so many moves.")
     ] = None,
-    delay: Annotated[float, typer.Option(min=0, help="Seconds between moves.")] = 0.0,
+    delay: DelayOption = 0.0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print results only.")] = False,
     json: JsonOption = False,
 ) -> int:
@@ -100,6 +118,20 @@ def watch(
             _print_result(session)
     if json:
         print_json(results)
+    return 0
+
+
+def desktop_entry(
+    remove: Annotated[bool, typer.Option("--remove", help="Take it out again.")] = False,
+) -> int:
+    """Put the game into the menu of your desktop (Linux, BSD), with its icon."""
+    from py2048.ui.desktop import entry
+
+    done = entry.remove() if remove else entry.install()
+    for file in done:
+        print(f"{'removed' if remove else 'wrote'} {file}")
+    if not done:
+        print("nothing to remove")
     return 0
 
 

@@ -9,7 +9,14 @@ from typing import Annotated
 
 import typer
 
-from py2048.cli.options import JsonOption, RulesOption, chosen_rules, load_any_record, print_json
+from py2048.cli.options import (
+    DelayOption,
+    JsonOption,
+    RulesOption,
+    chosen_rules,
+    load_any_record,
+    print_json,
+)
 from py2048.errors import RecordError
 from py2048.game import Record
 from py2048.rules import Rules
@@ -26,7 +33,7 @@ def replay(
     end: Annotated[
         int | None, typer.Option("--to", min=0, help="Stop after so many turns.")
     ] = None,
-    delay: Annotated[float, typer.Option(min=0, help="Seconds between turns.")] = 0.0,
+    delay: DelayOption = 0.0,
     boards: Annotated[bool, typer.Option(help="Print the board after each turn.")] = True,
     json: JsonOption = False,
 ) -> int:
@@ -101,13 +108,17 @@ def _verified(file: Path, secret: str | None, commitment: str | None) -> dict[st
         "score": record.score,
         "plies": record.plies,
         "seed": record.seed,
+        "seeded_start": record.has_seeded_start(),
     }
 
 
 def _summary(record: Record, secret: str | None = None) -> str:
-    seed = "" if record.seed is None else f", as drawn by seed {record.seed}"
-    seed += ", as drawn by the secret" if secret else ""
-    return f"verified, {record.rules.name}, score {record.score}, {record.plies} moves{seed}"
+    drawn = ""
+    if record.seed is not None:
+        start = "" if record.has_seeded_start() else " after a start set up by hand"
+        drawn = f", as drawn by seed {record.seed}{start}"
+    drawn += ", as drawn by the secret" if secret else ""
+    return f"verified, {record.rules.name}, score {record.score}, {record.plies} moves{drawn}"
 
 
 def import_replay(

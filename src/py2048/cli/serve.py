@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from py2048.cli.options import between
 from py2048.cli.serving import run_server
 
 
@@ -52,14 +53,32 @@ def serve(
             metavar="URL", help="Where browsers find the server, when a proxy stands before it."
         ),
     ] = None,
+    trusted_proxies: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESSES",
+            help="Proxies that are believed about where a visitor comes from: addresses and "
+            "networks with commas, such as 127.0.0.1,10.0.0.0/8. By default "
+            "PY2048_TRUSTED_PROXIES, else this machine's if there is a --public-url.",
+        ),
+    ] = None,
     moves_rate: Annotated[
-        float, typer.Option(min=0.1, help="Moves a second that one player may make for long.")
+        float,
+        typer.Option(
+            callback=between(0.1, 1e9), help="Moves a second that one player may make for long."
+        ),
     ] = 30.0,
     address_rate: Annotated[
-        float, typer.Option(min=0.1, help="Messages a second from one address, a class together.")
+        float,
+        typer.Option(
+            callback=between(0.1, 1e9), help="Messages a second from one address, a class together."
+        ),
     ] = 600.0,
     requests_rate: Annotated[
-        float, typer.Option(min=0.1, help="Requests a second for pages, from one address.")
+        float,
+        typer.Option(
+            callback=between(0.1, 1e9), help="Requests a second for pages, from one address."
+        ),
     ] = 30.0,
     sockets: Annotated[
         int, typer.Option(min=1, help="Players connected at the same time, in all.")
@@ -86,6 +105,7 @@ def serve(
         host=host,
         port=port,
         public_url=public_url,
+        trusted_proxies=trusted_proxies,
         moves_rate=moves_rate,
         address_rate=address_rate,
         requests_rate=requests_rate,

@@ -20,6 +20,7 @@ _OPTIONS = {
     "--port": _PORT,
     "--database": _TEXT,
     "--public-url": _TEXT,
+    "--trusted-proxies": (str, r"127\.0\.0\.1|::1|127\.0\.0\.1,::1"),
     "--moves-rate": _RATE,
     "--address-rate": _RATE,
     "--requests-rate": _RATE,
@@ -47,7 +48,9 @@ def plain_options(words: Sequence[str]) -> dict[str, Any] | None:
 def run_server(*, log_level: str = "info", **options: Any) -> int:
     """Serve until somebody stops it; what no option says is as in `Settings`."""
     from py2048.storage import data_folder
-    from py2048.ui.web import Settings, find_key, serve
+    from py2048.ui.web import Settings, find_key, find_proxies, serve
 
+    if options.get("trusted_proxies") is None:
+        options["trusted_proxies"] = find_proxies()
     serve(Settings(key=find_key(data_folder()), **options), log_level)
     return 0

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from py2048.cli.options import JsonOption, RulesOption, SeedOption, chosen_seed, print_json
+from py2048.cli.options import (
+    MAX_WORKERS,
+    JsonOption,
+    RulesOption,
+    SeedOption,
+    between,
+    chosen_seed,
+    print_json,
+)
 from py2048.cli.training_view import watching
 from py2048.errors import WeightsError
 
@@ -36,11 +44,16 @@ def train(
     rules: RulesOption = None,
     seed: SeedOption = None,
     threads: Annotated[
-        int | None, typer.Option("--threads", "-j", min=1, help="Games at the same time.")
+        int | None,
+        typer.Option("--threads", "-j", min=1, max=MAX_WORKERS, help="Games at the same time."),
     ] = None,
     games: Annotated[int | None, typer.Option(min=1, help="Stop after so many games.")] = None,
     minutes: Annotated[
-        float | None, typer.Option(help="Stop after so many minutes; 10 if nothing else is said.")
+        float | None,
+        typer.Option(
+            callback=between(0, 1e9),
+            help="Stop after so many minutes; 10 if nothing else is said.",
+        ),
     ] = None,
     weights: Annotated[
         str | None,
@@ -133,11 +146,20 @@ def weights(
     pack: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the network small.")
     ] = None,
-    step: Annotated[float, typer.Option(help="Points in a step of a packed weight.")] = 16.0,
-    prune: Annotated[float, typer.Option(help="Leave out weights nearer to 0 than this.")] = 0.0,
+    step: Annotated[
+        float,
+        typer.Option(callback=between(0, 1e9), help="Points in a step of a packed weight."),
+    ] = 16.0,
+    prune: Annotated[
+        float,
+        typer.Option(callback=between(0, 1e9), help="Leave out weights nearer to 0 than this."),
+    ] = 0.0,
     games: Annotated[int, typer.Option(min=0, help="Measure the strength over so many games.")] = 0,
     seed: SeedOption = None,
-    threads: Annotated[int, typer.Option("--threads", "-j", min=1, help="Games at once.")] = 1,
+    threads: Annotated[
+        int,
+        typer.Option("--threads", "-j", min=1, max=MAX_WORKERS, help="Games at once."),
+    ] = 1,
     json: JsonOption = False,
 ) -> int:
     """Say what a weights FILE holds and how well it plays; pack it and say what that costs."""

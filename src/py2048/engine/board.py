@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from py2048.engine import reference
 from py2048.engine.direction import Direction
 from py2048.engine.reference import Line, Rows
-from py2048.errors import BoardError
+from py2048.errors import BoardError, RulesError, shown
 from py2048.rules import Merging, is_tile
+from py2048.rules.parts import whole_number
 
 Cell = tuple[int, int]
 """``(row, column)``, 0-based from the top left."""
@@ -61,8 +63,15 @@ class Board:
 
     @classmethod
     def empty(cls, rows: int, columns: int) -> Board:
-        """Return a board without tiles."""
-        return cls([[0] * columns for _ in range(rows)])
+        """Return a board without tiles.
+
+        Raises:
+            BoardError: if the lengths are no whole numbers, or there are not two cells.
+        """
+        height, width = whole_number(rows), whole_number(columns)
+        if height is None or width is None:
+            raise BoardError(f"{shown(rows)} x {shown(columns)} is no size: give two whole numbers")
+        return cls([[0] * width for _ in range(height)])
 
     @classmethod
     def _trusted(cls, rows: Rows) -> Board:
@@ -83,6 +92,8 @@ class Board:
         Raises:
             BoardError: if the text is no board; the message names the value.
         """
+        if not isinstance(text, str):
+            raise BoardError(f"{shown(text)} is no text of a board, such as '2 . / 4 8'")
         rows = text.replace(";", "\n").replace("/", "\n").splitlines()
         cells = [line.replace(",", " ").replace("|", " ").split() for line in rows]
         return cls([[_parse_cell(cell) for cell in row] for row in cells if row])
@@ -113,8 +124,19 @@ class Board:
             (r, c) for r, row in enumerate(self._rows) for c, tile in enumerate(row) if not tile
         ]
 
-    def slide(self, direction: Direction, merging: Merging = Merging.ONCE) -> Slide:
-        """Slide all tiles in `direction`; the result says whether anything changed."""
+    def slide(self, direction: Direction | str, merging: Merging = Merging.ONCE) -> Slide:
+        """Slide all tiles in `direction`; the result says whether anything changed.
+
+        Raises:
+            DirectionError: if `direction` is none, nor a text of one.
+            RulesError: if `merging` is none.
+        """
+        if not isinstance(direction, Direction):
+            direction = Direction.parse(direction)
+        if not isinstance(merging, Merging):
+            raise RulesError(
+                f"{shown(merging)} is no merging: give Merging.ONCE or Merging.CASCADE"
+            )
         along = reference.lines(self._rows, direction)
         slid = [_slide_line(line, merging) for line in along]
         after = tuple([s[0] for s in slid])
@@ -138,19 +160,20 @@ class Board:
         Raises:
             BoardError: if the cell is outside the board or `tile` is no tile.
         """
-        (row, column), (height, width) = cell, self.shape
+        (row, column), (height, width) = checked_cell(cell), self.shape
         if not (0 <= row < height and 0 <= column < width):
             raise BoardError(f"cell {cell} is outside a {height}x{width} board")
-        if tile and not is_tile(tile):
-            raise BoardError(f"{tile!r} is not a tile: a tile is a power of two, 2 or more")
         line = self._rows[row]
-        changed = (*line[:column], tile, *line[column + 1 :])
+        changed = (*line[:column], _checked_value(tile), *line[column + 1 :])
         return Board._trusted((*self._rows[:row], changed, *self._rows[row + 1 :]))
 
     def __getitem__(self, cell: Cell) -> int:
         """Return the value on ``(row, column)``."""
-        row, column = cell
-        return self._rows[row][column]
+        try:
+            row, column = cell
+            return self._rows[row][column]
+        except (TypeError, ValueError):
+            raise _no_cell(cell) from None
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Board is immutable: cannot set {name}")
@@ -217,6 +240,23 @@ def _motions(rows: Rows, direction: Direction, merging: Merging) -> tuple[Motion
     return tuple(motions)
 
 
+def checked_cell(cell: Any) -> Cell:
+    """Return ``(row, column)`` as ints, which need not be on a board.
+
+    Raises:
+        BoardError: if `cell` is not a pair of whole numbers.
+    """
+    try:
+        row, column = cell
+        return operator.index(row), operator.index(column)
+    except (TypeError, ValueError):
+        raise _no_cell(cell) from None
+
+
+def _no_cell(cell: object) -> BoardError:
+    return BoardError(f"{shown(cell)} is no cell: give (row, column), counted from 0")
+
+
 def _parse_cell(text: str) -> int:
     if text in (".", "_", "-"):
         return 0
@@ -230,7 +270,7 @@ def _checked(rows: Iterable[Iterable[int]]) -> Rows:
     try:
         checked = tuple(tuple(map(_checked_value, row)) for row in rows)
     except TypeError:
-        raise BoardError(f"{rows!r} is no board: give rows of values") from None
+        raise BoardError(f"{shown(rows)} is no board: give rows of values") from None
     lengths = {len(row) for row in checked}
     if not checked or 0 in lengths:
         raise BoardError("a board needs at least one row with a cell")
@@ -242,13 +282,12 @@ def _checked(rows: Iterable[Iterable[int]]) -> Rows:
 
 
 def _checked_value(value: object) -> int:
-    try:
-        tile = value.__index__()  # type: ignore[attr-defined]  # NumPy integers are welcome
-    except AttributeError:
-        tile = None
-    if tile is None or isinstance(value, bool) or (tile and not is_tile(tile)):
-        raise BoardError(f"{value!r} is not a tile: a tile is 0 (empty) or a power of two from 2")
-    return int(tile)
+    tile = whole_number(value)
+    if tile is None or (tile and not is_tile(tile)):
+        raise BoardError(
+            f"{shown(value)} is not a tile: a tile is 0 (empty) or a power of two from 2"
+        )
+    return tile
 
 
 __all__ = ["Board", "Cell", "Line", "Motion", "Rows", "Slide"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from py2048.errors import DirectionError, did_you_mean
+from py2048.errors import DirectionError, did_you_mean, shown
 
 
 class Direction(Enum):
@@ -26,8 +26,12 @@ class Direction(Enum):
         self.is_forward = number % 2 == 0
 
     @classmethod
-    def parse(cls, text: str) -> Direction:
-        """Return the direction that `text` names, in any case.
+    def _missing_(cls, value: object) -> Direction:
+        raise DirectionError(f"{shown(value)} is no number of a direction: give 0 to 3")
+
+    @classmethod
+    def parse(cls, text: str | Direction) -> Direction:
+        """Return the direction that `text` names, in any case; a direction is one already.
 
         Known are the names (``left``), their first letters (``L``), the points of the compass
         (``W`` for west) and arrows (``←``). Keys such as WASD belong to the front ends.
@@ -35,6 +39,12 @@ class Direction(Enum):
         Raises:
             DirectionError: if `text` names no direction.
         """
+        if isinstance(text, Direction):
+            return text
+        if not isinstance(text, str):
+            raise DirectionError(
+                f"{shown(text)} is no direction: give one, or a text such as 'left'"
+            )
         try:
             return _WORDS[text.strip().lower()]
         except KeyError:

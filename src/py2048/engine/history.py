@@ -1,15 +1,14 @@
 """What a compiled batch remembers of a game, and the way from there to a record.
 
 A batch keeps the directions only: with the rules and the seed they give the whole game again. The
-layer above knows records; it says here how to make one (`register_recorder`), so that the engine
-need not know it.
+layer above knows records, and makes one when it is asked for (`record_of`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol
 
 from py2048.engine.board import Board
 from py2048.engine.direction import Direction
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class WrittenGame(Protocol):
-    """What a recorder makes of a history. It is a `py2048.Record`, whose layer is above this."""
+    """What a history becomes. It is a `py2048.Record`, whose layer is above this."""
 
     def verify(self) -> None:
         """Check the whole game; raise `RecordError` at the first fault."""
@@ -81,19 +80,8 @@ class HistoryLog:
         return tuple(Direction(int(way)) for way, number in steps if number == episode)
 
 
-Recorder = TypeVar("Recorder", bound="Callable[[History], WrittenGame]")
-
-_recorders: list[Callable[[History], WrittenGame]] = []
-
-
-def register_recorder(
-    recorder: Callable[[History], WrittenGame],
-) -> Callable[[History], WrittenGame]:
-    """Say how a `History` becomes a record; usable as a decorator."""
-    _recorders[:] = [recorder]
-    return recorder
-
-
 def record_of(history: History) -> WrittenGame:
     """Return the record of the game."""
-    return _recorders[0](history)
+    # By name, as records are of a layer above, which the engine does not know before it is asked.
+    record: WrittenGame = importlib.import_module("py2048.game.replay").record_history(history)
+    return record

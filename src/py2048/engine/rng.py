@@ -26,8 +26,9 @@ from __future__ import annotations
 
 from os import urandom
 
-from py2048.errors import SeedError
+from py2048.errors import SeedError, shown
 from py2048.rules import Weights
+from py2048.rules.parts import whole_number
 
 MASK = 2**64 - 1
 GOLDEN = 0x9E3779B97F4A7C15
@@ -92,9 +93,10 @@ def checked_seed(seed: object) -> int:
     Raises:
         SeedError: if it is not a whole number from 0 to 2**64 - 1.
     """
-    if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed <= MASK:
-        raise SeedError(f"{seed!r} is no seed: give a whole number from 0 to {MASK}")
-    return seed
+    number = whole_number(seed)
+    if number is None or not 0 <= number <= MASK:
+        raise SeedError(f"{shown(seed)} is no seed: give a whole number from 0 to {MASK}")
+    return number
 
 
 def parse_seed(text: str) -> int:

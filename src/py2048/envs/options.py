@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from py2048.errors import Py2048Error, did_you_mean
-from py2048.rules import Rules
+from py2048.rules import Rules, get_rules
 
 
 class OptionError(Py2048Error, ValueError):
@@ -116,7 +116,7 @@ class Options:
         elif chosen is Illegal.RAISE:
             raise OptionError("illegal='raise' takes no penalty: leave penalty out")
         return cls(
-            rules=rules if isinstance(rules, Rules) else Rules.parse(rules),
+            rules=get_rules(rules),
             observation=seen,
             reward=None if callable(reward) else _known(reward, "reward", REWARDS),
             custom_reward=reward if callable(reward) else None,

@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import time
-from functools import partial
 
 from py2048.engine import rng
 from py2048.engine.board import Board, Slide
 from py2048.engine.direction import Direction
-from py2048.errors import BoardError, GameOverError, IllegalMoveError
+from py2048.errors import (
+    BoardError,
+    GameOverError,
+    IllegalMoveError,
+    PlayerError,
+    RecordError,
+    shown,
+)
 from py2048.game.notation import encode_turn
 from py2048.game.record import Record, utc
-from py2048.game.spawning import Draws, Spawn, draw_spawn, spawn_fault, start_from
+from py2048.game.spawning import (
+    Draws,
+    Spawn,
+    draw_spawn,
+    draws_from,
+    spawn_fault,
+    start_from,
+)
 from py2048.game.turn import Outcome, Position, Turn, outcome_of, score_after
-from py2048.rules import MovePoints, Rules
+from py2048.rules import MovePoints, Rules, get_rules
 
 _DIRECTIONS = tuple(Direction)
 
@@ -30,6 +43,11 @@ class Game:
     >>> game.undo() == turn and game.redo() == turn
     True
 
+    Rules, boards and directions may be given as their texts, here and in `play` and `attempt`:
+
+    >>> Game("3x3", board="2 2 . / . . . / . . .").play("left").slide.points
+    4
+
     Args:
         rules: the rules; ``None`` means the classic ones.
         seed: a whole number from 0 to 2**64 - 1; ``None`` draws a fresh one.
@@ -39,23 +57,31 @@ class Game:
             nobody may foresee; their records have no seed.
 
     Raises:
+        RulesError: if `rules` are none.
         SeedError: if `seed` is no seed.
-        BoardError: if `board` does not have the size that the rules ask for.
+        BoardError: if `board` is none, or does not have the size that the rules ask for.
+        PlayerError: if `player` is no text.
     """
 
     def __init__(
         self,
-        rules: Rules | None = None,
+        rules: Rules | str | None = None,
         *,
         seed: int | None = None,
-        board: Board | None = None,
+        board: Board | str | None = None,
         player: str = "",
         draws: Draws | None = None,
     ) -> None:
-        self._rules = rules if rules is not None else Rules("classic")
+        self._rules = get_rules(rules)
         self._seed = rng.random_seed() if seed is None else rng.checked_seed(seed)
-        self._draws = draws or partial(rng.draw, rng.key_of(self._seed))
+        self._draws = draws or draws_from(rng.key_of(self._seed))
         self._is_seeded = draws is None
+        if isinstance(board, str):
+            board = Board.parse(board)
+        if not isinstance(board, Board | None):
+            raise BoardError(f"{shown(board)} is no board: give a Board, or its text")
+        if not isinstance(player, str):
+            raise PlayerError(f"{shown(player)} is no name: say who plays in a text")
         if board is not None and board.shape != self._rules.shape:
             raise BoardError(
                 f"the rules {self._rules.name} play on {self._rules.rows}x{self._rules.columns}, "
@@ -159,7 +185,7 @@ class Game:
             return ()
         return self._legal_slides()
 
-    def play(self, direction: Direction, *, spawn: Spawn | None = None) -> Turn:
+    def play(self, direction: Direction | str, *, spawn: Spawn | None = None) -> Turn:
         """Play a legal move and let a tile appear.
 
         Args:
@@ -167,10 +193,12 @@ class Game:
             spawn: the tile to appear, for replays and teaching; by default the generator's.
 
         Raises:
+            DirectionError: if `direction` is none.
             GameOverError: if the game is over.
             IllegalMoveError: if the slide changes nothing, or `spawn` cannot happen. In each
                 case the game stays as it was.
         """
+        direction = Direction.parse(direction)
         if self._ended_at_target:
             raise GameOverError(f"the game is over: the target {self._rules.target} is reached")
         slide = self._slide(direction)
@@ -181,13 +209,17 @@ class Game:
         self._step(turn)
         return turn
 
-    def attempt(self, direction: Direction) -> bool:
+    def attempt(self, direction: Direction | str) -> bool:
         """Play `direction` if it is legal, and pay for it if the rules say so when it is not.
 
         Returns whether the move was legal. An illegal attempt under rules that punish it is a
         turn without a spawn: it changes the score, is recorded, and can be undone. After the
         end of the game an attempt does nothing.
+
+        Raises:
+            DirectionError: if `direction` is none.
         """
+        direction = Direction.parse(direction)
         slide = self._slide(direction)
         if slide.changed and not self._ended_at_target:
             self.play(direction)
@@ -243,8 +275,10 @@ class Game:
         """Return the game of `record` with every turn played, ready to go on or to be undone.
 
         Raises:
-            RecordError: if a turn breaks the rules.
+            RecordError: if it is no record, or a turn breaks the rules.
         """
+        if not isinstance(record, Record):
+            raise RecordError(f"{shown(record)} is no record: Record.load reads one from a file")
         game = cls(record.rules, seed=record.seed, board=record.start, player=record.player)
         for _, turn, _ in record.replay():
             game._step(turn)
@@ -281,8 +315,10 @@ class Game:
 
     def _spawn_for(self, slide: Slide, wanted: Spawn | None) -> Spawn:
         if wanted is None:
-            word = self._draws(self.ply)
+            word = self._draws(self.ply, slide.board)
             return draw_spawn(self._rules, slide.board, slide.direction, word)
+        if not isinstance(wanted, Spawn):
+            raise IllegalMoveError(f"{shown(wanted)} is no spawn: give Spawn(tile, cell)")
         fault = spawn_fault(self._rules, slide.board, slide.direction, wanted)
         if fault:
             raise IllegalMoveError(f"{fault} (ply {self.ply + 1}, after {slide.direction})")

@@ -11,10 +11,11 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from typing import Any
 
 from py2048.engine import rng
 from py2048.engine.board import Board
-from py2048.errors import Py2048Error, RecordError
+from py2048.errors import Py2048Error, RecordError, shown
 from py2048.game import record_text
 from py2048.game.notation import Step, decode_steps
 from py2048.game.spawning import draw_spawn, draw_start, spawn_fault
@@ -55,6 +56,13 @@ class Record:
     hints: int = 0
     times: tuple[int, ...] = field(default=(), repr=False)
 
+    def __post_init__(self) -> None:
+        for name, kind in (("rules", Rules), ("start", Board), ("times", tuple)):
+            value = getattr(self, name)
+            if not isinstance(value, kind):
+                raise RecordError(f"{name} must be of type {kind.__name__}, not {shown(value)}")
+        record_text.check(self._plain())
+
     @classmethod
     def load(cls, path: str | Path) -> Record:
         """Read a record from a file.
@@ -63,12 +71,9 @@ class Record:
             RecordError: if the file cannot be read, is no record, or is not byte for byte what
                 `save` wrote; the message names the file and the reason.
         """
+        text = record_text.read(path)
         try:
-            return cls.from_json(Path(path).read_bytes().decode("utf-8"))
-        except OSError as error:
-            raise RecordError(f"cannot read {path}: {error.strerror or error}") from None
-        except UnicodeDecodeError:
-            raise RecordError(f"{path} is no record: it is not text") from None
+            return cls.from_json(text)
         except RecordError as error:
             raise RecordError(f"{path}: {error}") from None
 
@@ -94,17 +99,21 @@ class Record:
         Raises:
             RecordError: if the file cannot be written; an existing one is then untouched.
         """
+        target, text = record_text.path_of(path), self.to_json()
         try:
-            record_text.write_atomically(Path(path), self.to_json().encode())
+            record_text.write_atomically(target, text.encode())
         except OSError as error:
             raise RecordError(f"cannot write {path}: {error.strerror or error}") from None
 
     def to_json(self) -> str:
         """Return the text of the record's file."""
+        return record_text.dump(self._plain())
+
+    def _plain(self) -> dict[str, Any]:
+        """Return the fields as plain values."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         start = [list(row) for row in self.start.rows]
-        plain = {"rules": str(self.rules), "start": start, "times": list(self.times)}
-        return record_text.dump(values | plain)
+        return values | {"rules": str(self.rules), "start": start, "times": list(self.times)}
 
     @property
     def steps(self) -> Iterator[Step]:

@@ -13,10 +13,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from py2048.errors import RecordError
+from py2048.errors import RecordError, shown
 
 FORMAT = "py2048 record"
 VERSION = 1
+LARGEST = 1 << 26
+"""More bytes than any record has: a million turns take five or six million."""
 
 
 def dump(values: Mapping[str, Any]) -> str:
@@ -37,11 +39,16 @@ def parse(text: str) -> dict[str, Any]:
     if claimed != _checksum(data):
         raise RecordError("the record was changed after it was written: its checksum is wrong")
     values = {key: data[key] for key in data.keys() - {"format", "version"}}
-    _check_fields(values)
+    check(values)
     return values
 
 
-def _check_fields(values: dict[str, Any]) -> None:
+def check(values: Mapping[str, Any]) -> None:
+    """Check that these are the plain field values of a record, each of the right type.
+
+    Raises:
+        RecordError: naming the first field that is not.
+    """
     unknown = values.keys() - _CHECKS.keys()
     missing = _CHECKS.keys() - values.keys()
     if unknown or missing:
@@ -49,7 +56,38 @@ def _check_fields(values: dict[str, Any]) -> None:
         raise RecordError(f"{what} fields: {', '.join(sorted(names))}")
     for name, (is_right, meaning) in _CHECKS.items():
         if not is_right(values[name]):
-            raise RecordError(f"{name} is {str(values[name])[:60]!r}, but must be {meaning}")
+            raise RecordError(f"{name} is {shown(values[name])}, but must be {meaning}")
+
+
+def path_of(path: str | Path) -> Path:
+    """Return `path` as one.
+
+    Raises:
+        RecordError: if it is none.
+    """
+    try:
+        return Path(path)
+    except TypeError:
+        raise RecordError(f"{shown(path)} names no file") from None
+
+
+def read(path: str | Path) -> str:
+    """Return the text of a file, which may be one that another program still writes.
+
+    Raises:
+        RecordError: if it cannot be read, is no text, or has no end in sight.
+    """
+    try:
+        with path_of(path).open("rb") as file:
+            data = file.read(LARGEST + 1)
+        text = data.decode("utf-8")
+    except OSError as error:
+        raise RecordError(f"cannot read {path}: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise RecordError(f"{path} is no record: it is not text") from None
+    if len(data) > LARGEST:
+        raise RecordError(f"{path} is no record: it has more than {LARGEST:,} bytes")
+    return text
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -79,7 +117,7 @@ def _checksum(data: dict[str, Any]) -> str:
 def _parse_json(text: str) -> dict[str, Any]:
     try:
         data = json.loads(text)
-    except (ValueError, RecursionError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise RecordError(f"this is no record: {error}") from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise RecordError(f'this is no record: "format" must be "{FORMAT}"')

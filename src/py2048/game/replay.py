@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from py2048.engine.history import History, register_recorder
+from py2048.engine.history import History
 from py2048.game.game import Game
 from py2048.game.record import Record
 
@@ -18,7 +18,6 @@ def replay(history: History) -> Game:
     return game
 
 
-@register_recorder
 def record_history(history: History) -> Record:
     """Return the record of the game that a batch remembers."""
     return replay(history).record()

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from py2048.engine import rng
-from py2048.engine.board import Board, Cell
+from py2048.engine.board import Board, Cell, checked_cell
 from py2048.engine.direction import Direction
-from py2048.rules import EdgeSpawn, Rules, Weights
+from py2048.errors import BoardError, shown
+from py2048.rules import EdgeSpawn, Rules, Weights, is_tile
 
-Draws = Callable[[int], int]
-"""Gives the 64-bit draw of a counter: the plies of a game, and `rng.START` and on for its start."""
+Draws = Callable[[int, Board], int]
+"""Gives the 64-bit draw of a counter (the plies of a game, and `rng.START` and on for its start)
+for the board on which the tile appears. Most draws depend on the counter alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +73,14 @@ def draw_spawn(rules: Rules, afterstate: Board, direction: Direction, word: int)
 
 def spawn_fault(rules: Rules, afterstate: Board, direction: Direction, spawn: Spawn) -> str | None:
     """Return why `spawn` cannot happen on `afterstate` under `rules`, or `None` if it can."""
-    (row, column), (rows, columns) = spawn.cell, afterstate.shape
+    try:
+        (row, column), (rows, columns) = checked_cell(spawn.cell), afterstate.shape
+    except BoardError as error:
+        return str(error)
     if not (0 <= row < rows and 0 <= column < columns):
         return f"cell {spawn.cell} is outside the {rows}x{columns} board"
-    if spawn.tile not in rules.spawn_weights.tiles:
-        return f"a {spawn.tile} never spawns under these rules"
+    if not is_tile(spawn.tile) or spawn.tile not in rules.spawn_weights.tiles:
+        return f"a {shown(spawn.tile)} never spawns under these rules"
     if afterstate[spawn.cell]:
         return f"a tile spawned on cell {spawn.cell}, which is occupied"
     if isinstance(rules.spawn, EdgeSpawn) and spawn.cell != edge_cell(afterstate, direction):
@@ -85,16 +90,21 @@ def spawn_fault(rules: Rules, afterstate: Board, direction: Direction, spawn: Sp
 
 def draw_start(rules: Rules, key: int) -> Board:
     """Return the start position of a game whose draws have `key`."""
-    return start_from(rules, lambda counter: rng.draw(key, counter))
+    return start_from(rules, draws_from(key))
+
+
+def draws_from(key: int) -> Draws:
+    """Return the draws of the documented generator with this `key`."""
+    return lambda counter, _board: rng.draw(key, counter)
 
 
 def start_from(rules: Rules, draws: Draws) -> Board:
     """Return the start position of a game with these `draws`."""
     start = rules.start
-    extra = rng.pick(rng.high(draws(rng.START)), start.high - start.low + 1)
     board = Board.empty(*rules.shape)
+    extra = rng.pick(rng.high(draws(rng.START, board)), start.high - start.low + 1)
     for index in range(start.low + extra):
-        word = draws(rng.START + 1 + index)
+        word = draws(rng.START + 1 + index, board)
         spawn = place_randomly(board, rules.start_weights, word)
         board = board.with_tile(spawn.cell, spawn.tile)
     return board

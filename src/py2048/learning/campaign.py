@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -48,7 +49,7 @@ class Goals:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if value < 0 or (value == 0 and field.name == "evaluate_every"):
+            if not 0 <= value < math.inf or (value == 0 and field.name == "evaluate_every"):
                 raise WeightsError(f"{field.name} must not be {value}")
 
 

@@ -6,6 +6,7 @@ from py2048.engine import Board, Direction
 from py2048.errors import GameOverError, PlayerError
 from py2048.game import Game
 from py2048.game.spawning import draw_spawn
+from py2048.players.player import asked
 from py2048.rules import MovePoints, Rules
 from py2048.search.beam import BeamPlanner, beam_search
 
@@ -31,7 +32,7 @@ class BeamPlayer:
         Raises:
             PlayerError: if the rules leave the spawn to chance.
         """
-        if not game.legal_directions():
+        if not asked(game).legal_directions():
             raise GameOverError("the game is over: there is no direction to choose")
         rules, board = game.rules, game.board
         if not rules.is_deterministic:
@@ -51,7 +52,7 @@ class BeamPlayer:
         Raises:
             PlayerError: if the rules leave the spawn to chance.
         """
-        legal = game.legal_directions()
+        legal = asked(game).legal_directions()
         if not legal:
             return {}
         chosen = self.choose(game)

@@ -10,6 +10,7 @@ from py2048.engine.rng import checked_seed, mix64, random_seed
 from py2048.engine.rollouts import rollouts
 from py2048.errors import PlayerError
 from py2048.game import Game
+from py2048.players.player import asked
 from py2048.players.simple import best
 
 MAX_GAMES = 1_000_000
@@ -41,7 +42,7 @@ class MonteCarloPlayer:
         The random games depend on the seed and the board only, so the same question has the same
         answer.
         """
-        legal = game.legal_directions()
+        legal = asked(game).legal_directions()
         if not legal:
             return {}
         board = exponents_of(game.board.rows)

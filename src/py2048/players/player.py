@@ -5,7 +5,19 @@ from __future__ import annotations
 from typing import Protocol, runtime_checkable
 
 from py2048.engine import Direction
+from py2048.errors import PlayerError, shown
 from py2048.game import Game
+
+
+def asked(game: Game) -> Game:
+    """Return the game that a player is asked about.
+
+    Raises:
+        PlayerError: if it is something else, such as a board.
+    """
+    if not isinstance(game, Game):
+        raise PlayerError(f"{shown(game)} is no Game: ask about Game(rules, board=board)")
+    return game
 
 
 @runtime_checkable

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from py2048.errors import PlayerError, did_you_mean
+from py2048.errors import PlayerError, Py2048Error, did_you_mean, shown
 from py2048.players.player import Player
 
 if TYPE_CHECKING:
@@ -33,10 +33,19 @@ def list_players() -> tuple[str, ...]:
 
 
 def describe_player(name: str) -> str:
-    """Return one line about the player called `name`: its options and what it does."""
-    factory = _factory(name)
-    parameters = inspect.signature(factory, eval_str=True).parameters.values()
-    options = [str(parameter) for parameter in parameters]
+    """Return one line about the player called `name`: its options and what it does.
+
+    A plugin that cannot be loaded has its fault for a line, so that it hides no other player.
+
+    Raises:
+        PlayerError: if no player has this name.
+    """
+    _check_name(name)
+    try:
+        factory = _factory(name)
+        options = [str(parameter) for parameter in _parameters(name, factory).values()]
+    except PlayerError as error:
+        return str(error)
     summary = (inspect.getdoc(factory) or "").partition("\n")[0]
     return f"{summary} Options: {', '.join(options)}." if options else summary
 
@@ -51,13 +60,20 @@ def make_player(spec: str) -> Player:
         PlayerError: if the name or an option is unknown, or a value cannot be used; the message
             names it and the nearest right one.
     """
+    if not isinstance(spec, str):
+        raise PlayerError(f"{shown(spec)} describes no player: give a text such as 'greedy'")
     name, colon, rest = spec.strip().partition(":")
     factory = _factory(name)
     options = _options(name, factory, rest) if colon else {}
     try:
-        return factory(**options)
-    except (TypeError, ValueError) as error:
+        player = factory(**options)
+    except (TypeError, ValueError, Py2048Error) as error:
         raise PlayerError(f"player {spec!r}: {error}") from None
+    except Exception as error:  # a plugin may fail in any way
+        raise PlayerError(f"player {spec!r} cannot be made: {_told(error)}") from error
+    if not isinstance(player, Player):
+        raise PlayerError(f"player {spec!r} is none: {shown(player)} lacks name, choose or rate")
+    return player
 
 
 def with_seed(spec: str, seed: int) -> str:
@@ -70,25 +86,41 @@ def with_seed(spec: str, seed: int) -> str:
         PlayerError: if no player has this name.
     """
     name, colon, rest = spec.strip().partition(":")
-    if "seed" not in inspect.signature(_factory(name)).parameters:
+    if "seed" not in _parameters(name, _factory(name)):
         return spec
     if "seed" in [part.partition("=")[0].strip() for part in rest.split(",")]:
         return spec
     return f"{spec},seed={seed}" if colon else f"{spec}:seed={seed}"
 
 
-def _factory(name: str) -> Callable[..., Player]:
+def _check_name(name: str) -> None:
     if name not in _entries():
         raise PlayerError(f"no player is called {name!r}{did_you_mean(name, _entries())}")
+
+
+def _factory(name: str) -> Callable[..., Player]:
+    _check_name(name)
     try:
         factory: Callable[..., Player] = _entries()[name].load()
     except Exception as error:  # a plugin may fail in any way; say which one it was
-        raise PlayerError(f"the player {name!r} cannot be loaded: {error}") from error
+        raise PlayerError(f"the player {name!r} cannot be loaded: {_told(error)}") from error
     return factory
 
 
+def _parameters(name: str, factory: Callable[..., Player]) -> Mapping[str, inspect.Parameter]:
+    try:
+        return inspect.signature(factory, eval_str=True).parameters
+    except Exception as error:  # annotations of a plugin are evaluated here
+        raise PlayerError(f"the options of player {name!r} are unknown: {_told(error)}") from error
+
+
+def _told(error: Exception) -> str:
+    """Return an error as one line that says of which kind it is."""
+    return " ".join(f"{type(error).__name__}: {error}".split())
+
+
 def _options(name: str, factory: Callable[..., Player], text: str) -> dict[str, Any]:
-    parameters = inspect.signature(factory, eval_str=True).parameters
+    parameters = _parameters(name, factory)
     options = {}
     for part in text.split(","):
         key, equals, value = (word.strip() for word in part.partition("="))

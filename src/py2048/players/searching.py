@@ -10,6 +10,7 @@ from py2048.errors import PlayerError
 from py2048.evaluation.heuristic import DEFAULT, Heuristic, board_value
 from py2048.evaluation.ntuple import Network
 from py2048.game import Game
+from py2048.players.player import asked
 from py2048.players.simple import best
 from py2048.players.whole_games import Finished
 from py2048.rules import Rules
@@ -62,7 +63,7 @@ class SearchPlayer:
         Raises:
             PlayerError: if there are no weights for the rules of the game.
         """
-        if not game.legal_directions():
+        if not asked(game).legal_directions():
             return {}
         if game.rules.cells > MAX_CELLS:
             return self._plain(game)

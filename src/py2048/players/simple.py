@@ -7,6 +7,7 @@ import random
 from py2048.engine import Direction
 from py2048.errors import GameOverError
 from py2048.game import Game
+from py2048.players.player import asked
 
 
 def best(ratings: dict[Direction, float]) -> Direction:
@@ -29,12 +30,12 @@ class RandomPlayer:
 
     def choose(self, game: Game) -> Direction:
         """Return a random legal direction."""
-        legal = game.legal_directions()
+        legal = asked(game).legal_directions()
         return self._random.choice(legal) if legal else best({})
 
     def rate(self, game: Game) -> dict[Direction, float]:
         """Rate all directions the same."""
-        return dict.fromkeys(game.legal_directions(), 0.0)
+        return dict.fromkeys(asked(game).legal_directions(), 0.0)
 
 
 class GreedyPlayer:
@@ -48,7 +49,9 @@ class GreedyPlayer:
 
     def rate(self, game: Game) -> dict[Direction, float]:
         """Return the points of each slide, and less than a point for each empty cell."""
-        slides = {d: game.board.slide(d, game.rules.merging) for d in game.legal_directions()}
+        slides = {
+            d: game.board.slide(d, game.rules.merging) for d in asked(game).legal_directions()
+        }
         cells = game.rules.cells
         return {
             d: slide.points + len(slide.board.empty_cells()) / cells for d, slide in slides.items()
@@ -67,5 +70,5 @@ class CornerPlayer:
 
     def rate(self, game: Game) -> dict[Direction, float]:
         """Rate the directions by their place in the order: 3 points down to 0."""
-        legal = game.legal_directions()
+        legal = asked(game).legal_directions()
         return {d: 3.0 - rank for rank, d in enumerate(self._order) if d in legal}

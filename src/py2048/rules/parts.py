@@ -8,11 +8,20 @@ from enum import Enum
 from fractions import Fraction
 from functools import cache
 from math import lcm
+from operator import index
 
-from py2048.errors import RulesError
+from py2048.errors import RulesError, shown
 
 MAX_TOTAL_WEIGHT = 2**32
 """Integer weights must sum to at most this, so that half of a 64-bit draw can choose one."""
+
+
+def whole_number(value: object) -> int | None:
+    """Return a whole number as an int, NumPy's among them; None for anything else, a bool too."""
+    try:
+        return None if isinstance(value, bool) else index(value)  # type: ignore[arg-type]
+    except TypeError:
+        return None
 
 
 def is_tile(value: object) -> bool:
@@ -63,7 +72,13 @@ class Weights:
         weights: Mapping[int, int | str | Fraction] | Iterable[tuple[int, int | str | Fraction]],
     ) -> None:
         items = weights.items() if isinstance(weights, Mapping) else weights
-        pairs = sorted((_checked_tile(tile), _weight(tile, weight)) for tile, weight in items)
+        try:
+            weighted = [(tile, weight) for tile, weight in items]
+        except (TypeError, ValueError):
+            raise RulesError(
+                f"{shown(weights)} are no weights: give a dict such as {{2: 9, 4: 1}}"
+            ) from None
+        pairs = sorted((checked_tile(tile), _weight(tile, weight)) for tile, weight in weighted)
         if not pairs:
             raise RulesError("a spawn needs at least one tile with a weight, such as 2:9+4:1")
         tiles = [tile for tile, _ in pairs]
@@ -89,9 +104,15 @@ class Weights:
         return "+".join(f"{tile}:{weight}" for tile, weight in numbers)
 
 
-def _checked_tile(tile: int) -> int:
-    if not is_tile(tile):
-        raise RulesError(f"{tile!r} is not a tile: a tile is a power of two, 2 or more")
+def checked_tile(value: object, what: str = "") -> int:
+    """Return a tile as an int.
+
+    Raises:
+        RulesError: if it is none; the message names it, after `what`.
+    """
+    tile = whole_number(value)
+    if tile is None or not is_tile(tile):
+        raise RulesError(f"{what}{shown(value)} is not a tile: a tile is a power of two, 2 or more")
     return tile
 
 
@@ -101,8 +122,15 @@ def _weight(tile: int, weight: int | str | Fraction) -> Fraction:
     except (ValueError, TypeError, ZeroDivisionError, OverflowError):
         value = Fraction(0)
     if value <= 0:
-        raise RulesError(f"the weight {weight!r} of tile {tile} is not a positive number")
+        raise RulesError(f"the weight {shown(weight)} of tile {tile} is not a positive number")
     return value
+
+
+def _check_weights(weights: object) -> None:
+    if not isinstance(weights, Weights):
+        raise RulesError(
+            f"weights must be of type Weights, not {shown(weights)}: Weights({{2: 9, 4: 1}})"
+        )
 
 
 @cache
@@ -125,10 +153,15 @@ class RandomStart:
     weights: Weights | None = None
 
     def __post_init__(self) -> None:
-        if self.low < 1 or self.high < self.low:
+        counts = whole_number(self.low), whole_number(self.high)
+        if None in counts or self.low < 1 or self.high < self.low:
             raise RulesError(
-                f"start tiles {self.low}..{self.high}: at least 1, and not more than the upper end"
+                f"start tiles {shown(self.low)}..{shown(self.high)}: "
+                "at least 1, and not more than the upper end"
             )
+
+        if self.weights is not None:
+            _check_weights(self.weights)
 
     def __str__(self) -> str:
         count = str(self.low) if self.low == self.high else f"{self.low}..{self.high}"
@@ -140,6 +173,9 @@ class RandomSpawn:
     """After each legal move one tile, drawn by `weights`, on an empty cell, all equally likely."""
 
     weights: Weights
+
+    def __post_init__(self) -> None:
+        _check_weights(self.weights)
 
     def __str__(self) -> str:
         return str(self.weights)
@@ -157,7 +193,7 @@ class EdgeSpawn:
     tile: int = 2
 
     def __post_init__(self) -> None:
-        _checked_tile(self.tile)
+        checked_tile(self.tile)
 
     @property
     def weights(self) -> Weights:
@@ -182,6 +218,11 @@ class MovePoints:
 
     legal: int = 1
     illegal: int = -1
+
+    def __post_init__(self) -> None:
+        for points in (self.legal, self.illegal):
+            if whole_number(points) is None:
+                raise RulesError(f"points of a move must be whole numbers, not {shown(points)}")
 
     def __str__(self) -> str:
         return f"moves:{self.legal}:{self.illegal}"

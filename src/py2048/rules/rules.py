@@ -6,17 +6,20 @@ from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any
 
-from py2048.errors import RulesError, did_you_mean
+from py2048.errors import RulesError, did_you_mean, shown
 from py2048.rules.parts import (
+    BoardSum,
     EdgeSpawn,
     MergePoints,
     Merging,
+    MovePoints,
     RandomSpawn,
     RandomStart,
     Scoring,
     Spawning,
     Weights,
-    is_tile,
+    checked_tile,
+    whole_number,
 )
 from py2048.rules.presets import PRESETS
 from py2048.rules.text import parse_changes
@@ -27,6 +30,15 @@ MAX_SIDE = 64
 _START = RandomStart(2, 2)
 _SPAWN = RandomSpawn(Weights({2: 9, 4: 1}))
 _SCORING = MergePoints()
+
+_KINDS: dict[str, tuple[type, ...]] = {
+    "name": (str,),
+    "start": (RandomStart,),
+    "spawn": (RandomSpawn, EdgeSpawn),
+    "merging": (Merging,),
+    "scoring": (MergePoints, MovePoints, BoardSum),
+    "ends_at_target": (bool,),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +71,7 @@ class Rules:
     ends_at_target: bool = False
 
     def __post_init__(self) -> None:
+        self._check_kinds()
         self._check_name()
         self._check_size()
         self._check_start()
@@ -70,10 +83,19 @@ class Rules:
                 f"{self.name!r} is no name for rules: use letters, digits, '-' and '_'"
             )
 
+    def _check_kinds(self) -> None:
+        for name, kinds in _KINDS.items():
+            value = getattr(self, name)
+            if not isinstance(value, kinds):
+                wanted = " or ".join(kind.__name__ for kind in kinds)
+                raise RulesError(f"{name} must be of type {wanted}, not {shown(value)}")
+
     def _check_size(self) -> None:
-        for side, length in (("rows", self.rows), ("columns", self.columns)):
-            if type(length) is not int:
-                raise RulesError(f"{side} must be a whole number, not {length!r}")
+        for side in ("rows", "columns"):
+            length = whole_number(getattr(self, side))
+            if length is None:
+                raise RulesError(f"{side} must be a whole number, not {shown(getattr(self, side))}")
+            object.__setattr__(self, side, length)
             if not 1 <= length <= MAX_SIDE:
                 raise RulesError(f"{side} must be 1 to {MAX_SIDE}, not {length}")
         if self.cells < 2:
@@ -92,10 +114,8 @@ class Rules:
         if self.target is None:
             if self.ends_at_target:
                 raise RulesError("a game cannot end at its target without one: give target=2048")
-        elif not is_tile(self.target):
-            raise RulesError(
-                f"target {self.target!r} is not a tile: a tile is a power of two, 2 or more"
-            )
+        else:
+            object.__setattr__(self, "target", checked_tile(self.target, "target "))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -152,13 +172,14 @@ class Rules:
         Raises:
             RulesError: if the text describes no rules; the message names the part and the fix.
         """
+        if not isinstance(text, str):
+            raise RulesError(f"{shown(text)} describes no rules: give a text such as 'classic'")
         name, colon, rest = text.strip().partition(":")
         if not name or "=" in name:
             raise RulesError(f"{text!r} does not start with a name, such as classic:size=5x5")
-        if name in PRESETS or not colon:
-            rules = get_rules(name)
-        else:
-            rules = replace(get_rules("classic"), name=name)
+        if name not in PRESETS and not colon:
+            raise RulesError(f"no rules are called {name!r}{did_you_mean(name, PRESETS)}")
+        rules = _preset(name) if name in PRESETS else replace(_preset("classic"), name=name)
         return replace(rules, **parse_changes(rest)) if colon else rules
 
 
@@ -172,18 +193,22 @@ def list_rules() -> tuple[Rules, ...]:
     return tuple(_preset(name) for name in PRESETS)
 
 
-def get_rules(name: str | Rules = "classic", **changes: Any) -> Rules:
-    """Return the preset called `name`, or the rules given instead, with any fields changed.
+def get_rules(rules: str | Rules | None = None, /, **changes: Any) -> Rules:
+    """Return the preset of this name, or other rules or their text, with any fields changed.
+
+    Without rules, `name` is that of a preset, by default the classic one.
 
     >>> get_rules("classic", rows=5, columns=5).shape
     (5, 5)
 
     Raises:
-        RulesError: if there is no such preset or field, or the changed rules make no game.
+        RulesError: if the text describes no rules, there is no such field, or the changed rules
+            make no game.
     """
-    if not isinstance(name, Rules) and name not in PRESETS:
-        raise RulesError(f"no rules are called {name!r}{did_you_mean(str(name), PRESETS)}")
+    if rules is None:
+        rules = changes.pop("name", "classic")
+    chosen = rules if isinstance(rules, Rules) else Rules.parse(rules)
     known = {field.name for field in fields(Rules)}
     for change in changes.keys() - known:
         raise RulesError(f"rules have no field {change!r}{did_you_mean(change, known)}")
-    return replace(name if isinstance(name, Rules) else _preset(name), **changes)
+    return replace(chosen, **changes) if changes else chosen

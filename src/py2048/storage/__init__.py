@@ -17,22 +17,26 @@ if TYPE_CHECKING:
     from py2048.storage.store import Store
     from py2048.storage.values import (
         Account,
+        AccountError,
         GameChange,
         NewRound,
         RecordSummary,
         Round,
         SavedGame,
         ScoreSummary,
+        Session,
     )
 
 __all__ = [
     "Account",
+    "AccountError",
     "GameChange",
     "NewRound",
     "RecordSummary",
     "Round",
     "SavedGame",
     "ScoreSummary",
+    "Session",
     "StaleGameError",
     "StorageError",
     "Store",

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-import unicodedata
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Row
 
-from py2048.errors import StorageError
 from py2048.storage.access import Access
-from py2048.storage.schema import accounts, bests, games, records, rounds, settings, turns
-from py2048.storage.values import Account, utc_now
+from py2048.storage.names import looks_of, name_key
+from py2048.storage.schema import (
+    accounts,
+    bests,
+    games,
+    names,
+    records,
+    rounds,
+    sessions,
+    settings,
+    turns,
+)
+from py2048.storage.values import Account, AccountError, utc_now
 
-_OWNED = (games, records, rounds, bests, settings)
-
-
-class NameTakenError(StorageError):
-    """Somebody has this name already."""
+_OWNED = (games, records, rounds, bests, settings, sessions)
+_ACCOUNT = sa.select(accounts, names.c.recovery, names.c.bot_of).outerjoin(
+    names, names.c.account == accounts.c.id
+)
 
 
 class Accounts(Access):
@@ -38,45 +46,82 @@ class Accounts(Access):
         with self._reading() as connection:
             return _account(_row(connection, accounts.c.name_key == name_key(name)))
 
-    def claim_name(self, account_id: str, name: str, password: str) -> Account:
-        """Give a guest a name and the hash of a password; return the account.
+    def claim_name(
+        self, account_id: str, name: str, password: str, recovery: str | None = None
+    ) -> Account:
+        """Give a guest a name and the hashes of a password and of a recovery code.
+
+        Whoever was signed in as the guest is so no longer.
 
         Raises:
-            NameTakenError: Somebody has the name.
-            StorageError: The account has a name already.
+            AccountError: Somebody has the name, or one that looks like it.
+            AccountError: The account has a name already.
         """
         with self._writing() as connection:
             ensure_account(connection, account_id)
-            taken = _row(connection, accounts.c.name_key == name_key(name))
-            if taken is not None:
-                raise NameTakenError(f"the name {name!r} is taken: choose another")
-            changed = connection.execute(
-                sa.update(accounts).where(accounts.c.id == account_id, accounts.c.name.is_(None)),
-                {"name": name, "name_key": name_key(name), "password": password},
-            )
-            if not changed.rowcount:
-                raise StorageError("this account has a name already: it cannot take another")
+            _take_name(connection, account_id, name, recovery=recovery)
+            _set_password(connection, account_id, password)
             found = _account(_row(connection, accounts.c.id == account_id))
         assert found is not None  # it has just been written
         return found
 
-    def set_password(self, account_id: str, password: str) -> int:
-        """Replace the password's hash, end all sessions, and return the new generation."""
+    def set_password(self, account_id: str, password: str, recovery: str | None = None) -> None:
+        """Replace the password's hash, and that of the recovery code if given; end all sessions."""
+        with self._writing() as connection:
+            _set_password(connection, account_id, password)
+            if recovery is not None:
+                _set_recovery(connection, account_id, recovery)
+
+    def set_recovery(self, account_id: str, recovery: str) -> None:
+        """Replace the hash of the recovery code."""
+        with self._writing() as connection:
+            _set_recovery(connection, account_id, recovery)
+
+    def end_guest(self, account_id: str) -> None:
+        """End what a guest's cookies may do; they have no sessions."""
         with self._writing() as connection:
             connection.execute(
                 sa.update(accounts)
-                .where(accounts.c.id == account_id)
-                .values(password=password, generation=accounts.c.generation + 1)
+                .where(accounts.c.id == account_id, accounts.c.name.is_(None))
+                .values(generation=accounts.c.generation + 1)
             )
-            row = _row(connection, accounts.c.id == account_id)
-        return 0 if row is None else int(row.generation)
 
     def delete_account(self, account_id: str) -> None:
-        """Remove an account with all its games, records, scores and settings."""
+        """Remove an account with all its games, records, scores, settings and programs."""
         with self._writing() as connection:
-            for table in _OWNED:
-                connection.execute(sa.delete(table).where(table.c.owner == account_id))
-            connection.execute(sa.delete(accounts).where(accounts.c.id == account_id))
+            for bot in _bots(connection, account_id):
+                _delete(connection, bot.id)
+            _delete(connection, account_id)
+
+    # Programs
+
+    def add_bot(self, account_id: str, name: str, person: str, token: str, *, most: int) -> None:
+        """Make an account for a program of `person`, whose token has this hash.
+
+        Raises:
+            AccountError: Somebody has the name, or one that looks like it.
+            AccountError: The person has as many programs as may be, `most`.
+        """
+        with self._writing() as connection:
+            if len(_bots(connection, person)) >= most:
+                raise AccountError(f"you have {most} programs already: delete one first")
+            ensure_account(connection, account_id)
+            _take_name(connection, account_id, name, bot_of=person)
+            add_token(connection, token, account_id, "token")
+
+    def renew_token(self, person: str, bot: str, token: str) -> bool:
+        """Replace the token of a person's program; return whether there is such a program."""
+        with self._writing() as connection:
+            if bot not in {each.id for each in _bots(connection, person)}:
+                return False
+            connection.execute(sa.delete(sessions).where(sessions.c.owner == bot))
+            add_token(connection, token, bot, "token")
+        return True
+
+    def bots(self, person: str) -> list[Account]:
+        """Return the accounts of a person's programs, the oldest first."""
+        with self._reading() as connection:
+            return _bots(connection, person)
 
     def export_account(self, account_id: str) -> dict[str, Any]:
         """Return all that is kept of an account, as plain values; the password's hash is not."""
@@ -88,6 +133,12 @@ class Accounts(Access):
             }
             played = sa.select(turns).join(games).where(games.c.owner == account_id)
             exported["turns"] = _plain(connection, played.order_by(turns.c.game_id, turns.c.ply))
+            exported["bots"] = [
+                {"name": each.name, "created": each.created}
+                for each in _bots(connection, account_id)
+            ]
+        for session in exported["sessions"]:
+            del session["id"]
         account = None if row is None else {"name": row.name, "created": row.created}
         return {"account": account, **exported}
 
@@ -99,19 +150,57 @@ def ensure_account(connection: Connection, account_id: str) -> None:
         connection.execute(sa.insert(accounts), row)
 
 
-def name_key(name: str) -> str:
-    """Return what two names have in common that look alike: case, width and spaces aside."""
-    return "".join(unicodedata.normalize("NFKC", name).casefold().split())
+def add_token(connection: Connection, token: str, owner: str, label: str) -> None:
+    """Let the token with this hash speak for an account, within a transaction."""
+    now = utc_now()
+    row = {"id": token, "owner": owner, "label": label, "created": now, "seen": now}
+    connection.execute(sa.insert(sessions), row)
+
+
+def _take_name(connection: Connection, account_id: str, name: str, **more: str | None) -> None:
+    key, looks = name_key(name), looks_of(name)
+    same = sa.select(accounts.c.id).where(accounts.c.name_key == key)
+    alike = sa.select(names.c.account).where(names.c.looks == looks)
+    if connection.execute(sa.union(same, alike)).first():
+        raise AccountError(f"the name {name!r} is taken, or looks like one: choose another")
+    changed = connection.execute(
+        sa.update(accounts).where(accounts.c.id == account_id, accounts.c.name.is_(None)),
+        {"name": name, "name_key": key},
+    )
+    if not changed.rowcount:
+        raise AccountError("this account has a name already: it cannot take another")
+    connection.execute(sa.insert(names), {"account": account_id, "looks": looks, **more})
+
+
+def _set_password(connection: Connection, account_id: str, password: str) -> None:
+    changed = sa.update(accounts).where(accounts.c.id == account_id).values(password=password)
+    connection.execute(changed)
+    connection.execute(sa.delete(sessions).where(sessions.c.owner == account_id))
+
+
+def _set_recovery(connection: Connection, account_id: str, recovery: str) -> None:
+    changed = sa.update(names).where(names.c.account == account_id).values(recovery=recovery)
+    connection.execute(changed)
+
+
+def _delete(connection: Connection, account_id: str) -> None:
+    for table in _OWNED:
+        connection.execute(sa.delete(table).where(table.c.owner == account_id))
+    connection.execute(sa.delete(names).where(names.c.account == account_id))
+    connection.execute(sa.delete(accounts).where(accounts.c.id == account_id))
+
+
+def _bots(connection: Connection, person: str) -> list[Account]:
+    query = _ACCOUNT.where(names.c.bot_of == person).order_by(accounts.c.created, accounts.c.id)
+    return [Account.of(row) for row in connection.execute(query)]
 
 
 def _row(connection: Connection, condition: sa.ColumnElement[bool]) -> Row[Any] | None:
-    return connection.execute(sa.select(accounts).where(condition)).one_or_none()
+    return connection.execute(_ACCOUNT.where(condition)).one_or_none()
 
 
 def _account(row: Row[Any] | None) -> Account | None:
-    if row is None:
-        return None
-    return Account(row.id, row.name, row.password, row.generation, row.created)
+    return None if row is None else Account.of(row)
 
 
 def _plain(connection: Connection, query: sa.Select[Any]) -> list[dict[str, Any]]:

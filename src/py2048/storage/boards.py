@@ -10,7 +10,7 @@ from sqlalchemy.engine import Connection, Row
 
 from py2048.errors import StorageError
 from py2048.storage.games import Games, row_of
-from py2048.storage.schema import accounts, games, records, rounds
+from py2048.storage.schema import accounts, days, games, records, rounds
 from py2048.storage.upsert import insert_new
 from py2048.storage.values import NewRound, RecordSummary, Round, SavedGame, utc_now
 
@@ -50,6 +50,23 @@ class Boards(Games):
     def find_daily(self, owner: str, day: str) -> Round | None:
         """Return the account's daily game of a day, None where there is none."""
         return self._one_round(sa.and_(rounds.c.owner == owner, rounds.c.day == day))
+
+    def day_secret(self, day: str, fresh: str) -> str:
+        """Return what the draws of a day's challenge come from: `fresh` if there is none yet."""
+        there = self.find_day_secret(day)
+        if there is None:
+            with self._writing() as connection:
+                connection.execute(insert_new(connection, days), {"day": day, "secret": fresh})
+            there = self.find_day_secret(day)
+        return there or fresh
+
+    def find_day_secret(self, day: str) -> str | None:
+        """Return what the draws of a day's challenge come from, None where there is none."""
+        with self._reading() as connection:
+            secret: str | None = connection.scalar(
+                sa.select(days.c.secret).where(days.c.day == day)
+            )
+        return secret
 
     def find_summary(self, record_id: str) -> RecordSummary | None:
         """Return the summary of a finished game, None where there is none."""

@@ -14,6 +14,7 @@ from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import QueuePool
 
 from py2048.errors import MissingExtraError, StorageError
+from py2048.storage.location import data_folder
 
 WRITES = "py2048_writes"
 """The execution option that marks a connection's transactions as writing ones."""
@@ -55,7 +56,7 @@ def is_sqlite(engine: Engine) -> bool:
 
 
 def _parse(location: str | PathLike[str]) -> URL:
-    if isinstance(location, PathLike) or "://" not in location:
+    if isinstance(location, PathLike) or ("://" not in location and _is_path(location)):
         return URL.create("sqlite", database=str(Path(location).expanduser().absolute()))
     try:
         url = make_url(location)
@@ -67,6 +68,11 @@ def _parse(location: str | PathLike[str]) -> URL:
     if url.drivername in ("postgres", "postgresql", "postgresql+psycopg"):
         return url.set(drivername="postgresql+psycopg")
     raise _malformed(location, f"names {url.drivername!r}, which py2048 cannot use")
+
+
+def _is_path(text: str) -> bool:
+    """Return whether a text that is no URL is meant as the path of a file."""
+    return "/" in text or "\\" in text or bool(Path(text).suffix) or Path(text).is_file()
 
 
 def _malformed(location: str, reason: str) -> StorageError:
@@ -103,6 +109,11 @@ def _sqlite_engine(url: URL, durability: str, patience: float) -> Engine:
 
 
 def _make_folder(folder: Path) -> None:
+    """Make the data folder on first use; any other must be there."""
+    if folder.is_dir():
+        return
+    if folder != data_folder():
+        raise StorageError(f"there is no folder {folder} for a database: make it first")
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:

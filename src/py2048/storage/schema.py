@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Dialect
 
-REVISION = "0002"
+REVISION = "0003"
 """The newest revision in `migrations/versions`, which these tables equal (a test holds it)."""
 
 metadata = sa.MetaData()
@@ -130,6 +130,38 @@ rounds = sa.Table(
     sa.Column("secret", sa.Text, nullable=False),
     sa.Index("rounds_by_day", "owner", "day", unique=True),
     sa.Index("rounds_of_day", "day"),
+)
+
+# What an account with a name has besides.
+names = sa.Table(
+    "names",
+    metadata,
+    sa.Column("account", sa.String(32), primary_key=True),
+    sa.Column("looks", sa.Text),  # what the name shares with those that look like it
+    sa.Column("recovery", sa.Text),  # the SHA-256 of the recovery code
+    sa.Column("bot_of", sa.String(32)),  # of a program's account: the person who answers for it
+    sa.Index("names_by_looks", "looks", unique=True),
+    sa.Index("names_by_person", "bot_of"),
+)
+
+# Who is signed in where. The token itself is known to the browser, or to the program, alone.
+sessions = sa.Table(
+    "sessions",
+    metadata,
+    sa.Column("id", sa.String(64), primary_key=True),  # the SHA-256 of the token
+    sa.Column("owner", sa.String(32), nullable=False),
+    sa.Column("label", sa.Text, nullable=False),
+    sa.Column("created", _Time, nullable=False),
+    sa.Column("seen", _Time, nullable=False),
+    sa.Index("sessions_by_owner", "owner"),
+)
+
+# What the draws of each daily challenge come from.
+days = sa.Table(
+    "days",
+    metadata,
+    sa.Column("day", sa.String(10), primary_key=True),
+    sa.Column("secret", sa.Text, nullable=False),
 )
 
 # Alembic's version table under a name of our own, so that a database shared with another

@@ -17,10 +17,11 @@ from py2048.storage.migration import bring_up_to_date
 from py2048.storage.notices import Notices
 from py2048.storage.records import Records
 from py2048.storage.scores import Scores
+from py2048.storage.sessions import Sessions
 from py2048.storage.settings import Settings
 
 
-class Store(Records, Scores, Settings, Accounts, Boards, Batches, Notices, Backups):
+class Store(Records, Scores, Settings, Accounts, Sessions, Boards, Batches, Notices, Backups):
     """Games in progress, records, scores, settings and accounts, in one database.
 
     Each method is one transaction: it has happened when it returns, and not at all when it

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any
 
@@ -153,6 +153,10 @@ class NewRound:
         return self.game.id
 
 
+class AccountError(StorageError):
+    """An account cannot have what is asked for: a name that is taken, a program too many."""
+
+
 @dataclass(frozen=True)
 class Account:
     """Somebody who plays on a server.
@@ -161,8 +165,10 @@ class Account:
         id: The store's name for the account, which owns its games.
         name: The name that everybody sees, None for a guest.
         password: The hash of the password, None for a guest.
-        generation: Grows when all sessions of the account shall end.
+        generation: Grows when all cookies of the guest, or sessions of the account, shall end.
         created: When the account began, ISO 8601 in UTC.
+        recovery: The hash of the code that stands in for a lost password, None without one.
+        bot_of: The account of the person whose program this is, None for a person.
     """
 
     id: str
@@ -170,6 +176,30 @@ class Account:
     password: str | None
     generation: int
     created: str
+    recovery: str | None = None
+    bot_of: str | None = None
+
+    @classmethod
+    def of(cls, row: Any) -> Account:
+        """Return the account in a row of the store."""
+        return cls(**{field.name: getattr(row, field.name) for field in fields(cls)})
+
+
+@dataclass(frozen=True)
+class Session:
+    """Somebody signed in, in one browser.
+
+    Attributes:
+        id: The SHA-256 of its token.
+        label: What is known of the browser, such as ``Firefox on Linux``.
+        created: When it began, ISO 8601 in UTC.
+        seen: When it was last noted to be in use, likewise.
+    """
+
+    id: str
+    label: str
+    created: str
+    seen: str
 
 
 @dataclass(frozen=True)
@@ -179,7 +209,7 @@ class Round:
     Attributes:
         game_id: The game, in progress or finished.
         owner: The account that plays it.
-        mode: ``"ranked"``, ``"casual"`` or ``"daily"``.
+        mode: ``"ranked"``, ``"casual"``, ``"daily"`` or ``"bot"``.
         day: The date of a daily game, such as ``2048-01-31``.
         secret: What its draws come from, in hexadecimal digits; empty where a seed decides.
         name: The name of the account, None for a guest.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import random
 from collections.abc import Iterator
 from types import ModuleType, SimpleNamespace
@@ -10,9 +11,11 @@ from typing import Any
 import pytest
 from comp1127_stand_ins import NotedBoard, NotedFrame, fresh
 
+from py2048.courses._kit import Example
+from py2048.courses._kit.values import same
 from py2048.courses.comp1127 import gui
 from py2048.courses.comp1127.grading import gui as checker_gui
-from py2048.courses.comp1127.grading import mended
+from py2048.courses.comp1127.grading import reference_patches
 from py2048.courses.comp1127.tasks import GRADING
 
 DOCUMENT_MARKS = [1, 2, 1, 3, 2, 7, 12, 6, 5, 5, 5, 5, 3, 7, 6, 6, 2, 9, 5, 10, 4]
@@ -71,11 +74,11 @@ def test_a_game_on_the_checker_s_gui_is_the_game_on_the_real_one(
     assert [gui.WON if won else gui.LOST for won in checked_board.ended] == board.messages
 
 
-def test_the_mended_functions_work_in_any_module() -> None:
+def test_the_reference_patches_work_in_any_module() -> None:
     """They find the document's names in the module, whatever else the module is called upon."""
     module = ModuleType("main")
     module.grid = [[2, 2, 4, 8], [0] * 4, [0] * 4, [0] * 4]  # type: ignore[attr-defined]
-    exec(mended.all_but(), {"main": module, "gui": gui})
+    exec(reference_patches.all_but(), {"main": module, "gui": gui})
     board = NotedBoard()
     for column, value in enumerate((2, 2, 4, 8)):
         gui.put(board, f"tile {column}", gui.find_number(value), 0, column)  # type: ignore[arg-type]
@@ -90,8 +93,50 @@ def test_what_is_asked_for_is_not_mended() -> None:
     module = ModuleType("main")
     own = {name: object() for name in ("move", "merge", "bind")}
     vars(module).update(own, grid=[], table=dict(own))
-    exec(mended.all_but("merge"), {"main": module, "gui": gui})
+    exec(reference_patches.all_but("merge"), {"main": module, "gui": gui})
     assert module.merge is own["merge"]
     assert module.move is not own["move"]
     assert module.table["move"] is module.move
     assert module.table["merge"] is own["merge"]
+
+
+def _examples() -> Iterator[tuple[str, Example]]:
+    for task in GRADING.tasks:
+        for check in task.checks:
+            for example in check.listed():
+                yield f"problem {task.id}, {check.title}", example
+
+
+def test_every_example_can_be_typed() -> None:
+    """With the gui that students have, the lines that a report shows run and give what it says."""
+    shown_before = dict(vars(gui))
+    for title, example in _examples():
+        program = fresh("main")
+        names: dict[str, Any] = {**vars(program), "main": program, "gui": gui}
+        names["SimpleNamespace"] = SimpleNamespace
+        gui.setup = lambda: (NotedFrame(), NotedBoard())  # type: ignore[assignment,return-value]
+        try:
+            random.seed(0)
+            exec(example.given, names)
+            value = typed(example.code, names)
+            assert example.expected is ... or same(example.expected, value), f"{title}:\n{example}"
+            for code, expected in example.then.items():
+                assert same(expected, eval(code, names)), f"{title}: {code}\n{example}"
+        finally:
+            vars(gui).update(shown_before)
+
+
+def typed(code: str, names: dict[str, Any]) -> Any:
+    """Run lines; the value of the last."""
+    *lines, last = ast.parse(code).body
+    exec(compile(ast.Module(lines, []), "typed", "exec"), names)
+    assert isinstance(last, ast.Expr)
+    return eval(compile(ast.Expression(last.value), "typed", "eval"), names)
+
+
+def test_nothing_in_an_example_is_the_checker_s_own() -> None:
+    """What the checker's gui knows besides is no part of what a student reads."""
+    own = (".seen(", ".moves", ".bound", ".ended", ".score_seen", "setup(main")
+    for title, example in _examples():
+        text = "\n".join((example.given, example.code, *example.then))
+        assert not [name for name in own if name in text], f"{title}:\n{text}"

@@ -27,7 +27,7 @@ def items(desk: Any) -> tuple[int, int]:
 
 
 def test_long_play_leaves_nothing_behind(desk: Any) -> None:
-    """Thousands of moves add no canvas items, no pictures and no memory of them."""
+    """Hundreds of moves add no canvas items, no pictures and no memory of them."""
     import tracemalloc
 
     soak(desk, 120)

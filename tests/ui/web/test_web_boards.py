@@ -7,8 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from web_server import Answer, Browser, WebServer
 
-from py2048 import Game, Record, get_rules
-from py2048.session.online import daily_seed
+from py2048 import Record
 
 PASSWORD = "correct horse battery"
 RULES = "2x4"
@@ -17,7 +16,7 @@ RULES = "2x4"
 async def named(server: WebServer, name: str) -> Browser:
     browser = Browser(server)
     answer = await asyncio.to_thread(browser.form, "/account/claim", name=name, password=PASSWORD)
-    assert answer.status == 303, answer.text
+    assert answer.status == 200, answer.text
     return browser
 
 
@@ -108,17 +107,18 @@ async def test_only_the_best_game_of_a_player_is_listed(web_server: WebServer) -
 
 
 async def test_the_daily_game_is_the_same_for_all_and_once(web_server: WebServer) -> None:
-    """Everybody gets the board of the day's seed, and each player the same game again."""
+    """Everybody gets the same start and tiles, and each player the same game again."""
     one, two = Browser(web_server), Browser(web_server)
     async with one.socket() as first, two.socket() as second:
         a, b = await first.new(mode="daily"), await second.new(mode="daily")
         today = datetime.now(UTC).date()
-        start = Game(get_rules("classic"), seed=daily_seed(today)).board
-        assert a["board"] == b["board"] == [list(row) for row in start.rows]
+        assert a["board"] == b["board"]
         assert a["game"] != b["game"]
         assert a["day"] == today.isoformat()
-        assert a["commitment"] is None
-        await first.move()
+        assert a["commitment"] == b["commitment"]
+        direction = a["legal"][0]
+        moved = await first.move(direction)
+        assert moved["board"] == (await second.move(direction))["board"]
         again = await first.new(mode="daily")
         assert (again["game"], again["version"]) == (a["game"], 1)
         refused = await first.ask("undo", "refused", number=2)
@@ -126,16 +126,22 @@ async def test_the_daily_game_is_the_same_for_all_and_once(web_server: WebServer
 
 
 async def test_a_daily_game_counts_for_its_day(web_server: WebServer) -> None:
-    """It is verified against the day's seed and listed on the day's page."""
+    """It is verified and listed on the day's page; until the day is past others cannot copy it."""
     browser = await named(web_server, "Daily player")
     async with browser.socket() as socket:
         game = (await socket.new(mode="daily"))["game"]
-        await socket.play_out()
+        over = await socket.play_out()
         answer = await record_of(browser, game)
     record = Record.from_json(answer.text)
-    assert record.seed == daily_seed(datetime.now(UTC).date())
+    assert record.seed is over["secret"] is None
     record.verify()
     stranger = Browser(web_server)
+    for path in (f"/game/{game}", f"/game/{game}/record", f"/api/games/{game}",
+                 f"/api/games/{game}/record", f"/api/games/{game}/turns"):  # fmt: skip
+        assert browser.get(path).status == 200
+        assert stranger.get(path).status == 403, path
+    async with stranger.socket() as socket:
+        assert (await socket.ask("watch", "refused", game=game))["reason"] == "sealed"
     assert "Daily player" in stranger.get("/daily").text
     assert "Daily player" not in scores(browser, "ranked", "classic")
     yesterday = datetime.now(UTC).date() - timedelta(days=1)

@@ -13,8 +13,8 @@ import pytest
 from web_server import GENEROUS, Browser, WebServer, serving
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from py2048.ui.web.cookies import Cookies
-from py2048.ui.web.limits import Buckets, Seats
+from py2048.ui.web.cookies import Cookies, Pass
+from py2048.ui.web.limits import Backoff, Buckets, Seats
 from py2048.ui.web.outbox import TOO_SLOW, Outbox
 from py2048.ui.web.settings import ServerError, find_key
 
@@ -68,7 +68,7 @@ def test_behind_tls_cookies_are_secure(tmp_path: Path) -> None:
 
 def test_a_forged_cookie_makes_a_stranger(browser: Browser) -> None:
     """A cookie signed by another key is no cookie: a new guest is made."""
-    forged = Cookies("another key, long enough", secure=False).write("victim", 0)
+    forged = Cookies("another key, long enough", secure=False).write(Pass("victim"))
     browser.cookie = forged.partition(";")[0]
     assert "Set-Cookie" in browser.get("/account").headers
 
@@ -176,6 +176,25 @@ def test_buckets_fill_steadily() -> None:
     assert buckets.take("a") > 0
     now = 1000.0
     assert [buckets.take("a") > 0 for _ in range(5)] == [False] * 4 + [True]
+
+
+def test_delays_double_and_are_forgiven() -> None:
+    """A few failures are free, then each wait is twice the last, up to a bound, by key."""
+    now = 0.0
+    backoff = Backoff(free=3, first=1.0, longest=60.0, clock=lambda: now)
+    assert [backoff.attempt("a") for _ in range(3)] == [0, 0, 0]
+    waits = []
+    for _ in range(8):
+        waits.append(backoff.attempt("a"))
+        now += waits[-1]
+        assert backoff.attempt("a") == 0
+    assert waits == [1, 2, 4, 8, 16, 32, 60, 60]
+    assert backoff.attempt("b") == 0
+    backoff.forgive("a")
+    assert [backoff.attempt("a") for _ in range(3)] == [0, 0, 0]
+    assert backoff.attempt("a") > 0
+    now += 200.0
+    assert [backoff.attempt("a") for _ in range(3)] == [0, 0, 0]
 
 
 def test_seats_are_given_back() -> None:

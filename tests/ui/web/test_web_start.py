@@ -20,6 +20,7 @@ PLAIN = {
     "--port": ("0", "80", "00080", "2048", "59999", "64999"),
     "--database": ("sqlite:///a b.sqlite3", "postgresql://user:p@host/name"),
     "--public-url": ("https://example.org/2048",),
+    "--trusted-proxies": ("10.0.0.0/8,::1", "127.0.0.1,::1", "127.0.0.1"),
     "--moves-rate": ("1", "30.0", "0.1", "999999999.123456"),
     "--address-rate": ("600", "12.5"),
     "--requests-rate": ("7",),
@@ -76,6 +77,9 @@ def test_usual_values_are_plain(name):
         (["--durability", "paper"], "paper"),
         (["--port"], "--port"),
         (["here"], "here"),
+        (["--trusted-proxies", "nginx"], "'nginx' is no address or network"),
+        (["--trusted-proxies", "*"], "127.0.0.1"),
+        (["--trusted-proxies", "10.0.0.1/8"], "10.0.0.0/8"),
     ],
 )
 def test_mistakes_are_explained_by_the_parser(words, says, capsys):

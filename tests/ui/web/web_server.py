@@ -13,7 +13,7 @@ import sys
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from http.cookies import SimpleCookie
@@ -30,13 +30,17 @@ GENEROUS = ("--moves-rate", "1000", "--address-rate", "10000", "--requests-rate"
 class WebServer:
     """``py2048 serve`` on a free port of loopback."""
 
-    def __init__(self, home: Path, *options: str, database: str | None = None) -> None:
+    def __init__(
+        self,
+        home: Path,
+        *options: str,
+        database: str | None = None,
+        command: Sequence[str] = (sys.executable, "-m", "py2048", "serve", "--port", "0"),
+    ) -> None:
         self.home = home
         self.log = home / "server.log"
         home.mkdir(exist_ok=True)
-        command = [sys.executable, "-m", "py2048", "serve", "--port", "0", *options]
-        if database:
-            command += ["--database", database]
+        command = [*command, *options, *(["--database", database] if database else [])]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 command,
@@ -121,7 +125,9 @@ class Browser:
         return answer
 
     def keep(self, header: str) -> None:
-        self.cookie = "; ".join(f"{k}={v.value}" for k, v in SimpleCookie(header).items())
+        kept = SimpleCookie(self.cookie)
+        kept.load(header)
+        self.cookie = "; ".join(f"{name}={cookie.value}" for name, cookie in kept.items())
 
     def get(self, path: str, **headers: str) -> Answer:
         return self.request("GET", path, **headers)

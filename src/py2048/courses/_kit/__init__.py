@@ -10,6 +10,7 @@ from py2048.courses._kit.tasks import Check, Example, Grading, Mismatch, Task, T
 from py2048.courses._kit.values import (
     Array,
     Contains,
+    Lines,
     Loosely,
     OneOf,
     Opaque,
@@ -25,6 +26,7 @@ __all__ = [
     "Contains",
     "Example",
     "Grading",
+    "Lines",
     "Loosely",
     "Mismatch",
     "OneOf",

@@ -9,7 +9,7 @@ from pathlib import Path
 from py2048.courses import get_course
 from py2048.courses._kit.grade import grade
 from py2048.courses._kit.results import Report, number
-from py2048.courses._kit.runner import Surroundings
+from py2048.courses._kit.runner import SandboxConfig
 from py2048.courses._kit.submissions import collect
 
 
@@ -22,7 +22,7 @@ def lines(report: Report) -> list[str]:
         out.append(f"  {task.id} {task.title}: {number(task.earned)}/{number(task.marks)}")
         for check in task.checks:
             if check.carried:
-                out.append(f"    + {check.title} (with earlier tasks put right)")
+                out.append(f"    + {check.title} (with other tasks put right)")
             if not check.passed:
                 example = "\n        ".join(check.example.split("\n"))
                 out.append(f"    - {check.title}\n        {example}")
@@ -35,11 +35,11 @@ def main() -> None:
     grading = get_course(sys.argv[1]).grading()
     trusted = "--trusted" in sys.argv
     paths = [Path(word) for word in sys.argv[2:] if not word.startswith("--")]
-    usual = Surroundings.usual()
-    around = Surroundings(usual.protection, "--real-window" in sys.argv, trusted)
+    usual = SandboxConfig.usual()
+    sandbox = SandboxConfig(usual.protection, trusted)
     with tempfile.TemporaryDirectory() as scratch:
         for submission in collect(paths, grading, Path(scratch)):
-            print("\n".join(lines(grade(submission, grading, around))))
+            print("\n".join(lines(grade(submission, grading, sandbox))))
 
 
 if __name__ == "__main__":

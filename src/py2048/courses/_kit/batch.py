@@ -11,7 +11,7 @@ from typing import Any
 
 from py2048.courses._kit.grade import grade, key_of
 from py2048.courses._kit.results import Report
-from py2048.courses._kit.runner import Surroundings
+from py2048.courses._kit.runner import SandboxConfig
 from py2048.courses._kit.submissions import Submission
 from py2048.courses._kit.tasks import Grading
 from py2048.errors import CourseError
@@ -45,7 +45,7 @@ class Memory:
                     f"{str(path)!r} is no results file of this command (line {number}): "
                     "name another file"
                 ) from None
-            if report is not None:
+            if report is not None and report.key:
                 self.known[report.key] = report
 
     def write(self, report: Report) -> None:
@@ -75,7 +75,7 @@ def _opened(path: Path) -> Any:
 def grade_all(
     submissions: Iterable[Submission],
     grading: Grading,
-    around: Surroundings,
+    sandbox: SandboxConfig,
     *,
     jobs: int = 1,
     memory: Memory | None = None,
@@ -97,7 +97,7 @@ def grade_all(
 
     def one(submission: Submission) -> Report:
         told(submission)
-        return grade(submission, grading, around)
+        return grade(submission, grading, sandbox)
 
     pool = ThreadPoolExecutor(jobs)
     try:
@@ -109,5 +109,5 @@ def grade_all(
                 memory.write(report)
                 yield report
     finally:
-        around.end()
+        sandbox.end()
         pool.shutdown(cancel_futures=True)

@@ -6,12 +6,14 @@ is never believed about a verdict: it says what a call gave, and the grader comp
 
 from __future__ import annotations
 
+import atexit
 import compileall
 import contextlib
 import functools
 import itertools
 import json
 import marshal
+import math
 import os
 import select
 import shutil
@@ -20,58 +22,65 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from py2048.courses._kit.agent import landlock
 from py2048.courses._kit.protection import (
+    AGENT,
     AUTHORITY,
-    INSIDE,
-    PLAIN,
+    BUBBLEWRAP,
+    NOBODY,
     SCRATCH,
+    UNSHARE,
     Protection,
     Setup,
+    landlock_rules,
     python,
+    submissions_user,
 )
 from py2048.courses._kit.values import decode
 from py2048.errors import CourseError
 
 REPLY_BYTES = 32 << 20
-SLACK = 3  # how much longer a call may wait than work; see ``inside/host.py``
+SLACK = 3  # how much longer a call may wait than work; see ``agent/host.py``
 GRACE = 1.0  # seconds after its own alarm in which a process may still answer
 START = 20.0  # seconds for the interpreter to start on a busy machine
-NOBODY = 65534
-FLOODED = 85  # the exit code of a process that printed too much; see ``inside/host.py``
+FLOODED, DEAF = 85, 86  # exit codes of a process that ends itself; see ``agent/host.py``
+OVERRUN = "still running when the time was over: an endless loop?"
 
 _slots = itertools.count()
 
 
-class Died(Exception):  # noqa: N818 - a fact about a submission
+class ProcessDied(Exception):  # noqa: N818 - a fact about a submission
     """The process ended, or had to be ended; the message says why, for the student."""
 
 
 @functools.cache
-def _compile_inside() -> None:
-    """Compile the modules for submissions' processes once; those may write nothing there."""
-    if not sys.dont_write_bytecode:
-        compileall.compile_dir(INSIDE, maxlevels=0, quiet=2)
+def agent_folder() -> Path:
+    """The folder of the agent, compiled, where the user that submissions run as can read it."""
+    if submissions_user() is None or _open_to_others(AGENT):
+        if not sys.dont_write_bytecode:
+            compileall.compile_dir(AGENT, maxlevels=0, quiet=2)
+        return AGENT
+    folder = Path(tempfile.mkdtemp(prefix="py2048-agent-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    shutil.copytree(AGENT, folder, dirs_exist_ok=True)
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    compileall.compile_dir(folder, maxlevels=0, quiet=2)
+    return folder
 
 
-@functools.cache
-def _first_user() -> int | None:
-    """The first of 4096 user numbers to run submissions as, when this is root."""
-    if os.geteuid():
-        return None
-    try:
-        lines = Path("/proc/self/uid_map").read_text(encoding="ascii").splitlines()
-    except OSError:
-        return NOBODY
-    inside, _, count = map(int, lines[0].split())
-    return 1_000_000 if inside == 0 and count > 2_000_000 else NOBODY
+def _open_to_others(folder: Path) -> bool:
+    """Whether any user can read what is in a folder."""
+    inner = all(path.stat().st_mode & 0o004 for path in (folder, *folder.glob("*.py")))
+    return inner and all(path.stat().st_mode & 0o001 for path in (folder, *folder.parents))
 
 
-def _user() -> int | None:
-    first = _first_user()
+def next_user() -> int | None:
+    """A user number that nobody else has, when this is root."""
+    first = submissions_user()
     return first if first in {None, NOBODY} else first + next(_slots) % 4096
 
 
@@ -91,6 +100,8 @@ def cause(code: int) -> str:
     number = -code if code < 0 else code - 128 if code > 128 else 0
     if code == FLOODED:
         return "printed far too much"
+    if code == DEAF:
+        return OVERRUN
     if number == signal.SIGSEGV:
         return "crashed the interpreter: recursion without end?"
     if number in {signal.SIGKILL, signal.SIGXCPU}:
@@ -100,15 +111,26 @@ def cause(code: int) -> str:
     return f"ended the process (exit code {code}): os._exit()?"
 
 
+class StartError(CourseError):
+    """The interpreter for a submission does not start, which is hardly the submission's fault."""
+
+
 class Process:
     """A running interpreter, wrapped by a protection, that serves one submission."""
 
-    def __init__(self, setup: Setup, protection: Protection, config: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        setup: Setup,
+        protection: Protection,
+        config: dict[str, Any],
+        user: int | None = None,
+        display: str = "",
+    ) -> None:
         self.protection = protection
-        _compile_inside()
-        self.user = None if protection.keeps_root else _user()
-        self._keys: tempfile.TemporaryDirectory[str] | None = None
-        self.setup = setup = replace(setup, authority=self._authority(setup))
+        self.user = user
+        self.setup = setup
+        self.display = display
+        self.agent = Path("/py2048/agent") if protection.own_root else agent_folder()
         self.closed = False
         self.complaint = ""
         down, self._requests = os.pipe()
@@ -129,12 +151,12 @@ class Process:
         self._send({**config, **self._places()})
 
     def _command(self, down: int, up: int) -> list[str]:
-        boot = "/py2048/grader/boot.py" if self.protection.own_root else self._inside("boot.py")
-        return [python(), "-s", "-S", "-P", boot, str(down), str(up)]
-
-    @staticmethod
-    def _inside(name: str) -> str:
-        return str(Path(__file__).resolve().parent / "inside" / name)
+        """The interpreter with the agent's first file, and where to read and write."""
+        executable = python(self.protection)
+        if executable is None:
+            raise CourseError(f"the protection {self.protection.name!r} does not work here")
+        boot = str(self.agent / "boot.py")
+        return [executable, "-s", "-S", "-P", boot, str(down), str(up)]
 
     def _places(self) -> dict[str, Any]:
         """The part of the configuration that depends on where things are."""
@@ -144,6 +166,7 @@ class Process:
             scratch, given = SCRATCH, "/py2048/given" if setup.given else ""
         elif self.user is not None:
             _hand_over(setup.scratch, self.user)
+        hides = self.protection.hides_files and not self.protection.own_root
         shared_count = os.geteuid() != 0 and not self.protection.own_root
         return {
             "scratch": scratch,
@@ -151,11 +174,17 @@ class Process:
             "user": self.user,
             "limits": setup.limits.by_name(_other_processes() if shared_count else 0),
             "output": setup.limits.output_bytes,
-            "library_paths": setup.library_paths,
+            "library_paths": [*setup.library_paths, str(self.agent / "supplied")],
+            "landlock": landlock_rules(setup, self.agent) if hides else None,
             "trusted": setup.trusted,
-            "own_processes": self.protection is not PLAIN or self.user not in {None, NOBODY},
-            "real_window": setup.real_window,
+            "own_processes": self._own_processes(),
         }
+
+    def _own_processes(self) -> bool:
+        """Whether a process of this submission can end no other processes than its own."""
+        namespaces = self.protection in {BUBBLEWRAP, UNSHARE}
+        scoped = self.protection.hides_files and landlock.interface() >= 6
+        return namespaces or scoped or self.user not in {None, NOBODY}
 
     def _environment(self) -> dict[str, str]:
         home = SCRATCH if self.protection.own_root else str(self.setup.scratch)
@@ -169,44 +198,34 @@ class Process:
             "OPENBLAS_NUM_THREADS": "1",
             "OMP_NUM_THREADS": "1",
             "MPLBACKEND": "Agg",
+            "XCOMPOSEFILE": "/dev/null",  # reading the usual one takes longer than all of Tk
         }
-        if self.setup.real_window:
-            words["DISPLAY"] = os.environ.get("DISPLAY", "")
         if self.setup.authority is not None:
-            seen = AUTHORITY if self.protection.own_root else str(self.setup.authority)
-            words["XAUTHORITY"] = seen
+            own = self.protection.own_root
+            words["XAUTHORITY"] = AUTHORITY if own else str(self.setup.authority)
+            words["DISPLAY"] = self.display
         return words
-
-    def _authority(self, setup: Setup) -> Path | None:
-        """A copy of the display's key that the submission's user can read, and no other."""
-        path = Path(os.environ.get("XAUTHORITY") or Path.home() / ".Xauthority")
-        if not setup.real_window or not path.is_file():
-            return None
-        self._keys = tempfile.TemporaryDirectory(prefix="py2048-keys-")
-        copy = Path(self._keys.name, "authority")
-        shutil.copyfile(path, copy)
-        copy.chmod(0o400)
-        if self.user is not None:
-            Path(self._keys.name).chmod(0o711)
-            os.chown(copy, self.user, self.user)
-        return copy
 
     # -- asking -------------------------------------------------------------------------
 
-    def ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
-        """Send `request`, which may take `seconds` of work, return the facts; raise `Died`."""
+    def ask(self, request: dict[str, Any], seconds: float, end: float = math.inf) -> dict[str, Any]:
+        """Send `request`, which may take `seconds` of work, and return the facts.
+
+        Raises:
+            ProcessDied: also when the clock reaches `end`.
+        """
         self._send(request)
-        deadline = time.monotonic() + SLACK * seconds + GRACE
+        deadline = min(time.monotonic() + SLACK * seconds + GRACE, end)
         size = int.from_bytes(self._receive(4, deadline), "big")
         if size > REPLY_BYTES:
             self.close()
-            raise Died("the answer is too large to look at")
+            raise ProcessDied("the answer is too large to look at")
         try:
             facts: dict[str, Any] = decode(json.loads(self._receive(size, deadline)))
             facts["state"]
         except (ValueError, LookupError, TypeError, RecursionError) as error:
             self.close()
-            raise Died("the submission spoiled the process that runs it") from error
+            raise ProcessDied("the submission spoiled the process that runs it") from error
         return facts
 
     def _send(self, request: dict[str, Any]) -> None:
@@ -222,10 +241,10 @@ class Process:
             left = deadline - time.monotonic()
             if left <= 0 or not self._readable(left):
                 self.close()
-                raise Died("still running when the time was over: an endless loop?")
+                raise ProcessDied(OVERRUN)
             part = os.read(self._replies, min(size, 1 << 16))
             if not part:
-                raise Died(self._cause())
+                raise ProcessDied(self._cause())
             parts.append(part)
             size -= len(part)
         return b"".join(parts)
@@ -245,12 +264,16 @@ class Process:
         return cause(code)
 
     def wait_until_up(self) -> dict[str, Any]:
-        """The first answer; that the interpreter does not come up is the grader's own fault."""
+        """The first answer.
+
+        Raises:
+            StartError: if the interpreter does not come up.
+        """
         try:
             return self.ask({"op": "hello"}, START)
-        except Died as error:
+        except ProcessDied as error:
             reason = self.complaint or str(error)
-            raise CourseError(f"no process could be started for submissions: {reason}") from None
+            raise StartError(f"no process could be started for submissions: {reason}") from None
 
     # -- ending -------------------------------------------------------------------------
 
@@ -274,8 +297,6 @@ class Process:
         lines = self._errors.read(4000).decode(errors="replace").strip().splitlines()
         self.complaint = lines[-1] if lines else ""
         self._errors.close()
-        if self._keys is not None:
-            self._keys.cleanup()
 
 
 def _hand_over(folder: Path, user: int) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 class CheckResult:
     """One check: whether it holds, and if not the smallest example that shows it.
 
-    `carried` says that it holds only with right versions of what earlier tasks ask for.
+    `carried` says that it holds only with right versions of what other tasks ask for.
     """
 
     title: str
@@ -42,7 +42,11 @@ class TaskResult:
 
 @dataclass(frozen=True)
 class Report:
-    """One graded submission. `problem` says why it could not be graded at all, if so."""
+    """One graded submission.
+
+    `problem` says why it could not be graded at all, if so; `opening` is what to type before the
+    examples.
+    """
 
     name: str
     course: str
@@ -51,6 +55,7 @@ class Report:
     notes: tuple[str, ...] = ()
     problem: str = ""
     seconds: float = 0.0
+    opening: str = ""
     key: str = field(default="", compare=False)
 
     @property

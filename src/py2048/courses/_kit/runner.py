@@ -12,37 +12,55 @@ import shutil
 import signal
 import tempfile
 import threading
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from py2048.courses._kit.process import Died, Process, cause, clear
+from py2048.courses._kit.display import ON_SCREEN, Display
+from py2048.courses._kit.process import Process, ProcessDied, cause, clear, next_user
 from py2048.courses._kit.protection import Limits, Protection, Setup, strongest
 from py2048.courses._kit.sources import Workspace
 from py2048.courses._kit.tasks import Grading
 from py2048.errors import CourseError
 
 LOADED, BLANK = "loaded", "blank"  # with the program as a module; with nothing
-REAL_PACE = 5  # how much longer everything may take in a real window
+SUBMISSION_SECONDS = 60.0
 PARTING = 1.0  # seconds for a copy to end and be cleared up
 
 
 @dataclass(frozen=True)
-class Surroundings:
-    """How processes are started: the protection and whether a real window is used.
+class SandboxConfig:
+    """How processes are started, and with which protection.
 
-    `trusted` lets the code import py2048; it is for our own reference solutions only. `live`
-    are the runners under way, which `end` stops.
+    `seconds` is the time that one submission may take in all. `trusted` lets the code import
+    py2048; it is for our own reference solutions only. `live` are the runners under way, which
+    `end` stops.
     """
 
     protection: Protection
-    real_window: bool = False
     trusted: bool = False
+    seconds: float = SUBMISSION_SECONDS
     live: set[Runner] = field(default_factory=set, compare=False)
     over: threading.Event = field(default_factory=threading.Event, compare=False)
 
+    def check(self, grading: Grading) -> None:
+        """Start one process, to find out before the work whether that can be done here.
+
+        Raises:
+            StartError: if it cannot.
+        """
+        with tempfile.TemporaryDirectory(prefix="py2048-grade-") as place:
+            folder = Path(place, "submission")
+            folder.mkdir()
+            runner = Runner(grading, Workspace(folder, f"{grading.module}.py", grading), self)
+            try:
+                runner.begin(BLANK)
+            finally:
+                runner.end()
+
     @classmethod
-    def usual(cls) -> Surroundings:
+    def usual(cls) -> SandboxConfig:
         """The strongest protection that works here."""
         return cls(strongest())
 
@@ -53,19 +71,31 @@ class Surroundings:
             runner.kill()
 
 
-class Runner:
-    """Starts, copies and ends the processes of one submission."""
+class RunBrokenOffError(CourseError):
+    """The run ends, and with it what is under way."""
 
-    def __init__(self, grading: Grading, work: Workspace, around: Surroundings) -> None:
+
+class Runner:
+    """Starts, copies and ends the processes of one submission, and its virtual display."""
+
+    def __init__(self, grading: Grading, work: Workspace, sandbox: SandboxConfig) -> None:
         self.grading = grading
         self.work = work
-        self.around = around
-        self.pace = REAL_PACE if around.real_window else 1
+        self.sandbox = sandbox
+        self._user = next_user()
+        self._display: Display | None = None
         self._bases: dict[str, Process] = {}
         self._folders: dict[Process, Path] = {}
         self._copies: set[Process] = set()  # those that can make copies of themselves
+        self._loads_late = False
         self._current: Process | None = None
-        around.live.add(self)
+        self._end = time.monotonic() + sandbox.seconds
+        sandbox.live.add(self)
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether the time for the whole submission is over."""
+        return time.monotonic() >= self._end
 
     @property
     def ready(self) -> bool:
@@ -73,8 +103,13 @@ class Runner:
         return self._current is not None
 
     def begin(self, kind: str = LOADED) -> None:
-        """Get an untouched process of a kind; raise `Died` if the program does not load."""
+        """Get an untouched process of a kind; raise `ProcessDied` if the program does not load."""
         self.leave()
+        self._check_display()
+        if kind == LOADED and self._loads_late:
+            self.begin(BLANK)
+            self._load(self._current, self.work.way)
+            return
         base = self._bases.get(kind)
         if base is not None and not self._copied(base):
             base = None
@@ -82,8 +117,11 @@ class Runner:
             base = self._start(kind)
             if kind == LOADED:
                 self._load(base, self.work.way)
+                if self._loads_late:
+                    self.begin(kind)
+                    return
             if not self._copied(base):
-                raise Died("the process does not answer once the program is loaded")
+                raise ProcessDied("the process does not answer once the program is loaded")
         self._current = base
 
     def _copied(self, base: Process) -> bool:
@@ -91,8 +129,8 @@ class Runner:
         if base not in self._copies:
             return True
         try:
-            base.ask({"op": "fork"}, PARTING * self.pace)
-        except Died:
+            base.ask({"op": "fork"}, PARTING)
+        except ProcessDied:
             self._drop(base)
             return False
         return True
@@ -100,31 +138,50 @@ class Runner:
     def load(self, way: str) -> dict[str, Any]:
         """Load the program in a new process; give back what had to be left out."""
         self.close()
+        self._loads_late = False
         return self._load(self._start(LOADED), way)
 
-    def _load(self, process: Process, way: str) -> dict[str, Any]:
-        seconds = self.grading.seconds * self.pace
+    def _load(self, process: Process | None, way: str) -> dict[str, Any]:
+        """Load the program.
+
+        A process with windows or threads cannot be copied: then it is loaded again and again, in
+        copies of a process that has loaded nothing.
+        """
+        assert process is not None
+        seconds = self.grading.seconds
         request = {"op": "load", "way": way, "skip": list(self.work.skip), "seconds": seconds}
         try:
-            facts = process.ask(request, seconds * (1 if way == "whole" else 6))
-        except Died:
+            facts = process.ask(request, seconds * (1 if way == "whole" else 6), self._end)
+        except ProcessDied:
             self._drop(process)
             raise
-        if facts["threads"] > 1:
-            self._copies.discard(process)
+        if not facts["can_be_copied"] and not self._loads_late:
+            self._drop(process)
+            self._loads_late = True
         return facts
 
+    def _check_display(self) -> None:
+        """A display that a submission has ended takes its processes with it."""
+        if self._display is not None and not self._display.alive:
+            self.close()
+            self._close_display()
+
+    def _close_display(self) -> None:
+        if self._display is not None:
+            self._display.close()
+            self._display = None
+
     def ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
-        """One request to the current process; raise `Died` if that ends it."""
+        """One request to the current process; raise `ProcessDied` if that ends it."""
         assert self._current is not None
         try:
-            facts = self._current.ask(request, seconds)
-        except Died:
+            facts = self._current.ask(request, seconds, self._end)
+        except ProcessDied:
             self._drop(self._current)
             raise
         if facts["state"] == "ended":
             self._after(self._current, facts)
-            raise Died(cause(_code(facts["status"])))
+            raise ProcessDied(cause(_code(facts["status"])))
         return facts
 
     def leave(self) -> None:
@@ -136,8 +193,8 @@ class Runner:
             self._drop(current)
             return
         try:
-            self._after(current, current.ask({"op": "leave"}, PARTING * self.pace))
-        except Died:
+            self._after(current, current.ask({"op": "leave"}, PARTING))
+        except ProcessDied:
             self._drop(current)
 
     def _after(self, base: Process, facts: dict[str, Any]) -> None:
@@ -148,28 +205,34 @@ class Runner:
 
     def _start(self, kind: str) -> Process:
         """A new process with nothing loaded."""
-        grading, around = self.grading, self.around
-        if around.over.is_set():
-            raise CourseError("the run was broken off")
+        grading, sandbox = self.grading, self.sandbox
+        if sandbox.over.is_set():
+            raise RunBrokenOffError("the run was broken off")
         folder = None
-        if not around.protection.own_root:
+        if not sandbox.protection.own_root:
             folder = _scratch(self.work.folder)
+        if grading.gui and self._display is None and not ON_SCREEN:
+            self._display = Display(sandbox.protection, self._user, next_user())
+        display = self._display
         setup = Setup(
             self.work.folder,
             _given_folder(grading, self.work),
             folder or self.work.folder,
             Limits(memory_mib=grading.memory_mib),
             libraries=bool(grading.libraries) or grading.gui,
-            trusted=around.trusted,
-            real_window=around.real_window and grading.gui,
+            trusted=sandbox.trusted,
+            sockets=display.sockets if display else None,
+            authority=display.authority if display else None,
         )
         config = {"file": self.work.file, "module": grading.module, "gui": grading.gui}
-        process = Process(setup, around.protection, config)
+        config["libraries"] = list(grading.libraries)
+        name = display.name if display else ""
+        process = Process(setup, sandbox.protection, config, self._user, name)
         if folder is not None:
             self._folders[process] = folder
         process.wait_until_up()
         self._bases[kind] = process
-        if not setup.real_window and hasattr(os, "fork"):
+        if hasattr(os, "fork"):
             self._copies.add(process)
         return process
 
@@ -190,14 +253,15 @@ class Runner:
             process.kill()
 
     def close(self) -> None:
-        """End all processes and remove their folders."""
+        """End all processes of the program and remove their folders."""
         for process in list(self._bases.values()):
             self._drop(process)
 
     def end(self) -> None:
-        """Close, for the last time."""
+        """Close, for the last time, the display too."""
         self.close()
-        self.around.live.discard(self)
+        self._close_display()
+        self.sandbox.live.discard(self)
 
 
 def _code(status: int) -> int:

@@ -7,16 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from py2048.courses._kit.process import Died
-from py2048.courses._kit.runner import BLANK, Runner, Surroundings
-from py2048.courses._kit.sources import Unreadable, Workspace
-from py2048.courses._kit.tasks import Example, Grading, Mismatch, Trouble
+from py2048.courses._kit.process import ProcessDied
+from py2048.courses._kit.runner import BLANK, Runner, SandboxConfig
+from py2048.courses._kit.sources import ADVICE, Unreadable, Workspace
+from py2048.courses._kit.tasks import Example, Grading, Mismatch, PatchFailed, Trouble
 from py2048.courses._kit.values import Raised, same, show
 
 WAYS = ("whole", "each", "quiet")
 SHOWN_LINES = 16
 GROUP = 24  # examples sent at a time
-LEAST_PATIENCE = 0.25  # of the usual time, after several overruns
+LEAST_PATIENCE = 0.1  # of the usual time, after several overruns
 PATIENCE = 12.0  # seconds that one check may take in all, for each second a call may take
 
 
@@ -48,12 +48,12 @@ class Session:
     fails. A session is a context manager; leaving it ends the processes.
     """
 
-    def __init__(self, grading: Grading, work: Workspace, around: Surroundings) -> None:
+    def __init__(self, grading: Grading, work: Workspace, sandbox: SandboxConfig) -> None:
         self.grading = grading
         self.work = work
-        self.runner = Runner(grading, work, around)
-        self.seconds = grading.seconds * self.runner.pace
-        self.mended = ""
+        self.runner = Runner(grading, work, sandbox)
+        self.seconds = grading.seconds
+        self.reference_patch = ""
         self.shown: list[str] = []
         self._overruns = 0
         self._deadline = float("inf")
@@ -66,16 +66,21 @@ class Session:
 
     # -- the process --------------------------------------------------------------------
 
-    def start_check(self, seconds: float | None = None, mended: str = "") -> None:
-        """Begin a check: in an untouched process, with `mended` run in it if given.
+    @property
+    def out_of_time(self) -> bool:
+        """Whether the time for the whole submission is over."""
+        return self.runner.out_of_time
+
+    def start_check(self, seconds: float | None = None, reference_patch: str = "") -> None:
+        """Begin a check: in an untouched process, with `reference_patch` run in it if given.
 
         Each call of the check may take `seconds`, less once the submission has overrun: who
         hangs in one function hangs in all that call it.
         """
         patience = max(LEAST_PATIENCE, 0.5**self._overruns)
-        self.seconds = (seconds or self.grading.seconds) * self.runner.pace * patience
+        self.seconds = (seconds or self.grading.seconds) * patience
         self._deadline = time.monotonic() + self.seconds * PATIENCE
-        self.mended = mended
+        self.reference_patch = reference_patch
         self.shown.clear()
         self.runner.leave()
 
@@ -88,20 +93,20 @@ class Session:
         try:
             self.runner.begin()
             self._begin()
-            if self.mended:
-                self._must(self.mended)
+            if self.reference_patch:
+                self._must(self.reference_patch)
                 self._begin()
-        except Died as death:
+        except ProcessDied as death:
             self._lost("the program to load", death)
 
     def _must(self, code: str) -> None:
         """Run the grader's own code, which has to work."""
         facts = self._ask({"op": "run", "code": code, **_NOTHING_TYPED})
         if facts["error"]:
-            raise Mismatch(self.text(), "the parts that the task builds on", str(_error(facts)))
+            raise PatchFailed(self.text(), "right versions of other functions", str(_error(facts)))
 
     def _ask(self, request: dict[str, Any], calls: int = 1) -> dict[str, Any]:
-        """One request, of so many calls, to a process that is there; raise `Died`."""
+        """One request, of so many calls, to a process that is there; raise `ProcessDied`."""
         if not self.runner.ready:
             self.fresh()
         seconds = min(self.seconds, max(0.05, self._deadline - time.monotonic()))
@@ -122,7 +127,7 @@ class Session:
                 self._begin()
             else:
                 self.fresh()
-        except Died as death:
+        except ProcessDied as death:
             self._lost("the program to load", death)
 
     def run(
@@ -174,7 +179,7 @@ class Session:
     def _outcome(self, request: dict[str, Any], expected: str) -> Outcome:
         try:
             facts = self._ask(request)
-        except Died as death:
+        except ProcessDied as death:
             self._lost(expected, death)
         error = _error(facts)
         if error is not None and error.type == "OutOfTime":
@@ -183,7 +188,7 @@ class Session:
             raise Trouble(self.text(), expected, str(error))
         return Outcome(facts.get("value"), facts["output"], error, facts["asked"], facts["state"])
 
-    def _lost(self, expected: str, death: Died) -> Any:
+    def _lost(self, expected: str, death: ProcessDied) -> Any:
         self._overruns += 1
         raise Trouble(self.text(), expected, str(death)) from None
 
@@ -246,7 +251,7 @@ class Session:
         """What the examples of a group gave, as far as they could be tried together."""
         try:
             return self._tried(group) if len(group) > 1 else []
-        except Died:
+        except ProcessDied:
             return []
 
     def _tried(self, group: Sequence[Example]) -> list[dict[str, Any]]:
@@ -262,7 +267,7 @@ class Session:
         """Try one example; raise `Mismatch` if it does not hold."""
         try:
             (facts,) = self._tried([example])
-        except Died as death:
+        except ProcessDied as death:
             self._overruns += 1
             self._show_example(example)
             wanted = "a result" if example.expected is ... else show(example.expected)
@@ -351,14 +356,16 @@ def find_way(session: Session) -> None:
     for way in WAYS:
         try:
             facts = session.runner.load(way)
-        except Died as death:
+        except ProcessDied as death:
             if way == WAYS[-1]:
                 raise Unreadable(f"{work.file} cannot be loaded: {death}") from None
             continue
         error = _error(facts)
         if error is not None:
             place = f"{work.file}, line {error.line}" if error.line else work.file
-            raise Unreadable(f"{place}: {error.type}: {error.message}")
+            syntax = {"SyntaxError", "ImportError"} & {error.type, *error.bases}
+            advice = ADVICE if error.type == "TabError" else work.advice if syntax else ""
+            raise Unreadable(f"{place}: {error.type}: {error.message}{advice and f'; {advice}'}")
         if way != WAYS[0] or not facts["left_out"]:
             work.way = way
             work.skip = tuple(found["statement"] for found in facts["left_out"])

@@ -1,9 +1,10 @@
 """Finding the submissions in what a teacher has: a file, a folder, a ZIP, a class of them.
 
-The rules, tried in this order on a folder: a folder that holds the course's program is one
-submission; otherwise each folder, Python file and ZIP in it is one (a folder that holds
-several of those is looked into in the same way). Files that Canvas has put in front of each
-other's names belong together. Names are kept as the download gave them.
+The rules, tried in this order on a folder: a folder that holds the course's program, or one
+program under another name and files that go with it, is one submission; otherwise each folder,
+Python file and ZIP in it is one (a folder that holds several of those is looked into in the same
+way). Files that Canvas has put in front of each other's names belong together. Names are kept as
+the download gave them.
 """
 
 from __future__ import annotations
@@ -15,22 +16,27 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from py2048.courses._kit.archives import BadArchive, unpack
-from py2048.courses._kit.sources import LEFT_OUT, files_of
+from py2048.courses._kit.sources import LEFT_OUT, decode_source, files_of, score_of
 from py2048.courses._kit.tasks import Grading
 from py2048.errors import CourseError
 
 DEEPEST = 4  # ZIPs in ZIPs
+TESTS = re.compile(r"(?:^|[^a-z])tests?(?:$|[^a-z])", re.IGNORECASE)
 CANVAS = re.compile(r"^(?P<who>[^_]+(?:_LATE)?_\d+)_\d+_(?P<file>.+)$")
 
 
 @dataclass(frozen=True)
 class Submission:
-    """One student's work: its name, its files under `root`, and why it cannot be graded, if so."""
+    """One student's work: its name, its files under `root`, and why it cannot be graded, if so.
+
+    With `from_python2` a program for Python 2 is converted before it is graded.
+    """
 
     name: str
     root: Path
     files: tuple[Path, ...] = ()
     problem: str = ""
+    from_python2: bool = False
 
 
 def collect(paths: Sequence[Path], grading: Grading, scratch: Path) -> list[Submission]:
@@ -65,6 +71,7 @@ class Collector:
     """Looks through one path given by the teacher."""
 
     def __init__(self, grading: Grading, scratch: Path) -> None:
+        self.grading = grading
         self.names = {name.lower() for name in grading.files}
         self.scratch = scratch
         self.unpacked = 0
@@ -161,8 +168,29 @@ class Collector:
         yield from self._student(_descend(folder), name, above, depth + 1)
 
     def _is_one(self, folder: Path) -> bool:
-        """Whether the course's program lies in this folder itself."""
-        return any(path.name.lower() in self.names for path in folder.iterdir() if path.is_file())
+        """Whether the course's program lies in this folder itself, maybe under another name."""
+        files = [path for path in folder.iterdir() if path.is_file() and not _skipped(path)]
+        if any(path.name.lower() in self.names for path in files):
+            return True
+        sources = [path for path in files if path.suffix.lower() == ".py"]
+        programs = [path for path in sources if score_of(path, self.grading)[0] >= 2]
+        return len(sources) > 1 and len(programs) == 1 and _go_together(programs[0], sources)
+
+
+def _go_together(program: Path, sources: Sequence[Path]) -> bool:
+    """Whether all other files test the program, import it or are imported by it."""
+
+    def imports(path: Path, module: str) -> bool:
+        text = decode_source(path.read_bytes())[0]
+        return bool(re.search(rf"^\s*(import|from)\b.*\b{re.escape(module)}\b", text, re.MULTILINE))
+
+    return all(
+        path == program
+        or TESTS.search(path.stem)
+        or imports(path, program.stem)
+        or imports(program, path.stem)
+        for path in sources
+    )
 
 
 def _apart(folders: set[Path]) -> list[Path]:

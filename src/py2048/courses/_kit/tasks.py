@@ -37,6 +37,10 @@ class Trouble(Mismatch):
     """The process of the submission ended or was stopped: a crash, a limit, an exit."""
 
 
+class PatchFailed(Mismatch):
+    """A reference patch does not work in this submission; nothing is said about the check."""
+
+
 @dataclass(frozen=True)
 class Example:
     """A few lines of Python to type into a submission, and what has to come of it.
@@ -45,7 +49,7 @@ class Example:
     is an expression, is compared with `expected`. `prints` is the exact text that `code` has to
     print (``None``: not looked at). `then` maps expressions, evaluated afterwards, to their
     values. `typed` are the lines that `input()` reads. `draws` are the numbers in [0, 1) that
-    the random module uses before it goes on from `seed`.
+    the random module uses before it goes on from `seed`. Examples of lower `rank` are tried first.
     """
 
     code: str
@@ -56,20 +60,22 @@ class Example:
     typed: Sequence[str] = ()
     draws: Sequence[float] = ()
     seed: int = 0
+    rank: int = 0
 
     @property
-    def size(self) -> tuple[int, int]:
-        """How big the example is: what a student reads first should be short."""
+    def size(self) -> tuple[int, int, int]:
+        """How big the example is: what a student reads first should be telling and short."""
         text = self.given + self.code + "".join(self.typed)
-        return text.count("\n"), len(text)
+        return self.rank, text.count("\n"), len(text)
 
 
 @dataclass(frozen=True)
 class Check:
     """One thing that a task asks for: examples, or a function that talks to the submission.
 
-    All examples have to hold. They are tried from the smallest up, so the one reported is the
-    smallest that fails. `seconds` limits each call.
+    All examples have to hold. They are tried by rank and from the smallest up, so the one
+    reported is the smallest that fails. `seconds` limits each call. `reference_patches` stand in
+    for those of its task. A check of `weight` 0 costs no marks: it is a remark for the student.
     """
 
     title: str
@@ -77,6 +83,7 @@ class Check:
     run: Callable[[Session], None] | None = None
     weight: int = 1
     seconds: float | None = None
+    reference_patches: tuple[str, ...] | None = None
 
     def listed(self) -> list[Example]:
         """The examples, smallest first."""
@@ -89,9 +96,9 @@ class Task:
     """A task of a course's document with its marks.
 
     Each check earns its share of the marks by weight; with `all_or_nothing` only all of them
-    together earn any. `mended` is code that puts right versions of what *earlier* tasks ask
-    into the submission. A check that fails is tried once more after it, so that an error loses
-    marks once and not again in every task that builds on it.
+    together earn any. Each of the `reference_patches` is code that puts right versions of what
+    *other* tasks ask into the submission. A check that fails is tried again after each of them
+    until it holds, so that an error loses marks once and not in every task that builds on it.
     """
 
     id: str
@@ -99,8 +106,13 @@ class Task:
     asked: str
     marks: Fraction | int
     checks: tuple[Check, ...]
-    mended: str = ""
+    reference_patches: tuple[str, ...] = ()
     all_or_nothing: bool = False
+
+    def patches_of(self, check: Check) -> tuple[str, ...]:
+        """The reference patches after which `check` is tried again."""
+        own = check.reference_patches
+        return self.reference_patches if own is None else own
 
     def earned(self, passed: Sequence[bool]) -> Fraction:
         """Marks for the checks that `passed`, in the order of `checks`."""
@@ -120,8 +132,11 @@ class Grading:
     among several that defines most of them is taken. `more_modules` are further files of a
     submission. `given_files` are handed out and are put in place of the submission's own.
     `gui` brings in the recording stand-in for Tk; `libraries` are importable packages beside
-    the standard library. `prelude` runs before every example. `not_graded` says what of the
-    document's marks a program cannot judge.
+    the standard library. `prelude` runs before every example; `opening` is what a student types
+    before an example, with ``{module}`` for the student's file. `variants` are gradings of the
+    same tasks in another language: the one whose `expects` a program defines most of is taken.
+    `remarks` finds what else the document says about a program's text. `not_graded` says what of
+    the document's marks a program cannot judge.
     """
 
     course: str
@@ -134,6 +149,9 @@ class Grading:
     gui: bool = False
     libraries: tuple[str, ...] = ()
     prelude: str = ""
+    opening: str = "from {module} import *"
+    variants: tuple[Grading, ...] = ()
+    remarks: Callable[[str], Iterable[str]] = lambda text: ()
     seconds: float = 2.0
     memory_mib: int = 512
     not_graded: str = ""

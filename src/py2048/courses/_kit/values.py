@@ -1,6 +1,6 @@
 """Values as the grader sees them: read from a submission's process, compared, shown.
 
-The other process sends JSON with tags (see ``inside/wire.py``). Comparing is strict about
+The other process sends JSON with tags (see ``agent/wire.py``). Comparing is strict about
 types, because the documents are: a list is no tuple, a bool is no number.
 """
 
@@ -141,6 +141,24 @@ class Words:
         return show(self.text)
 
 
+@dataclass(frozen=True)
+class Lines:
+    """Expect lines of text, up to blanks at their ends."""
+
+    text: str
+
+    def matches(self, actual: Any) -> bool:
+        """Whether `actual` has the same lines."""
+        return isinstance(actual, str) and _lines(actual) == _lines(self.text)
+
+    def __str__(self) -> str:
+        return f"\n{self.text}"
+
+
+def _lines(text: str) -> list[str]:
+    return [line.rstrip() for line in text.splitlines()]
+
+
 class Contains:
     """Expect a text that contains each of `parts`, in any order."""
 
@@ -155,7 +173,7 @@ class Contains:
         return "a text with " + " and ".join(map(show, self.parts))
 
 
-MATCHERS = (Raises, Satisfies, OneOf, Loosely, Words, Contains)
+MATCHERS = (Raises, Satisfies, OneOf, Loosely, Words, Lines, Contains)
 
 
 def decode(data: Any) -> Any:

@@ -7,10 +7,12 @@ given to the students and earn none.
 from __future__ import annotations
 
 from py2048.courses._kit import Check, Grading, Task
-from py2048.courses.cmput175.grading import cells, mended, slides
+from py2048.courses.cmput175.grading import cells, slides
+from py2048.courses.cmput175.grading.reference_patches import DIRECTIONS, all_but
 from py2048.engine import Direction
 
 MARKS = 10
+OTHER_SIZES = "grids of other sizes than 4 x 4"
 
 TASKS = (
     Task(
@@ -19,10 +21,11 @@ TASKS = (
         "createGrid(row, col) returns the grid: a list of `row` lists of `col` zeros each.",
         MARKS,
         (
-            Check("the right shape, all zeros", cells.CREATED),
+            Check("four rows of four zeros", cells.CREATED),
             Check("the rows are independent", cells.APART),
+            Check("any number of rows and columns", cells.CREATED_OTHERS),
         ),
-        mended=mended.CELLS,
+        reference_patches=all_but("createGrid"),
     ),
     Task(
         "2",
@@ -32,10 +35,11 @@ TASKS = (
         MARKS,
         (
             Check("setCell puts the value into its cell", cells.SET),
-            Check("getCell reads its cell", cells.got),
+            Check("getCell reads its cell", cells.GOT),
             Check("a new grid starts with tiles of 2", run=cells.starts_with_twos),
+            Check(OTHER_SIZES, cells.CELLS_OF_OTHERS),
         ),
-        mended=mended.CREATE,
+        reference_patches=all_but("cells"),
     ),
     Task(
         "3",
@@ -51,8 +55,9 @@ TASKS = (
             Check("False on a full grid without", slides.answers(slides.STUCK, expected=False)),
             Check("asking changes nothing", slides.UNCHANGED),
             Check("it looks at the grid itself", slides.OWN_EYES),
+            Check(OTHER_SIZES, slides.OTHER_ANSWERS),
         ),
-        mended=mended.CREATE + mended.CELLS + mended.ROW + mended.DIRECTIONS + mended.EMPTIES,
+        reference_patches=all_but("collapsible"),
     ),
     Task(
         "4",
@@ -66,8 +71,9 @@ TASKS = (
             Check("two values are returned", slides.PAIR),
             Check("the given list stays as it was", slides.KEPT),
             Check("merges add to the score", run=slides.scores),
+            Check("lists of other lengths", slides.of_any_length),
         ),
-        mended=mended.CREATE + mended.CELLS,
+        reference_patches=all_but("collapseRow"),
     ),
     Task(
         "5",
@@ -77,12 +83,18 @@ TASKS = (
         MARKS,
         (
             *(
-                Check(f"collapse{direction.name.capitalize()}", slides.slides(direction))
+                Check(
+                    f"collapse{direction.name.capitalize()}",
+                    slides.slides(direction),
+                    weight=2,
+                    reference_patches=all_but(f"collapse{direction.name.capitalize()}"),
+                )
                 for direction in Direction
             ),
             Check("each says whether any line changed", slides.flags),
+            Check(OTHER_SIZES, slides.other_slides),
         ),
-        mended=mended.CREATE + mended.CELLS + mended.ROW + mended.EMPTIES,
+        reference_patches=all_but(*DIRECTIONS),
     ),
     Task(
         "6",
@@ -91,13 +103,14 @@ TASKS = (
         "calls it after every collapse, before it places a tile.",
         MARKS,
         (
-            Check("the empty cells in order", cells.emptied),
+            Check("the empty cells in order", lambda: cells.emptied(cells.HOLES)),
+            Check(OTHER_SIZES, lambda: cells.emptied(cells.OTHER_HOLES)),
             Check("in play, new tiles go into empty cells", run=cells.plays_on),
             Check(
                 "in play, only a move that changed something brings a tile", run=cells.stays_still
             ),
         ),
-        mended=mended.CREATE + mended.CELLS + mended.ROW + mended.DIRECTIONS + mended.COLLAPSIBLE,
+        reference_patches=all_but("updateEmptiesSet"),
     ),
 )
 

@@ -6,11 +6,13 @@ from pathlib import Path
 
 from py2048.courses._kit import Check, Example, Grading, Task
 from py2048.courses.comp1127.grading import boards, numbers, tiles, turns
-from py2048.courses.comp1127.grading.mended import DOCUMENT_NAMES, all_but
+from py2048.courses.comp1127.grading.reference_patches import DOCUMENT_NAMES, all_but
 
 FIGURE_3: boards.Rows = [[0, 4, 0, 2], [2, 0, 0, 8], [0, 0, 16, 0], [32, 4, 0, 64]]
 
-# The other names that the document's examples use, and what the checker's examples use.
+# The other names that the document's examples use, and what the checker's examples use. What
+# an example has put in place of gui's functions is put back; a program that has taken them by
+# ``from gui import *`` finds them in gui when it runs.
 PRELUDE = """
 import gui
 from types import SimpleNamespace
@@ -18,6 +20,13 @@ UP, DOWN, RIGHT, LEFT = 1, 2, 3, 4
 main.transition_value = 20
 if hasattr(main, 'gui'):
     main.gui = gui
+_given = vars(gui).setdefault('_given', {name: vars(gui)[name] for name in gui.__all__})
+vars(gui).update(_given)
+for _name, _function in _given.items():
+    if vars(main).get(_name) is _function:
+        setattr(main, _name, lambda *parts, _name=_name: getattr(gui, _name)(*parts))
+for _name in ('bind', 'unbind') if gui.opened() else ():
+    vars(gui.opened()[0]).pop(_name, None)
 if hasattr(main, 'random_slot') and not hasattr(main, 'random_position'):
     random_position = main.random_position = main.random_slot
 if hasattr(main, 'find_key') and not hasattr(main, 'find_identifier'):
@@ -43,7 +52,7 @@ PROBLEM_2 = Task(
     asked="Return the (row, column) of every empty slot of the grid, row by row.",
     marks=2,
     checks=(Check("all empty slots and no others", numbers.empty_slots),),
-    mended=all_but("empty_slots"),
+    reference_patches=(all_but("empty_slots"),),
 )
 PROBLEM_3 = Task(
     id="3",
@@ -51,7 +60,7 @@ PROBLEM_3 = Task(
     asked="Return one of the empty slots, drawn at random.",
     marks=1,
     checks=(Check("any empty slot, and nothing else", run=numbers.draws_every_slot),),
-    mended=all_but("random_position"),
+    reference_patches=(all_but("random_position"),),
 )
 PROBLEM_4 = Task(
     id="4",
@@ -62,9 +71,9 @@ PROBLEM_4 = Task(
     checks=(
         Check("returns the slot", numbers.ADDED_SLOT),
         Check("the grid and the board hold a 2 or a 4", numbers.ADDED_EVERYWHERE),
-        Check("keys count up from Tile number 1", run=numbers.counts_its_keys),
+        Check("each number has a key of its own, a text", run=numbers.counts_its_keys),
     ),
-    mended=all_but("add_random_number"),
+    reference_patches=(all_but("add_random_number"),),
 )
 PROBLEM_5 = Task(
     id="5",
@@ -75,7 +84,7 @@ PROBLEM_5 = Task(
         Check("the key of every tile", lambda: numbers.identifiers(FIGURE_3)),
         Check("None for an empty slot", lambda: numbers.no_identifiers(FIGURE_3)),
     ),
-    mended=all_but("find_identifier"),
+    reference_patches=(all_but("find_identifier"),),
 )
 PROBLEM_6 = Task(
     id="6",
@@ -91,7 +100,7 @@ PROBLEM_6 = Task(
         Check("an empty slot, too, goes where there is room", numbers.EMPTY_SOURCES),
         Check("a sum can be added to again", numbers.MERGED_BEFORE),
     ),
-    mended=all_but("update_grid"),
+    reference_patches=(all_but("update_grid"),),
 )
 PROBLEM_7 = Task(
     id="7",
@@ -123,7 +132,7 @@ PROBLEM_7 = Task(
             weight=2,
         ),
     ),
-    mended=all_but("animate_movement"),
+    reference_patches=(all_but("animate_movement"),),
 )
 PROBLEM_8 = Task(
     id="8",
@@ -135,7 +144,7 @@ PROBLEM_8 = Task(
         Check("to a different number", tiles.TO_ANOTHER, weight=1),
         Check("into an equal number, and then no further", tiles.INTO_AN_EQUAL, weight=2),
     ),
-    mended=all_but("move"),
+    reference_patches=(all_but("move"),),
 )
 PROBLEMS_9_TO_12 = tuple(
     Task(
@@ -145,7 +154,7 @@ PROBLEMS_9_TO_12 = tuple(
         f"each time beginning with the {first} tile.",
         marks=5,
         checks=turns.all_move(direction),
-        mended=all_but(f"move_all_{direction.lower()}"),
+        reference_patches=(all_but(f"move_all_{direction.lower()}"),),
     )
     for number, direction, words, line, first in (
         (9, "DOWN", "down", "column", "lowermost"),
@@ -160,7 +169,7 @@ PROBLEM_13 = Task(
     asked="Move all tiles in the direction of the arrow key that `event.keysym` names.",
     marks=3,
     checks=tuple(turns.by_key(direction) for direction in boards.STEPS),
-    mended=all_but("move_all"),
+    reference_patches=(all_but("move_all"),),
 )
 PROBLEM_14 = Task(
     id="14",
@@ -172,7 +181,7 @@ PROBLEM_14 = Task(
         Check("a merge is a move, too", turns.ADDS_AFTER_MERGES, weight=1),
         Check("no number comes when nothing moves", turns.ADDS_NOTHING, weight=3),
     ),
-    mended=all_but("keyboard_callback"),
+    reference_patches=(all_but("keyboard_callback"),),
 )
 PROBLEM_15 = Task(
     id="15",
@@ -183,7 +192,7 @@ PROBLEM_15 = Task(
         Check("all four keys are bound", turns.BINDS_ALL),
         Check("each key plays a turn", turns.KEYS_PLAY),
     ),
-    mended=all_but("bind"),
+    reference_patches=(all_but("bind"),),
 )
 PROBLEM_16 = Task(
     id="16",
@@ -191,7 +200,7 @@ PROBLEM_16 = Task(
     asked="Unbind every key of `controls`, with map.",
     marks=6,
     checks=(Check("no key is bound any more", turns.UNBINDS_ALL),),
-    mended=all_but("unbind"),
+    reference_patches=(all_but("unbind"),),
 )
 PROBLEM_17 = Task(
     id="17",
@@ -202,7 +211,7 @@ PROBLEM_17 = Task(
         Check("two numbers stand on the board", run=turns.starts_with_two),
         Check("the arrow keys are bound", run=turns.starts_with_keys),
     ),
-    mended=all_but(),
+    reference_patches=(all_but(),),
 )
 PROBLEM_18 = Task(
     id="18",
@@ -218,7 +227,7 @@ PROBLEM_18 = Task(
         Check("the score grows by the sum", tiles.MERGED_SCORE),
         Check("the window shows the score", tiles.MERGED_SCORE_SEEN),
     ),
-    mended=all_but("merge"),
+    reference_patches=(all_but("merge"),),
 )
 PROBLEM_19 = Task(
     id="19",
@@ -229,7 +238,7 @@ PROBLEM_19 = Task(
         Check("the tile merges when it has arrived", tiles.MERGES_AT_THE_END),
         Check("False tells of the merge", tiles.TELLS_OF_THE_MERGE),
     ),
-    mended=all_but("animate_movement"),
+    reference_patches=(all_but("animate_movement"),),
 )
 PROBLEM_20 = Task(
     id="20",
@@ -238,13 +247,13 @@ PROBLEM_20 = Task(
     "return True; return False while it goes on.",
     marks=10,
     checks=(
-        Check("won", turns.WON, weight=2),
-        Check("won with the last move", turns.WON_AT_LAST, weight=1),
+        Check("won when no move is left", turns.WON_AT_LAST, weight=2),
+        Check("never lost with 2048 on the board", turns.WON, weight=1),
         Check("lost", turns.LOST, weight=3),
         Check("goes on while a slot is empty", turns.GOES_ON, weight=2),
         Check("goes on while two neighbours are equal", turns.GOES_ON_FULL, weight=2),
     ),
-    mended=all_but("is_game_over"),
+    reference_patches=(all_but("is_game_over"),),
 )
 PROBLEM_21 = Task(
     id="21",
@@ -256,7 +265,7 @@ PROBLEM_21 = Task(
         Check("dead when the game is won", turns.DEAD_WHEN_WON),
         Check("dead when the new number ends the game", turns.DEAD_WHEN_LOST),
     ),
-    mended=all_but("keyboard_callback"),
+    reference_patches=(all_but("keyboard_callback"),),
 )
 
 GRADING = Grading(
@@ -267,6 +276,8 @@ GRADING = Grading(
     given_files=(Path(__file__).parent / "grading" / "gui.py",),
     gui=True,
     prelude=PRELUDE,
+    opening="import {module} as main, gui; from {module} import *; "
+    "from types import SimpleNamespace",
     tasks=(
         PROBLEM_1,
         PROBLEM_2,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from py2048.courses._kit import Check, Example, Grading, Task
 from py2048.courses.qsan_qarut.grading import boards, window
-from py2048.courses.qsan_qarut.grading.mended import PARTS, mended
+from py2048.courses.qsan_qarut.grading.reference_patches import all_but
 
 MARKS = 10
 
@@ -32,7 +32,7 @@ START = Task(
         Check("a board of N by N with one number", tuple(boards.fresh_boards())),
         Check("set_board clears the board", (boards.FULL_BOARD_CLEARED,)),
     ),
-    mended=mended("number"),
+    reference_patches=all_but("start", "board"),
 )
 NUMBER = Task(
     id="2",
@@ -45,7 +45,7 @@ NUMBER = Task(
         Check("2 or 4, equally often", run=boards.adds_2_or_4),
         Check("a full board stays as it is", boards.FULL_STAYS),
     ),
-    mended=mended("start", "board"),
+    reference_patches=all_but("number"),
 )
 
 
@@ -61,7 +61,7 @@ def _stack(number: str, title: str, moves: str) -> Task:
             Check(f"everything goes {word}", boards.stacked(move))
             for move, word in zip(moves, words, strict=True)
         ),
-        mended=mended("start", "board", "number"),
+        reference_patches=all_but("stack"),
     )
 
 
@@ -76,7 +76,7 @@ ADDING = Task(
         Check("one number after a move", run=boards.adds_after_each_move),
         Check("none after a move that moved nothing", run=boards.adds_nothing_else),
     ),
-    mended=mended("start", "board", "number"),
+    reference_patches=all_but("stack"),
 )
 SCORE = Task(
     id="6",
@@ -90,7 +90,7 @@ SCORE = Task(
             (
                 Example(
                     "game.update_score()",
-                    given="game = laid([[2, 4], [8, 16]])",
+                    given=boards.laid("[[2, 4], [8, 16]]"),
                     then={"int(game.score)": 30},
                 ),
             ),
@@ -101,7 +101,7 @@ SCORE = Task(
             tuple(example for move in boards.DIRECTIONS for example in boards.scored(move)),
         ),
     ),
-    mended=mended("start", "board", "number", "stack"),
+    reference_patches=all_but("score", "move"),
 )
 END = Task(
     id="7",
@@ -118,7 +118,7 @@ END = Task(
         Check("play goes on after a win", boards.PLAYS_ON),
         Check("announced, the win once", run=boards.announces),
     ),
-    mended=mended("start", "board", "number", "stack", "score"),
+    reference_patches=all_but("move", "arrows"),
 )
 ARROWS = Task(
     id="8",
@@ -135,7 +135,7 @@ ARROWS = Task(
         ),
         Check("score and board are written", run=boards.writes_score_and_board),
     ),
-    mended=mended("start", "board", "number", "stack", "score", "move"),
+    reference_patches=all_but("arrows"),
 )
 WINDOW = Task(
     id="9",
@@ -146,10 +146,11 @@ WINDOW = Task(
     checks=(
         Check("title, size, score", run=window.has_the_documents_window),
         Check("the cells show the board", run=window.shows_the_board),
-        Check("colours for all numbers", run=window.has_every_colour),
+        Check("colours for numbers beyond 2048", run=window.has_every_colour),
+        Check("colours up to 131072", run=window.has_colours_to_the_end, weight=0),
         Check("any N", run=window.fits_any_size, seconds=5),
     ),
-    mended=mended(*PARTS),
+    reference_patches=all_but(),
 )
 CONTROL = Task(
     id="10",
@@ -163,7 +164,7 @@ CONTROL = Task(
         Check("the button begins anew", run=window.begins_anew),
         Check("a win is shown", run=window.shows_the_win),
     ),
-    mended=mended(*PARTS),
+    reference_patches=all_but(),
 )
 
 GRADING = Grading(
@@ -176,5 +177,6 @@ GRADING = Grading(
     gui=True,
     libraries=("numpy", "PIL"),
     prelude=boards.PRELUDE,
+    opening="import numpy as np; from {module} import *",
     not_graded="how the window looks, beyond its parts, texts and colours",
 )

@@ -5,6 +5,11 @@ first 8 bytes of HMAC-SHA256(secret, counter as 8 bytes), read as a big-endian n
 counters and what a draw decides are those of `py2048.engine.rng`. Nobody can foresee a draw
 without the secret, and nobody can change the secret without breaking the commitment; so when it
 is revealed with the end of the game, anyone can check every tile with `check_fair`.
+
+The daily challenge has one secret for all, written ``daily-`` before its digits. Its draws depend
+on the board too: the message is the counter and then each cell's tile as 8 bytes, row-major, of the
+board on which the tile appears. So who plays the same meets the same tiles, and what one game shows
+says nothing about a game that is played in another way. It is revealed a day after the day's end.
 """
 
 from __future__ import annotations
@@ -12,19 +17,27 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 
+from py2048.engine.board import Board
 from py2048.errors import RecordError
 from py2048.game import Game, Record
 from py2048.game.spawning import Draws
+from py2048.storage import Round
 
 _SECRET_BYTES = 32
 _COUNTER_MASK = 2**64 - 1
+_DAILY = "daily-"
 
 
 def new_secret() -> str:
     """Return a fresh secret, in hexadecimal digits."""
     return secrets.token_hex(_SECRET_BYTES)
+
+
+def new_day_secret() -> str:
+    """Return a fresh secret of a daily challenge."""
+    return _DAILY + new_secret()
 
 
 def commitment_of(secret: str) -> str:
@@ -43,9 +56,12 @@ def draws_of(secret: str) -> Draws:
         RecordError: if the secret is not written in hexadecimal digits.
     """
     keyed = hmac.new(_bytes_of(secret), digestmod="sha256")
+    by_board = secret.startswith(_DAILY)
 
-    def draw(counter: int) -> int:
+    def draw(counter: int, board: Board) -> int:
         message = (counter & _COUNTER_MASK).to_bytes(8)
+        if by_board:
+            message += b"".join(tile.to_bytes(8) for row in board.rows for tile in row)
         # A copy of the keyed state, unlike `hmac.digest`, keeps the GIL: on a busy server it
         # would take long to come back.
         drawn = keyed.copy()
@@ -82,13 +98,32 @@ def check_fair(record: Record, secret: str, commitment: str | None = None) -> No
 
 
 def daily_seed(day: date) -> int:
-    """Return the seed of a day's challenge, known to all: its date as in 20480131."""
+    """Return the seed that a day's challenge had before days had secrets: its date."""
     return int(day.strftime("%Y%m%d"))
+
+
+def revelation_of(day: str) -> datetime:
+    """Return when the secret of a day becomes known: a day after the day has ended.
+
+    So a game that was begun in the last minute can be finished.
+    """
+    return datetime.fromisoformat(day).replace(tzinfo=UTC) + timedelta(days=2)
+
+
+def is_sealed(round_: Round) -> bool:
+    """Say whether a game is of a daily challenge whose secret nobody may know yet."""
+    is_secret = round_.day is not None and bool(round_.secret)
+    return is_secret and datetime.now(UTC) < revelation_of(round_.day or "")
+
+
+def known_secret(round_: Round, *, is_over: bool) -> str | None:
+    """Return what a game's draws come from if it may be known now, None if not."""
+    return round_.secret or None if is_over and not is_sealed(round_) else None
 
 
 def _bytes_of(secret: str) -> bytes:
     try:
-        return bytes.fromhex(secret)
+        return bytes.fromhex(secret.removeprefix(_DAILY))
     except ValueError:
         raise RecordError(
             f"{secret!r} is no secret: it has other than hexadecimal digits"

@@ -8,7 +8,6 @@ from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
-from py2048.engine import rng
 from py2048.engine.board import Board
 from py2048.errors import Py2048Error, RecordError, StaleGameError, StorageError
 from py2048.game import Game, Record
@@ -19,9 +18,12 @@ from py2048.session.online.fairness import (
     commitment_of,
     daily_seed,
     draws_of,
+    known_secret,
+    new_day_secret,
     new_secret,
+    revelation_of,
 )
-from py2048.session.online.table import DAILY, MODES, RANKED, RefusedError, Table
+from py2048.session.online.table import BOT, DAILY, MODES, RANKED, RefusedError, Table
 from py2048.session.play import Play
 from py2048.storage import Account, NewRound, RecordSummary, Round, SavedGame, open_store
 
@@ -36,7 +38,7 @@ MOST_OPEN_GAMES = 100
 IDLE = timedelta(hours=1)
 """After so long a game without a move is thrown away."""
 
-BOARDS = ("ranked", "assisted", "computer", "daily")
+BOARDS = ("ranked", "assisted", "computer", "bot", "daily")
 """The boards of scores, each for itself."""
 
 
@@ -148,11 +150,11 @@ class House:
         there = self.store.find_daily(account_id, today.isoformat())
         if there is not None:
             return self.seat(there.game_id)
-        rules, seed = get_rules("classic"), daily_seed(today)
-        start = start_from(rules, lambda counter: rng.draw(rng.key_of(seed), counter))
-        day = today.isoformat()
+        rules, day = get_rules("classic"), today.isoformat()
+        secret = self.store.day_secret(day, new_day_secret())
+        start = start_from(rules, draws_of(secret))
         with self.store.reading():
-            return self._planned(account_id, rules, start, mode=DAILY, day=day, seed=seed)
+            return self._planned(account_id, rules, start, mode=DAILY, day=day, secret=secret)
 
     def _planned(
         self,
@@ -161,13 +163,18 @@ class House:
         start: Board,
         *,
         mode: str,
+        secret: str,
         day: str | None = None,
-        secret: str = "",
-        seed: int | None = None,
     ) -> Table:
         account = self.account(account_id)
+        if account.bot_of is not None and mode != BOT:
+            raise RefusedError("mode", f"programs play {BOT} games: leave the mode out")
+        if account.bot_of is None and mode == BOT:
+            raise RefusedError(
+                "mode", f"{BOT} games are for programs: get a token on your account page"
+            )
         game = SavedGame.new(
-            rules=str(rules), seed=seed, start=str(start), owner=account_id,
+            rules=str(rules), seed=None, start=str(start), owner=account_id,
             player=account.name or guest_name(account_id),
         )  # fmt: skip
         round_ = Round(game.id, account_id, mode, day, secret, account.name)
@@ -224,8 +231,9 @@ class House:
         exported = self.store.export_account(account_id)
         going_on = {game["id"] for game in exported["games"]}
         for round_ in exported["rounds"]:
-            if round_["game_id"] in going_on:
-                round_["secret"] = commitment_of(round_["secret"]) if round_["secret"] else ""
+            secret, is_over = round_["secret"], round_["game_id"] not in going_on
+            if secret and known_secret(Round(**round_), is_over=is_over) is None:
+                round_["secret"] = commitment_of(secret)
         return exported
 
     def saved_game(self, game_id: str) -> SavedGame | None:
@@ -287,7 +295,7 @@ class House:
         if saved is None or round_ is None or not saved.is_over:
             return None
         play = played_again(saved, round_)
-        board = board_of(round_, play)
+        board = board_of(round_, play, saved.updated)
         game = play.game
         try:
             self.store.finish_game(
@@ -339,7 +347,8 @@ def played_again(saved: SavedGame, round_: Round) -> Play:
     Raises:
         RecordError: if it is not what was dealt, or a turn is not what the rules and draws give.
     """
-    if round_.day and saved.seed != daily_seed(date.fromisoformat(round_.day)):
+    is_seeded = bool(round_.day) and not round_.secret  # from before days had secrets
+    if is_seeded and saved.seed != daily_seed(date.fromisoformat(round_.day or "")):
         raise RecordError(f"the seed {saved.seed} is not the one of {round_.day}")
     draws = draws_of(round_.secret) if round_.secret else None
     game = Game(Rules.parse(saved.rules), seed=saved.seed, player=saved.player, draws=draws)
@@ -359,11 +368,15 @@ def played_again(saved: SavedGame, round_: Round) -> Play:
     )  # fmt: skip
 
 
-def board_of(round_: Round, play: Play) -> str:
-    """Return the board of scores for a game: an honest game counts as what it was dealt as."""
-    if play.category == "plain":
-        return {RANKED: "ranked", DAILY: "daily"}.get(round_.mode, "assisted")
-    return play.category
+def board_of(round_: Round, play: Play, updated: str) -> str:
+    """Return the board of scores for a game: an honest game counts as what it was dealt as.
+
+    A daily game that went on after its secret was known counts as one with help.
+    """
+    late = bool(round_.day and round_.secret) and updated >= _utc(revelation_of(round_.day or ""))
+    if play.category == "plain" and not late:
+        return {RANKED: "ranked", DAILY: "daily", BOT: "bot"}.get(round_.mode, "assisted")
+    return "assisted" if play.category == "plain" else play.category
 
 
 def guest_name(account_id: str) -> str:

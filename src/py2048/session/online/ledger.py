@@ -104,7 +104,7 @@ class Ledger:
         """Return the player's best score of finished games; plain ones are ranked or daily."""
         if self._bests is None:
             self._bests = self._store.best_scores(rules, self._owner)
-        boards = ("ranked", "daily") if category == "plain" else (category,)
+        boards = ("ranked", "daily", "bot") if category == "plain" else (category,)
         return max(self._bests.get(board or "", 0) for board in boards)
 
 

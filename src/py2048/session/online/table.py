@@ -11,7 +11,7 @@ from py2048.game import Outcome
 from py2048.game.notation import direction_of
 from py2048.session.advice import Hint
 from py2048.session.events import Event
-from py2048.session.online.fairness import commitment_of, draws_of
+from py2048.session.online.fairness import commitment_of, draws_of, known_secret
 from py2048.session.online.ledger import Ledger, LedgerKeeper
 from py2048.session.session import Session
 from py2048.storage import GameChange, NewRound, Round, SavedGame
@@ -19,8 +19,8 @@ from py2048.storage import GameChange, NewRound, Round, SavedGame
 if TYPE_CHECKING:
     from py2048.storage import Store
 
-CASUAL, RANKED, DAILY = "casual", "ranked", "daily"
-MODES = (RANKED, CASUAL, DAILY)
+CASUAL, RANKED, DAILY, BOT = "casual", "ranked", "daily", "bot"
+MODES = (RANKED, CASUAL, DAILY, BOT)
 
 
 class RefusedError(Py2048Error):
@@ -99,7 +99,7 @@ class Table:
     @property
     def secret(self) -> str | None:
         """What the draws come from, once the game is over and it may be known."""
-        return self.round.secret or None if self.is_over else None
+        return known_secret(self.round, is_over=self.is_over)
 
     @property
     def outcome(self) -> Outcome:

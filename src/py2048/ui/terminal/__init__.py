@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -32,6 +33,14 @@ def run(
     """
     from py2048.ui.terminal.app import GameApp  # Textual takes a moment to import
 
+    _paint_on_a_terminal()
     app = GameApp(session, theme=theme, reduced_motion=reduced_motion, player=player)
     app.run()
     return app.return_code or 0
+
+
+def _paint_on_a_terminal() -> None:
+    """Let Textual, which paints on standard error, use standard output where only that can be."""
+    out, error = sys.__stdout__, sys.__stderr__
+    if out is not None and out.isatty() and not (error is not None and error.isatty()):
+        sys.__stderr__ = out  # type: ignore[misc]  # the driver looks nowhere else

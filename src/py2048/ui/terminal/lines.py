@@ -27,6 +27,9 @@ HELP = (
     "help: this help. quit: leave; the game is kept.",
 )
 
+LONGEST = 1000
+"""The characters of a line that are read at once: an input need not have lines at all."""
+
 
 class _Quit(Exception):  # noqa: N818 - not an error
     """The player wants to leave."""
@@ -207,7 +210,7 @@ def run(session: Session, stdin: TextIO, stdout: TextIO, *, player: str | None =
         if player is not None:
             mode.play_out()
         # Not `for line in stdin`: a pipe's lines are answered as they come.
-        while (line := stdin.readline()) and mode.obey(line):
+        while (line := stdin.readline(LONGEST)) and mode.obey(line):
             pass
     except (KeyboardInterrupt, BrokenPipeError):
         pass

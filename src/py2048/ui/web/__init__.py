@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from py2048.errors import MissingExtraError
-from py2048.ui.web.settings import ServerError, Settings, find_key
+from py2048.ui.web.settings import ServerError, Settings, find_key, find_proxies
 
-__all__ = ["ServerError", "Settings", "find_key", "serve"]
+__all__ = ["ServerError", "Settings", "find_key", "find_proxies", "serve"]
 
 
 def serve(settings: Settings, log_level: str = "info") -> None:

@@ -1,11 +1,11 @@
-"""The page of one's account: a name, a password, the export, the end."""
+"""The page of an account: a name, a password, sessions, programs, the export, the end."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import unicodedata
 from collections.abc import Awaitable, Callable
+from typing import Any
 from urllib.parse import parse_qs
 
 from starlette.exceptions import HTTPException
@@ -13,36 +13,36 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from py2048.errors import Py2048Error
+from py2048.session.online import Account, AccountError, new_account_id
 from py2048.ui.web import rows
+from py2048.ui.web.cookies import new_token, session_of
 from py2048.ui.web.identity import Identity, Visitor
 from py2048.ui.web.pages import Pages
+from py2048.ui.web.passwords import (
+    FormError,
+    Passwords,
+    checked_password,
+    code_hash,
+    is_code,
+    new_code,
+)
 from py2048.ui.web.security import address_of
 from py2048.ui.web.services import Services
 
-SHORTEST_PASSWORD, LONGEST_PASSWORD = 8, 128
 LONGEST_NAME = 24
+MOST_BOTS = 5
 _MOST_RECENT = 50
 _WRONG = "The name or the password is wrong."
 _NOTICES = {
-    "claimed": "The name is yours.",
     "login": "Welcome back.",
     "logout": "You are logged out.",
+    "ended": "That browser is logged out.",
+    "everywhere": "You are logged out everywhere.",
     "password": "The password is changed; all other browsers are logged out.",
+    "bot-deleted": "The program's account is gone, with its games.",
     "deleted": "The account is gone, with all that was kept of it.",
 }
-
-
-class FormError(Py2048Error):
-    """A form that cannot be granted.
-
-    Attributes:
-        status: the HTTP status that says so.
-    """
-
-    def __init__(self, message: str, status: int = 400) -> None:
-        super().__init__(message)
-        self.status = status
+_ASIAN = {"CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"}
 
 
 class Accounts:
@@ -58,7 +58,7 @@ class Accounts:
         self._services = services
         self._identity = identity
         self._pages = pages
-        self._hashing = asyncio.Semaphore(2)  # argon2 takes 64 MiB at a time
+        self._passwords = Passwords()
 
     def routes(self) -> list[Route]:
         """Return the routes of the account."""
@@ -85,121 +85,245 @@ class Accounts:
 
     async def act(self, request: Request) -> Response:
         """Do what a form asks for, and show the page again."""
-        action = _ACTIONS.get(request.path_params["action"])
+        name = request.path_params["action"]
+        action = _FOR_ALL.get(name) or _FOR_NAMES.get(name)
         if action is None:
             raise HTTPException(404, "There is no such form.")
         visitor = await self._identity.visitor(request)
         try:
-            return await action(self, request, visitor, await _form(request))
+            form = await _form(request)
+            if visitor.is_guest and name in _FOR_NAMES:
+                raise FormError("Log in first.", 403)
+            return await action(self, request, visitor, form)
         except FormError as error:
             return await self._page(request, visitor, error=str(error), status=error.status)
 
     async def _page(
-        self,
-        request: Request,
-        visitor: Visitor,
-        *,
-        error: str | None = None,
-        notice: str | None = None,
-        status: int = 200,
+        self, request: Request, visitor: Visitor, *, status: int = 200, **values: Any
     ) -> Response:
+        """Return the page with a line of `error` or `notice`, or a `secret` shown only once."""
         hub = await self._services.ready()
         store = hub.house.store
         games = await hub.in_thread(hub.house.open_games, visitor.account)
         recent = await hub.in_thread(
             store.records, owner=visitor.account, order="finished", limit=_MOST_RECENT
         )
-        return self._pages.render(
-            request, visitor, "account.html", status, error=error, notice=notice,
+        sessions, bots = [], []
+        if not visitor.is_guest:
+            sessions = await hub.in_thread(store.sessions, visitor.account)
+            bots = await hub.in_thread(store.bots, visitor.account)
+        response = self._pages.render(
+            request, visitor, "account.html", status, **values,
             games=rows.open_rows(games), recent=rows.finished_rows(recent),
+            sessions=sessions, session=visitor.session, bots=bots, most_bots=MOST_BOTS,
         )  # fmt: skip
+        response.headers["cache-control"] = "private, no-store"
+        return response
 
-    # The forms
+    async def _store(self, call: str, *args: object, **kwargs: object) -> Any:
+        """Have the store do something that it may refuse.
+
+        Raises:
+            FormError: if it does.
+        """
+        hub = self._services.hub
+        try:
+            return await hub.in_thread(getattr(hub.house.store, call), *args, **kwargs)
+        except AccountError as error:
+            raise FormError(str(error), 403) from None
+
+    # A name
 
     async def _claim(self, request: Request, visitor: Visitor, form: dict[str, str]) -> Response:
-        self._pace(request, visitor.account)
-        name, password = checked_name(form.get("name", "")), checked_password(form.get("password"))
-        hub = self._services.hub
-        hashed = await self._hash(password)
-        try:
-            account = await hub.in_thread(hub.house.store.claim_name, visitor.account, name, hashed)
-        except Py2048Error as error:
-            raise FormError(str(error), 403) from None
-        return self._done("claimed", account.id, account.generation)
+        name = checked_name(form.get("name", ""))
+        password = checked_password(form.get("password"), name)
+        self._pace(request)
+        hashed = await self._passwords.hash(password, address_of(request.scope))
+        code = new_code()
+        account = await self._store("claim_name", visitor.account, name, hashed, code_hash(code))
+        return await self._signed_in(request, account, code, "The name is yours.")
 
-    async def _login(self, request: Request, _visitor: Visitor, form: dict[str, str]) -> Response:
+    async def _login(self, request: Request, visitor: Visitor, form: dict[str, str]) -> Response:
         name, password = form.get("name", "")[:200], form.get("password", "")
-        self._pace(request, f"name {name.casefold()}")
-        hub = self._services.hub
-        account = await hub.in_thread(hub.house.store.find_name, name)
+        account: Account | None = await self._store("find_name", name)
+        device, attempt = self._attempt(request, name, account)
         # Without such a name just as much time is spent, so that names cannot be found out.
-        is_right = await self._verify(account.password if account else None, password)
+        is_right = await self._passwords.verify(
+            account.password if account else None, password, address_of(request.scope), device
+        )
         if account is None or not is_right:
             raise FormError(_WRONG, 403)
-        return self._done("login", account.id, account.generation)
+        self._services.limits.logins.forgive(attempt)
+        if visitor.session:
+            await self._store("end_session", visitor.session, visitor.account)
+        return await self._back_as(request, account, "login")
 
-    async def _logout(
-        self, _request: Request, _visitor: Visitor, _form: dict[str, str]
+    async def _recover(self, request: Request, _visitor: Visitor, form: dict[str, str]) -> Response:
+        """Set a new password by the recovery code, which is replaced."""
+        name = form.get("name", "")[:200]
+        account: Account | None = await self._store("find_name", name)
+        _, attempt = self._attempt(request, name, account)
+        if account is None or not is_code(account.recovery, form.get("code", "")):
+            raise FormError("The name or the recovery code is wrong.", 403)
+        password = checked_password(form.get("new_password"), name)
+        hashed = await self._passwords.hash(password, address_of(request.scope))
+        code = new_code()
+        await self._store("set_password", account.id, hashed, code_hash(code))
+        self._services.limits.logins.forgive(attempt)
+        return await self._signed_in(request, account, code, "The password is changed.")
+
+    async def _signed_in(
+        self, request: Request, account: Account, code: str, notice: str
     ) -> Response:
-        response = _back("logout")
-        self._identity.sign_out(response)
+        """Show the page of a new session, with the recovery code."""
+        visitor = await self._identity.sign_in(request, account)
+        await self._identity.dismiss_ended()
+        return await self._page(request, visitor, notice=notice, secret=("code", code))
+
+    async def _back_as(self, request: Request, account: Account, what: str) -> Response:
+        response = _back(what)
+        self._identity.remember(response, await self._identity.sign_in(request, account))
+        await self._identity.dismiss_ended()
         return response
 
     async def _password(self, request: Request, visitor: Visitor, form: dict[str, str]) -> Response:
-        await self._check_password(request, visitor, form)
-        hashed = await self._hash(checked_password(form.get("new_password")))
-        hub = self._services.hub
-        generation = await hub.in_thread(hub.house.store.set_password, visitor.account, hashed)
-        hub.dismiss(visitor.account)
-        return self._done("password", visitor.account, generation)
+        account = await self._checked(request, visitor, form)
+        password = checked_password(form.get("new_password"), visitor.display)
+        hashed = await self._passwords.hash(password, address_of(request.scope))
+        await self._store("set_password", account.id, hashed)
+        return await self._back_as(request, account, "password")
+
+    async def _code(self, request: Request, visitor: Visitor, form: dict[str, str]) -> Response:
+        account = await self._checked(request, visitor, form)
+        code = new_code()
+        await self._store("set_recovery", account.id, code_hash(code))
+        return await self._page(request, visitor, secret=("code", code))
+
+    # Sessions
+
+    async def _logout(self, _request: Request, visitor: Visitor, _: dict[str, str]) -> Response:
+        if visitor.session:
+            await self._store("end_session", visitor.session, visitor.account)
+        else:
+            await self._store("end_guest", visitor.account)
+        return await self._gone("logout")
+
+    async def _everywhere(self, _request: Request, visitor: Visitor, _: dict[str, str]) -> Response:
+        await self._store("end_sessions", visitor.account)
+        return await self._gone("everywhere")
+
+    async def _end(self, _request: Request, visitor: Visitor, form: dict[str, str]) -> Response:
+        await self._store("end_session", form.get("session", ""), visitor.account)
+        await self._identity.dismiss_ended()
+        return _back("ended")
 
     async def _delete(self, request: Request, visitor: Visitor, form: dict[str, str]) -> Response:
         if not visitor.is_guest:
-            await self._check_password(request, visitor, form)
-        hub = self._services.hub
-        hub.dismiss(visitor.account)
-        await hub.in_thread(hub.house.store.delete_account, visitor.account)
-        response = _back("deleted")
+            await self._checked(request, visitor, form)
+        self._services.hub.dismiss(visitor.account)
+        await self._store("delete_account", visitor.account)
+        return await self._gone("deleted")
+
+    async def _gone(self, what: str) -> Response:
+        """Make the browser a new guest, and end what the old one had open."""
+        response = _back(what)
         self._identity.sign_out(response)
+        await self._identity.dismiss_ended()
         return response
 
-    async def _check_password(
-        self, request: Request, visitor: Visitor, form: dict[str, str]
-    ) -> None:
-        self._pace(request, visitor.account)
+    # Programs
+
+    async def _bot(self, request: Request, visitor: Visitor, form: dict[str, str]) -> Response:
+        name, token = checked_name(form.get("name", "")), new_token()
+        self._pace(request)
+        bot, person = new_account_id(), visitor.account
+        await self._store("add_bot", bot, name, person, session_of(token), most=MOST_BOTS)
+        return await self._page(request, visitor, secret=("token", token), shown=name)
+
+    async def _token(self, request: Request, visitor: Visitor, form: dict[str, str]) -> Response:
+        token = new_token()
+        bot = await self._bot_of(visitor, form)
+        await self._store("renew_token", visitor.account, bot.id, session_of(token))
+        await self._identity.dismiss_ended()
+        return await self._page(request, visitor, secret=("token", token), shown=bot.name)
+
+    async def _bot_delete(
+        self, _request: Request, visitor: Visitor, form: dict[str, str]
+    ) -> Response:
+        bot = await self._bot_of(visitor, form)
+        await self._store("delete_account", bot.id)
+        await self._identity.dismiss_ended()
+        return _back("bot-deleted")
+
+    async def _bot_of(self, visitor: Visitor, form: dict[str, str]) -> Account:
+        bots: list[Account] = await self._store("bots", visitor.account)
+        for bot in bots:
+            if bot.id == form.get("bot"):
+                return bot
+        raise FormError("You have no such program.", 404)
+
+    # How often
+
+    async def _checked(self, request: Request, visitor: Visitor, form: dict[str, str]) -> Account:
+        """Return the account, after the password of the form was found to be its own."""
+        attempt = f"session {visitor.session}"
+        self._refuse_for(self._services.limits.logins.attempt(attempt))
         hub = self._services.hub
         account = await hub.in_thread(hub.house.account, visitor.account)
-        if not await self._verify(account.password, form.get("password", "")):
+        password = form.get("password", "")
+        if not await self._passwords.verify(
+            account.password, password, address_of(request.scope), visitor.session
+        ):
             raise FormError("The password is wrong.", 403)
+        self._services.limits.logins.forgive(attempt)
+        return account
 
-    def _pace(self, request: Request, key: str) -> None:
-        limits = self._services.limits
-        from_here = limits.password_addresses.take(address_of(request.scope))
-        if from_here or limits.passwords.take(key):
+    def _attempt(
+        self, request: Request, name: str, account: Account | None
+    ) -> tuple[str | None, str]:
+        """Count an attempt to log in; return the browser, if it is known, and the count's key.
+
+        A browser in which the account was logged in before counts for itself, so that nobody
+        else's wrong passwords stand in its way. However its name is spelt, an account is one.
+
+        Raises:
+            FormError: if there were too many.
+        """
+        logins, address = self._services.limits.logins, address_of(request.scope)
+        device = self._identity.device(request, account.id) if account else None
+        if device and not logins.attempt(f"device {device}"):
+            return device, f"device {device}"
+        self._pace(request)
+        attempt = f"name {account.id if account else name.casefold()} {address}"
+        self._refuse_for(logins.attempt(attempt))
+        return None, attempt
+
+    def _pace(self, request: Request) -> None:
+        address = address_of(request.scope)
+        self._refuse_for(self._services.limits.password_addresses.take(address))
+
+    def _refuse_for(self, wait: float) -> None:
+        if wait:
             self._services.metrics.limited += 1
-            raise FormError("Too many attempts: wait a minute.", 429)
-
-    def _done(self, what: str, account: str, generation: int) -> Response:
-        response = _back(what)
-        self._identity.sign_in(response, account, generation)
-        return response
-
-    async def _hash(self, password: str) -> str:
-        async with self._hashing:
-            return await asyncio.to_thread(_hash, password)
-
-    async def _verify(self, hashed: str | None, password: str) -> bool:
-        async with self._hashing:
-            return await asyncio.to_thread(_verify, hashed, password[:LONGEST_PASSWORD])
+            raise FormError(f"Too many attempts: wait {max(1, round(wait))} seconds.", 429)
 
 
 _Action = Callable[[Accounts, Request, Visitor, dict[str, str]], Awaitable[Response]]
-_ACTIONS: dict[str, _Action] = {
+_FOR_ALL: dict[str, _Action] = {
     "claim": Accounts._claim,
     "login": Accounts._login,
+    "recover": Accounts._recover,
     "logout": Accounts._logout,
-    "password": Accounts._password,
     "delete": Accounts._delete,
+}
+_FOR_NAMES: dict[str, _Action] = {
+    "password": Accounts._password,
+    "code": Accounts._code,
+    "end": Accounts._end,
+    "everywhere": Accounts._everywhere,
+    "bot": Accounts._bot,
+    "token": Accounts._token,
+    "bot-delete": Accounts._bot_delete,
 }
 
 
@@ -215,18 +339,11 @@ def checked_name(text: str) -> str:
         raise FormError(f"A name has 2 to {LONGEST_NAME} letters, digits, spaces, dots, - and _.")
     if name.casefold().startswith("guest"):
         raise FormError("Names that begin with guest belong to guests.")
+    scripts = {unicodedata.name(letter, "?").split()[0] for letter in name if letter.isalpha()}
+    if len(scripts) > 1 and not scripts <= _ASIAN:
+        mixed = " and ".join(sorted(script.title() for script in scripts))
+        raise FormError(f"This name mixes {mixed} letters: take letters of one alphabet.")
     return name
-
-
-def checked_password(text: str | None) -> str:
-    """Return a password of a length that protects.
-
-    Raises:
-        FormError: if it is too short or too long.
-    """
-    if not SHORTEST_PASSWORD <= len(text or "") <= LONGEST_PASSWORD:
-        raise FormError(f"A password has {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters.")
-    return text or ""
 
 
 async def _form(request: Request) -> dict[str, str]:
@@ -248,23 +365,3 @@ async def _form(request: Request) -> dict[str, str]:
 
 def _back(what: str) -> RedirectResponse:
     return RedirectResponse(f"/account?done={what}", 303)
-
-
-def _hash(password: str) -> str:
-    from argon2 import PasswordHasher
-
-    return PasswordHasher().hash(password)
-
-
-def _verify(hashed: str | None, password: str) -> bool:
-    from argon2 import PasswordHasher
-    from argon2.exceptions import Argon2Error, InvalidHashError
-
-    hasher = PasswordHasher()
-    if hashed is None:
-        hasher.hash(password)
-        return False
-    try:
-        return hasher.verify(hashed, password)
-    except (Argon2Error, InvalidHashError):
-        return False

@@ -14,17 +14,17 @@ from py2048.errors import GameOverError, Py2048Error
 from py2048.players.registry import describe_player
 from py2048.rules import list_rules
 from py2048.session import Question
-from py2048.session.online import RefusedError, checked_rules
+from py2048.session.online import BOT, CASUAL, RefusedError, check_shown, checked_rules
 from py2048.ui.web import api_values, messages, openapi, requests
 from py2048.ui.web.api_values import ApiError
 from py2048.ui.web.hub import Seat
-from py2048.ui.web.identity import Identity
+from py2048.ui.web.identity import Identity, Visitor
 from py2048.ui.web.outbox import Outbox
 from py2048.ui.web.security import address_of
 from py2048.ui.web.services import Services
 
-_STATUS = {"not_yours": 403, "mode": 403, "unknown_game": 404, "gap": 409, "over": 409,
-           "nothing": 409, "busy": 429, "rate": 429, "storage": 503}  # fmt: skip
+_STATUS = {"not_yours": 403, "mode": 403, "sealed": 403, "unknown_game": 404, "gap": 409,
+           "over": 409, "nothing": 409, "busy": 429, "rate": 429, "storage": 503}  # fmt: skip
 _Handler = Callable[[Request], Awaitable[Response]]
 
 
@@ -123,11 +123,12 @@ class Api:
         )
 
     async def deal(self, request: Request) -> Response:
-        """Begin a game."""
-        visitor, message = await self._identity.visitor(request), await _body(request)
+        """Begin a game: a bot game for a program's token, a casual one for a browser's cookie."""
+        visitor, message = await self._identity.player(request), await _body(request)
         self._services.limits.check_deal(visitor.account, address_of(request.scope))
         rules = requests.text(message, "rules", "classic")
-        mode = requests.text(message, "mode", "ranked")
+        mode = requests.text(message, "mode", _mode_of(visitor))
+        _check_mode(visitor, mode)
         hub = await self._services.ready()
         table = await hub.begin(visitor.account, rules, mode)
         response = JSONResponse(messages.state_message(table, mine=True, autoplay=None), 201)
@@ -137,8 +138,8 @@ class Api:
 
     async def game(self, request: Request) -> Response:
         """How a game stands."""
-        visitor = await self._identity.visitor(request)
-        place = await self._services.hub.find(requests.game_id_of(request.path_params))
+        visitor = await self._identity.player(request)
+        place = await self._services.hub.find(await self._shown(request, visitor))
         await place.settled.wait()
         seat = Seat(visitor.account, Outbox())
         state = place.state_for(seat)
@@ -147,7 +148,7 @@ class Api:
 
     async def turns(self, request: Request) -> Response:
         """The turns of a finished game, some at a time."""
-        game = requests.game_id_of(request.path_params)
+        game = await self._shown(request, await self._identity.player(request))
         first = api_values.query_number(request, "from", 0, 10**9, 0)
         most = api_values.query_number(request, "limit", 1, 1000, 500)
         house = (await self._services.ready()).house
@@ -156,7 +157,7 @@ class Api:
 
     async def record(self, request: Request) -> Response:
         """The record of a finished game."""
-        game = requests.game_id_of(request.path_params)
+        game = await self._shown(request, await self._identity.player(request))
         house = (await self._services.ready()).house
         text = await self._in_thread(house.record_text, game)
         if text is None:
@@ -165,7 +166,7 @@ class Api:
 
     async def move(self, request: Request) -> Response:
         """Slide, and answer when it is on the disk."""
-        visitor, message = await self._identity.visitor(request), await _body(request)
+        visitor, message = await self._identity.player(request), await _body(request)
         number, direction = requests.number_of(message), requests.direction_of(message)
         if self._services.limits.moves.take(visitor.account):
             raise RefusedError("rate", "too fast: wait a moment")
@@ -176,14 +177,38 @@ class Api:
         seat = Seat(visitor.account, Outbox())
         self._services.hub.sit(seat, place)
         try:
+            _check_mode(visitor, place.table.round.mode)
             place.tell(place.table.move(number, direction), seat)
             return Response(await seat.outbox.first(), media_type="application/json")
         finally:
             self._services.hub.leave(seat)
 
+    async def _shown(self, request: Request, visitor: Visitor) -> str:
+        """Return the id of a game that whoever asks may see."""
+        game = requests.game_id_of(request.path_params)
+        store = (await self._services.ready()).house.store
+        await self._in_thread(check_shown, store, game, visitor.account)
+        return game
+
     async def _in_thread(self, call: Callable[..., Any], *args: Any) -> Any:
         hub = await self._services.ready()
         return await hub.in_thread(call, *args)
+
+
+def _mode_of(visitor: Visitor) -> str:
+    return BOT if visitor.bot_of else CASUAL
+
+
+def _check_mode(visitor: Visitor, mode: str) -> None:
+    """Refuse to play ranked and daily games of people through the API.
+
+    Raises:
+        RefusedError: reason ``mode``.
+    """
+    if not visitor.bot_of and mode != CASUAL:
+        raise RefusedError(
+            "mode", f"{mode} games are not played here: programs use a token, people the page"
+        )
 
 
 def _route(path: str, handler: _Handler, method: str = "GET") -> Route:

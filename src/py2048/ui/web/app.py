@@ -62,7 +62,7 @@ def make_app(settings: Settings) -> ASGIApp:
             *Accounts(services, identity, pages).routes(),
             *Api(services, identity).routes(),
             *Health(services).routes(),
-            WebSocketRoute("/ws", SocketEndpoint(services, cookies)),
+            WebSocketRoute("/ws", SocketEndpoint(services, identity)),
             Mount("/static", _Static(directory=STATIC)),
         ],
         exception_handlers={HTTPException: explain, StorageError: explain, Exception: explain},

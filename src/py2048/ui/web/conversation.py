@@ -6,7 +6,15 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from py2048.errors import PlayerError, StorageError
-from py2048.session.online import Account, Action, RefusedError, guest_name
+from py2048.session.online import (
+    BOT,
+    RANKED,
+    Account,
+    Action,
+    RefusedError,
+    check_shown,
+    guest_name,
+)
 from py2048.ui.describe import describe_hint
 from py2048.ui.web import autoplay, messages, requests
 from py2048.ui.web.hub import Place, Seat
@@ -102,7 +110,7 @@ class Conversation:
 
     async def _new(self, message: requests.Json) -> None:
         rules = requests.text(message, "rules", "classic")
-        mode = requests.text(message, "mode", "ranked")
+        mode = requests.text(message, "mode", BOT if self._account.bot_of else RANKED)
         self._services.limits.check_deal(self._account.id, self._address)
         place = await self._hub.deal(self._seat, rules, mode)
         place.post_state(self._seat)
@@ -117,7 +125,9 @@ class Conversation:
         place.post_state(self._seat)
 
     async def _watch(self, message: requests.Json) -> None:
-        place = await self._hub.open(self._seat, requests.game_id_of(message))
+        game = requests.game_id_of(message)
+        await self._hub.in_thread(check_shown, self._hub.house.store, game, self._account.id)
+        place = await self._hub.open(self._seat, game)
         await place.settled.wait()
         place.post_state(self._seat)
 

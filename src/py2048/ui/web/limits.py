@@ -1,9 +1,9 @@
-"""Token buckets: how much an address or an account may ask for in a while."""
+"""How much an address or an account may ask for in a while, and how much at the same time."""
 
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -45,6 +45,53 @@ class Buckets:
         kept = {key: value for key, value in self._levels.items() if now - value[1] < needed}
         # Under attack from very many addresses memory comes first.
         self._levels = kept if len(kept) <= _MOST_BUCKETS else {}
+
+
+class Backoff:
+    """Delays that double with each failure in a row, for each key.
+
+    Args:
+        free: so many failures cost nothing; the next has to wait.
+        first: the first delay in seconds.
+        longest: the longest delay.
+        clock: tells the seconds.
+    """
+
+    def __init__(
+        self,
+        free: int = 5,
+        first: float = 10.0,
+        longest: float = 900.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._free = free
+        self._first = first
+        self._longest = longest
+        self._clock = clock
+        self._failures: OrderedDict[str, tuple[int, float]] = OrderedDict()
+
+    def attempt(self, key: str) -> float:
+        """Count an attempt as failed until it is forgiven; return 0.0, or the seconds to wait.
+
+        An attempt that has to wait is not counted.
+        """
+        now = self._clock()
+        failures, until = self._failures.get(key, (0, 0.0))
+        if now < until:
+            return until - now
+        if now > until + self._longest:  # long ago
+            failures = 0
+        beyond = failures + 1 - self._free
+        delay = 0.0 if beyond < 0 else min(self._first * 2.0**beyond, self._longest)
+        self._failures[key] = (failures + 1, now + delay)
+        self._failures.move_to_end(key)
+        if len(self._failures) > _MOST_BUCKETS:
+            self._failures.popitem(last=False)
+        return 0.0
+
+    def forgive(self, key: str) -> None:
+        """Forget the failures: the last attempt was none."""
+        self._failures.pop(key, None)
 
 
 class Seats:

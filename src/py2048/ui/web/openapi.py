@@ -7,7 +7,7 @@ import html
 from typing import Any
 
 from py2048 import __version__
-from py2048.session.online import BOARDS, MODES
+from py2048.session.online import BOARDS, BOT, CASUAL
 
 Json = dict[str, Any]
 
@@ -61,7 +61,8 @@ _GAME: Json = {
 }
 _MEANINGS = {
     400: "The request cannot be read.",
-    403: "This is somebody else's game.",
+    401: "The token is not, or no longer, one of a program.",
+    403: "This game, or this kind of games, is not for whoever asks.",
     404: "There is no such game.",
     409: "Not in this position of the game.",
     413: "The body is too large.",
@@ -82,6 +83,15 @@ def document() -> Json:
             "version": __version__,
             "description": "Boards, games, records, verification and hints for programs.",
             "license": {"name": "MIT", "identifier": "MIT"},
+        },
+        "components": {
+            "securitySchemes": {
+                "token": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "The token of a program; people make it on their account page.",
+                }
+            }
         },
         "paths": {
             "/api/rules": {"get": _operation("The presets", _LIST)},
@@ -124,21 +134,29 @@ def document() -> Json:
             "/api/leaderboards": {"get": _leaderboards()},
             "/api/games": {
                 "post": _operation(
-                    "Begin a game",
+                    "Begin a game: with a token a bot game, with a cookie a casual one",
                     _STATE,
-                    body=_body([], rules=_RULES, mode={"type": "string", "enum": list(MODES)}),
+                    body=_body([], rules=_RULES, mode={"type": "string", "enum": [BOT, CASUAL]}),
                     status=201,
-                    errors=(400, 413, 415, 422, 503),
+                    errors=(400, 401, 403, 413, 415, 422, 503),
+                    token=True,
                 )
             },
             "/api/games/{game}": {
                 "parameters": [_GAME],
-                "get": _operation("How a game stands", _STATE, errors=(404, 422, 503)),
+                "get": _operation(
+                    "How a game stands", _STATE, errors=(401, 403, 404, 422, 503), token=True
+                ),
             },
             "/api/games/{game}/turns": {"parameters": [_GAME], "get": _turns()},
             "/api/games/{game}/record": {
                 "parameters": [_GAME],
-                "get": _operation("The record of a finished game", _OBJECT, errors=(404, 503)),
+                "get": _operation(
+                    "The record of a finished game",
+                    _OBJECT,
+                    errors=(401, 403, 404, 503),
+                    token=True,
+                ),
             },
             "/api/games/{game}/moves": {
                 "parameters": [_GAME],
@@ -150,7 +168,8 @@ def document() -> Json:
                         number={"type": "integer", "minimum": 1, "maximum": 2**31 - 1},
                         direction=_DIRECTION,
                     ),
-                    errors=(400, 403, 404, 409, 413, 415, 422, 503),
+                    errors=(400, 401, 403, 404, 409, 413, 415, 422, 503),
+                    token=True,
                 ),
             },
         },
@@ -178,7 +197,8 @@ def _turns() -> Json:
             _query("from", {"type": "integer", "minimum": 0, "maximum": 10**9}),
             _query("limit", {"type": "integer", "minimum": 1, "maximum": 1000}),
         ],
-        errors=(404, 422, 503),
+        errors=(401, 403, 404, 422, 503),
+        token=True,
     )
 
 
@@ -190,11 +210,14 @@ def _operation(
     parameters: list[Json] | None = None,
     status: int = 200,
     errors: tuple[int, ...] = (),
+    token: bool = False,
 ) -> Json:
     responses = {str(status): {"description": summary, "content": _json(answer)}}
     for error in sorted({*errors, 429}):
         responses[str(error)] = {"description": _MEANINGS[error], "content": _json(_ERROR)}
     operation: Json = {"summary": summary, "responses": responses}
+    if token:
+        operation["security"] = [{}, {"token": []}]
     if parameters:
         operation["parameters"] = parameters
     if body is not None:

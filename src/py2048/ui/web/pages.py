@@ -15,7 +15,16 @@ from starlette.routing import Route
 
 from py2048 import __version__
 from py2048.rules import get_rules, list_rules
-from py2048.session.online import BOARDS, RefusedError, checked_rules, daily_seed
+from py2048.session.online import (
+    BOARDS,
+    RefusedError,
+    challenge,
+    check_shown,
+    checked_rules,
+    daily_seed,
+    known_secret,
+    revelation_of,
+)
 from py2048.ui.themes import THEMES
 from py2048.ui.web import rows
 from py2048.ui.web.identity import Identity, Visitor
@@ -94,6 +103,7 @@ class Pages:
     async def game(self, request: Request) -> Response:
         """A game for ever: its replay, or live while it goes on."""
         visitor = await self._identity.visitor(request)
+        await self._check_shown(request, visitor)
         value = await self._in_thread(game_page, self._services, self._game_id(request))
         if value is None:
             raise HTTPException(404, "There is no such game.")
@@ -103,6 +113,7 @@ class Pages:
     async def record(self, request: Request) -> Response:
         """The record of a game, to be kept and verified anywhere."""
         game = self._game_id(request)
+        await self._check_shown(request, await self._identity.visitor(request))
         found = await self._in_thread(self._services.hub.house.record_text, game)
         if found is None:
             raise HTTPException(404, "There is no record of such a game yet.")
@@ -137,13 +148,15 @@ class Pages:
         day = _day(request.query_params.get("day"), today)
         house = self._services.hub.house
         found = await self._in_thread(house.store.standings, "daily", day=day.isoformat())
+        commitment, secret = await self._in_thread(challenge, house.store, day.isoformat())
         mine = await self._in_thread(_my_daily, self._services, visitor.account, day.isoformat())
         one = timedelta(days=1)
         return self.render(
             request, visitor, "daily.html", day=day.isoformat(), today=today.isoformat(),
             previous=(day - one).isoformat(),
             next=(day + one).isoformat() if day < today else None,
-            seed=daily_seed(day), chosen=rules_value(str(get_rules("classic"))),
+            commitment=commitment, secret=secret, revealed=revelation_of(day.isoformat()).date(),
+            chosen=rules_value(str(get_rules("classic"))),
             rows=rows.finished_rows(found), mine=mine,
         )  # fmt: skip
 
@@ -160,6 +173,13 @@ class Pages:
     async def _in_thread(self, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         hub = await self._services.ready()
         return await hub.in_thread(call, *args, **kwargs)
+
+    async def _check_shown(self, request: Request, visitor: Visitor) -> None:
+        store, game = (await self._services.ready()).house.store, self._game_id(request)
+        try:
+            await self._in_thread(check_shown, store, game, visitor.account)
+        except RefusedError as error:
+            raise HTTPException(403, f"{str(error).capitalize()}.") from None
 
     def _game_id(self, request: Request) -> str:
         game: str = request.path_params["game"]
@@ -193,8 +213,10 @@ def game_page(services: Services, game_id: str) -> dict[str, Any] | None:
         "day": round_.day,
         "is_over": is_over,
         "commitment": house.commitment(round_),
-        "secret": (round_.secret or None) if is_over else None,
-        "seed": daily_seed(date.fromisoformat(round_.day)) if round_.day else None,
+        "secret": known_secret(round_, is_over=is_over),
+        "seed": daily_seed(date.fromisoformat(round_.day))
+        if round_.day and not round_.secret
+        else None,
         "assisted": category in ("assisted", "computer"),
         "verified": is_over,
     }
@@ -222,6 +244,7 @@ def player_page(services: Services, name: str) -> dict[str, Any] | None:
     live = [game for game in house.live_games() if game.owner == account.id]
     return {
         "player": account.name,
+        "person": house.account(account.bot_of).name if account.bot_of else None,
         "since": account.created,
         "summaries": summaries,
         "recent": rows.finished_rows(latest[:_MOST_RECENT]),

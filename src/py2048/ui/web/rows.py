@@ -10,8 +10,8 @@ from py2048.ui.web.messages import rules_value
 
 Row = dict[str, Any]
 
-_MODES = {"ranked": "ranked", "daily": "daily"}
-_BOARDS = {"ranked": "ranked", "daily": "daily"}
+_MODES = {"ranked": "ranked", "daily": "daily", "bot": "bot"}
+_BOARDS = {"ranked": "ranked", "daily": "daily", "bot": "bot"}
 
 
 def finished_rows(games: Iterable[RecordSummary], *, named: bool = True) -> list[Row]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import functools
+import ipaddress
 import logging
 import time
 from urllib.parse import urlsplit
@@ -17,10 +19,12 @@ _log = logging.getLogger("py2048.access")
 
 LARGEST_BODY = 8 * 1024
 LARGEST_RECORD = 512 * 1024
+LARGEST_HEAD = 16 * 1024
 RECORDS_PATH = "/api/records/verify"
 BODY_PATIENCE = 10.0
 """Seconds within which a request's body must have come."""
 
+_LONGEST_ADDRESS = 64
 _UNCOUNTED = ("/healthz", "/readyz", "/static/", "/themes.css")
 """Cheap to answer, and a class that opens the page at once asks for many of them."""
 
@@ -70,6 +74,8 @@ class Guard:
         fault = self._foreign(Headers(scope=scope))
         if fault is None and self._services.limits.requests.take(address_of(scope)):
             fault = "too many connections"
+        if _head_of(scope) > LARGEST_HEAD:
+            fault = f"the head of the request is too large: at most {LARGEST_HEAD} bytes"
         if fault is None:
             await self._app(scope, receive, send)
             return
@@ -121,6 +127,8 @@ class Guard:
                 return _refusal(429, "too many requests: wait a moment", wait)
         if scope["method"] not in _SAFE and (fault := self._foreign(headers)):
             return _refusal(403, fault)
+        if _head_of(scope) > LARGEST_HEAD:
+            return _refusal(431, f"the head is too large: at most {LARGEST_HEAD} bytes")
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > largest_body(scope["path"]):
             return _refusal(
@@ -176,9 +184,28 @@ def largest_body(path: str) -> int:
 
 
 def address_of(scope: Scope) -> str:
-    """Return where a request comes from; IPv6 addresses count by their network of 64 bits."""
-    host: str = (scope.get("client") or ("", 0))[0] or "unknown"
-    return ":".join(host.split(":")[:4]) if ":" in host and not host.startswith("::") else host
+    """Return where a request comes from, as `network_of`."""
+    return network_of((scope.get("client") or ("", 0))[0])
+
+
+@functools.lru_cache(maxsize=4096)
+def network_of(host: str) -> str:
+    """Return what counts as one address: an IPv4 address, an IPv6 network of 64 bits."""
+    try:
+        address = ipaddress.ip_address(host[:_LONGEST_ADDRESS].partition("%")[0])
+    except ValueError:
+        return host[:_LONGEST_ADDRESS] or "unknown"
+    if address.version == 4:
+        return str(address)
+    if address.ipv4_mapped:
+        return str(address.ipv4_mapped)
+    return str(ipaddress.IPv6Network((int(address) >> 64 << 64, 64)).network_address)
+
+
+def _head_of(scope: Scope) -> int:
+    """Return about how many bytes the head of a request had."""
+    target = len(scope["raw_path"]) + len(scope["query_string"])
+    return target + sum(len(name) + len(value) + 4 for name, value in scope["headers"])
 
 
 def _refusal(status: int, message: str, wait: float = 0.0) -> Response:

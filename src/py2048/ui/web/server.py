@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
+import ipaddress
+import resource
 import signal
 import socket
-from typing import Any
+from functools import partial
 
 import uvicorn
 
 from py2048.ui.web import logs
 from py2048.ui.web.app import make_app
+from py2048.ui.web.connections import Connections, HttpConnection, socket_connection
 from py2048.ui.web.requests import MOST_CHARACTERS
-from py2048.ui.web.settings import ServerError, Settings
+from py2048.ui.web.settings import Network, ServerError, Settings
 
 _BACKLOG = 2048
 _SHUTDOWN = 20  # seconds for open requests
+_BESIDE_SOCKETS = 500  # connections for pages, in all
+_BESIDE_SOCKETS_EACH = 100  # and of one address
+_OTHER_FILES = 100  # the database, the log, files of the page
 
 
 def run(settings: Settings, log_level: str = "info") -> None:
@@ -41,31 +45,48 @@ def run(settings: Settings, log_level: str = "info") -> None:
 
 
 def _config(settings: Settings) -> uvicorn.Config:
+    connections = Connections(
+        _most_connections(settings.sockets + _BESIDE_SOCKETS),
+        settings.sockets_per_address + _BESIDE_SOCKETS_EACH,
+        partial(_is_among, settings.proxies),
+    )
     return uvicorn.Config(
         lambda: make_app(settings),
         factory=True,
-        ws=_socket_protocol,  # type: ignore[arg-type]  # it is called like a class
+        # Both are called like classes.
+        http=partial(HttpConnection, connections, settings.head_patience),  # type: ignore[arg-type]
+        ws=partial(socket_connection, connections, settings.head_patience),  # type: ignore[arg-type]
         ws_max_size=4 * MOST_CHARACTERS,
         ws_per_message_deflate=False,
-        ws_ping_interval=20.0,
-        ws_ping_timeout=20.0,
+        ws_ping_interval=settings.ping,
+        ws_ping_timeout=settings.ping,
         timeout_keep_alive=10,
         timeout_graceful_shutdown=_SHUTDOWN,
         h11_max_incomplete_event_size=16 * 1024,
-        limit_concurrency=settings.sockets + 500,
-        proxy_headers=settings.public_url is not None,
-        forwarded_allow_ips=os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1"),
+        proxy_headers=bool(settings.proxies),
+        forwarded_allow_ips=[str(network) for network in settings.proxies],
         server_header=False,
         access_log=False,
         log_config=None,
     )
 
 
-def _socket_protocol(**connection: Any) -> asyncio.Protocol:
-    """Return what speaks with a browser; loaded for the first one, after the first page."""
-    from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+def _most_connections(wanted: int) -> int:
+    """Return how many connections there may be, after asking the system for as many files."""
+    files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = wanted + _OTHER_FILES
+    if 0 <= files < needed:  # less than 0 means as many as one likes
+        files = min(needed, most) if most >= 0 else needed
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, most))
+    return wanted if files < 0 else min(wanted, max(1, files - _OTHER_FILES))
 
-    return WebSocketsSansIOProtocol(**connection)
+
+def _is_among(networks: tuple[Network, ...], host: str) -> bool:
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return any(address in network for network in networks)
 
 
 def _listen(settings: Settings) -> socket.socket:

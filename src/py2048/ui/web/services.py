@@ -6,13 +6,13 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from py2048.errors import StorageError
 from py2048.session.online import House, RefusedError, open_house
 from py2048.ui.web.advisers import Advisers
-from py2048.ui.web.limits import Buckets, Seats
+from py2048.ui.web.limits import Backoff, Buckets, Seats
 from py2048.ui.web.metrics import Metrics
 from py2048.ui.web.settings import Settings
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger("py2048.web")
 _SWEEP = 60.0
 _LEFT_BEHIND = timedelta(minutes=10)
+_UNUSED = timedelta(days=400)
 _LISTEN = 1.0
 _HEAD_START = 0.3
 """Seconds for the first page, before the store opens unasked."""
@@ -38,7 +39,7 @@ class Limits:
         self.moves = Buckets(settings.moves_rate, settings.moves_rate * 3)
         self.messages = Buckets(settings.address_rate, settings.address_rate * 3)
         self.requests = Buckets(settings.requests_rate, settings.requests_rate * 5)
-        self.passwords = Buckets(0.1, 8)
+        self.logins = Backoff()
         self.password_addresses = Buckets(1.0, 60)  # a class signs in together
         self._deals = Buckets(0.5, 20)
         self._deals_from = Buckets(20.0, max(200.0, settings.sockets_per_address))
@@ -172,6 +173,8 @@ class Services:
             try:
                 for game in await hub.in_thread(hub.house.finish_left_behind, age):
                     _log.error("a game was not counted", extra={"game": game})
+                unused = (datetime.now(UTC) - _UNUSED).isoformat()
+                await hub.in_thread(hub.house.store.forget_sessions, unused)
             except StorageError as error:
                 _log.warning("games left behind wait", extra={"fault": str(error)})
             await asyncio.sleep(_SWEEP)

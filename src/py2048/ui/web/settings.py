@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import ipaddress
 import os
 import secrets
 from dataclasses import dataclass, field
@@ -10,9 +12,12 @@ from typing import Literal
 
 from py2048.errors import Py2048Error
 
+PROXIES_VARIABLE = "PY2048_TRUSTED_PROXIES"
 KEY_VARIABLE = "PY2048_SECRET_KEY"
 KEY_FILE = "web-secret-key"
 _SHORTEST_KEY = 16
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class ServerError(Py2048Error):
@@ -31,6 +36,9 @@ class Settings:
         port: the port to listen on; 0 takes a free one.
         public_url: where browsers find the server, if a proxy stands before it. Its origin is
             then the only one that may speak to the server, and with ``https`` cookies are Secure.
+        trusted_proxies: addresses and networks, with commas between them, whose word the server
+            takes for where a request comes from (``X-Forwarded-For``). None means those of this
+            machine if there is a `public_url`, and nobody without.
         players: the computer players that hints and autoplay may ask.
         moves_rate: moves a second that an account may make for long.
         address_rate: messages a second from one address, for everybody behind it.
@@ -38,6 +46,12 @@ class Settings:
         sockets: connections of players at the same time, in all.
         sockets_per_address: connections from one address.
         autoplays: games that a computer player plays at the same time.
+        head_patience: seconds within which the head of a request must come.
+        ping: seconds after which a silent WebSocket is asked for a sign of life, and as many
+            more until it is closed without one.
+
+    Raises:
+        ServerError: if the trusted proxies are not addresses.
     """
 
     key: str = field(repr=False)
@@ -46,6 +60,7 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 2048
     public_url: str | None = None
+    trusted_proxies: str | None = None
     players: tuple[str, ...] = ("expectimax", "expectimax:depth=3", "greedy", "corner", "random")
     moves_rate: float = 30.0
     address_rate: float = 600.0
@@ -53,11 +68,41 @@ class Settings:
     sockets: int = 5000
     sockets_per_address: int = 200
     autoplays: int = 8
+    head_patience: float = 10.0
+    ping: float = 20.0
+
+    def __post_init__(self) -> None:
+        _ = self.proxies  # read them before anything starts
 
     @property
     def is_secure(self) -> bool:
         """Whether browsers come by TLS."""
         return bool(self.public_url and self.public_url.startswith("https://"))
+
+    @functools.cached_property
+    def proxies(self) -> tuple[Network, ...]:
+        """The networks of the trusted proxies, as sockets of either version see them."""
+        usual = "127.0.0.1,::1" if self.public_url else ""
+        text = usual if self.trusted_proxies is None else self.trusted_proxies
+        networks: list[Network] = []
+        for entry in filter(None, map(str.strip, text.split(","))):
+            try:
+                network = ipaddress.ip_network(entry)
+            except ValueError:
+                raise ServerError(
+                    f"{entry!r} is no address or network of a trusted proxy: write such as"
+                    " 127.0.0.1 or 10.0.0.0/8, with commas between several"
+                ) from None
+            networks.append(network)
+            if network.version == 4:  # a socket of both versions sees it so
+                mapped = int(network.network_address) + 0xFFFF_0000_0000
+                networks.append(ipaddress.IPv6Network((mapped, 96 + network.prefixlen)))
+        return tuple(networks)
+
+
+def find_proxies() -> str | None:
+    """Return the trusted proxies that the environment names, None where it names none."""
+    return os.environ.get(PROXIES_VARIABLE) or os.environ.get("FORWARDED_ALLOW_IPS") or None
 
 
 def find_key(folder: Path) -> str:

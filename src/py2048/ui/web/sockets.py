@@ -10,13 +10,15 @@ from starlette.types import Receive, Scope, Send
 
 from py2048.errors import StorageError
 from py2048.ui.web.conversation import Conversation
-from py2048.ui.web.cookies import Cookies
+from py2048.ui.web.identity import Identity
 from py2048.ui.web.outbox import Outbox
 from py2048.ui.web.security import address_of
 from py2048.ui.web.services import Services
 
 _log = logging.getLogger("py2048.web")
-CROWDED = 1013
+RESTART, CROWDED, SIGN_IN = 1012, 1013, 1008
+_WATCH = 15.0
+"""After so many seconds a session that ended in another process has no connection left."""
 
 
 class SocketEndpoint:
@@ -24,41 +26,53 @@ class SocketEndpoint:
 
     Args:
         services: the server's parts.
-        cookies: tells who comes.
+        identity: tells who comes.
     """
 
-    def __init__(self, services: Services, cookies: Cookies) -> None:
+    def __init__(self, services: Services, identity: Identity) -> None:
         self._services = services
-        self._cookies = cookies
+        self._identity = identity
+        self._watch: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Talk with one browser until it goes."""
         await receive()  # websocket.connect
-        headers: list[tuple[bytes, bytes]] = []
-        found = self._cookies.read(Headers(scope=scope).get("cookie"))
-        if found is None:
-            found = self._cookies.new()
-            cookie = self._cookies.write(found.account, found.generation)
-            headers.append((b"set-cookie", cookie.encode()))
         address = address_of(scope)
         with self._services.limits.sockets.held(address) as is_free:
-            await send({"type": "websocket.accept", "headers": headers})
             if not is_free:
-                await send({"type": "websocket.close", "code": CROWDED, "reason": "full"})
+                await _close(send, CROWDED, "full")
                 return
             try:
                 hub = await self._services.ready()
-                account, current = await hub.in_thread(hub.house.greet, found.account)
+                visitor = await self._identity.arrival(Headers(scope=scope))
+                if visitor is None:
+                    await _close(send, SIGN_IN, "sign in again")
+                    return
+                account, current = await hub.in_thread(hub.house.greet, visitor.account)
             except StorageError:
-                await send({"type": "websocket.close", "code": 1012, "reason": "no store"})
+                await _close(send, RESTART, "no store")
                 return
-            if account.generation != found.generation:
-                await send({"type": "websocket.close", "code": 1008, "reason": "sign in again"})
-                return
+            cookies = [(b"set-cookie", cookie.encode()) for cookie in visitor.cookies]
+            await send({"type": "websocket.accept", "headers": cookies})
             outbox = Outbox()
             conversation = Conversation(self._services, account, address, outbox)
             conversation.begin(current)
-            await self._talk(conversation, outbox, receive, send)
+            self._identity.enter(outbox, visitor)
+            if self._watch is None:
+                self._watch = hub.start(self._dismiss_ended())
+            try:
+                await self._talk(conversation, outbox, receive, send)
+            finally:
+                self._identity.leave(outbox)
+
+    async def _dismiss_ended(self) -> None:
+        """Close connections whose sessions ended in another process, for ever."""
+        while True:
+            await asyncio.sleep(_WATCH)
+            try:
+                await self._identity.dismiss_ended()
+            except StorageError as error:
+                _log.warning("sessions cannot be read", extra={"fault": str(error)})
 
     async def _talk(
         self, conversation: Conversation, outbox: Outbox, receive: Receive, send: Send
@@ -82,6 +96,12 @@ class SocketEndpoint:
             for result in await asyncio.gather(*tasks, return_exceptions=True):
                 if isinstance(result, Exception) and not isinstance(result, OSError):
                     _log.error("a connection failed", exc_info=result)
+
+
+async def _close(send: Send, code: int, reason: str) -> None:
+    """Accept a connection only to say why it is not wanted: browsers tell nothing else."""
+    await send({"type": "websocket.accept"})
+    await send({"type": "websocket.close", "code": code, "reason": reason})
 
 
 async def _read(conversation: Conversation, receive: Receive) -> None:

@@ -23,6 +23,17 @@ SIZES = {"desktop": (1280, 800), "phone": (360, 740)}
 PATIENCE = 40_000
 """Milliseconds after which something that should happen counts as not happening."""
 
+_BEGIN = """wish => new Promise((resolve, reject) => {
+    const socket = new WebSocket(location.origin.replace("http", "ws") + "/ws");
+    socket.onopen = () => socket.send(JSON.stringify(wish));
+    socket.onerror = () => reject(Error("no socket"));
+    socket.onmessage = ({ data }) => {
+        const message = JSON.parse(data);
+        if (message.type === "state") { socket.close(); resolve(message.game); }
+        if (message.type === "refused") reject(Error(message.message));
+    };
+})"""
+
 
 class Server:
     """A running `py2048 serve` that can be stopped, killed and started again.
@@ -110,11 +121,10 @@ class Player:
             await self.page.wait_for_selector("#rules-summary:not(:empty)")
 
     async def deal(self, rules: str = "classic", mode: str = "casual") -> str:
-        """Begin a game and go to its board; return the game's id."""
-        request = self.page.context.request
-        answer = await request.post(f"{self.url}/api/games", data={"rules": rules, "mode": mode})
-        assert answer.status == 201, await answer.text()
-        game = str((await answer.json())["game"])
+        """Begin a game over a socket of the page and go to its board; return the game's id."""
+        await self.page.goto(self.url + "/about")
+        wish = {"type": "new", "rules": rules, "mode": mode}
+        game = str(await self.page.evaluate(_BEGIN, wish))
         await self.visit(f"/?game={game}")
         return game
 

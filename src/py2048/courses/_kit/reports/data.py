@@ -19,13 +19,18 @@ class Run:
     grader: str
     protection: Protection
     limits: Limits
-    real_window: bool = False
     not_graded: str = ""
 
     @property
     def protected(self) -> str:
         """One line on what stands between the submissions and this machine."""
-        return f"{self.protection}; limits: {self.limits}"
+        begin = "WEAK PROTECTION" if self.weak else "Protection"
+        return f"{begin}: {self.protection}; limits: {self.limits}"
+
+    @property
+    def weak(self) -> bool:
+        """Whether there is anything that submissions are not kept from."""
+        return bool(self.protection.missing)
 
 
 def to_data(run: Run, reports: Sequence[Report]) -> dict[str, Any]:
@@ -35,7 +40,6 @@ def to_data(run: Run, reports: Sequence[Report]) -> dict[str, Any]:
         "title": run.title,
         "grader": run.grader,
         "not_graded": run.not_graded,
-        "real_window": run.real_window,
         "protection": {
             "name": run.protection.name,
             "holds": list(run.protection.holds),

@@ -86,7 +86,7 @@ def _page(title: str, body: str, run: Run) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
         f"<h1>{escape(title)}</h1>\n{body}\n"
-        f"<footer>Graded by py2048 {escape(run.grader)}. Submissions ran under "
+        f"<footer>Graded by py2048 {escape(run.grader)}. "
         f"{escape(run.protected)}.</footer>\n</body>\n</html>\n"
     )
 
@@ -101,7 +101,8 @@ def index_page(run: Run, reports: Sequence[Report], names: Sequence[str]) -> str
     )
     head = '<tr><th>Submission</th><th class="number">Marks</th><th>Lost in</th></tr>'
     table = f"<table>\n<thead>{head}</thead>\n<tbody>\n{rows}\n</tbody>\n</table>"
-    return _page(run.title, f"<p>{_class(reports)}</p>\n{table}", run)
+    weak = f'<p class="bad">{escape(run.protected)}</p>\n' if run.weak else ""
+    return _page(run.title, f"{weak}<p>{_class(reports)}</p>\n{table}", run)
 
 
 def _class(reports: Sequence[Report]) -> str:

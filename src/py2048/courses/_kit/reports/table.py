@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rich.console import Console, Group, RenderableType
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -67,20 +68,34 @@ def line(report: Report) -> Text:
     return text
 
 
-def gradebook(reports: Sequence[Report]) -> Table:
-    """The class: a row for each submission, a column for each task."""
+def gradebook(reports: Sequence[Report], width: int) -> Table:
+    """The class: a row for each submission, and a column for each task where all of them fit."""
+    every_task = _gradebook(reports, [task.id for task in reports[0].tasks], _marks_of_tasks)
+    measured = Measurement.get(Console(width=10_000), Console(width=10_000).options, every_task)
+    if measured.maximum <= width:
+        return every_task
+    return _gradebook(reports, ["Lost in"], lambda report: [Text(", ".join(report.lost))])
+
+
+def _gradebook(
+    reports: Sequence[Report], heads: Sequence[str], cells: Callable[[Report], list[Text]]
+) -> Table:
     table = Table(title="Gradebook", title_justify="left")
-    table.add_column("Submission")
-    for task in reports[0].tasks:
-        table.add_column(task.id, justify="right")
-    table.add_column("Marks", justify="right", style="bold")
+    table.add_column("Submission", overflow="fold")
+    table.add_column("Marks", justify="right", style="bold", no_wrap=True)
+    for head in heads:
+        table.add_column(head, justify="right" if len(heads) > 1 else "left")
     for report in reports:
-        cells = [
-            Text(str(number(task.earned)), style="" if task.status == "passed" else "red")
-            for task in report.tasks
-        ]
-        table.add_row(Text(harmless(report.name)), *cells, str(number(report.earned)))
+        total = str(number(report.earned))
+        table.add_row(Text(harmless(report.name)), total, *cells(report))
     return table
+
+
+def _marks_of_tasks(report: Report) -> list[Text]:
+    return [
+        Text(str(number(task.earned)), style="" if task.status == "passed" else "red")
+        for task in report.tasks
+    ]
 
 
 def print_reports(console: Console, reports: Sequence[Report], *, detailed: bool) -> None:
@@ -89,4 +104,4 @@ def print_reports(console: Console, reports: Sequence[Report], *, detailed: bool
         for report in reports:
             console.print(details(report))
     if len(reports) > 1:
-        console.print(gradebook(reports))
+        console.print(gradebook(reports, console.width))

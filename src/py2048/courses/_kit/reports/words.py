@@ -17,8 +17,9 @@ def harmless(text: str) -> str:
 def check_line(check: CheckResult) -> str:
     """One line on a check."""
     if check.carried:
-        return f"✓ {check.title} (counted with what earlier tasks ask for put right)"
-    return f"{'✓' if check.passed else '✗'} {check.title}"
+        return f"✓ {check.title} (counted with right versions of what other tasks ask for)"
+    free = "" if check.passed or check.weight else " (costs no marks)"
+    return f"{'✓' if check.passed else '✗'} {check.title}{free}"
 
 
 def failure_lines(check: CheckResult) -> list[str]:
@@ -40,5 +41,8 @@ def task_text(task: TaskResult) -> str:
 
 def summary(report: Report) -> list[str]:
     """Lines on the submission as a whole: why it could not be graded, how it was read."""
-    problem = [f"Not graded: {report.problem}"] if report.problem else []
-    return [*problem, *(f"Note: {note}" for note in report.notes)]
+    lines = [f"Not graded: {report.problem}"] if report.problem else []
+    lines += [f"Note: {note}" for note in report.notes]
+    if report.opening and any(not check.passed for task in report.tasks for check in task.checks):
+        lines.append(f"To try an example in Python, type first: {report.opening}")
+    return lines

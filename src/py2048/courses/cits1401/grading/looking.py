@@ -12,9 +12,9 @@ DRAWN = {}
 
 def _items(canvas):
     """What is drawn on a canvas, asked for once in a look."""
-    if id(canvas) not in DRAWN:
-        DRAWN[id(canvas)] = screen.items(canvas)
-    return DRAWN[id(canvas)]
+    if canvas not in DRAWN:
+        DRAWN[canvas] = screen.items(canvas)
+    return DRAWN[canvas]
 
 def _lattice(boxes):
     """The boxes, by (row, column), that stand in five rows and columns; {} if they do not."""
@@ -47,28 +47,24 @@ def _canvas_squares(canvas):
 def _widget_squares():
     parents = {}
     for widget in screen.widgets():
-        if widget.winfo_manager() == 'grid' and widget.winfo_ismapped():
-            parents.setdefault(str(widget.winfo_parent()), []).append(widget)
-        elif widget.winfo_manager() == 'place' and widget.winfo_ismapped():
-            parents.setdefault('place ' + str(widget.winfo_parent()), []).append(widget)
-    for name, widgets in parents.items():
-        cells = {}
-        for widget in widgets:
-            if name.startswith('place '):
-                spot = int(widget.winfo_y()), int(widget.winfo_x())
-            else:
-                info = widget.grid_info()
+        manager = str(widget.winfo_manager())
+        if manager in ('grid', 'place') and widget.winfo_ismapped():
+            where = manager, str(widget.winfo_parent()), widget.kind
+            if manager == 'grid':
+                info = widget.grid()
                 spot = int(info['row']), int(info['column'])
-            cells.setdefault(widget.winfo_class(), {})[spot] = widget
-        for group in cells.values():
-            rows = sorted({row for row, _ in group})
-            columns = sorted({column for _, column in group})
-            for above in range(len(rows) - 4):
-                for left in range(len(columns) - 4):
-                    spots = {(r, c): group.get((rows[above + r], columns[left + c]))
-                             for r in range(5) for c in range(5)}
-                    if all(spot is not None for spot in spots.values()):
-                        return spots
+            else:
+                spot = int(widget.winfo_y()), int(widget.winfo_x())
+            parents.setdefault(where, {})[spot] = widget
+    for group in parents.values():
+        rows = sorted({row for row, _ in group})
+        columns = sorted({column for _, column in group})
+        for above in range(len(rows) - 4):
+            for left in range(len(columns) - 4):
+                spots = {(r, c): group.get((rows[above + r], columns[left + c]))
+                         for r in range(5) for c in range(5)}
+                if all(spot is not None for spot in spots.values()):
+                    return spots
     return {}
 
 def _find():
@@ -82,29 +78,22 @@ def _find():
 
 def _inside(widget):
     yield widget
-    for child in widget.winfo_children():
+    for child in widget.children():
         yield from _inside(child)
-
-def _option(widget, name):
-    try:
-        return str(widget.cget(name))
-    except Exception:
-        return ''
 
 def _shown_in(widget):
     """The text and the look of a square that is a widget."""
-    parts = list(_inside(widget))
     text = ''
     look = []
-    for part in parts:
-        if part.winfo_class() == 'Canvas':
+    for part in _inside(widget):
+        if part.kind == 'Canvas':
             for kind, _, options in screen.items(part):
                 text = options.get('text', text)
                 look.append((kind, options.get('fill'), options.get('outline')))
         elif part is widget or part.winfo_manager():
-            text = _option(part, 'text') or text
-        names = ('bg', 'fg', 'relief', 'image', 'highlightbackground', 'font', 'bd')
-        look.append(tuple(_option(part, name) for name in names))
+            text = part.text() or text
+        names = ('bg', 'fg', 'relief', 'image', 'highlightbackground', 'font', 'bd', 'style')
+        look.append(tuple(part.cget(name) for name in names))
     return text, repr(look)
 
 def look():
@@ -162,9 +151,8 @@ def choose(word):
                 screen.click(canvas, *coords)
                 return True
     for widget in screen.widgets('Button'):
-        if _option(widget, 'text').strip().lower() == word.lower() and widget.winfo_ismapped():
-            widget.invoke()
-            screen.advance(0)
+        if widget.text().strip().lower() == word.lower() and widget.winfo_ismapped():
+            screen.use(widget)
             return True
     return screen.push(word)
 
@@ -174,8 +162,7 @@ def hit(row, column):
         SQUARES.update(_find())
     widget, box = SQUARES[row, column]
     if box is None:
-        bound = [part for part in _inside(widget) if part.bind('<Button-1>') or part.bind()]
-        screen.click(bound[0] if bound else widget, 4, 4)
+        screen.point(widget)
     else:
         x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
         screen.click(widget, x, y)

@@ -19,6 +19,11 @@ def grid_of(rows: Rows) -> str:
     )
 
 
+def tiles_of(rows: Rows) -> int:
+    """How many tiles a grid has: a student understands what happens to few of them first."""
+    return sum(tile > 0 for row in rows for tile in row)
+
+
 def random_rows(seed: int, rows: int, columns: int) -> Rows:
     """A grid of small tiles, the same for the same seed."""
     draw = random.Random(seed)

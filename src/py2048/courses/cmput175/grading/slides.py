@@ -6,34 +6,48 @@ import random
 from collections.abc import Callable, Iterator
 
 from py2048.courses._kit import Example, OneOf, Satisfies, Session
-from py2048.courses.cmput175.grading.grids import TILES, Rows, grid_of, random_rows
+from py2048.courses.cmput175.grading.grids import TILES, Rows, grid_of, random_rows, tiles_of
 from py2048.engine import Board, Direction
 from py2048.engine.reference import slide_line
 from py2048.rules import Merging
 
 STUCK: tuple[Rows, ...] = (
-    [[2, 4], [4, 2]],
-    [[2, 4, 2], [4, 2, 4]],
-    [[2, 4], [4, 2], [2, 4]],
     [[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 2]],
     [[2, 8, 2, 4], [4, 2, 8, 2], [16, 8, 2, 4], [2, 4, 8, 2]],
 )
 MERGES: tuple[Rows, ...] = (
+    [[2, 2, 4, 8], [4, 8, 2, 4], [2, 4, 8, 2], [8, 2, 4, 8]],
+    [[2, 4, 8, 2], [2, 8, 4, 8], [4, 2, 8, 2], [8, 4, 2, 4]],
+    [[2, 8, 2, 4], [4, 4, 8, 2], [2, 8, 2, 4], [4, 2, 4, 2]],
+    [[2, 8, 2, 4], [8, 4, 8, 2], [2, 4, 2, 4], [4, 2, 4, 2]],
+    [[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 4]],
+    [[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 8], [4, 2, 4, 8]],
+)
+ROOM: tuple[Rows, ...] = (
+    [[0, 0, 0, 0], [0, 2, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]],
+    [[0, 0, 0, 0], [0, 0, 0, 4], [2, 0, 2, 16], [2, 4, 4, 2]],
+    [[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 0]],
+)
+OTHER_STUCK: tuple[Rows, ...] = (
+    [[2, 4], [4, 2]],
+    [[2, 4, 2], [4, 2, 4]],
+    [[2, 4], [4, 2], [2, 4]],
+    [[2, 4, 2, 4, 2], [4, 2, 4, 2, 4], [2, 4, 2, 4, 2], [4, 2, 4, 2, 4], [2, 4, 2, 4, 2]],
+)
+OTHER_MERGES: tuple[Rows, ...] = (
     [[2, 2], [4, 8]],
     [[2, 4], [2, 8]],
     [[2, 4], [8, 8]],
     [[2, 8], [4, 8]],
     [[2, 4, 8], [4, 8, 8]],
     [[2, 4], [4, 8], [2, 8]],
-    [[2, 8, 2, 4], [4, 4, 8, 2], [2, 8, 2, 4], [4, 2, 4, 2]],
-    [[2, 8, 2, 4], [8, 4, 8, 2], [2, 4, 2, 4], [4, 2, 4, 2]],
-    [[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 4]],
+    [[2, 4, 2, 4, 2], [4, 2, 4, 2, 4], [2, 4, 2, 4, 2], [4, 2, 4, 2, 8], [2, 4, 2, 4, 8]],
 )
-ROOM: tuple[Rows, ...] = (
+OTHER_ROOM: tuple[Rows, ...] = (
     [[0, 0], [0, 2]],
     [[2, 4], [4, 0]],
     [[0, 4, 2], [4, 2, 4]],
-    [[0, 0, 0, 0], [0, 0, 0, 4], [2, 0, 2, 16], [2, 4, 4, 2]],
+    [[2, 4, 2, 4, 2], [4, 2, 4, 2, 4], [2, 4, 2, 4, 2], [4, 2, 4, 2, 4], [2, 4, 2, 4, 0]],
 )
 
 
@@ -42,6 +56,11 @@ def answers(boards: tuple[Rows, ...], expected: bool) -> tuple[Example, ...]:
     return tuple(Example("grid.collapsible()", expected, given=grid_of(b)) for b in boards)
 
 
+OTHER_ANSWERS = (
+    *answers(OTHER_ROOM, expected=True),
+    *answers(OTHER_MERGES, expected=True),
+    *answers(OTHER_STUCK, expected=False),
+)
 UNCHANGED = tuple(
     Example(
         "grid.collapsible()",
@@ -49,22 +68,39 @@ UNCHANGED = tuple(
         given=grid_of(rows),
         then={"grid._grid": rows, "grid.score": 0},
     )
-    for rows in (MERGES[0], MERGES[1], ROOM[0], MERGES[6])
+    for rows in (*ROOM[:2], *MERGES[:3])
 )
 OWN_EYES = (
     Example(
         "grid.collapsible()",
         True,
-        given="grid = Grid(2, 2, 0)\ngrid._grid = [[2, 4], [0, 8]]\ngrid.emptiesSet = []",
+        given=f"grid = Grid(4, 4, 0)\ngrid._grid = {ROOM[2]}\ngrid.emptiesSet = []",
     ),
     Example(
         "grid.collapsible()",
         False,
-        given="grid = Grid(2, 2, 0)\ngrid._grid = [[2, 4], [4, 2]]\ngrid.emptiesSet = [1]",
+        given=f"grid = Grid(4, 4, 0)\ngrid._grid = {STUCK[0]}\ngrid.emptiesSet = [1]",
     ),
 )
 
 LINES: tuple[list[int], ...] = (
+    [2, 0, 0, 0],
+    [0, 0, 0, 2],
+    [2, 0, 2, 0],
+    [2, 2, 0, 0],
+    [0, 0, 0, 0],
+    [2, 2, 2, 0],
+    [4, 2, 2, 0],
+    [2, 2, 4, 0],
+    [2, 0, 2, 2],
+    [2, 0, 2, 4],
+    [2, 8, 4, 4],
+    [2, 2, 2, 2],
+    [4, 4, 8, 4],
+    [2, 4, 8, 16],
+    [8, 8, 16, 8],
+)
+OTHER_LINES: tuple[list[int], ...] = (
     [0, 2],
     [2, 2],
     [2, 4],
@@ -73,31 +109,34 @@ LINES: tuple[list[int], ...] = (
     [2, 2, 2],
     [4, 2, 2],
     [2, 2, 4],
-    [2, 0, 0, 0],
-    [2, 0, 2, 0],
-    [2, 0, 2, 2],
-    [2, 0, 2, 4],
-    [4, 4, 8, 4],
-    [8, 8, 16, 8],
-    [2, 8, 4, 4],
-    [2, 2, 2, 2],
-    [0, 0, 0, 2],
-    [2, 4, 8, 16],
     [2, 2, 0, 2, 2],
     [2, 2, 2, 2, 2],
+    [0, 0, 4, 0, 0, 4],
 )
 
 
 def lines(look: Callable[[list[int], list[int]], Example]) -> Callable[[], Iterator[Example]]:
-    """Examples for single lines: the chosen ones, then some at random."""
+    """Examples for lines of four: the chosen ones, then some at random."""
 
     def examples() -> Iterator[Example]:
         draw = random.Random(175)
-        more = [[draw.choice(TILES) for _ in range(draw.randint(2, 6))] for _ in range(60)]
-        for line in (*LINES, *more):
-            yield look(line, list(slide_line(tuple(line), Merging.ONCE)[0]))
+        for line in (*LINES, *([draw.choice(TILES) for _ in range(4)] for _ in range(60))):
+            yield look(line, collapsed(line))
 
     return examples
+
+
+def collapsed(line: list[int]) -> list[int]:
+    """The list collapsed to the left."""
+    return list(slide_line(tuple(line), Merging.ONCE)[0])
+
+
+def of_any_length() -> Iterator[Example]:
+    """Lists of other lengths, with the flag."""
+    for line in OTHER_LINES:
+        after = collapsed(line)
+        code = f"list(Grid(4, 4, 0).collapseRow({line}))"
+        yield Example(code, [after, after != line])
 
 
 def first(line: list[int], after: list[int]) -> Example:
@@ -112,10 +151,10 @@ def second(line: list[int], after: list[int]) -> Example:
 
 PAIR = (
     Example(
-        "type(Grid(4, 4, 0).collapseRow([2, 0])).__name__",
+        "type(Grid(4, 4, 0).collapseRow([2, 0, 0, 0])).__name__",
         "tuple",
     ),
-    Example("len(Grid(4, 4, 0).collapseRow([2, 2]))", 2),
+    Example("len(Grid(4, 4, 0).collapseRow([2, 2, 0, 0]))", 2),
 )
 KEPT = tuple(
     Example(
@@ -124,51 +163,63 @@ KEPT = tuple(
         given=f"grid = Grid(4, 4, 0)\nline = {line}",
         then={"line": line},
     )
-    for line in ([0, 2], [2, 2], [2, 0, 2, 4], [2, 4, 8, 16])
+    for line in ([0, 0, 0, 2], [2, 2, 0, 0], [2, 0, 2, 4], [2, 4, 8, 16])
 )
 
 
 def scores(session: Session) -> None:
     """Merges add to the score, be it in collapseRow or in the methods that call it."""
-    for line, points in (([2, 2], 4), ([2, 4], 0), ([4, 4, 2, 2], 12)):
+    for line, points in (([2, 2, 0, 0], 4), ([2, 4, 0, 0], 0), ([4, 4, 2, 2], 12)):
         session.begin()
-        session.run(f"grid = Grid(1, {len(line)}, 0)\ngrid.collapseRow({line})")
+        session.run(f"grid = Grid(4, 4, 0)\ngrid.collapseRow({line})")
         if session.run("grid.score").value == points:
             continue
         session.begin()
-        session.run(f"grid = Grid(1, {len(line)}, 0)\ngrid._grid = [{line}]\ngrid.collapseLeft()")
+        session.run(f"{grid_of([line, *[[0] * 4] * 3])}\ngrid.collapseLeft()")
         session.expect("grid.score", points)
 
 
 BOARDS: tuple[Rows, ...] = (
+    [[0, 0, 0, 0], [0, 2, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]],
+    [[2, 2, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]],
+    [[2, 0, 0, 0], [0, 0, 0, 0], [2, 0, 0, 0], [0, 0, 0, 0]],
+    [[0, 0, 0, 2], [0, 0, 0, 2], [0, 0, 0, 2], [0, 0, 0, 0]],
+    [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [2, 2, 2, 0]],
+    [[2, 0, 0, 2], [2, 0, 0, 2], [0, 0, 0, 0], [0, 0, 0, 0]],
+    [[2, 2, 4, 0], [2, 2, 4, 0], [0, 0, 0, 0], [2, 2, 4, 0]],
+    [[0, 0, 0, 0], [0, 0, 0, 4], [2, 0, 2, 16], [2, 4, 4, 2]],
+    [[2, 8, 2, 4], [8, 4, 8, 2], [2, 4, 2, 4], [4, 2, 4, 2]],
+    STUCK[0],
+    *(random_rows(seed, 4, 4) for seed in range(20)),
+)
+OTHER_BOARDS: tuple[Rows, ...] = (
     [[2, 2], [0, 0]],
     [[0, 0], [2, 2]],
     [[2, 0], [2, 0]],
-    [[0, 2], [0, 2]],
     [[2, 4], [4, 2]],
-    [[2, 4], [0, 0]],
     [[0, 2], [0, 2], [0, 2]],
     [[2, 2, 2], [2, 2, 2]],
     [[2, 2, 4], [2, 2, 4]],
-    [[0, 0, 0, 0], [0, 0, 0, 4], [2, 0, 2, 16], [2, 4, 4, 2]],
-    [[2, 8, 2, 4], [8, 4, 8, 2], [2, 4, 2, 4], [4, 2, 4, 2]],
-    *(random_rows(seed, 2 + seed % 3, 2 + seed % 4) for seed in range(24)),
+    *(random_rows(seed, 2 + seed % 3, 2 + seed % 4) for seed in range(12)),
+    *(random_rows(seed, 5, 5) for seed in range(2)),
 )
+
+
+def slide(rows: Rows, direction: Direction) -> Example:
+    """What one direction makes of one board."""
+    after = [list(row) for row in Board.from_rows(rows).slide(direction).board.rows]
+    code = f"grid.collapse{direction.name.capitalize()}()\ngrid._grid"
+    return Example(code, after, given=grid_of(rows), rank=tiles_of(rows))
 
 
 def slides(direction: Direction) -> Callable[[], Iterator[Example]]:
     """What one direction makes of each board."""
+    return lambda: (slide(rows, direction) for rows in BOARDS)
 
-    def examples() -> Iterator[Example]:
-        for rows in BOARDS:
-            after = [list(row) for row in Board.from_rows(rows).slide(direction).board.rows]
-            yield Example(
-                f"grid.collapse{direction.name.capitalize()}()\ngrid._grid",
-                after,
-                given=grid_of(rows),
-            )
 
-    return examples
+def other_slides() -> Iterator[Example]:
+    """What every direction makes of boards that are larger, smaller or not square."""
+    return (slide(rows, direction) for rows in OTHER_BOARDS for direction in Direction)
 
 
 def flags() -> Iterator[Example]:
@@ -179,4 +230,5 @@ def flags() -> Iterator[Example]:
                 f"grid.collapse{direction.name.capitalize()}()",
                 Board.from_rows(rows).slide(direction).changed,
                 given=grid_of(rows),
+                rank=tiles_of(rows),
             )

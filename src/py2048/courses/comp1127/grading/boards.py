@@ -1,7 +1,8 @@
 """Boards for the checks of the COMP1127 problems, and what should come of a move on them.
 
-Boards of examples are laid by the checker's own gui (``gui.py`` in this folder), whose tiles
-have the letters a to p as keys, row by row.
+Tiles of examples have the letters a to p as keys, row by row. All that an example does can be
+typed with the gui that students have; what a program asks of the window is noted by functions put
+in place of gui's and the frame's.
 """
 
 from __future__ import annotations
@@ -19,6 +20,19 @@ STUCK: Rows = [[2, 4, 8, 16], [4, 8, 16, 32], [8, 16, 32, 64], [16, 32, 64, 128]
 STEPS = {"UP": (-1, 0), "DOWN": (1, 0), "RIGHT": (0, 1), "LEFT": (0, -1)}
 KEYS = {"UP": "Up", "DOWN": "Down", "RIGHT": "Right", "LEFT": "Left"}
 SEQUENCES = ["<Down>", "<Left>", "<Right>", "<Up>"]
+MOST_PUTS = 4  # tiles that are put on a board one by one
+PUT_ALL = (
+    "tiles = [gui.put(board, 'abcdefghijklmnop'[n], gui.find_number(main.grid[n // 4][n % 4]), "
+    "n // 4, n % 4) for n in range(16)]"
+)
+MOVES = "moves = []\ngui.move_tile = lambda board, key, right, down: moves.append((right, down))"
+MOVED = "moved = []\ngui.move_tile = lambda board, key, right, down: moved.append(key)"
+ENDED = "ended = []\ngui.game_over = lambda board, winner: ended.append(bool(winner))"
+KEYS_BOUND = (
+    "keys = {}\n"
+    "frame.bind = lambda key, function, *more: keys.update({key: function})\n"
+    "frame.unbind = lambda key, *more: keys.pop(key, None)"
+)
 CELLS = [(row, column) for row in range(4) for column in range(4)]
 
 
@@ -54,9 +68,16 @@ def grid(rows: Rows) -> str:
     return f"main.grid = {rows}"
 
 
-def laid(rows: Rows) -> str:
-    """Code that sets the grid and opens a board with its tiles."""
-    return f"{grid(rows)}\nframe, board = gui.setup(main.grid)"
+def laid(rows: Rows, *notes: str) -> str:
+    """Code that sets the grid, opens a board with its tiles, and takes notes."""
+    puts = [
+        f"gui.put(board, {letter(cell)!r}, gui.find_number({rows[cell[0]][cell[1]]}), "
+        f"{cell[0]}, {cell[1]})"
+        for cell in tiles_of(rows)
+    ]
+    if len(puts) > MOST_PUTS:
+        puts = [PUT_ALL]
+    return "\n".join([grid(rows), "frame, board = gui.setup()", *puts, *notes])
 
 
 def event(direction: str) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator, Sequence
 
-from py2048.courses._kit import Check, Example, Raises, Satisfies, Session, Task
-from py2048.courses.ist.grading.right_types import COORDINATE, OTHER_COORDINATE, replacing
+from py2048.courses._kit import Check, Example, Lines, Raises, Session, Task
+from py2048.courses.ist.grading.right_types import OTHER_COORDINATE, board_patches, replacing
+from py2048.courses.ist.grading.words import ENGLISH, Words
 from py2048.engine import Board, Direction
 
 Rows = Sequence[Sequence[int]]
@@ -22,13 +23,13 @@ ROWS_OF_B = (
 def build(rows: Rows = EMPTY, score: int = 0) -> str:
     """Return the lines that make a board `b` with these values and this score."""
     fills = [
-        f"b = board_fill_position(b, create_coordinate({r}, {c}), {value})"
+        f"board_fill_position(b, create_coordinate({r}, {c}), {value})"
         for r, row in enumerate(rows, 1)
         for c, value in enumerate(row, 1)
         if value
     ]
-    points = [f"b = board_update_score(b, {score})"] if score else []
-    return "\n".join(["b = create_board()", *fills, *points])
+    points = [f"board_update_score(b, {score})"] if score else []
+    return "\n".join(["b = create_board()", *points, *fills])
 
 
 def nested(rows: Rows) -> list[list[int]]:
@@ -36,13 +37,10 @@ def nested(rows: Rows) -> list[list[int]]:
     return [list(row) for row in rows]
 
 
-def shown(rows: Rows, score: int) -> Satisfies:
+def shown(rows: Rows, score: int) -> Lines:
     """Return what `print_board` prints; blanks at the ends of lines make no difference."""
-    lines = [" ".join(f"[ {value} ]" for value in row) for row in rows] + [f"Score: {score}"]
-    text = "\n".join(lines)
-    return Satisfies(
-        f"\n{text}", lambda printed: [line.rstrip() for line in printed.splitlines()] == lines
-    )
+    lines = [" ".join(f"[ {value} ]" for value in row) for row in rows]
+    return Lines("\n".join([*lines, f"Score: {score}"]))
 
 
 def refused(name: str, calls: Iterable[str]) -> list[Example]:
@@ -86,13 +84,14 @@ def _reductions() -> Iterator[tuple[Rows, str, Rows, int]]:
 def _reduced_values() -> Iterator[Example]:
     for rows, letter, after, _ in _reductions():
         yield Example(
-            f"b = board_reduce(b, '{letter}')", given=build(rows), then={ROWS_OF_B: nested(after)}
+            f"board_reduce(b, '{letter}')", given=build(rows), then={ROWS_OF_B: nested(after)}
         )
 
 
 def _reduced_results() -> Iterator[Example]:
     for rows, letter, _, points in _reductions():
-        yield Example(f"board_score(board_reduce(b, '{letter}'))", points + 4, given=build(rows, 4))
+        then = {"board_score(b)": points + 4}
+        yield Example(f"board_reduce(b, '{letter}')", given=build(rows, 4), then=then)
     for letter in DIRECTIONS:
         yield Example(f"board_reduce(b, '{letter}') is b", True, given=build(_row(0, 2, 2, 0)))
     wrong = ("'n'", "''", "'NS'", "'X'", "None", "1", "'North'", "['N']", "('N',)", "'N '")
@@ -125,19 +124,22 @@ def _finished() -> Iterator[Example]:
         yield Example("board_finished(b)", finished, given=build(rows, 4), then=unchanged)
 
 
-def _knows_coordinates_by_their_operations(session: Session) -> None:
+def _knows_coordinates_by_their_operations(session: Session, words: Words = ENGLISH) -> None:
     """Use the board with coordinates of another kind."""
     rows = ((2, 2, 0, 0), (0, 0, 0, 0), (0, 0, 0, 8), (0, 0, 0, 0))
-    after = ((0, 0, 0, 4), (0, 0, 0, 0), (0, 0, 0, 8), (0, 0, 0, 0))
-    with replacing(session, OTHER_COORDINATE):
+    steps: tuple[tuple[str, object], ...] = (
+        (build(rows), ...),
+        ("board_position(b, create_coordinate(3, 4))", 8),
+        ("len(board_empty_positions(b))", 13),
+        ("coordinate_col(board_empty_positions(b)[0])", 3),
+        ("board_score(board_reduce(b, 'E'))", 4),
+        ("board_position(b, create_coordinate(1, 4))", 4),
+    )
+    with replacing(session, words(OTHER_COORDINATE)):
         session.shown.append("# coordinates are now made and read in another way")
-        session.expect(build(rows))
-        session.expect("board_position(b, create_coordinate(3, 4))", 8)
-        session.expect("len(board_empty_positions(b))", 13)
-        session.expect("coordinate_col(board_empty_positions(b)[0])", 3)
-        session.expect("board_score(board_reduce(b, 'E'))", 4)
-        session.expect("board_position(b, create_coordinate(1, 4))", 4)
-        session.expect("print_board(b)", None, prints=shown(after, 4))
+        for code, expected in steps:
+            session.expect(words(code), expected)
+        session.expect(words("print_board(b)"))
 
 
 _TWO_BOARDS = "b = create_board()\nother = create_board()\n"
@@ -164,6 +166,7 @@ _CREATE = Check(
         Example(_FILL_ONE, given=_TWO_BOARDS, then={_OTHERS: 0}),
         Example(_FILL_ONE, given=build(), then={ROWS_OF_B: nested(_row(2, 0, 0, 0))}),
     ],
+    reference_patches=board_patches("create_board"),
 )
 _POSITION = Check(
     "board_position reads a value and refuses what is no coordinate",
@@ -172,6 +175,7 @@ _POSITION = Check(
         Example("board_position(create_board(), create_coordinate(2, 4))", 0),
         *refused("board_position", [f"board_position(b, {c})" for c in _NO_COORDINATES]),
     ],
+    reference_patches=board_patches("board_position"),
 )
 _SCORE = Check(
     "board_score and board_update_score: points are a multiple of 4 that is not negative",
@@ -183,6 +187,7 @@ _SCORE = Check(
         Example("board_update_score(b, 4) is b", True, given=build()),
         *refused("board_update_score", [f"board_update_score(b, {v})" for v in _NO_POINTS]),
     ],
+    reference_patches=board_patches("board_score", "board_update_score"),
 )
 _EMPTY_POSITIONS = Check(
     "board_empty_positions lists the empty positions row by row",
@@ -193,6 +198,7 @@ _EMPTY_POSITIONS = Check(
         ),
         Example("create_coordinate(1, 2) in board_empty_positions(b)", True, given=build()),
     ],
+    reference_patches=board_patches(),
 )
 _FILL = Check(
     "board_fill_position puts any integer at a coordinate and refuses other arguments",
@@ -215,16 +221,18 @@ _FILL = Check(
             ],
         ),
     ],
+    reference_patches=board_patches("board_fill_position"),
 )
 _IS_BOARD = Check(
     "is_board is True for boards and False for anything else",
     [
         Example("is_board(b)", True, given=build()),
         Example("is_board(b)", True, given=build(_MIXED, 8)),
-        Example("is_board(board_reduce(b, 'N'))", True, given=build(_MIXED)),
+        Example("is_board(b)", True, given=f"{build(_MIXED)}\nboard_reduce(b, 'N')"),
         Example("is_board(create_coordinate(1, 1))", False),
         *(Example(f"is_board({thing})", False) for thing in _NO_BOARDS),
     ],
+    reference_patches=board_patches(),
 )
 
 
@@ -247,6 +255,7 @@ _EQUAL = Check(
             ((_MIXED, 4), (_MIXED[::-1], 4), False),
         )
     ],
+    reference_patches=board_patches(),
 )
 _PRINT = Check(
     "print_board prints the values and the score, and refuses what is no board",
@@ -257,6 +266,7 @@ _PRINT = Check(
         ),
         *refused("print_board", [f"print_board({thing})" for thing in ("'a'", "0", "None", "[]")]),
     ],
+    reference_patches=board_patches(),
 )
 
 
@@ -276,19 +286,28 @@ TASK = Task(
         _SCORE,
         _EMPTY_POSITIONS,
         _FILL,
-        Check("board_reduce moves the tiles and merges each once", _reduced_values),
+        Check(
+            "board_reduce moves the tiles and merges each once",
+            _reduced_values,
+            reference_patches=board_patches("board_reduce"),
+        ),
         Check(
             "board_reduce scores, changes and returns its board, and refuses other directions",
             _reduced_results,
+            reference_patches=board_patches("board_reduce"),
         ),
         _IS_BOARD,
-        Check("board_finished is for full boards without a move, and only looks", _finished),
+        Check(
+            "board_finished is for full boards without a move, and only looks",
+            _finished,
+            reference_patches=board_patches(),
+        ),
         _EQUAL,
         _PRINT,
         Check(
             "the board uses coordinates through their operations",
             run=_knows_coordinates_by_their_operations,
+            reference_patches=board_patches()[1:-1],
         ),
     ),
-    mended=COORDINATE,
 )

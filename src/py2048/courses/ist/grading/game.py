@@ -14,8 +14,10 @@ from py2048.courses.ist.grading.right_types import (
     COORDINATE,
     OTHER_COORDINATE,
     REQUEST_MOVE,
+    board_patches,
     replacing,
 )
+from py2048.courses.ist.grading.words import ENGLISH, Words
 from py2048.engine import Board, Slide
 from py2048.errors import BoardError
 
@@ -23,7 +25,7 @@ PROMPT = "Pick a move (N, S, E, W): "
 REFUSAL = "Invalid move."
 
 _LINE = r"(?:\[ \d+ \] ?){4}\s*\n"
-_BOARD = re.compile(rf"((?:{_LINE}){{4}})Score: (\d+)")
+_BOARD = rf"((?:{_LINE}){{4}})Score: (\d+)"
 
 
 def _asks_again(wrong: Sequence[str], letter: str) -> Example:
@@ -87,19 +89,19 @@ class Played(NamedTuple):
         yield from zip(self.scenes, self.letters, self.scenes[1:], strict=False)
 
 
-def play(session: Session, letters: Sequence[str], seed: int) -> Played:
+def play(session: Session, letters: Sequence[str], seed: int, words: Words) -> Played:
     """Play with these letters; the scenes are read from what the game prints."""
     session.shown.clear()
-    outcome = session.run("game_2048()", typed=letters, seed=seed)
-    _tell(session, letters, outcome.asked)
+    outcome = session.run(words("game_2048()"), typed=letters, seed=seed)
+    _tell(session, letters, outcome.asked, words)
     if outcome.error is not None and outcome.error.type != "EOFError":
         session.fail("a game", str(outcome.error))
-    *questions, rest = outcome.output.split(PROMPT)
+    *questions, rest = outcome.output.split(words(PROMPT))
     ended = outcome.error is None
     scenes: list[Scene] = []
     for part in questions:
-        scenes.append(_scene_before_a_question(session, scenes, part))
-    closing = _last_scene(rest) if ended else None
+        scenes.append(_scene_before_a_question(session, scenes, part, words))
+    closing = _last_scene(rest, words) if ended else None
     if closing is not None:
         scenes.append(closing)
     if not scenes:
@@ -107,9 +109,11 @@ def play(session: Session, letters: Sequence[str], seed: int) -> Played:
     return Played(scenes, list(letters[: len(scenes) - 1]), ended, closing is not None)
 
 
-def _scene_before_a_question(session: Session, scenes: Sequence[Scene], part: str) -> Scene:
-    scene = _last_scene(part)
-    if scene is None and scenes and REFUSAL in part:
+def _scene_before_a_question(
+    session: Session, scenes: Sequence[Scene], part: str, words: Words
+) -> Scene:
+    scene = _last_scene(part, words)
+    if scene is None and scenes and words(REFUSAL) in part:
         return scenes[-1]  # to call a move that changes nothing invalid is as good
     if scene is None:
         session.fail("the board before each question", f"printed {part!r}")
@@ -117,15 +121,15 @@ def _scene_before_a_question(session: Session, scenes: Sequence[Scene], part: st
     return scene
 
 
-def _tell(session: Session, letters: Sequence[str], asked: int) -> None:
+def _tell(session: Session, letters: Sequence[str], asked: int, words: Words) -> None:
     """Show the letters that were read, the last few of them if there are many."""
     read = list(letters[:asked])
     typed = f"# typed: {'… ' if len(read) > 12 else ''}{' '.join(read[-12:])}"
-    session.shown[:] = ["game_2048()", *([typed] if read else [])]
+    session.shown[:] = [words("game_2048()"), *([typed] if read else [])]
 
 
-def _last_scene(text: str) -> Scene | None:
-    found = _BOARD.findall(text)
+def _last_scene(text: str, words: Words) -> Scene | None:
+    found = re.findall(words(_BOARD), text)
     if not found:
         return None
     lines, score = found[-1]
@@ -138,11 +142,17 @@ def _last_scene(text: str) -> Scene | None:
     return Scene(board, int(score))
 
 
-def _at(session: Session, before: Scene, letter: str, expected: str, after: Scene) -> None:
+def _at(
+    session: Session, words: Words, before: Scene, letter: str, expected: str, after: Scene
+) -> None:
     """Report what came after `letter` on the board `before`."""
-    picture = [f"# {line}" for line in str(before).splitlines()]
-    session.shown[:] = ["game_2048()", *picture, f"# typed: {letter}"]
-    session.fail(expected, f"\n{after}")
+    picture = [f"# {line}" for line in words(str(before)).splitlines()]
+    session.shown[:] = [words("game_2048()"), *picture, f"# typed: {letter}"]
+    _fail(session, words, expected, f"\n{after}")
+
+
+def _fail(session: Session, words: Words, expected: str, actual: str) -> None:
+    session.fail(words(expected), words(actual))
 
 
 def _slide(before: Scene, letter: str) -> Slide:
@@ -161,7 +171,7 @@ def _letters(seed: int, count: int) -> list[str]:
     return random.Random(seed).choices("NSEW", k=count)
 
 
-def check_moves(session: Session, played: Played) -> None:
+def check_moves(session: Session, played: Played, words: Words) -> None:
     """Fail unless each move that changes the board is a slide and one new tile."""
     for before, letter, after in played.turns():
         slide = _slide(before, letter)
@@ -169,35 +179,35 @@ def check_moves(session: Session, played: Played) -> None:
             continue
         if _new_tile(slide, after.board) not in (2, 4):
             afterstate = Scene(slide.board, before.score + slide.points)
-            _at(session, before, letter, f"one new 2 or 4 on\n{afterstate}", after)
+            _at(session, words, before, letter, f"one new 2 or 4 on\n{afterstate}", after)
         if after.score != before.score + slide.points:
-            _at(session, before, letter, f"Score: {before.score + slide.points}", after)
+            _at(session, words, before, letter, f"Score: {before.score + slide.points}", after)
 
 
-def _moves(session: Session) -> None:
+def _moves(session: Session, words: Words = ENGLISH) -> None:
     for seed in range(4):
-        played = play(session, _letters(seed, 40), seed)
+        played = play(session, _letters(seed, 40), seed, words)
         if len(played.letters) < 10:
             session.fail("a game of more than ten moves", f"{len(played.letters)} moves")
-        check_moves(session, played)
+        check_moves(session, played, words)
 
 
-def _nothing_moved(session: Session) -> None:
+def _nothing_moved(session: Session, words: Words = ENGLISH) -> None:
     for seed in range(4):
         letters = [letter for letter in _letters(seed, 10) for _ in range(4)]
-        for before, letter, after in play(session, letters, seed).turns():
+        for before, letter, after in play(session, letters, seed, words).turns():
             if not _slide(before, letter).changed and after != before:
-                _at(session, before, letter, "the same board again", after)
+                _at(session, words, before, letter, "the same board again", after)
 
 
-def _spawns(session: Session) -> None:
+def _spawns(session: Session, words: Words = ENGLISH) -> None:
     """Two tiles at the start; then a 4 one time in five, judged over many moves."""
     tiles: list[int] = []
     for seed in range(10):
-        played = play(session, _letters(seed, 150), seed)
+        played = play(session, _letters(seed, 150), seed, words)
         start = played.scenes[0]
         if 16 - len(start.board.empty_cells()) != 2 or start.score:
-            session.fail("two tiles and score 0 at the start", f"\n{start}")
+            _fail(session, words, "two tiles and score 0 at the start", f"\n{start}")
         found = (
             _new_tile(slide, after.board)
             for before, letter, after in played.turns()
@@ -205,25 +215,25 @@ def _spawns(session: Session) -> None:
         )
         tiles.extend(tile for tile in found if tile)
     share = tiles.count(4) / max(1, len(tiles))
-    session.shown[:] = ["game_2048()  # ten times"]
+    session.shown[:] = [words("game_2048()  # ten times")]
     if not 0.14 < share < 0.26:
         session.fail("a 4 one time in five", f"{tiles.count(4)} fours in {len(tiles)} new tiles")
 
 
-def _ends(session: Session) -> None:
+def _ends(session: Session, words: Words = ENGLISH) -> None:
     for seed in range(2):
-        played = play(session, _letters(seed, 3000), seed)
+        played = play(session, _letters(seed, 3000), seed, words)
         last = played.scenes[-1]
         asked_at = played.scenes[:-1] if played.closing else played.scenes
         stuck = [scene for scene in asked_at if not scene.board.legal_directions()]
         if stuck:
-            session.fail("the end, as no move is left", f"another question at\n{stuck[0]}")
+            _fail(session, words, "the end, as no move is left", f"another question at\n{stuck[0]}")
         if not played.ended:
-            session.fail("an end", f"still asking at\n{last}")
+            _fail(session, words, "an end", f"still asking at\n{last}")
         if not played.closing:
             session.fail("the board at the end", "none")
         if last.board.legal_directions():
-            session.fail("to go on while a move is left", f"the end at\n{last}")
+            _fail(session, words, "to go on while a move is left", f"the end at\n{last}")
 
 
 _RICH = """
@@ -241,25 +251,25 @@ _start_with_two_tiles_of_1024(project)
 """
 
 
-def _plays_on(session: Session) -> None:
+def _plays_on(session: Session, words: Words = ENGLISH) -> None:
     """Give the game a board with two tiles of 1024."""
     letters = ["W", *_letters(1, 12)]
-    with replacing(session, _RICH):
-        played = play(session, letters, 1)
+    with replacing(session, words(_RICH)):
+        played = play(session, letters, 1, words)
     if played.scenes[0].board.max_tile < 1024:
-        session.fail("a game on the board of create_board", f"\n{played.scenes[0]}")
+        _fail(session, words, "a game on the board of create_board", f"\n{played.scenes[0]}")
     if len(played.letters) < len(letters):
-        session.fail("to play on after 2048", f"the end at\n{played.scenes[-1]}")
+        _fail(session, words, "to play on after 2048", f"the end at\n{played.scenes[-1]}")
 
 
-def _keeps_to_the_operations(session: Session) -> None:
+def _keeps_to_the_operations(session: Session, words: Words = ENGLISH) -> None:
     """Play with types that are represented in another way."""
-    with replacing(session, OTHER_COORDINATE + BOARD):
-        played = play(session, _letters(5, 30), 5)
+    with replacing(session, words(OTHER_COORDINATE + BOARD)):
+        played = play(session, _letters(5, 30), 5, words)
     session.shown.append("# coordinates and boards are represented in another way")
     if len(played.letters) < 10:
         session.fail("a game of more than ten moves", f"{len(played.letters)} moves")
-    check_moves(session, played)
+    check_moves(session, played, words)
 
 
 GAME = Task(
@@ -279,5 +289,8 @@ GAME = Task(
         Check("the game ends when no move is left and shows the final board", run=_ends),
         Check("the game uses both types through their operations", run=_keeps_to_the_operations),
     ),
-    mended=COORDINATE + BOARD + REQUEST_MOVE,
+    reference_patches=(
+        COORDINATE + BOARD + REQUEST_MOVE,
+        *(patch + REQUEST_MOVE for patch in board_patches()),
+    ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import random
 import re
 from collections.abc import Iterator
@@ -11,14 +12,7 @@ from py2048.courses._kit import Example, OneOf, Satisfies, Session
 from py2048.engine import Direction
 from py2048.engine.reference import Rows, slide
 
-PRELUDE = """
-import numpy as np
-
-def laid(rows):
-    game = Model(len(rows)).game
-    game.board = np.array(rows)
-    return game
-"""
+PRELUDE = "import numpy as np"
 """What every example of the model can use."""
 
 DIRECTIONS = {
@@ -47,6 +41,11 @@ TINY = (
 def rows_as_code(rows: Rows) -> str:
     """Return the rows as a student writes them."""
     return str([list(row) for row in rows])
+
+
+def laid(rows: str) -> str:
+    """Return the lines that make a `game` with these rows."""
+    return f"game = Model({len(ast.literal_eval(rows))}).game\ngame.board = np.array({rows})"
 
 
 def turned(rows: Rows) -> Rows:
@@ -82,7 +81,7 @@ def stacked(move: str) -> list[Example]:
     return [
         Example(
             f"game.stack({move!r})",
-            given=f"game = laid({rows_as_code(rows)})\n{NOTHING_ADDED}",
+            given=f"{laid(rows_as_code(rows))}\n{NOTHING_ADDED}",
             then={"game.board.tolist()": with_one_more_at_most(slide(rows, DIRECTIONS[move])[0])},
         )
         for rows in boards
@@ -119,7 +118,7 @@ def draws_every_free_cell(session: Session) -> None:
         ("[[2, 0, 4], [0, 4, 2], [2, 8, 0]]", {(0, 1), (1, 0), (2, 2)}),
     ):
         session.begin()
-        session.run(f"game = laid({rows})")
+        session.run(laid(rows))
         found = session.value(f"sorted({{{FREE_CELL} for _ in range(200)}})", seed=1)
         if set(map(tuple, found)) != free:
             session.fail(f"each of the empty cells {sorted(free)} at some time", str(found))
@@ -128,7 +127,7 @@ def draws_every_free_cell(session: Session) -> None:
 def adds_2_or_4(session: Session) -> None:
     """`add_num` puts 2 and 4 about equally often on empty cells, and changes no other."""
     session.begin()
-    session.run("game = laid([[8, 0], [0, 16]])")
+    session.run(laid("[[8, 0], [0, 16]]"))
     session.run("def add():\n    game.board = np.array([[8, 0], [0, 16]])\n    game.add_num()")
     session.run("def added():\n    add()\n    return game.board.tolist()")
     boards = session.value("[added() for _ in range(600)]", seed=2)
@@ -145,14 +144,14 @@ def adds_2_or_4(session: Session) -> None:
 
 # The second, so that a method that does nothing fails.
 FULL_STAYS = tuple(
-    Example("game.add_num()", given=f"game = laid({rows})", then={COUNT: 4})
+    Example("game.add_num()", given=laid(rows), then={COUNT: 4})
     for rows in ("[[2, 4], [8, 16]]", "[[2, 4], [8, 0]]")
 )
 
 
 def grows(rows: str, move: str) -> str:
     """Return code for how much the sum of the board grows by a move."""
-    return f"game = laid({rows})\ngame.stack({move!r})\nint(game.board.sum()) - {_sum(rows)}"
+    return f"{laid(rows)}\ngame.stack({move!r})\nint(game.board.sum()) - {_sum(rows)}"
 
 
 def _sum(rows: str) -> int:
@@ -167,7 +166,7 @@ def adds_after_each_move(session: Session) -> None:
     moved = 0
     for move in DIRECTIONS:
         session.begin()
-        still = f"game = laid({LONELY})\n{NOTHING_ADDED}\ngame.stack({move!r})"
+        still = f"{laid(LONELY)}\n{NOTHING_ADDED}\ngame.stack({move!r})"
         if session.value(f"{still}\ngame.board.tolist() == {LONELY}"):
             continue  # another task asks whether the number slides
         moved += 1
@@ -207,10 +206,8 @@ def scored(move: str) -> list[Example]:
     still |= {"u": "[[2, 4], [0, 0]]", "b": "[[0, 0], [2, 4]]"}
     code = f"game.make_move({move!r})\nint(game.score) - int(game.board.sum())"
     return [
-        Example(
-            code, 0, given=f"game = laid({moving})", then={"int(game.score) in (10, 12)": True}
-        ),
-        Example(code, 0, given=f"game = laid({still[move]})", then={"int(game.score)": 6}),
+        Example(code, 0, given=laid(moving), then={"int(game.score) in (10, 12)": True}),
+        Example(code, 0, given=laid(still[move]), then={"int(game.score)": 6}),
     ]
 
 
@@ -219,7 +216,7 @@ def made(move: str) -> Example:
     after = slide(((0, 0, 0), (0, 8, 0), (0, 0, 0)), DIRECTIONS[move])[0]
     return Example(
         f"game.make_move({move!r})",
-        given=f"game = laid({LONELY})\n{NOTHING_ADDED}",
+        given=f"{laid(LONELY)}\n{NOTHING_ADDED}",
         then={"game.board.tolist()": with_one_more_at_most(after)},
     )
 
@@ -230,7 +227,7 @@ def arrow(move: str, *, twice: bool = False) -> Example:
     call = f"game.{ARROWS[move]}_arrow(None)"
     return Example(
         "\n".join([call] * (1 + twice)),
-        given=f"game = laid({LONELY})\n{NOTHING_ADDED}",
+        given=f"{laid(LONELY)}\n{NOTHING_ADDED}",
         then={"game.board.tolist()": with_one_more_at_most(after)},
     )
 
@@ -239,7 +236,7 @@ def writes_score_and_board(session: Session) -> None:
     """Each arrow writes the score and the board as they are after the move."""
     for move, name in ARROWS.items():
         session.begin()
-        session.run("game = laid([[64, 32, 0], [0, 16, 8], [4, 0, 128]])")
+        session.run(laid("[[64, 32, 0], [0, 16, 8], [4, 0, 128]]"))
         output = session.run(f"game.{name}_arrow(None)", seed=3).output
         rows = session.value("game.board.tolist()", show=False)
         score = session.value("int(game.score)", show=False)
@@ -254,7 +251,7 @@ def writes_score_and_board(session: Session) -> None:
 def flag(rows: str, name: str, expected: bool, arrow: str = "left") -> Example:
     """One arrow, and whether the game is won or finished afterwards."""
     then = {f"bool(game.{name})": expected}
-    return Example(f"game.{arrow}_arrow(None)", given=f"game = laid({rows})", then=then)
+    return Example(f"game.{arrow}_arrow(None)", given=laid(rows), then=then)
 
 
 FINISHED = (
@@ -265,7 +262,7 @@ FINISHED = (
 FILLED_BY_THE_LAST_NUMBER = (
     Example(
         "game.left_arrow(None)",
-        given="game = laid([[0, 8], [16, 32]])",
+        given=laid("[[0, 8], [16, 32]]"),
         then={"int(np.count_nonzero(game.board))": 4, "bool(game.is_finished)": True},
     ),
 )
@@ -288,7 +285,7 @@ WON = (
 PLAYS_ON = (
     Example(
         "game.left_arrow(None)\nbefore = game.board.tolist()\ngame.right_arrow(None)",
-        given=f"game = laid([[1024, 1024], [0, 0]])\n{NOTHING_ADDED}",
+        given=f"{laid('[[1024, 1024], [0, 0]]')}\n{NOTHING_ADDED}",
         then={"bool(game.is_won)": True, "game.board.tolist() != before": True},
     ),
 )
@@ -296,7 +293,7 @@ PLAYS_ON = (
 
 def _announced(session: Session, rows: str, words: str, what: str) -> None:
     session.begin()
-    session.run(f"game = laid({rows})")
+    session.run(laid(rows))
     output = session.run("game.left_arrow(None)").output
     if not re.search(words, output, re.IGNORECASE):
         session.fail(f"the command line to say {what}", repr(output))
@@ -318,7 +315,7 @@ def announces(session: Session) -> None:
 
 def _keeps_quiet(session: Session) -> None:
     session.begin()
-    session.run("game = laid([[2, 0, 0], [0, 4, 0], [0, 0, 0]])")
+    session.run(laid("[[2, 0, 0], [0, 4, 0], [0, 0, 0]]"))
     output = session.run("game.left_arrow(None)").output
     for words in (WON_WORDS, OVER_WORDS):
         if re.search(words, output, re.IGNORECASE):

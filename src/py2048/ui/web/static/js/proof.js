@@ -1,7 +1,8 @@
 // Whether the secret is the one that was committed to, checked in this browser.
 
-/** SHA-256 of the bytes that hexadecimal digits stand for, in such digits too. */
-async function digest(digits) {
+/** SHA-256 of the bytes of a secret in hexadecimal digits, which may have a kind before a dash. */
+async function digest(text) {
+  const digits = text.slice(text.lastIndexOf("-") + 1);
   const secret = Uint8Array.from(digits.match(/../g), (pair) => parseInt(pair, 16));
   const bytes = await crypto.subtle.digest("SHA-256", secret);
   return [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -1,0 +1,58 @@
+"""Check that a tag may be released, and print its release notes.
+
+``check_release.py v0.2.0`` compares the tag with the version in ``pyproject.toml`` and
+``CITATION.cff``, asks for ``[project.urls]``, and prints the section of ``CHANGELOG.md`` for that
+version. It exits with status 1 and one line for each thing that is not ready.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def release_notes(changelog: str, version: str) -> str:
+    """Return the text below the heading of `version`, empty where there is none."""
+    heading = rf"^## \[?{re.escape(version)}\]?(?: [^\n]*)?$"
+    found = re.search(rf"{heading}\n(.*?)(?=^## |\Z)", changelog, re.MULTILINE | re.DOTALL)
+    return found[1].strip() if found else ""
+
+
+def problems(tag: str, root: Path = ROOT) -> list[str]:
+    """Return what keeps `tag` from being released, a line each."""
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    citation = (root / "CITATION.cff").read_text(encoding="utf-8")
+    changelog = (root / "CHANGELOG.md").read_text(encoding="utf-8")
+    version = tag.removeprefix("v")
+    found = []
+    if project["version"] != version:
+        found.append(f"pyproject.toml has version {project['version']}, the tag {tag}")
+    if not re.search(rf"^version: {re.escape(version)}$", citation, re.MULTILINE):
+        found.append(f"CITATION.cff does not say version: {version}")
+    if not release_notes(changelog, version):
+        found.append(f"CHANGELOG.md has no section '## {version}': rename 'Unreleased'")
+    if "Source" not in project.get("urls", {}):
+        found.append("pyproject.toml has no [project.urls] Source: name the public repository")
+    return found
+
+
+def main(arguments: list[str]) -> int:
+    """Print the release notes, or what is not ready."""
+    if len(arguments) != 1 or not re.fullmatch(r"v\d+\.\d+\.\d+\w*", arguments[0]):
+        print("usage: check_release.py vX.Y.Z", file=sys.stderr)
+        return 2
+    found = problems(arguments[0])
+    for line in found:
+        print(line, file=sys.stderr)
+    if not found:
+        changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+        print(release_notes(changelog, arguments[0].removeprefix("v")))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,109 @@
+"""Standard input, output and error made safe: closed, in a poor encoding, on a full disk."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import errno
+import os
+import select
+import stat
+import sys
+from typing import TextIO
+
+PATIENCE = 2.0
+"""Seconds in which whoever pipes moves to a game begins to send them."""
+
+ASCII = {
+    "✓": "+",
+    "✗": "x",
+    "±": "+/-",
+    "\N{MULTIPLICATION SIGN}": "x",
+    "\N{EN DASH}": "-",
+    "…": "...",
+    "→": "->",
+    "━": "=",
+}
+ASCII |= dict(zip("·▁▂▃▄▅▆▇█", "._.,-=+*#", strict=True))
+"""What stands for the signs of our output where the encoding lacks them."""
+
+UNWRITABLE = {errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF, getattr(errno, "EDQUOT", 0)}
+"""Errors of a stream whose disk is full or gone."""
+
+
+def settle() -> None:
+    """Open closed streams on the null device, and let no text fail for its encoding."""
+    codecs.register_error("py2048", _in_ascii)
+    for name, errors in (("stdin", "replace"), ("stdout", "py2048"), ("stderr", "py2048")):
+        stream = getattr(sys, name) or _opened(name)
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors=errors)
+
+
+def _opened(name: str) -> TextIO:
+    """Open the null device as the stream `name`, so that no other file takes its descriptor."""
+    null = open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    os.set_inheritable(null.fileno(), True)
+    setattr(sys, name, null)
+    setattr(sys, f"__{name}__", null)
+    return null
+
+
+def _in_ascii(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError)
+    text = error.object[error.start : error.end]
+    return "".join(ASCII.get(sign, "?") for sign in text), error.end
+
+
+def are_terminal() -> bool:
+    """Return whether a person sits at standard input and output."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def has_moves() -> bool:
+    """Return whether standard input has something to read: moves for a game.
+
+    A terminal and a device have none, nor has a pipe in which nothing comes for a while: some
+    launchers leave such a one open. Where the output is a terminal a person made the pipe, and
+    may take their time.
+    """
+    try:
+        mode = os.fstat(sys.stdin.fileno()).st_mode
+    except (OSError, ValueError):  # no file at all, as under pytest
+        return False
+    if stat.S_ISCHR(mode):
+        return False
+    if not stat.S_ISREG(mode) and not _speaks():
+        return sys.stdout.isatty()
+    return bool(sys.stdin.buffer.peek(1))  # type: ignore[union-attr]  # it is buffered
+
+
+def _speaks() -> bool:
+    """Return whether something comes from the pipe at standard input, be it its end."""
+    try:
+        return bool(select.select([sys.stdin], [], [], PATIENCE)[0])
+    except OSError:  # Windows can wait for sockets only
+        return True
+
+
+def complain(message: str) -> None:
+    """Print one line on standard error, if that can be."""
+    try:
+        print(f"py2048: {' '.join(message.splitlines())}", file=sys.stderr, flush=True)
+    except OSError:
+        discard(sys.stderr)
+
+
+def reason(error: OSError) -> str:
+    """Return in one line what could not be done: the file, if there is one, and why."""
+    why = error.strerror or str(error) or type(error).__name__
+    if error.filename is not None:
+        return f"{error.filename}: {why}"
+    # Whatever writes a file of its own says so by an error of ours.
+    return f"cannot write to standard output: {why}" if error.errno in UNWRITABLE else why
+
+
+def discard(stream: TextIO) -> None:
+    """Let the null device take what a stream still holds: Python tries once more on its way out."""
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -1,0 +1,1 @@
+"""Modules that submissions find beside the standard library."""

@@ -1,0 +1,203 @@
+"""How the game starts: the rule as a table, and the real command in each place it may start in."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from py2048.cli.screens import Place, Screen, best_screen
+
+ROOT = Path(__file__).parents[2]
+PATIENCE = 60.0
+LINES, DEMO = b"2048. Type help", b"2048, played by the computer"
+TERMINAL = b"\x1b[?1049h"
+"""What a screen prints first; a window prints nothing."""
+
+MOVES, NULL, CLOSED, SILENT = "moves", "null", "closed", "silent"
+
+
+def documented() -> dict[Place, Screen]:
+    """The rule as ``docs/reference/command.md`` tells it: yes, no or any in the first columns."""
+    text = (ROOT / "docs/reference/command.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\|" + r" (yes|no|any) \|" * 3 + r" .*\(`(\w+)`\) \|$", text, re.MULTILINE)
+    meanings = {"yes": [True], "no": [False], "any": [True, False]}
+    return {
+        Place(*place): Screen(name)
+        for *words, name in rows
+        for place in product(*(meanings[word] for word in words))
+    }
+
+
+def test_the_rule_is_the_documented_one() -> None:
+    """Each of the eight places has one row of the table, and the screen that it names."""
+    rule = documented()
+    assert len(rule) == 8
+    assert {place: best_screen(place) for place in rule} == rule
+
+
+def test_a_terminal_that_only_prints_lines_has_the_game_in_lines() -> None:
+    """``TERM=dumb`` counts where the terminal's game would open, and nowhere else."""
+    assert best_screen(Place(False, False, True, dumb=True)) is Screen.LINES
+    assert best_screen(Place(False, True, True, dumb=True)) is Screen.DESKTOP
+
+
+class Started:
+    """``py2048`` in a place: its output, and its windows."""
+
+    def __init__(
+        self, where: str, stdin: str, display: str | None, home: Path, *words: str
+    ) -> None:
+        environment = os.environ | {"PY2048_HOME": str(home), "TERM": "xterm"}
+        environment.pop("DISPLAY", None)
+        environment |= {"DISPLAY": display} if display else {}
+        self._screen, slave = os.openpty() if where == "terminal" else os.pipe()
+        inputs = {MOVES: subprocess.PIPE, SILENT: subprocess.PIPE, "terminal": slave}
+        closing = "<&- " * (stdin == CLOSED) + ">&- 2>&-" * (where == "closed")
+        words = words or (sys.executable, "-m", "py2048", "--rules", "5x5")
+        self.process = subprocess.Popen(
+            ["sh", "-c", f'exec "$@" {closing}', "sh", *words],
+            stdin=inputs.get(stdin, subprocess.DEVNULL),
+            stdout=slave,
+            stderr=slave,
+            env=environment,
+            cwd=ROOT,
+            start_new_session=True,
+        )
+        os.close(slave)
+        if stdin == MOVES:
+            assert self.process.stdin is not None
+            self.process.stdin.write(b"left\nright\n")
+            self.process.stdin.close()
+        self._display = environment | {"DISPLAY": display or ""}
+        self.printed = b""
+
+    def until(self, said: bytes) -> None:
+        """Read until it has printed this."""
+        while said not in self.printed:
+            try:
+                more = os.read(self._screen, 1 << 16)
+            except OSError:  # nobody has the terminal open any more
+                more = b""
+            assert more, f"no {said!r} in {self.printed!r}"
+            self.printed += more
+
+    def until_window(self) -> None:
+        """Wait until a window is there."""
+        end = time.monotonic() + PATIENCE
+        words = ["xdotool", "search", "--onlyvisible", "--pid", str(self.process.pid), "2048"]
+        while not subprocess.run(words, env=self._display, capture_output=True, check=False).stdout:
+            assert self.process.poll() is None, self.printed
+            assert time.monotonic() < end, "no window"
+            time.sleep(0.1)
+
+    def end(self) -> int:
+        """Wait for the end and return the status."""
+        return self.process.wait(PATIENCE)
+
+    def close(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        if self.process.stdin:
+            self.process.stdin.close()
+        os.close(self._screen)
+
+
+Start = Callable[..., Started]
+
+
+@pytest.fixture
+def start(data_folder: Path) -> Iterator[Start]:
+    started: list[Started] = []
+
+    def begin(where: str, stdin: str, display: str | None, *words: str) -> Started:
+        home = data_folder / str(len(started))
+        started.append(Started(where, stdin, display, home, *words))
+        return started[-1]
+
+    yield begin
+    for each in started:
+        each.close()
+
+
+@pytest.mark.gui
+def test_with_a_display_a_window_opens_unless_moves_come(display: str, start: Start) -> None:
+    """In a terminal, into a pipe and from a launcher; a silent pipe and a closed input are none."""
+    if not shutil.which("xdotool"):
+        pytest.skip("no xdotool: install xdotool")
+    windows = [
+        start("terminal", "terminal", display),
+        start("terminal", CLOSED, display),
+        start("pipe", NULL, display),
+        start("closed", CLOSED, display),
+        start("closed", SILENT, display),
+    ]
+    lines = [start("terminal", MOVES, display), start("pipe", MOVES, display)]
+    for each in lines:
+        each.until(LINES)
+        each.until(b"Right: ")
+        assert each.end() == 0
+    for each in windows:
+        each.until_window()
+
+
+def test_without_a_display_a_terminal_has_its_game_and_moves_are_played(start: Start) -> None:
+    """Moves are played wherever the output goes, even nowhere; the game is then in the store."""
+    game = start("terminal", "terminal", None)
+    lines = [start("terminal", MOVES, None), start("pipe", MOVES, None)]
+    nowhere = start("closed", MOVES, None)
+    for each in lines:
+        each.until(LINES)
+        each.until(b"Right: ")
+        assert each.end() == 0
+    assert nowhere.end() == 0
+    game.until(TERMINAL)
+
+
+def test_with_nothing_a_demonstration_ends_in_ten_seconds(start: Start) -> None:
+    """It shows moves, then says how to play; in a terminal, into a pipe, for nobody."""
+    began = time.monotonic()
+    places = [("terminal", CLOSED), ("terminal", NULL), ("pipe", CLOSED), ("pipe", SILENT)]
+    shown = [start(where, stdin, None) for where, stdin in places]
+    nobody = start("closed", CLOSED, None)
+    for each in shown:
+        each.until(DEMO)
+    watched = shown[2]
+    watched.until(b"To play, start py2048")
+    assert watched.end() == nobody.end() == 0
+    assert time.monotonic() - began < 30  # ten, and what a busy machine adds
+    assert watched.printed.count(b". Score ") > 5
+
+
+def test_make_play_takes_options_and_moves(start: Start) -> None:
+    """``make play ARGS="--rules 5x5"`` plays 5x5: moves from a pipe, else a demonstration."""
+    words = ("make", "-o", ".venv/.ready-base", "play", "ARGS=--rules 5x5")
+    words += (f"BIN={Path(sys.executable).parent}",)
+    moves, nothing = start("pipe", MOVES, None, *words), start("pipe", CLOSED, None, *words)
+    moves.until(b"New game, 5 by 5.")
+    moves.until(b"Right: ")
+    assert moves.end() == 0
+    nothing.until(DEMO)
+    nothing.until(b"New game, 5 by 5.")
+
+
+def test_a_silent_pipe_at_a_terminal_is_waited_for(start: Start) -> None:
+    """Who pipes to a terminal may take their time: nothing is played until a move comes."""
+    game = start("terminal", SILENT, None)
+    game.until(LINES)
+    assert game.process.stdin is not None
+    game.process.stdin.write(b"left\n")
+    game.process.stdin.close()
+    game.until(b"Left: ")
+    assert game.end() == 0

@@ -1,4 +1,0 @@
-from controller import Controller
-
-controller = Controller()
-controller.view.window.mainloop()

@@ -1,0 +1,217 @@
+"""Grading is fair: a fault costs its own task, and what the report says of it is its cause.
+
+The submissions are the kept right solutions with replacements, so that each has just the fault
+that its test is about.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from toys import ADD, GREET, RIGHT, failures, grade_path, grade_source
+
+from py2048.courses import get_course
+from py2048.courses._kit.results import Report, TaskResult
+from py2048.courses.ist.grading.words import PORTUGUESE
+
+HERE = Path(__file__).parent
+
+
+def _right(name: str, *pairs: tuple[str, str]) -> str:
+    """The source of a right solution with some texts replaced."""
+    text = (HERE / name).read_text()
+    for old, new in pairs:
+        assert old in text, f"{name} has no {old!r}"
+        text = text.replace(old, new)
+    return text
+
+
+def _graded(course: str, source: str) -> Report:
+    return grade_source(source, get_course(course).grading())
+
+
+def _lost(report: Report) -> dict[str, float]:
+    return {
+        task.id: float(task.marks - task.earned) for task in report.tasks if task.status != "passed"
+    }
+
+
+def _task(report: Report, number: str) -> TaskResult:
+    return next(task for task in report.tasks if task.id == number)
+
+
+DICTIONARY = "ist/right/dictionary.py"
+NO_RETURN = ("    b[key(c)] = v\n    return b\n", "    b[key(c)] = v\n")
+A_COPY = ("    b[key(c)] = v\n", "    b = dict(b)\n    b[key(c)] = v\n")
+MISNAMED = ("board_update_score", "board_update_points")
+LOOPS = (
+    "    def collapseUp(self):\n",
+    "    def collapseUp(self):\n        while True:\n            pass\n",
+)
+
+ONE_TASK = {
+    "a modifier that returns nothing": ("ist", DICTIONARY, [NO_RETURN], {"2": 0.5}),
+    "a modifier that changes a copy": ("ist", DICTIONARY, [A_COPY], {"2": 0.5}),
+    "a misnamed function": ("ist", DICTIONARY, [MISNAMED], {"2": 0.5}),
+    "both at once": ("ist", DICTIONARY, [NO_RETURN, MISNAMED], {"2": 1.0}),
+    "a method that loops": ("cmput175", "cmput175/right/loops.py", [LOOPS], {"5": 4.0}),
+}
+
+
+@pytest.mark.parametrize("name", ONE_TASK)
+def test_a_fault_costs_the_checks_about_it(name):
+    """Other tasks, and other operations of the same type, are judged with it put right."""
+    course, right, pairs, lost = ONE_TASK[name]
+    assert _lost(_graded(course, _right(right, *pairs))) == lost
+
+
+def test_what_is_shown_is_the_cause_of_the_loss():
+    """Where an earlier fault hides a task's own one, the task's own is shown, and said so."""
+    source = ADD.replace("a + b", "None") + GREET + "def grow(numbers):\n    numbers.append(0)\n"
+    (check,) = _task(grade_source(source), "3").checks
+    assert check.actual == "[1, 2, 0]"
+    source = source.replace("numbers.append(0)", "numbers.append(add(1, 1))")
+    (check,) = _task(grade_source(source), "3").checks
+    assert check.actual == "[1, 2, 2]"
+    assert check.example.startswith("# with right versions of what other tasks ask for\n")
+
+
+def test_right_on_4x4_only_is_told_so():
+    """Grids of other sizes are a check of their own, and cost no more than that."""
+    fixed = [("range(self.row)", "range(4)"), ("range(self.col)", "range(4)")]
+    report = _graded("cmput175", _right("cmput175/right/loops.py", *fixed))
+    failed = {check.title for task in report.tasks for check in task.checks if not check.passed}
+    assert failed == {"grids of other sizes than 4 x 4"}
+    assert "grid = Grid(2, 2, 0)" in failures(report)
+
+
+FLOATS = """from gui import *
+import gui
+
+def move_tile(board, key, right, down):
+    gui.move_tile(board, key, right / 1, down / 1)
+"""
+
+
+def test_the_staff_s_own_ways_earn_full_marks():
+    """Other keys, whole numbers of pixels as floats, a game that goes on after 2048."""
+    source = _right(
+        "comp1127/right/long_hand.py",
+        ("Tile number ", "Count "),
+        (
+            "is_game_over(board):\n",
+            "is_game_over(board):\n    if empty_slots():\n        return False\n",
+        ),
+        ("from gui import *\n", FLOATS),
+    )
+    report = _graded("comp1127", source)
+    assert _lost(report) == {}, failures(report)
+
+
+# --- the language of the original ---
+
+
+@pytest.mark.parametrize(
+    "path", sorted((HERE / "ist" / "right").glob("*.py")), ids=lambda p: p.stem
+)
+def test_portuguese_solutions_have_full_marks(path):
+    """The same program with the names and texts of the original document is as right."""
+    report = _graded("ist", PORTUGUESE(path.read_text()))
+    assert report.lost == (), failures(report)
+
+
+def test_portuguese_faults_are_told_in_their_own_words():
+    """Names, messages and prompts of the report are those of the original document."""
+    faulty = PORTUGUESE(_right(DICTIONARY, NO_RETURN, ("create_coordinate: invalid", "oh: bad")))
+    text = failures(_graded("ist", faulty))
+    assert "tabuleiro_preenche_posicao(b, cria_coordenada(2, 3), 2) is b" in text
+    assert "ValueError: cria_coordenada: argumentos invalidos" in text
+    assert "board" not in text
+
+
+def test_every_name_of_the_document_has_a_translation():
+    """The table lacks no function that the checks call."""
+    grading = get_course("ist").grading()
+    (portuguese,) = grading.variants
+    assert portuguese.marks == grading.marks
+    code = [
+        text
+        for task in portuguese.tasks
+        for check in task.checks
+        for example in check.listed()
+        for text in (example.given, example.code, *example.then)
+    ]
+    words = ("board_", "_board", "boards_", "coordinate_", "_coordinate", "request_", "game_2048")
+    assert not [text for text in code if any(word in text for word in words)]
+
+
+def test_characters_outside_ascii_are_noted():
+    """The document takes three marks for them; here the teacher is told."""
+    source = _right(DICTIONARY) + "# ç\n"
+    report = _graded("ist", source)
+    assert report.lost == ()
+    assert any("outside ASCII (line " in note for note in report.notes)
+
+
+# --- Qsan Qarut ---
+
+
+ASKS_FIRST = """
+class Controller(Full):
+    def __init__(self):
+        self.view = v.View()
+        self.size = tk.Spinbox(self.view.window, from_=2, to=9)
+        self.size.pack()
+        self.button = tk.Button(self.view.window, text="Start", command=self.start)
+        self.button.pack()
+        self.view.window.mainloop()
+
+    def start(self):
+        global N
+        N = int(self.size.get())
+        view = self.view
+        self.size.destroy()
+        self.button.destroy()
+        v.View, kept = (lambda: view), v.View
+        Full.__init__(self)
+        v.View = kept
+
+
+controller = Controller()
+"""
+
+
+@pytest.mark.parametrize("asks_first", [False, True])
+def test_the_controller_may_be_in_game_py(asks_first, tmp_path):
+    """The document names controller.py and links game.py; the seed's asks for the size first."""
+    folder = tmp_path / "qsan"
+    shutil.copytree(HERE / "qsan_qarut" / "right" / "as_in_the_document", folder)
+    source = (folder / "controller.py").read_text()
+    if asks_first:
+        source = source.replace("class Controller", "class Full") + ASKS_FIRST
+    (folder / "controller.py").unlink()
+    (folder / "game.py").write_text(source)
+    report = grade_path(folder, get_course("qsan_qarut").grading())
+    assert report.lost == (), failures(report)
+
+
+# --- names ---
+
+
+def test_messages_name_the_student_s_file(tmp_path):
+    """Not the name that the course gives the program."""
+    path = tmp_path / "ann.py"
+    path.write_text(RIGHT.replace("return a + b", "return a.b"))
+    report = grade_path(path)
+    assert "(ann.py, line 5)" in failures(report)
+    assert "app.py, line" not in failures(report)
+    assert report.opening == "from ann import *"
+
+
+def test_a_file_that_cannot_be_imported_has_a_way_to_be_tried(tmp_path):
+    """2048.py is no name of a module."""
+    path = tmp_path / "2048.py"
+    path.write_text(RIGHT)
+    assert grade_path(path).opening == "from app import * (once 2048.py is saved as app.py)"

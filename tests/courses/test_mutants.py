@@ -1,0 +1,129 @@
+"""The grader tells right from wrong: each mutant loses exactly the marks that it should.
+
+``<course>/right`` holds solutions that lose nothing. ``<course>/mutants.toml`` turns them into
+wrong ones: ``[solution.name]`` is the solution with each search text of ``changes`` replaced, and
+it loses the marks of the tasks in ``loses`` (task ids, or ``all``).
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import py2048.courses
+from py2048.courses import COURSES
+from py2048.courses._kit.batch import grade_all
+from py2048.courses._kit.results import Report
+from py2048.courses._kit.runner import SandboxConfig
+from py2048.courses._kit.submissions import collect
+
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A right solution made wrong by replacing each search text, which it holds exactly once."""
+
+    course: str
+    solution: str
+    name: str
+    flaw: str
+    loses: list[str]
+    changes: list[tuple[str, str]]
+
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """The ids of the tasks that lose marks."""
+        every = tuple(task.id for task in COURSES[self.course].grading().tasks)
+        return every if self.loses == ["all"] else tuple(self.loses)
+
+    def write(self, folder: Path) -> Path:
+        """Write the wrong solution into a folder; return its path."""
+        (source,) = (HERE / self.course / "right").glob(f"{self.solution}*")
+        path = folder / (self.name + source.suffix)
+        (shutil.copytree if source.is_dir() else shutil.copy)(source, path)
+        files = sorted(path.glob("*.py")) if path.is_dir() else [path]
+        texts = [file.read_text() for file in files]
+        for search, _ in self.changes:
+            found = "\0".join(texts).count(search)
+            assert found == 1, f"{self.name}: {found} times in {self.solution}: {search!r}"
+        find = re.compile("|".join(re.escape(search) for search, _ in self.changes))
+        replacements = dict(self.changes)
+        for file, text in zip(files, texts, strict=True):
+            file.write_text(find.sub(lambda match: replacements[match[0]], text))
+        return path
+
+
+def _mutants(course: str) -> list[Mutant]:
+    solutions = tomllib.loads((HERE / course / "mutants.toml").read_text())
+    return [
+        Mutant(course, solution, name, **entry)
+        for solution, mutants in solutions.items()
+        for name, entry in mutants.items()
+    ]
+
+
+MUTANTS = {course: _mutants(course) for course in COURSES}
+EVERY_MUTANT = [mutant for mutants in MUTANTS.values() for mutant in mutants]
+
+
+def _graded(course: str, paths: list[Path], scratch: Path, **around: bool) -> list[Report]:
+    grading = COURSES[course].grading()
+    submissions = [one for path in paths for one in collect([path], grading, scratch / path.name)]
+    sandbox = SandboxConfig(SandboxConfig.usual().protection, **around)
+    return list(grade_all(submissions, grading, sandbox))
+
+
+@pytest.mark.parametrize("mutant", EVERY_MUTANT, ids=lambda m: f"{m.course}-{m.name}")
+def test_mutants_lose_the_marks_of_their_tasks_and_no_others(mutant, tmp_path):
+    """What is wrong with a solution is found, and nothing else is held against it.
+
+    A student who loses marks sees what to type, what should come of it, and what came of it.
+    """
+    (report,) = _graded(mutant.course, [mutant.write(tmp_path)], tmp_path / "scratch")
+    assert report.lost == mutant.lost, f"{mutant.name}: {mutant.flaw}"
+    failed = [check for task in report.tasks for check in task.checks if not check.passed]
+    assert failed or report.problem
+    assert all(check.example and check.expected and check.actual for check in failed)
+
+
+@pytest.mark.parametrize("course", COURSES)
+def test_each_task_has_a_mutant(course):
+    """No task of a course is left whose loss is never seen."""
+    lost = {task for mutant in MUTANTS[course] if mutant.loses != ["all"] for task in mutant.lost}
+    assert lost == {task.id for task in COURSES[course].grading().tasks}
+
+
+@pytest.mark.parametrize("course", COURSES)
+def test_right_solutions_have_full_marks(course, tmp_path):
+    """However a right solution is structured, it loses nothing."""
+    paths = sorted(
+        p for p in (HERE / course / "right").iterdir() if p.suffix == ".py" or p.is_dir()
+    )
+    assert len(paths) >= 2
+    reports = _graded(course, paths, tmp_path)
+    assert {report.name: report.lost for report in reports} == {path.stem: () for path in paths}
+
+
+REFERENCES = {
+    "cits1401": "",
+    "cmput175": "game.py",
+    "comp1127": "main.py",
+    "ist": "adt.py",
+    "qsan_qarut": "",
+}
+"""Where each course's reference solution is, below the course's package."""
+
+
+@pytest.mark.parametrize("course", COURSES)
+def test_our_reference_solution_has_full_marks(course, tmp_path):
+    """What we hand out as the solution loses nothing; it alone may import py2048."""
+    package = Path(py2048.courses.__file__).parent / course
+    (report,) = _graded(course, [package / REFERENCES[course]], tmp_path, trusted=True)
+    assert report.lost == ()
+    assert report.earned == COURSES[course].grading().marks

@@ -1,0 +1,153 @@
+"""Programs for Python 2 are recognized, and converted where that is asked for."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from toys import RIGHT, TOY
+
+from py2048 import courses
+from py2048.cli import main
+from py2048.courses import Course
+from py2048.courses._kit.python2 import changed_lines, convert, mixes_tabs, signs
+from py2048.errors import CourseError
+
+OLD = """
+def add(a, b):
+    if isinstance(a, basestring):
+        raise ValueError, "no number"
+    return a + b
+
+def greet():
+\tname = raw_input("Name? ")
+        print "Hello", name
+
+def grow(numbers):
+    total = 0
+    for place in xrange(len(numbers)):
+        total = add(total, numbers[place])
+    numbers.append(total * 2 / 2)
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "sign"),
+    [
+        ("print 'no'", "print without brackets"),
+        ("if x: print x", "print without brackets"),
+        ("print >>file, x", "print without brackets"),
+        ("x = raw_input()", "raw_input"),
+        ("for i in xrange(3): pass", "xrange"),
+        ("for k, v in d.iteritems(): pass", "iteritems and its like"),
+        ("except ValueError, error:", "except with a comma"),
+        ("raise ValueError, 'no'", "raise with a comma"),
+        ("if a <> b: pass", "<>"),
+        ("import Tkinter as tk", "the modules of Python 2"),
+    ],
+)
+def test_signs_are_found_with_their_lines(line, sign):
+    """What only Python 2 understands is named, with the line."""
+    assert signs(f"x = 1\n{line}\n") == [f"{sign} (line 2)"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "print('a')\nprint ('a', 'b')\nprint(1).x\nprint = 3\nx = print if y else z\n",
+        "'''\nprint 'in a text'\n'''\n# print 'in a remark'\nx = 'raw_input('\n",
+        "def xrange(n):\n    return range(n)\nxrange(3)\n",
+        "import tkinter\nraise ValueError('a, b')\nexcept (A, B) as error:\n",
+    ],
+)
+def test_programs_for_python_3_have_no_signs(text):
+    """Neither in texts and remarks, nor where a name is the program's own."""
+    assert signs(text) == []
+
+
+def test_tabs_are_mixed_where_python_3_refuses_them():
+    """Eight blanks above a tab are one block in Python 2 and none in Python 3."""
+    assert mixes_tabs("if x:\n        a()\n\tb()\n")
+    assert not mixes_tabs("if x:\n\ta()\n\tif y:\n\t\tb()\n")
+
+
+def test_a_converted_program_does_the_same():
+    """Statements, names, division and tabs, line for line."""
+    found: dict[str, object] = {}
+    after = convert(OLD)
+    exec(after, found)
+    numbers = [1, 2]
+    found["grow"](numbers)  # type: ignore[operator]
+    assert repr(numbers) == "[1, 2, 3]"
+    assert after.count("\n") == OLD.count("\n")
+    assert list(changed_lines(OLD, after)) == [3, 4, 8, 9, 13, 15]
+
+
+def test_numbers_with_a_point_keep_their_division():
+    """Where a program calculates with floats, nobody can tell which division is meant."""
+    assert convert("x = 0.5\ny = a / b\n") == "x = 0.5\ny = a / b\n"
+
+
+def test_what_is_no_program_at_all_cannot_be_converted():
+    """The reason is said."""
+    with pytest.raises(ValueError, match="cannot be read as Python 2 either"):
+        convert("def add(")
+
+
+def test_a_huge_file_is_left_alone():
+    """No submission keeps the grader busy with reading it."""
+    assert signs("print 1\n" * 30_000) == []
+    with pytest.raises(ValueError, match="too long to be converted"):
+        convert("print 1\n" * 30_000)
+
+
+@pytest.fixture
+def toy(monkeypatch):
+    class Toy(Course):
+        def grading(self):
+            return TOY
+
+    monkeypatch.setitem(courses.COURSES, "toy", Toy("toy", "A toy", "functions", "terminal"))
+
+
+def _check(capsys, *words: object) -> tuple[int, str]:
+    status = main(["course", "check", "toy", *map(str, words)])
+    shown = capsys.readouterr()
+    return status, " ".join((shown.out + shown.err).split())
+
+
+def test_the_report_says_that_it_is_python_2(capsys, toy, tmp_path):
+    """With the lines and the option; where it loads, too."""
+    path = tmp_path / "ann.py"
+    path.write_text(OLD)
+    status, out = _check(capsys, path)
+    assert status == 0
+    assert "Not graded: ann.py, line 4: SyntaxError: invalid syntax" in out
+    assert "print without brackets (line 9)" in out
+    assert "--from-python2 converts it" in out
+    path.write_text(RIGHT.replace("input(", "raw_input("))
+    assert "raw_input (line 8); --from-python2 converts it" in _check(capsys, path)[1]
+
+
+def test_a_converted_program_is_graded(capsys, toy, tmp_path):
+    """The report says which lines were converted; results of the two ways are kept apart."""
+    path = tmp_path / "ann.py"
+    path.write_text(OLD)
+    _check(capsys, path, "--resume", tmp_path / "results")
+    status, out = _check(capsys, path, "--from-python2", "--resume", tmp_path / "results")
+    assert status == 0
+    assert "ann.py was converted from Python 2: lines 3, 4, 8, 9 and more" in out
+    assert "9 / 9" in out
+    path.write_text(RIGHT)
+    assert "converted" not in _check(capsys, path, "--from-python2")[1]
+
+
+def test_without_fissix_the_way_out_is_named(capsys, toy, tmp_path, monkeypatch):
+    """One line, status 2."""
+    monkeypatch.setitem(sys.modules, "fissix.refactor", None)
+    with pytest.raises(CourseError, match="pip install 'py2048\\[python2\\]'"):
+        convert(OLD)
+    (tmp_path / "ann.py").write_text(OLD)
+    status, out = _check(capsys, tmp_path / "ann.py", "--from-python2")
+    assert status == 2
+    assert "--from-python2 needs fissix" in out

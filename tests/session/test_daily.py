@@ -1,0 +1,160 @@
+"""The daily challenge: the same for all who play the same, known to nobody ahead."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from py2048 import Board, Direction, Game, get_rules
+from py2048.errors import RecordError
+from py2048.game.spawning import start_from
+from py2048.session.online import (
+    House,
+    RefusedError,
+    Table,
+    challenge,
+    check_fair,
+    check_shown,
+    commitment_of,
+    daily_seed,
+    draws_of,
+    open_house,
+)
+
+CLASSIC = get_rules("classic")
+secrets = st.binary(min_size=32, max_size=32).map(lambda secret: f"daily-{secret.hex()}")
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[House]:
+    house = open_house(str(tmp_path / "house.sqlite3"))
+    yield house
+    house.store.close()
+
+
+def played(house: House, day: str, *, secret: str, seed: int | None = None) -> Table:
+    """Return a daily game of some day that has just been played to its end, and written."""
+    draws = draws_of(secret) if secret else None
+    start = Game(CLASSIC, seed=seed, draws=draws).start
+    game = house.store.create_round(
+        mode="daily", day=day, secret=secret, rules=str(CLASSIC), seed=seed, start=str(start),
+        player="Ada", owner="ada",
+    )  # fmt: skip
+    table = house.seat(game.id)
+    while not table.is_over:
+        legal = table.session.game.legal_directions()
+        table.move(table.version + 1, legal[table.version % len(legal)])
+    assert house.store.write_changes([table.take()]) == set()
+    return table
+
+
+def test_daily_draws_are_as_documented() -> None:
+    """HMAC-SHA256 of the counter and the tiles, 8 bytes each, big-endian; its first 8 bytes."""
+    board = Board.parse("2 . 131072 / . 4 8")
+    for counter in (0, 7, 2**63 + 1):
+        numbers = (counter, 2, 0, 131072, 0, 4, 8)
+        message = b"".join(number.to_bytes(8) for number in numbers)
+        digest = hmac.digest(bytes(31) + b"*", message, hashlib.sha256)
+        drawn = draws_of("daily-" + "00" * 31 + "2a")(counter, board)
+        assert drawn == int.from_bytes(digest[:8])
+
+
+@given(secrets, st.lists(st.sampled_from(list(Direction)), max_size=60))
+def test_equal_play_meets_equal_tiles(secret: str, moves: list[Direction]) -> None:
+    """Two players of a day who move alike have the same game, which proves itself."""
+    one, two = (Game(CLASSIC, draws=draws_of(secret)) for _ in range(2))
+    for direction in moves:
+        for game in (one, two):
+            game.attempt(direction)
+        assert one.board == two.board
+    record = one.record()
+    assert record.seed is None
+    check_fair(record, secret, commitment_of(secret))
+
+
+@given(secrets, st.integers(0, 100))
+def test_a_draw_says_nothing_about_other_boards(secret: str, counter: int) -> None:
+    """Whoever has seen the tile of a move knows nothing of it after another way there."""
+    draw = draws_of(secret)
+    boards = [Board.parse(f"{tile} . / . .") for tile in (2, 4, 8)]
+    assert len({draw(counter, board) for board in boards}) == 3
+
+
+def test_the_date_tells_nothing(house: House) -> None:
+    """The tiles of today are not those of the date, and another server has others."""
+    today = datetime.now(UTC).date()
+    table, other = house.deal("ada", "", "daily"), house.deal("bob", "", "daily")
+    assert table.session.game.start == other.session.game.start
+    for secret in (table.round.secret, other.round.secret):
+        assert secret == house.store.find_day_secret(today.isoformat())
+        assert not secret.endswith(commitment_of(secret))
+    assert table.session.game.seed != daily_seed(today)
+    starts = {start_from(CLASSIC, draws_of(f"daily-{n:064x}")) for n in range(40)}
+    assert len(starts) > 20
+
+
+def test_the_secret_of_a_day_is_kept_until_after_it(house: House) -> None:
+    """Neither the end of a game nor the export tells it; others may not see games of the day."""
+    today = datetime.now(UTC).date().isoformat()
+    secret = house.store.day_secret(today, f"daily-{1:064x}")
+    table = played(house, today, secret=secret)
+    assert house.finish(table.id) == "daily"
+    assert table.is_over
+    assert table.secret is house.seat(table.id).secret is None
+    assert table.commitment == commitment_of(secret)
+    assert challenge(house.store, today) == (commitment_of(secret), None)
+    assert secret not in str(house.export("ada"))
+    check_shown(house.store, table.id, "ada")
+    with pytest.raises(RefusedError) as refused:
+        check_shown(house.store, table.id, "bob")
+    assert refused.value.reason == "sealed"
+
+
+def test_the_secret_is_known_afterwards_and_proves_the_game(house: House) -> None:
+    """Two days later it is shown, and the record agrees with it and with nothing else."""
+    day = (datetime.now(UTC).date() - timedelta(days=2)).isoformat()
+    secret = house.store.day_secret(day, f"daily-{2:064x}")
+    table = played(house, day, secret=secret)
+    house.finish(table.id)
+    found = house.record(table.id)
+    assert found is not None
+    check_fair(found[1], table.secret or "", table.commitment)
+    check_shown(house.store, table.id, "bob")
+    assert challenge(house.store, day) == (commitment_of(secret), secret)
+    for other in (f"daily-{3:064x}", secret.removeprefix("daily-")):
+        with pytest.raises(RecordError):
+            check_fair(found[1], other)
+
+
+def test_a_game_that_goes_on_after_the_secret_is_known_counts_as_assisted(house: House) -> None:
+    """Its player could have looked ahead."""
+    day = (datetime.now(UTC).date() - timedelta(days=2)).isoformat()
+    table = played(house, day, secret=f"daily-{4:064x}")
+    assert house.finish(table.id) == "assisted"
+
+
+@pytest.mark.parametrize(("shift", "counts"), [(0, True), (1, False)])
+def test_games_from_before_days_had_secrets_count_by_their_seed(
+    house: House, shift: int, counts: bool
+) -> None:
+    """A game that was begun with the date as its seed is verified against it, and no other."""
+    day = date(2026, 11, 20)
+    table = played(house, day.isoformat(), secret="", seed=daily_seed(day) + shift)
+    assert table.commitment is None
+    if not counts:
+        with pytest.raises(RecordError, match="seed"):
+            house.finish(table.id)
+        return
+    assert house.finish(table.id) == "daily"
+    found = house.record(table.id)
+    assert found is not None
+    assert found[1].seed == daily_seed(day)
+    found[1].verify()
+    assert challenge(house.store, day.isoformat()) == (None, None)

@@ -1,0 +1,149 @@
+"""Names, sessions and programs' accounts in the store, and stores from before there were any."""
+
+from __future__ import annotations
+
+import pytest
+import sqlalchemy as sa
+
+from py2048.storage import AccountError, Store, migration, open_store, schema
+from py2048.storage.engine import WRITES, make_engine
+
+
+def signed_in(store: Store, owner: str, *sessions: str) -> Store:
+    for session in sessions:
+        store.begin_session(session, owner, "Firefox on Linux")
+    return store
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("admin", "\u0430dmin"),  # Cyrillic a
+        ("cop", "\u0441\u043e\u0440"),  # all of it Cyrillic
+        ("NIKH", "\u039d\u0399\u039a\u0397"),  # Greek capitals
+        ("Paul", "PauI"),
+        ("Paul", "pau1"),
+        ("Bob", "B0b"),
+    ],
+)
+def test_names_that_look_alike_are_one(store: Store, name: str, other: str) -> None:
+    """Nobody can take a name that people would take for another's."""
+    store.claim_name("1", name, "hash")
+    with pytest.raises(AccountError, match="looks like"):
+        store.claim_name("2", other, "hash")
+    assert store.find_account("2") is None
+
+
+def test_names_that_differ_are_two(store: Store) -> None:
+    """Other letters are another name, and each is found by its own spelling only."""
+    for number, name in enumerate(["Andr\u00e9", "Andre", "\u0410\u043d\u043d\u0430", "Anna"]):
+        store.claim_name(str(number), name, "hash")
+        found = store.find_name(name)
+        assert found is not None
+        assert found.id == str(number)
+
+
+def test_a_session_is_found_until_it_is_ended(store: Store) -> None:
+    """One ends, the others go on; a stranger cannot end it."""
+    store.claim_name("ada", "Ada", "hash")
+    signed_in(store, "ada", "one", "two")
+    store.end_session("one", "eve")
+    found = store.find_session("one")
+    assert found is not None
+    assert (found[0].id, found[0].name) == ("ada", "Ada")
+    store.end_session("one", "ada")
+    assert store.find_session("one") is None
+    assert [each.id for each in store.sessions("ada")] == ["two"]
+    assert store.live_sessions(["one", "two", "three"]) == {"two"}
+    store.end_sessions("ada")
+    assert store.live_sessions(["two"]) == set()
+
+
+def test_a_new_password_ends_all_sessions(store: Store) -> None:
+    """Of this account, and of no other."""
+    for owner in ("ada", "bob"):
+        store.claim_name(owner, owner, "old", "code")
+        signed_in(store, owner, f"{owner}s")
+    store.set_password("ada", "new")
+    assert store.live_sessions(["adas", "bobs"]) == {"bobs"}
+    account = store.find_account("ada")
+    assert account is not None
+    assert (account.password, account.recovery) == ("new", "code")
+    store.set_password("ada", "newer", "another code")
+    account = store.find_account("ada")
+    assert account is not None
+    assert account.recovery == "another code"
+
+
+def test_guests_are_guests_until_they_take_a_name(store: Store) -> None:
+    """One that has not played is not written down; a name or the end of it ends what it may."""
+    passes = {("new", 0), ("played", 0), ("ended", 0), ("named", 0)}
+    for owner in ("played", "ended"):
+        store.add_guest(owner)
+    store.end_guest("ended")
+    store.claim_name("named", "Named", "hash")
+    assert store.live_guests(passes) == {("new", 0), ("played", 0)}
+    assert store.live_guests({("ended", 1)}) == {("ended", 1)}
+
+
+def test_sessions_that_nobody_uses_are_forgotten(store: Store) -> None:
+    """People have to sign in again after long; programs keep their tokens."""
+    store.claim_name("ada", "Ada", "hash")
+    signed_in(store, "ada", "session")
+    store.add_bot("bot", "Adabot", "ada", "token", most=5)
+    store.forget_sessions("2000-01-01")
+    assert store.live_sessions(["session", "token"]) == {"session", "token"}
+    store.forget_sessions("2999-01-01")
+    assert store.live_sessions(["session", "token"]) == {"token"}
+
+
+def test_a_person_answers_for_programs(store: Store) -> None:
+    """As many as may be, each with a token that can be renewed, all gone with the person."""
+    store.claim_name("ada", "Ada", "hash")
+    store.add_bot("1", "Engine", "ada", "token 1", most=2)
+    store.add_bot("2", "Difference", "ada", "token 2", most=2)
+    with pytest.raises(AccountError, match="2 programs"):
+        store.add_bot("3", "Third", "ada", "token 3", most=2)
+    with pytest.raises(AccountError):
+        store.add_bot("3", "ADA", "eve", "token 3", most=2)
+    found = store.find_session("token 1")
+    assert found is not None
+    assert (found[0].name, found[0].bot_of) == ("Engine", "ada")
+    assert not store.renew_token("eve", "1", "stolen")
+    assert store.renew_token("ada", "1", "fresh")
+    assert store.live_sessions(["token 1", "token 2", "fresh", "stolen"]) == {"token 2", "fresh"}
+    assert [bot["name"] for bot in store.export_account("ada")["bots"]] == ["Engine", "Difference"]
+    store.delete_account("ada")
+    assert store.bots("ada") == []
+    assert store.live_sessions(["token 2", "fresh"]) == set()
+    assert store.find_name("Engine") is None
+
+
+def test_the_secret_of_a_day_is_drawn_once(store: Store) -> None:
+    """Whoever comes first decides, for every process."""
+    assert store.find_day_secret("2048-01-31") is None
+    assert store.day_secret("2048-01-31", "first") == "first"
+    assert store.day_secret("2048-01-31", "second") == "first"
+    assert store.day_secret("2048-02-01", "second") == "second"
+
+
+def test_a_store_from_before_keeps_its_names(url: str) -> None:
+    """Accounts of schema 2 are there afterwards, and names that look like theirs are taken."""
+    with open_store(url) as store:
+        for account, name in (("1", "Paul"), ("2", "Ada")):
+            store.claim_name(account, name, "hash")
+    engine, name = make_engine(url)
+    with engine.execution_options(**{WRITES: True}).begin() as connection:
+        for table in (schema.names, schema.sessions, schema.days):
+            table.drop(connection)
+        row = {"id": "3", "name": "PauI", "name_key": "paui", "password": "h", "generation": 0,
+               "created": "2999-01-01"}  # fmt: skip
+        connection.execute(sa.insert(schema.accounts), row)  # two alike: nobody loses a name
+        connection.execute(sa.update(schema.version).values(version_num="0002"))
+        migration.run_migrations(connection, "0002", name)
+    engine.dispose()
+    with open_store(url) as store:
+        assert {store.find_name(name).id for name in ("paul", "paui", "ADA")} == {"1", "2", "3"}  # type: ignore[union-attr]
+        for taken in ("pau1", "\u0430da"):
+            with pytest.raises(AccountError):
+                store.claim_name("4", taken, "hash")

@@ -1,0 +1,65 @@
+"""What a project needs before others can rely on it: pages, packages and releases are complete."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "docs" / "_extensions")]
+
+import api_pages  # noqa: E402 - they are no packages
+import check_release  # noqa: E402
+
+
+def test_each_layer_has_a_page_of_its_api_or_is_no_library() -> None:
+    """The reference documents every layer that programs build on, `arena` among them."""
+    documented = api_pages.documented_layers()
+    assert "arena" in documented
+    assert set(documented) == set(api_pages.layers()) - api_pages.WITHOUT_PAGES
+
+
+def test_the_table_of_layers_names_what_exists() -> None:
+    """ARCHITECTURE.md has each layer, and none that is not there."""
+    page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    table = page[page.index("| layer |") : page.index("## Laws")]
+    first_column = [row.split("|")[1] for row in table.splitlines() if row.startswith("| `")]
+    named = {name for cell in first_column for name in re.findall(r"`(\w+)`", cell)}
+    assert named == set(api_pages.layers()) - {"__main__"}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """Offer a project that is ready to release version 1.2.0."""
+    (tmp_path / "pyproject.toml").write_text(
+        '[project]\nversion = "1.2.0"\n[project.urls]\nSource = "https://example.org/py2048"\n'
+    )
+    (tmp_path / "CITATION.cff").write_text("version: 1.2.0\n")
+    (tmp_path / "CHANGELOG.md").write_text(
+        "# Log\n\n## 1.2.0 - 2026-12-01\n\nNew.\n\n## 1.1.0\n\nOld.\n"
+    )
+    return tmp_path
+
+
+def test_a_release_needs_one_version_everywhere_and_its_notes(project: Path) -> None:
+    """A tag is released only if version, citation, changelog and address agree with it."""
+    assert check_release.problems("v1.2.0", project) == []
+    found = check_release.problems("v1.3.0", project)
+    assert [line.partition(" ")[0] for line in found] == [
+        "pyproject.toml",
+        "CITATION.cff",
+        "CHANGELOG.md",
+    ]
+    (project / "pyproject.toml").write_text('[project]\nversion = "1.2.0"\n')
+    assert "[project.urls]" in check_release.problems("v1.2.0", project)[0]
+
+
+def test_release_notes_are_the_section_of_the_version(project: Path) -> None:
+    """The notes are the text between the version's heading and the next one."""
+    changelog = (project / "CHANGELOG.md").read_text()
+    assert check_release.release_notes(changelog, "1.2.0") == "New."
+    assert check_release.release_notes(changelog, "1.1.0") == "Old."
+    assert check_release.release_notes(changelog, "1.1") == ""
