@@ -84,6 +84,7 @@ class Host:
         self.pending: dict[str, Any] | None = None
         self.running = False
         self.rings = 0
+        self.requests = self.open_request = 0
         self.builtins = dict(vars(builtins))
         self.depth = sys.getrecursionlimit()
         self.screen = terminal.Screen(config["output"], self._too_much)
@@ -98,6 +99,12 @@ class Host:
 
     def take_over(self) -> None:
         """Stand in for the terminal and the clock, and take hold of the windows."""
+        if self.config["gui"]:
+            from .person import Person
+            from .windows import Windows
+
+            self.windows = Windows(self.clock)
+            self.helpers["screen"] = Person(self.windows)
         sys.stdout = sys.__stdout__ = self.screen  # type: ignore[assignment,misc]
         sys.stderr = sys.__stderr__ = self.complaints  # type: ignore[assignment,misc]
         sys.stdin = sys.__stdin__ = self.keyboard  # type: ignore[assignment,misc]
@@ -107,12 +114,6 @@ class Host:
             sys.meta_path.insert(0, _Hidden)
         terminal.clear_without_shell()
         self.clock.take_over()
-        if self.config["gui"]:
-            from .person import Person
-            from .windows import Windows
-
-            self.windows = Windows(self.clock)
-            self.helpers["screen"] = Person(self.windows)
 
     def make_way(self) -> None:
         """Forget modules of which the submission has its own, as for ``python game.py``.
@@ -155,7 +156,9 @@ class Host:
             raise LeftAlone("the program waits for a person")
         if self.pending is not None:
             self._reply({**self.pending, "state": "waiting"})
-            self.pending = None
+        elif self.open_request:  # what it asked for has opened a dialog, and waits in there
+            self._reply({"value": True, "error": None, "state": "waiting"})
+        self.pending, self.open_request = None, 0
         self._time(0)
         try:
             request = self.read()
@@ -336,9 +339,12 @@ class Host:
         """Run some lines; the value of a last expression is the value of them all."""
         self._prepare(request)
         before = self.running
+        self.requests += 1
+        number = self.open_request = self.requests
         facts = self._run(request["code"], request["seconds"])
         if before:
-            self.pending = facts  # the program goes on first; see `wait`
+            if self.open_request == number:
+                self.pending = facts  # the program goes on first; see `wait`
             self._time(request["seconds"])
         else:
             self._reply({**facts, "state": "done"})
