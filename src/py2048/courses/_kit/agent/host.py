@@ -118,12 +118,15 @@ class Host:
     def make_way(self) -> None:
         """Forget modules of which the submission has its own, as for ``python game.py``.
 
-        The libraries of the course are imported before that: they need the standard ones.
+        The libraries and the files of the course are imported before that: they need the standard
+        ones.
         """
         entries = {entry.name.partition(".")[0] for entry in _scan(".")}
         loaded = {*AT_START.split(), *sys.builtin_module_names}
         self.shadowed = (entries & sys.stdlib_module_names) - loaded
-        for name in self.config["libraries"] if self.shadowed else ():
+        given = [entry.name for folder in self.config["support"] for entry in _scan(folder)]
+        of_the_course = [*self.config["libraries"], *(name.partition(".")[0] for name in given)]
+        for name in of_the_course if self.shadowed else ():
             self.guard(LIBRARY, partial(__import__, name))
         self.modules = {name: _modules.pop(name, None) for name in self.shadowed}
 
