@@ -34,6 +34,7 @@ globals()["__builtins__"] = dict(vars(builtins))
 
 _write, _wait_for, _kill, _scan, _number = os.write, os.waitpid, os.kill, os.scandir, os.getpid
 _modules = sys.modules
+import_ = builtins.__import__
 
 
 # What Python itself imports when it warns, shows an error or ends.
@@ -129,11 +130,19 @@ class Host:
         for name in of_the_course if self.shadowed else ():
             self.guard(LIBRARY, partial(__import__, name))
         self.modules = {name: _modules.pop(name, None) for name in self.shadowed}
+        if self.shadowed:
+            self.builtins["__import__"] = self._import
+            vars(builtins).update(self.builtins)
 
-    def _import(self, name: str, *words: Any, **options: Any) -> Any:
-        """The ``import`` of the grader's own lines, which does not see the submission's files."""
-        found = self.modules.get(name)
-        return found or self.builtins["__import__"](name, *words, **options)
+    def _import(
+        self, name: str, globals_: dict[str, Any] | None = None, *words: Any, **options: Any
+    ) -> Any:
+        """What ``import`` becomes: only the submission sees the submission's files."""
+        spec = (globals_ or {}).get("__spec__", sys.__spec__)  # code of no module has none
+        origin = getattr(spec, "origin", None)
+        if origin and not origin.startswith(self.config["scratch"]) and self.modules.get(name):
+            return self.modules[name]
+        return import_(name, globals_, *words, **options)
 
     def _too_much(self) -> None:
         os_exit(FLOODED)
@@ -278,7 +287,7 @@ class Host:
         """Fresh names and the prelude; return its error."""
         self.names = {**self.helpers, "__name__": "__console__"}
         if self.shadowed:
-            self.names["__builtins__"] = {**self.builtins, "__import__": self._import}
+            self.names["__builtins__"] = self.builtins
         self.copied = {}
         self._follow()
         if not request["prelude"]:
