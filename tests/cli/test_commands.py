@@ -70,6 +70,7 @@ def test_hint_names_the_best_direction_and_the_worth_of_each() -> None:
     answer = json.loads(result.stdout)
     assert answer["direction"] == "left"
     assert set(answer["values"]) == {"left", "right", "down"}
+    assert answer["unit"] == "rating"
 
 
 def test_watch_prints_a_game_that_its_seed_reproduces(capsys: pytest.CaptureFixture[str]) -> None:

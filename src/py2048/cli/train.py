@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from py2048.cli.compiling import telling
 from py2048.cli.options import (
     MAX_WORKERS,
     JsonOption,
@@ -73,8 +74,11 @@ def train(
     plan, goals = _settings(config, settings or [], given, {"games": games, "minutes": minutes})
     if plot:
         check_plots()
-    campaign = _campaign(folder, plan, weights, resume=resume)
+    with telling(quiet=quiet):
+        campaign = _campaign(folder, plan, weights, resume=resume)
     try:
+        with telling(quiet=quiet):
+            campaign.trainer.prepare()
         with watching(quiet=quiet) as watch:
             campaign.run(goals, watch)
     except KeyboardInterrupt:
@@ -173,12 +177,12 @@ def weights(
     network = load(file) if pack or games else None
     first = chosen_seed(seed) or 0
     if network and games:
-        data["strength"] = _strength(network, games, first, threads)
+        data["strength"] = _strength(network, games, first, threads, quiet=json)
     if network and pack:
         small = save_packed(network, pack, step=step, prune=prune)
         data["packed"] = {"file": str(pack), "bytes": pack.stat().st_size}
         if games:
-            data["packed"]["strength"] = _strength(small, games, first, threads)
+            data["packed"]["strength"] = _strength(small, games, first, threads, quiet=json)
     if json:
         print_json(data)
     else:
@@ -186,10 +190,11 @@ def weights(
     return 0
 
 
-def _strength(network: Network, games: int, seed: int, threads: int) -> Settings:
+def _strength(network: Network, games: int, seed: int, threads: int, *, quiet: bool) -> Settings:
     from py2048.learning import evaluate
 
-    tally = evaluate(network, games, seed, threads=threads)
+    with telling(quiet=quiet):
+        tally = evaluate(network, games, seed, threads=threads)
     tiles = {1 << rank: tally.rate(1 << rank) for rank in range(11, 17)}
     return {"games": games, "mean": tally.mean, "error": tally.error, "tiles": tiles}
 

@@ -13,7 +13,7 @@ from starlette.routing import Route
 from py2048.errors import GameOverError, Py2048Error
 from py2048.players.registry import describe_player
 from py2048.rules import list_rules
-from py2048.session import Question
+from py2048.session import Hint, Question
 from py2048.session.online import BOT, CASUAL, RefusedError, check_shown, checked_rules
 from py2048.ui.web import api_values, messages, openapi, requests
 from py2048.ui.web.api_values import ApiError
@@ -99,9 +99,9 @@ class Api:
         if not board.can_move():
             raise GameOverError("no move changes this board: the game is over")
         self._services.limits.check_thought(address_of(request.scope))
-        hint = await self._services.advisers.ask(spec, Question(rules, board, 0))
-        values = {str(direction): value for direction, value in hint.values.items()}
-        return JSONResponse({"direction": str(hint.direction), "values": values, "player": spec})
+        hint = await anext(self._services.advisers.advise(spec, Question(rules, board, 0)))
+        assert isinstance(hint, Hint)  # the first answer always is
+        return JSONResponse(messages.hint_value(hint))
 
     async def verify(self, request: Request) -> Response:
         """Whether a record keeps its rules."""

@@ -6,6 +6,7 @@ import asyncio
 import logging
 
 from py2048.errors import Py2048Error
+from py2048.session import Hint
 from py2048.session.online import RefusedError
 from py2048.ui.web import messages
 from py2048.ui.web.hub import Place
@@ -47,9 +48,14 @@ async def _play(services: Services, place: Place, spec: str, delay: float) -> No
     try:
         while not place.table.is_over and place.seats:
             await place.settled.wait()
-            hint = await services.advisers.choose(spec, place.table.session.question())
-            await place.settled.wait()
-            place.tell(place.table.play_hint(hint))
+            question = place.table.session.question()
+            async for answer in services.advisers.advise(spec, question, only_move=True):
+                if isinstance(answer, Hint):
+                    await place.settled.wait()
+                    place.tell(place.table.play_hint(answer))
+                else:
+                    message = messages.compiling_message(place.table, spec, answer)
+                    place.post(messages.encode(message))
             await asyncio.sleep(delay)
     except Py2048Error as error:
         _log.warning("autoplay stopped", extra={"fault": str(error)})

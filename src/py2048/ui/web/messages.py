@@ -5,14 +5,17 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from py2048.engine import Board, Motion
 from py2048.game import Outcome, Spawn, Turn
 from py2048.rules import Rules
-from py2048.session import Event, GameOver, GameStarted, Moved, Refused, Undone, Won
+from py2048.session import Event, GameOver, GameStarted, Hint, Moved, Refused, Undone, Won
 from py2048.session.online import RefusedError, Table
-from py2048.ui.describe import describe
+from py2048.ui.describe import describe, describe_hint
+
+if TYPE_CHECKING:
+    from py2048._jit.progress import Compiling
 
 Json = dict[str, Any]
 
@@ -51,6 +54,35 @@ def refused_message(error: RefusedError, of: str, state: Json | None, **more: An
     """Return why nothing was done."""
     message = {"type": "refused", "reason": error.reason, "message": str(error), "of": of}
     return {**message, "state": state, **more}
+
+
+def hint_message(table: Table, hint: Hint) -> Json:
+    """Return what a player would do."""
+    return {
+        "type": "hint",
+        "game": table.id,
+        "version": table.version,
+        **hint_value(hint),
+        "say": describe_hint(hint),
+    }
+
+
+def hint_value(hint: Hint) -> Json:
+    """Return a hint as the protocol and the API give it."""
+    return {
+        "direction": str(hint.direction),
+        "values": {str(direction): value for direction, value in hint.values.items()},
+        "unit": hint.unit.value,
+        "player": hint.player,
+        "instead_of": hint.instead_of or None,
+    }
+
+
+def compiling_message(table: Table, player: str, compiling: Compiling) -> Json:
+    """Return how far the compiler is with a player that somebody waits for."""
+    say = f"{player}: {compiling}"
+    share = round(compiling.share, 2)
+    return {"type": "compiling", "game": table.id, "player": player, "share": share, "say": say}
 
 
 def _standing(table: Table, autoplay: str | None) -> Json:
