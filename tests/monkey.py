@@ -19,10 +19,11 @@ import time
 import tkinter as tk
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from textual import events
 from textual.geometry import Size
 
@@ -30,6 +31,9 @@ from py2048.session import Session, open_session
 
 QUICK = ("random", "greedy", "corner")
 """Players that answer at once; the others are asked now and then."""
+
+OFFERING = ("terminal.app", "desktop.app", "desktop.features")
+"""The modules that offer players to choose from."""
 
 TEXTS = (
     "classic:size=5x5", "cits1401", "2x4", "classic:size=0x0", "8x8", "greedy", "corner", "7", "-1",
@@ -256,21 +260,31 @@ def _desktop(monkey: Monkey) -> None:
         closed.append(running)
         running.first_frame()
         running.go_on()
-        root = running.root
-
-        def fail(_kind: object, error: BaseException, _trace: object) -> None:
-            monkey.faults.append(error)
-
-        root.report_callback_exception = fail
-        while not running._is_closed and not monkey.is_tired:
-            for _ in range(monkey.random.randrange(1, 9)):
-                if not running._is_closed:
-                    _deed_in_window(monkey, root)
-            with suppress(tk.TclError):  # closed on the way
-                root.update()
-            monkey.check()
+        _haunt(monkey, running)
         running.close()
+        monkey.check()
         session.close()
+
+
+def _haunt(monkey: Monkey, running: Any) -> None:
+    """Do deeds from within the window's own loop, as events come to it."""
+    root = running.root
+
+    def fail(_kind: object, error: BaseException, _trace: object) -> None:
+        monkey.faults.append(error)
+
+    def act() -> None:
+        for _ in range(monkey.random.randrange(1, 9)):
+            if not running._is_closed:
+                _deed_in_window(monkey, root)
+        if running._is_closed or monkey.is_tired or monkey.faults:
+            root.quit()
+        else:
+            root.after(1, act)
+
+    root.report_callback_exception = fail
+    root.after(1, act)
+    root.mainloop()
 
 
 def _deed_in_window(monkey: Monkey, root: tk.Tk) -> None:
@@ -392,8 +406,14 @@ FRONT_ENDS: dict[str, Callable[[Monkey], None]] = {
 }
 
 
-def let_loose(front_end: str, deeds: int, seed: int) -> int:
+def let_loose(front_end: str, deeds: int, seed: int, *, everyone: bool = False) -> int:
     """Let a monkey play on a front end, in a folder of its own; return how much it has done.
+
+    Args:
+        front_end: a key of `FRONT_ENDS`.
+        deeds: how much it does.
+        seed: of its choices.
+        everyone: offer all players, also those that are compiled first.
 
     Raises:
         Crash: the front end broke; the message says how to see it again.
@@ -403,7 +423,10 @@ def let_loose(front_end: str, deeds: int, seed: int) -> int:
         before = Path.cwd()
         os.chdir(folder)
         try:
-            FRONT_ENDS[front_end](monkey)
+            with pytest.MonkeyPatch.context() as patch:
+                for module in () if everyone else OFFERING:
+                    patch.setattr(f"py2048.ui.{module}.list_players", lambda: QUICK)
+                FRONT_ENDS[front_end](monkey)
         finally:
             os.chdir(before)
     monkey.check()
@@ -416,11 +439,12 @@ def main() -> None:
     parser.add_argument("front_end", choices=FRONT_ENDS)
     parser.add_argument("--events", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--everyone", action="store_true", help="offer all players")
     wish = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=MEMORY) as home:
         os.environ["PY2048_HOME"] = home
         began = time.monotonic()
-        done = let_loose(wish.front_end, wish.events, wish.seed)
+        done = let_loose(wish.front_end, wish.events, wish.seed, everyone=wish.everyone)
     print(f"{wish.front_end}: {done:,} deeds in {time.monotonic() - began:,.0f} s, no crash")
 
 

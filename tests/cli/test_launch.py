@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import re
 import shutil
@@ -16,8 +17,11 @@ from pathlib import Path
 
 import pytest
 
-from py2048.cli import main
+from py2048.cli import main, streams
 from py2048.cli.screens import Place, Screen, best_screen
+from py2048.rules import get_rules
+from py2048.session import open_session
+from py2048.storage import open_store
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 60.0
@@ -238,3 +242,38 @@ def test_a_silent_pipe_at_a_terminal_is_waited_for(start: Start) -> None:
     game.process.stdin.close()
     game.until(b"Left: ")
     assert game.end() == 0
+
+
+@pytest.mark.parametrize(
+    ("encoding", "term", "expected"),
+    [("utf-8", "xterm", False), ("utf-8", "dumb", True), ("iso8859-1", "xterm", True)],
+)
+def test_a_terminal_without_blocks_is_dumb(
+    encoding: str, term: str, expected: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Boards are painted with characters that Latin-1 and its kin do not have."""
+    monkeypatch.setattr(sys, "__stderr__", io.TextIOWrapper(io.BytesIO(), encoding=encoding))
+    monkeypatch.setenv("TERM", term)
+    assert streams.is_dumb() is expected
+
+
+def test_a_computer_player_leaves_the_games_of_a_person_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """`--player` begins a game of its own, unless `--resume` is given."""
+    session = open_session()
+    session.start(get_rules("2x4"), seed=1)
+    session.move(session.game.legal_directions()[0])
+    session.close()
+    words = ["play", "--player", "greedy", "--ui", "lines"]
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    assert main(words) == 0
+    with open_store() as store:
+        (mine,) = store.list_games()
+        (computers,) = store.records()
+        assert (mine.position, mine.extra.get("computer")) == (1, False)
+        assert computers.category == "computer"
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    assert main([*words, "--resume"]) == 0
+    with open_store() as store:
+        assert store.list_games() == []

@@ -76,12 +76,12 @@ class Choices(OptionList):
     def action_page_down(self) -> None:
         """Go a page down; Textual knows the pages only once it has drawn them."""
         with suppress(KeyError):
-            super().action_page_down()
+            super().action_page_down()  # type: ignore[no-untyped-call]  # Textual's own
 
     def action_page_up(self) -> None:
         """Go a page up, likewise."""
         with suppress(KeyError):
-            super().action_page_up()
+            super().action_page_up()  # type: ignore[no-untyped-call]  # Textual's own
 
 
 class Menu(Dialog[str | None]):
