@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gzip
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from py2048.session.online import Writer, Written
 from py2048.storage import (
     GameChange,
     NewRound,
@@ -58,6 +60,33 @@ def test_a_stale_change_is_not_written_and_others_are(store: Store) -> None:
     assert stale == {one.id}
     assert store.load_game(one.id).turns == ("a",)
     assert store.load_game(two.id).turns == ("b",)
+
+
+@pytest.mark.parametrize("bad", ["score", "code", "extra", "player", "stale"])
+def test_one_bad_change_fails_alone(store: Store, bad: str) -> None:
+    """What the store cannot keep costs nobody else a move, wherever it stands in a group commit."""
+    games = [deal(store, f"owner {n}") for n in range(5)]
+    good = [change(game, "a") for game in games[:4]]
+    new, other = planned("eve"), planned("bob")
+    worst = {
+        "score": replace(change(games[4], "x"), score=2**63),
+        "code": change(games[4], "\ud800"),
+        "extra": replace(change(games[4], "x"), extra={"max_tile": {1}}),
+        "player": NewRound(replace(new.game, player="\ud800"), new.round),
+        "stale": replace(change(games[4], "x"), seen=7),
+    }[bad]
+    heard: list[Written] = []
+    writer = Writer(store, heard.extend)
+    with writer._condition:  # all of them come together
+        for each in (*good[:2], worst, *good[2:], other):
+            writer.submit(each)
+    writer.close()
+    failed = [each.change for each in heard if each.error or each.is_stale]
+    assert failed == [worst]
+    assert len(heard) == 6
+    assert all(store.load_game(each.id).turns == ("a",) for each in good)
+    assert store.load_game(other.id) == other.game
+    assert store.find_game(new.id) is None
 
 
 def test_a_change_of_a_game_that_is_gone_is_stale(store: Store) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from py2048.session.online.bounds import LARGEST_SIDE, checked_rules
 from py2048.session.online.fairness import check_fair, commitment_of, daily_seed, draws_of
 from py2048.session.online.house import (
     BOARDS,
     House,
     OpenGame,
-    checked_rules,
     guest_name,
     new_account_id,
     open_house,
@@ -20,6 +20,7 @@ __all__ = [
     "BOARDS",
     "CASUAL",
     "DAILY",
+    "LARGEST_SIDE",
     "MODES",
     "RANKED",
     "Account",

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from py2048.engine import rng
 from py2048.engine.board import Board
-from py2048.errors import Py2048Error, RecordError, StaleGameError, StorageError
+from py2048.errors import RecordError, StaleGameError, StorageError
 from py2048.game import Game, Record
 from py2048.game.notation import direction_of, encode_step, encode_turn
 from py2048.game.spawning import start_from
 from py2048.rules import Rules, get_rules
+from py2048.session.online.bounds import checked_rules
 from py2048.session.online.fairness import (
     commitment_of,
     daily_seed,
@@ -28,8 +29,6 @@ from py2048.storage import Account, NewRound, RecordSummary, Round, SavedGame, o
 if TYPE_CHECKING:
     from py2048.storage import Store
 
-LARGEST_SIDE = 16
-LONGEST_RULES = 400
 MOST_OPEN_GAMES = 100
 """So many games that go on may an account have."""
 
@@ -312,25 +311,6 @@ class House:
 
 def _utc(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
-def checked_rules(text: str) -> Rules:
-    """Return the rules that a stranger's text describes.
-
-    Raises:
-        RefusedError: if it describes none, or a board too large for a server.
-    """
-    if len(text) > LONGEST_RULES:
-        raise RefusedError("rules", f"the rules are too long: at most {LONGEST_RULES} characters")
-    try:
-        rules = Rules.parse(text)
-    except (Py2048Error, ValueError, OverflowError) as error:
-        raise RefusedError("rules", str(error)) from None
-    if max(rules.shape) > LARGEST_SIDE:
-        raise RefusedError("rules", f"at most {LARGEST_SIDE} rows and columns are played here")
-    if len(str(rules)) > LONGEST_RULES:
-        raise RefusedError("rules", "the rules are too long")
-    return rules
 
 
 def played_again(saved: SavedGame, round_: Round) -> Play:
