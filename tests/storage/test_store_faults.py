@@ -19,7 +19,7 @@ import pytest
 from postgresql_server import PASSWORD, PostgresqlServer
 
 from py2048.errors import MissingExtraError
-from py2048.storage import SavedGame, StorageError, Store, data_folder, engine, open_store
+from py2048.storage import SavedGame, StorageError, Store, data_folder, open_store
 
 
 @contextmanager
@@ -201,11 +201,10 @@ def test_a_damaged_store_is_refused_and_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_store_held_by_another_program_says_so(
-    sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+    sqlite_url: str,
 ) -> None:
     """When another program does not let go, the wait ends with its reason, and all is kept."""
-    monkeypatch.setattr(engine, "_PRAGMAS", ("PRAGMA busy_timeout = 50",))
-    with open_store(sqlite_url) as store:
+    with open_store(sqlite_url, patience=0.05) as store:
         with closing(sqlite3.connect(store.name)) as rival:
             rival.execute("BEGIN IMMEDIATE")
             with one_clear_line(store.name, "another program"):

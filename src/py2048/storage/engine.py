@@ -14,31 +14,28 @@ from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import QueuePool
 
 from py2048.errors import MissingExtraError, StorageError
+from py2048.storage import PATIENCE
 
 WRITES = "py2048_writes"
 """The execution option that marks a connection's transactions as writing ones."""
 
-PATIENCE = 30.0
-"""Seconds to wait for another process that writes, before the store gives up."""
-
 _CONNECT_TIMEOUT = 10  # seconds
 _SECRETS = ("password", "sslpassword", "passfile")
-_PRAGMAS = (
-    f"PRAGMA busy_timeout = {int(PATIENCE * 1000)}",
-    "PRAGMA foreign_keys = ON",
-)
 # With "disk" a commit returns when the move is on the disk: it outlives a kill and a power cut.
 # With "process" it returns when the system has it: it outlives a kill of any process.
 _SYNCHRONOUS = {"disk": "FULL", "process": "NORMAL"}
 
 
-def make_engine(location: str | PathLike[str], durability: str = "disk") -> tuple[Engine, str]:
+def make_engine(
+    location: str | PathLike[str], durability: str = "disk", patience: float = PATIENCE
+) -> tuple[Engine, str]:
     """Return the engine for `location`, not yet connected, and its name for messages.
 
     Args:
         location: the database.
         durability: ``disk`` or ``process``, what a committed change outlives; PostgreSQL has
             its own setting for that, ``synchronous_commit``.
+        patience: seconds to wait for whoever holds the database.
 
     Raises:
         StorageError: `location` is no URL of a database that py2048 can use.
@@ -46,8 +43,8 @@ def make_engine(location: str | PathLike[str], durability: str = "disk") -> tupl
     """
     url = _parse(location)
     if url.get_backend_name() == "sqlite":
-        return _sqlite_engine(url, durability), url.database or "the store in memory"
-    return _postgresql_engine(url), _display_name(url)
+        return _sqlite_engine(url, durability, patience), url.database or "the store in memory"
+    return _postgresql_engine(url, patience), _display_name(url)
 
 
 def is_sqlite(engine: Engine) -> bool:
@@ -83,7 +80,7 @@ def _display_name(url: URL) -> str:
     return shown.render_as_string(hide_password=True)
 
 
-def _sqlite_engine(url: URL, durability: str) -> Engine:
+def _sqlite_engine(url: URL, durability: str, patience: float) -> Engine:
     if url.database is None:
         # One connection holds the store in memory; threads take turns.
         engine = sa.create_engine(
@@ -93,7 +90,11 @@ def _sqlite_engine(url: URL, durability: str) -> Engine:
     else:
         _make_folder(Path(url.database).parent)
         engine = sa.create_engine(url)
-    pragmas = (*_PRAGMAS, f"PRAGMA synchronous = {_SYNCHRONOUS[durability]}")
+    pragmas = (
+        f"PRAGMA busy_timeout = {int(patience * 1000)}",
+        "PRAGMA foreign_keys = ON",
+        f"PRAGMA synchronous = {_SYNCHRONOUS[durability]}",
+    )
     sa.event.listen(engine, "connect", functools.partial(_prepare_sqlite, pragmas))
     sa.event.listen(engine, "begin", _begin_sqlite)
     return engine
@@ -122,12 +123,19 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-def _postgresql_engine(url: URL) -> Engine:
+def _postgresql_engine(url: URL, patience: float) -> Engine:
     defaults = {"connect_timeout": str(_CONNECT_TIMEOUT), "application_name": "py2048"}
     url = url.set(query={**defaults, **url.query})
     try:
-        return sa.create_engine(url, pool_pre_ping=True)
+        engine = sa.create_engine(url, pool_pre_ping=True)
     except ImportError as error:
         raise MissingExtraError(
             "PostgreSQL needs psycopg, which is not installed: pip install 'py2048[postgres]'"
         ) from error
+    sa.event.listen(engine, "connect", functools.partial(_prepare_postgresql, patience))
+    return engine
+
+
+def _prepare_postgresql(patience: float, connection: Any, _record: object) -> None:
+    connection.execute(f"SET lock_timeout = {int(patience * 1000)}")
+    connection.commit()

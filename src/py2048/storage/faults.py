@@ -55,6 +55,7 @@ _POSTGRESQL = {
     "3D": "unreachable",
     "53300": "unreachable",
     "57P": "unreachable",
+    "55P03": "locked",
     "22": _VALUE,
     "54": _VALUE,
     "XX00": "damaged",

@@ -6,6 +6,7 @@ from os import PathLike
 from types import TracebackType
 from typing import Self
 
+from py2048.storage import PATIENCE
 from py2048.storage.accounts import Accounts
 from py2048.storage.backup import Backups
 from py2048.storage.batches import Batches
@@ -28,10 +29,16 @@ class Store(Records, Scores, Settings, Accounts, Boards, Batches, Notices, Backu
     """
 
     @classmethod
-    def open(cls, location: str | PathLike[str] | None = None, *, durability: str = "disk") -> Self:
+    def open(
+        cls,
+        location: str | PathLike[str] | None = None,
+        *,
+        durability: str = "disk",
+        patience: float = PATIENCE,
+    ) -> Self:
         """Open the store; see `py2048.storage.open_store`."""
         place = default_location() if location is None else location
-        engine, name = make_engine(place, durability)
+        engine, name = make_engine(place, durability, patience)
         try:
             with explained(name):
                 bring_up_to_date(engine, name)

@@ -24,7 +24,7 @@ from py2048.session.online.fairness import (
 )
 from py2048.session.online.table import DAILY, MODES, RANKED, RefusedError, Table
 from py2048.session.play import Play
-from py2048.storage import Account, NewRound, RecordSummary, Round, SavedGame, open_store
+from py2048.storage import PATIENCE, Account, NewRound, RecordSummary, Round, SavedGame, open_store
 
 if TYPE_CHECKING:
     from py2048.storage import Store
@@ -356,10 +356,14 @@ def new_account_id() -> str:
     return secrets.token_hex(16)
 
 
-def open_house(url: str | None = None, durability: Literal["disk", "process"] = "disk") -> House:
-    """Open the house at a database URL (by default the player's own store).
+def open_house(
+    url: str | None = None,
+    durability: Literal["disk", "process"] = "disk",
+    patience: float = PATIENCE,
+) -> House:
+    """Open the house at a database URL (by default the player's own store); see `open_store`.
 
     Raises:
         StorageError: if the store cannot be opened.
     """
-    return House(open_store(url, durability=durability))
+    return House(open_store(url, durability=durability, patience=patience))

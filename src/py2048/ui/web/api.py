@@ -17,14 +17,14 @@ from py2048.session import Question
 from py2048.session.online import RefusedError, checked_rules
 from py2048.ui.web import api_values, messages, openapi, requests
 from py2048.ui.web.api_values import ApiError
-from py2048.ui.web.hub import Seat
 from py2048.ui.web.identity import Identity
 from py2048.ui.web.outbox import Outbox
+from py2048.ui.web.places import Seat
 from py2048.ui.web.security import address_of
 from py2048.ui.web.services import Services
 
 _STATUS = {"not_yours": 403, "mode": 403, "unknown_game": 404, "gap": 409, "over": 409,
-           "nothing": 409, "busy": 429, "rate": 429, "storage": 503}  # fmt: skip
+           "nothing": 409, "busy": 429, "rate": 429, "storage": 503, "unsaved": 422}  # fmt: skip
 _Handler = Callable[[Request], Awaitable[Response]]
 
 
@@ -139,7 +139,7 @@ class Api:
         """How a game stands."""
         visitor = await self._identity.visitor(request)
         place = await self._services.hub.find(requests.game_id_of(request.path_params))
-        await place.settled.wait()
+        await place.ready()
         seat = Seat(visitor.account, Outbox())
         state = place.state_for(seat)
         self._services.hub.release(place)
@@ -177,7 +177,8 @@ class Api:
         self._services.hub.sit(seat, place)
         try:
             place.tell(place.table.move(number, direction), seat)
-            return Response(await seat.outbox.first(), media_type="application/json")
+            answer = json.loads(await seat.outbox.first())
+            return JSONResponse(answer, _STATUS.get(answer.get("reason"), 200))
         finally:
             self._services.hub.leave(seat)
 

@@ -8,7 +8,7 @@ import logging
 from py2048.errors import Py2048Error
 from py2048.session.online import RefusedError
 from py2048.ui.web import messages
-from py2048.ui.web.hub import Place
+from py2048.ui.web.places import Place
 from py2048.ui.web.services import Services
 
 _log = logging.getLogger("py2048.web")
@@ -46,9 +46,9 @@ def stop(place: Place) -> None:
 async def _play(services: Services, place: Place, spec: str, delay: float) -> None:
     try:
         while not place.table.is_over and place.seats:
-            await place.settled.wait()
+            await place.ready()
             hint = await services.advisers.choose(spec, place.table.session.question())
-            await place.settled.wait()
+            await place.ready()
             place.tell(place.table.play_hint(hint))
             await asyncio.sleep(delay)
     except Py2048Error as error:

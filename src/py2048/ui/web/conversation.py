@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable
 
 from py2048.errors import PlayerError, StorageError
 from py2048.session.online import Account, Action, RefusedError, guest_name
 from py2048.ui.describe import describe_hint
 from py2048.ui.web import autoplay, messages, requests
-from py2048.ui.web.hub import Place, Seat
 from py2048.ui.web.outbox import Outbox
+from py2048.ui.web.places import Place, Seat
 from py2048.ui.web.services import Services
 
-_log = logging.getLogger("py2048.web")
 _MOST_OFFENCES = 50
 """After so many malformed or hasty messages the connection is closed."""
 
@@ -72,9 +70,9 @@ class Conversation:
         except PlayerError as error:
             self._refuse(RefusedError("player", str(error)), kind)
         except StorageError as error:
-            _log.error("the store failed", extra={"fault": str(error)})
-            self._hub.metrics.storage_faults += 1
-            self._refuse(RefusedError("storage", "the server cannot save just now: wait"), kind)
+            self._hub.note_fault(error, "the store failed")
+            text = f"{messages.trouble_of(error)}: try again in a moment."
+            self._refuse(RefusedError("storage", text), kind)
 
     def _pace(self) -> None:
         limits = self._services.limits
@@ -113,12 +111,12 @@ class Conversation:
             self._hub.release(place)
             raise RefusedError("not_yours", "this is somebody else's game: you may watch it")
         self._hub.sit(self._seat, place)
-        await place.settled.wait()
+        await place.ready()
         place.post_state(self._seat)
 
     async def _watch(self, message: requests.Json) -> None:
         place = await self._hub.open(self._seat, requests.game_id_of(message))
-        await place.settled.wait()
+        await place.ready()
         place.post_state(self._seat)
 
     async def _leave(self, _message: requests.Json) -> None:
@@ -199,8 +197,8 @@ class Conversation:
             raise RefusedError("no_game", "no game is on the table: open one")
         if place.table.round.owner != self._account.id:
             raise RefusedError("not_yours", "this is somebody else's game: you may watch it")
-        while place.is_reloading:
-            await place.settled.wait()
+        if place.is_reloading:
+            await place.ready()
         return place
 
 

@@ -23,6 +23,8 @@ _log = logging.getLogger("py2048.web")
 _SWEEP = 60.0
 _LEFT_BEHIND = timedelta(minutes=10)
 _LISTEN = 1.0
+_STORE_PATIENCE = 5.0
+"""Seconds to wait for another program that holds the store, before players are told."""
 _HEAD_START = 0.3
 """Seconds for the first page, before the store opens unasked."""
 
@@ -76,7 +78,7 @@ class Services:
         self.metrics = Metrics()
         self.limits = Limits(settings)
         self.advisers = Advisers(settings.players)
-        self.trouble: str | None = None
+        self.trouble: StorageError | None = None
         self._wanted = asyncio.Event()
         self._ready = asyncio.Event()
         self._hub: Hub | None = None
@@ -89,7 +91,7 @@ class Services:
             StorageError: if the store is not open.
         """
         if self._hub is None:
-            raise StorageError(self.trouble or "the store is not open yet: try again in a moment")
+            raise self.trouble or StorageError("the store is not open yet", "starting")
         return self._hub
 
     @property
@@ -130,7 +132,7 @@ class Services:
             try:
                 house = await asyncio.to_thread(_open_house, self.settings)
             except StorageError as error:
-                self.trouble = str(error)
+                self.trouble = error
                 _log.error("the store cannot be opened", extra={"fault": str(error)})
                 self._ready.set()
                 await asyncio.sleep(wait)
@@ -179,7 +181,7 @@ class Services:
 
 
 def _open_house(settings: Settings) -> House:
-    return open_house(settings.database, settings.durability)
+    return open_house(settings.database, settings.durability, _STORE_PATIENCE)
 
 
 def _listen(
