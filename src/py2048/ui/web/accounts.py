@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from py2048.errors import Py2048Error
+from py2048.errors import Py2048Error, StorageError
 from py2048.ui.web import rows
 from py2048.ui.web.identity import Identity, Visitor
 from py2048.ui.web.pages import Pages
@@ -123,7 +123,9 @@ class Accounts:
         hashed = await self._hash(password)
         try:
             account = await hub.in_thread(hub.house.store.claim_name, visitor.account, name, hashed)
-        except Py2048Error as error:
+        except StorageError as error:
+            if error.kind:  # the store's trouble, not this name's
+                raise
             raise FormError(str(error), 403) from None
         return self._done("claimed", account.id, account.generation)
 

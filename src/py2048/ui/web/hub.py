@@ -35,7 +35,7 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 _THREADS = 8
 _LONGEST_WAIT = 5.0
-_MEMORY = 5.0
+_MEMORY = 3.0
 """Seconds for which the server is not ready after something that could not be written."""
 
 

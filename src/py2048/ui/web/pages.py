@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from py2048 import __version__
 from py2048.rules import get_rules, list_rules
-from py2048.session.online import BOARDS, RefusedError, checked_rules, daily_seed
+from py2048.session.online import BOARDS, LARGEST_SIDE, RefusedError, checked_rules, daily_seed
 from py2048.ui.themes import THEMES
 from py2048.ui.web import rows
 from py2048.ui.web.identity import Identity, Visitor
@@ -79,7 +79,10 @@ class Pages:
         visitor = await self._identity.visitor(request, wait=False)
         presets = [rules_value(str(rules)) for rules in list_rules()]
         players = self._services.advisers.specs
-        return self.render(request, visitor, "play.html", rules=presets, players=players)
+        return self.render(
+            request, visitor, "play.html",
+            rules=presets, players=players, longest_side=LARGEST_SIDE,
+        )  # fmt: skip
 
     async def about(self, request: Request) -> Response:
         """What is promised."""
