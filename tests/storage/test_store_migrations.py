@@ -57,6 +57,12 @@ def _migrate_from_nothing(url: str) -> None:
     engine.dispose()
 
 
+def _plain(index: Any) -> str:
+    """Describe an index; the conditions of partial ones are objects that equal nothing."""
+    options = {key: str(value) for key, value in index.get("dialect_options", {}).items()}
+    return str(sorted({**index, "dialect_options": options}.items()))
+
+
 def _reflect(url: str) -> dict[str, object]:
     """Describe all tables: columns with types, keys, indexes."""
     engine, _ = make_engine(url)
@@ -70,7 +76,7 @@ def _reflect(url: str) -> dict[str, object]:
                 ],
                 inspector.get_pk_constraint(table),
                 [{**key, "referred_schema": None} for key in inspector.get_foreign_keys(table)],
-                sorted(inspector.get_indexes(table), key=str),
+                sorted(map(_plain, inspector.get_indexes(table))),
             )
             for table in inspector.get_table_names()
         }

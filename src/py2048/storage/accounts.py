@@ -10,10 +10,11 @@ from sqlalchemy.engine import Connection, Row
 
 from py2048.errors import StorageError
 from py2048.storage.access import Access
-from py2048.storage.schema import accounts, bests, games, records, rounds, settings, turns
+from py2048.storage.leaderboards import enter_all
+from py2048.storage.schema import accounts, bests, games, leaders, records, rounds, settings, turns
 from py2048.storage.values import Account, utc_now
 
-_OWNED = (games, records, rounds, bests, settings)
+_OWNED = (games, records, rounds, bests, leaders, settings)
 
 
 class NameTakenError(StorageError):
@@ -56,6 +57,7 @@ class Accounts(Access):
             )
             if not changed.rowcount:
                 raise StorageError("this account has a name already: it cannot take another")
+            enter_all(connection, account_id)
             found = _account(_row(connection, accounts.c.id == account_id))
         assert found is not None  # it has just been written
         return found

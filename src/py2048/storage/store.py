@@ -13,6 +13,7 @@ from py2048.storage.batches import Batches
 from py2048.storage.boards import Boards
 from py2048.storage.engine import make_engine
 from py2048.storage.faults import explained
+from py2048.storage.leaderboards import Leaderboards
 from py2048.storage.location import default_location
 from py2048.storage.migration import bring_up_to_date
 from py2048.storage.notices import Notices
@@ -21,7 +22,7 @@ from py2048.storage.scores import Scores
 from py2048.storage.settings import Settings
 
 
-class Store(Records, Scores, Settings, Accounts, Boards, Batches, Notices, Backups):
+class Store(Records, Leaderboards, Scores, Settings, Accounts, Boards, Batches, Notices, Backups):
     """Games in progress, records, scores, settings and accounts, in one database.
 
     Each method is one transaction: it has happened when it returns, and not at all when it

@@ -6,6 +6,8 @@ from py2048.session.online.bounds import LARGEST_SIDE, checked_rules
 from py2048.session.online.fairness import check_fair, commitment_of, daily_seed, draws_of
 from py2048.session.online.house import (
     BOARDS,
+    LIVE,
+    PERIODS,
     House,
     OpenGame,
     guest_name,
@@ -21,7 +23,9 @@ __all__ = [
     "CASUAL",
     "DAILY",
     "LARGEST_SIDE",
+    "LIVE",
     "MODES",
+    "PERIODS",
     "RANKED",
     "Account",
     "Action",

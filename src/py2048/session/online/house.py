@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
@@ -39,8 +39,14 @@ BOARDS = ("ranked", "assisted", "computer", "daily")
 """The boards of scores, each for itself."""
 
 
+PERIODS = ("day", "week", "ever")
+"""What a leaderboard covers: games that ended today or this week, in UTC, or all."""
+
 LIVE = timedelta(minutes=5)
 """A game counts as live for so long after its last move."""
+
+UNTOUCHED = timedelta(days=1)
+"""After so long a guest's game without a move is swept."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +63,7 @@ class OpenGame:
         position: how many turns are played.
         is_over: whether it is over.
         max_tile: the largest tile on the board; 0 before the first turn.
+        computer: whether a computer player made a move.
         day: the date of a daily game.
         started: when it began, ISO 8601 in UTC.
         updated: when it last changed, likewise.
@@ -71,6 +78,7 @@ class OpenGame:
     position: int
     is_over: bool
     max_tile: int
+    computer: bool
     day: str | None
     started: str
     updated: str
@@ -78,7 +86,8 @@ class OpenGame:
     @classmethod
     def of(cls, row: Any) -> OpenGame:
         """Return the game in a row of the store."""
-        known = dict(row._mapping) | {"max_tile": row.extra.get("max_tile", 0)}
+        extra = {"max_tile": 0, "computer": False} | row.extra
+        known = {**extra, **row._mapping}
         return cls(**{field.name: known[field.name] for field in fields(cls)})
 
 
@@ -214,9 +223,24 @@ class House:
         row = self.store.find_open_round(game_id)
         return None if row is None else OpenGame.of(row)
 
-    def live_games(self) -> list[OpenGame]:
-        """Return the games of the last minutes that go on, the last changed first."""
-        return [OpenGame.of(row) for row in self.store.live_games(_utc(datetime.now(UTC) - LIVE))]
+    def live_games(self, ids: Collection[str]) -> list[OpenGame]:
+        """Return those of the games that go on, the last changed first."""
+        return [OpenGame.of(row) for row in self.store.live_games(ids)]
+
+    def live_games_of(self, account_id: str) -> list[OpenGame]:
+        """Return the account's games that changed in the last minutes, the last first."""
+        since = _utc(datetime.now(UTC) - LIVE)
+        games = self.open_games(account_id)
+        return [game for game in games if game.updated >= since and game.max_tile]
+
+    def sweep(self, open_ids: Collection[str]) -> int:
+        """Throw away what nobody needs, except games that are open; return how many games went.
+
+        These are guests' games without a move, guests who have nothing else, and the leaderboards
+        of days and weeks that are over.
+        """
+        self.store.forget_periods()
+        return self.store.sweep_guests(_utc(datetime.now(UTC) - UNTOUCHED), spare=open_ids)
 
     def export(self, account_id: str) -> dict[str, Any]:
         """Return all that is kept of an account; secrets of games that go on stay secret."""

@@ -13,11 +13,13 @@ import time
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from itertools import islice
 from typing import Any, ParamSpec, TypeVar
 
 from py2048.errors import Py2048Error, StorageError
 from py2048.session.online import (
     CASUAL,
+    LIVE,
     Action,
     GameChange,
     House,
@@ -35,6 +37,7 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 _THREADS = 8
 _LONGEST_WAIT = 5.0
+_MOST_LIVE = 40
 _MEMORY = 3.0
 """Seconds for which the server is not ready after something that could not be written."""
 
@@ -62,6 +65,7 @@ class Hub:
         # Games are played again one at a time, so that those who play feel little of it.
         self._finishing = ThreadPoolExecutor(1, thread_name_prefix="py2048-finish")
         self._tasks: set[asyncio.Task[None]] = set()
+        self._moved: dict[str, float] = {}  # games by the time of their last change, the last last
         self._fault: tuple[float, StorageError] | None = None
         self.writer = Writer(house.store, self._written, origin=self.origin)
 
@@ -166,12 +170,24 @@ class Hub:
         for written in results:
             if isinstance(written.change, GameChange):
                 self.metrics.moves += len(written.change.turns)
+                self._note_moved(written.change.id)
                 if place := self.places.get(written.change.id):
                     place.written(written)
                 continue
             beginning = self._beginning.pop(written.change.id)
             if not beginning.done():  # whoever asked for the game may have gone
                 beginning.set_result(written)
+
+    def _note_moved(self, game_id: str) -> None:
+        now = time.monotonic()
+        self._moved.pop(game_id, None)
+        self._moved[game_id] = now
+        while now - next(iter(self._moved.values())) > LIVE.total_seconds():
+            del self._moved[next(iter(self._moved))]
+
+    def live_games(self) -> list[str]:
+        """Return the games that changed last, here or in a process that is heard from."""
+        return list(islice(reversed(self._moved), _MOST_LIVE))
 
     def rested(self, place: Place) -> None:
         """Hear that all of a table is on the disk."""
@@ -247,6 +263,10 @@ class Hub:
 
     async def hear(self, game_id: str, revision: int) -> None:
         """Follow what another process did at a table that is open here."""
+        self._note_moved(game_id)
+        await self._follow(game_id, revision)
+
+    async def _follow(self, game_id: str, revision: int) -> None:
         place = self.places.get(game_id)
         if place is None or place.is_reloading or revision <= place.table.version:
             return
@@ -268,7 +288,7 @@ class Hub:
     async def look_around(self) -> None:
         """Follow what other processes did while they could not be heard."""
         for place in tuple(self.places.values()):
-            await self.hear(place.table.id, place.table.version + 1)
+            await self._follow(place.table.id, place.table.version + 1)
 
     # Keeping house
 

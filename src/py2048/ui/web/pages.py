@@ -15,7 +15,14 @@ from starlette.routing import Route
 
 from py2048 import __version__
 from py2048.rules import get_rules, list_rules
-from py2048.session.online import BOARDS, LARGEST_SIDE, RefusedError, checked_rules, daily_seed
+from py2048.session.online import (
+    BOARDS,
+    LARGEST_SIDE,
+    PERIODS,
+    RefusedError,
+    checked_rules,
+    daily_seed,
+)
 from py2048.ui.themes import THEMES
 from py2048.ui.web import rows
 from py2048.ui.web.identity import Identity, Visitor
@@ -24,7 +31,6 @@ from py2048.ui.web.requests import is_game_id
 from py2048.ui.web.services import Services
 
 TEMPLATES = Path(__file__).with_name("templates")
-PERIODS = {"day": timedelta(days=1), "week": timedelta(days=7), "ever": None}
 _MOST_RECENT = 20
 
 
@@ -121,15 +127,13 @@ class Pages:
         board, period = query.get("board", "ranked"), query.get("period", "ever")
         if board not in BOARDS or board == "daily" or period not in PERIODS:
             raise HTTPException(404, "There is no such board.")
-        house = self._services.hub.house
-        found = await self._in_thread(
-            house.store.standings, board, rules=chosen["text"], since=since(period)
-        )
-        live = await self._in_thread(house.live_games)
+        hub = await self._services.ready()
+        found = await hub.in_thread(hub.house.store.leaderboard, board, chosen["text"], period)
+        live = await hub.in_thread(hub.house.live_games, hub.live_games())
         return self.render(
             request, visitor, "leaderboards.html", chosen=chosen, board=board, period=period,
             rules=[rules_value(str(rules)) for rules in list_rules()],
-            boards=[name for name in BOARDS if name != "daily"], periods=list(PERIODS),
+            boards=[name for name in BOARDS if name != "daily"], periods=PERIODS,
             rows=rows.finished_rows(found), live=rows.open_rows(live),
         )  # fmt: skip
 
@@ -138,15 +142,16 @@ class Pages:
         visitor = await self._identity.visitor(request)
         today = datetime.now(UTC).date()
         day = _day(request.query_params.get("day"), today)
-        house = self._services.hub.house
-        found = await self._in_thread(house.store.standings, "daily", day=day.isoformat())
+        chosen = rules_value(str(get_rules("classic")))
+        leaderboard = self._services.hub.house.store.leaderboard
+        found = await self._in_thread(leaderboard, "daily", chosen["text"], day.isoformat())
         mine = await self._in_thread(_my_daily, self._services, visitor.account, day.isoformat())
         one = timedelta(days=1)
         return self.render(
             request, visitor, "daily.html", day=day.isoformat(), today=today.isoformat(),
             previous=(day - one).isoformat(),
             next=(day + one).isoformat() if day < today else None,
-            seed=daily_seed(day), chosen=rules_value(str(get_rules("classic"))),
+            seed=daily_seed(day), chosen=chosen,
             rows=rows.finished_rows(found), mine=mine,
         )  # fmt: skip
 
@@ -222,13 +227,12 @@ def player_page(services: Services, name: str) -> dict[str, Any] | None:
         }
         for each in house.store.score_summaries(account.id)
     ]
-    live = [game for game in house.live_games() if game.owner == account.id]
     return {
         "player": account.name,
         "since": account.created,
         "summaries": summaries,
         "recent": rows.finished_rows(latest[:_MOST_RECENT]),
-        "live": rows.open_rows(live),
+        "live": rows.open_rows(house.live_games_of(account.id)),
         "history": rows.finished_rows(reversed(latest)),
         "tiles": house.store.tile_counts(account.id),
     }
@@ -244,12 +248,6 @@ def _my_daily(services: Services, account: str, day: str) -> rows.Row | None:
         return rows.finished_row(summary)
     place = house.open_game(round_.game_id)
     return rows.open_row(place) if place else None
-
-
-def since(period: str) -> str | None:
-    """Return when a period began, ISO 8601 in UTC; None if it has no beginning."""
-    length = PERIODS[period]
-    return None if length is None else (datetime.now(UTC) - length).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 def _chosen_rules(text: str) -> dict[str, Any]:

@@ -166,7 +166,7 @@ class Services:
             await asyncio.sleep(1)
 
     async def _keep_house(self) -> None:
-        """Finish games that were over when their process ended, now and then."""
+        """Now and then finish games that were over when their process ended, and sweep."""
         while self._hub is None:
             await asyncio.sleep(_LISTEN)
         hub, age = self._hub, timedelta(0)
@@ -174,8 +174,9 @@ class Services:
             try:
                 for game in await hub.in_thread(hub.house.finish_left_behind, age):
                     _log.error("a game was not counted", extra={"game": game})
+                await hub.in_thread(hub.house.sweep, frozenset(hub.places))
             except StorageError as error:
-                _log.warning("games left behind wait", extra={"fault": str(error)})
+                hub.note_fault(error, "keeping house failed")
             await asyncio.sleep(_SWEEP)
             age = _LEFT_BEHIND
 
