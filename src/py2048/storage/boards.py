@@ -110,7 +110,7 @@ class Boards(Games):
         with self._reading() as connection:
             return list(connection.scalars(query))
 
-    def sweep_guests(self, before: str, *, spare: Collection[str] = (), limit: int = 500) -> int:
+    def sweep_guests(self, before: str, *, spare: Collection[str] = (), limit: int = 200) -> int:
         """Throw away guests' games without a move, and guests who have nothing else.
 
         Args:
