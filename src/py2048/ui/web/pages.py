@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
+from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -27,11 +28,14 @@ from py2048.ui.themes import THEMES
 from py2048.ui.web import rows
 from py2048.ui.web.identity import Identity, Visitor
 from py2048.ui.web.messages import rules_value
+from py2048.ui.web.recent import Recent
 from py2048.ui.web.requests import is_game_id
 from py2048.ui.web.services import Services
 
 TEMPLATES = Path(__file__).with_name("templates")
 _MOST_RECENT = 20
+_HOLDS = 1.0
+"""Seconds for which a leaderboard is shown as it was."""
 
 
 class Pages:
@@ -45,6 +49,7 @@ class Pages:
     def __init__(self, services: Services, identity: Identity) -> None:
         self._services = services
         self._identity = identity
+        self._lists: Recent[Markup] = Recent(_HOLDS)
         self._environment = jinja2.Environment(
             loader=jinja2.FileSystemLoader(TEMPLATES),
             autoescape=True,
@@ -127,15 +132,21 @@ class Pages:
         board, period = query.get("board", "ranked"), query.get("period", "ever")
         if board not in BOARDS or board == "daily" or period not in PERIODS:
             raise HTTPException(404, "There is no such board.")
-        hub = await self._services.ready()
-        found = await hub.in_thread(hub.house.store.leaderboard, board, chosen["text"], period)
-        live = await hub.in_thread(hub.house.live_games, hub.live_games())
+        lists = await self._lists.get(
+            (board, chosen["text"], period), lambda: self._leaderboard(board, chosen, period)
+        )
         return self.render(
             request, visitor, "leaderboards.html", chosen=chosen, board=board, period=period,
             rules=[rules_value(str(rules)) for rules in list_rules()],
-            boards=[name for name in BOARDS if name != "daily"], periods=PERIODS,
-            rows=rows.finished_rows(found), live=rows.open_rows(live),
+            boards=[name for name in BOARDS if name != "daily"], periods=PERIODS, lists=lists,
         )  # fmt: skip
+
+    async def _leaderboard(self, board: str, chosen: dict[str, Any], period: str) -> Markup:
+        hub = await self._services.ready()
+        found = await hub.in_thread(hub.house.store.leaderboard, board, chosen["text"], period)
+        live = await hub.in_thread(hub.house.live_games, hub.live_games())
+        template = self._environment.get_template("_leaderboard.html")
+        return Markup(template.render(rows=rows.finished_rows(found), live=rows.open_rows(live)))
 
     async def daily(self, request: Request) -> Response:
         """The challenge of a day."""
