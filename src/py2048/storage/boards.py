@@ -15,7 +15,6 @@ from py2048.storage.upsert import insert_new
 from py2048.storage.values import NewRound, RecordSummary, Round, SavedGame, utc_now
 
 _SUMMARY = tuple(column for column in records.c if column.name != "record")
-_IS_EMPTY = games.c.length == sa.literal_column("0")  # the words of a partial index
 _ROUND = sa.select(rounds, accounts.c.name).outerjoin(accounts, accounts.c.id == rounds.c.owner)
 
 
@@ -105,39 +104,50 @@ class Boards(Games):
             sa.select(games.c.id)
             .join(rounds, rounds.c.game_id == games.c.id)
             .where(games.c.is_over, games.c.updated < before)
+            .order_by(games.c.started)
             .limit(limit)
         )
         with self._reading() as connection:
             return list(connection.scalars(query))
 
-    def sweep_guests(self, before: str, *, spare: Collection[str] = (), limit: int = 200) -> int:
+    def sweep_guests(
+        self, before: str, *, since: str = "", spare: Collection[str] = (), limit: int = 1000
+    ) -> str:
         """Throw away guests' games without a move, and guests who have nothing else.
 
         Args:
-            before: Only games that were last changed before this time, ISO 8601 in UTC.
+            before: Only games that began before this time, ISO 8601 in UTC.
+            since: Only games that began at this time or later.
             spare: Games at which somebody sits.
-            limit: About so many at once.
+            limit: Look at no more games.
 
         Returns:
-            How many games went.
+            When the next game to look at began; empty when all were looked at.
         """
         query = (
-            sa.select(games.c.id, games.c.owner)
+            sa.select(games.c.id, games.c.owner, games.c.length, games.c.started, accounts.c.name)
             .join(rounds, rounds.c.game_id == games.c.id)
             .join(accounts, accounts.c.id == games.c.owner)
-            .where(_IS_EMPTY, games.c.updated < before, accounts.c.name.is_(None))
-            .order_by(games.c.updated)
-            .limit(limit + len(spare))
+            .where(games.c.started >= since, games.c.started < before)
+            .order_by(games.c.started)
+            .limit(limit + 1)
         )
+        with self._reading() as connection:
+            found = connection.execute(query).all()
+        old = found[:limit]
+        empty = [row for row in old if not (row.length or row.name or row.id in spare)]
+        if empty:
+            self._throw_away([row.id for row in empty], {row.owner for row in empty})
+        return found[limit].started if len(found) > limit else ""
+
+    def _throw_away(self, ids: Sequence[str], owners: Collection[str]) -> None:
+        is_empty = games.c.id.in_(ids), games.c.length == 0
         with self._writing() as connection:
-            found = [row for row in connection.execute(query) if row.id not in spare]
-            if not found:
-                return 0
-            ids = [row.id for row in found]
-            connection.execute(sa.delete(games).where(games.c.id.in_(ids), _IS_EMPTY))
-            connection.execute(sa.delete(rounds).where(rounds.c.game_id.in_(ids)))
-            _forget_guests(connection, {row.owner for row in found})
-        return len(found)
+            connection.execute(sa.delete(games).where(*is_empty))
+            left = sa.select(games.c.id).where(games.c.id.in_(ids))
+            gone = set(ids) - set(connection.scalars(left))
+            connection.execute(sa.delete(rounds).where(rounds.c.game_id.in_(gone)))
+            _forget_guests(connection, owners)
 
     def _one_round(self, condition: sa.ColumnElement[bool]) -> Round | None:
         with self._reading() as connection:

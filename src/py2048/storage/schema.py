@@ -36,7 +36,6 @@ _Period = sa.String(16).with_variant(sa.String(16, collation="C"), "postgresql")
 
 # SQLite uses a partial index where a query has the same words.
 _IS_OVER, _IS_OVER_SQLITE = sa.text("is_over"), sa.text("is_over = 1")
-_IS_EMPTY = sa.text("length = 0")
 
 games = sa.Table(
     "games",
@@ -58,10 +57,10 @@ games = sa.Table(
     sa.Column("undos", sa.Integer, nullable=False),
     sa.Column("hints", sa.Integer, nullable=False),
     sa.Column("extra", Json, nullable=False),
-    # No index has `updated` in it: PostgreSQL then changes a row without touching any index.
+    # A move changes no column of an index: PostgreSQL then leaves all of them as they are.
     sa.Index("games_by_owner", "owner"),
-    sa.Index("games_over", "updated", sqlite_where=_IS_OVER_SQLITE, postgresql_where=_IS_OVER),
-    sa.Index("games_empty", "updated", sqlite_where=_IS_EMPTY, postgresql_where=_IS_EMPTY),
+    sa.Index("games_by_start", "started"),
+    sa.Index("games_over", "started", sqlite_where=_IS_OVER_SQLITE, postgresql_where=_IS_OVER),
 )
 
 turns = sa.Table(

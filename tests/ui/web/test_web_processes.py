@@ -103,6 +103,13 @@ async def settled(tab, game: str):  # type: ignore[no-untyped-def]
     return state
 
 
+def test_a_name_that_the_database_cannot_hold_is_nobodys(
+    two_servers: tuple[WebServer, WebServer],
+) -> None:
+    """PostgreSQL has no NUL in texts; a page of such a player is not found, and no fault."""
+    assert Browser(two_servers[0]).get("/player/a%00b").status == 404
+
+
 async def test_a_kill_of_one_process_loses_nothing(
     two_servers: tuple[WebServer, WebServer],
     database: str,

@@ -100,6 +100,7 @@ class House:
 
     def __init__(self, store: Store) -> None:
         self.store = store
+        self._swept = ""  # where the sweep goes on
 
     def account(self, account_id: str) -> Account:
         """Return the account, or what a guest's will be when it is written down."""
@@ -233,14 +234,15 @@ class House:
         games = self.open_games(account_id)
         return [game for game in games if game.updated >= since and game.max_tile]
 
-    def sweep(self, open_ids: Collection[str]) -> int:
-        """Throw away what nobody needs, except games that are open; return how many games went.
+    def sweep(self, open_ids: Collection[str]) -> None:
+        """Throw away some of what nobody needs, except games that are open.
 
         These are guests' games without a move, guests who have nothing else, and the leaderboards
         of days and weeks that are over.
         """
         self.store.forget_periods()
-        return self.store.sweep_guests(_utc(datetime.now(UTC) - UNTOUCHED), spare=open_ids)
+        before = _utc(datetime.now(UTC) - UNTOUCHED)
+        self._swept = self.store.sweep_guests(before, since=self._swept, spare=open_ids)
 
     def export(self, account_id: str) -> dict[str, Any]:
         """Return all that is kept of an account; secrets of games that go on stay secret."""

@@ -29,7 +29,7 @@ from py2048.ui.web import rows
 from py2048.ui.web.identity import Identity, Visitor
 from py2048.ui.web.messages import rules_value
 from py2048.ui.web.recent import Recent
-from py2048.ui.web.requests import is_game_id
+from py2048.ui.web.requests import is_game_id, is_text
 from py2048.ui.web.services import Services
 
 TEMPLATES = Path(__file__).with_name("templates")
@@ -169,9 +169,10 @@ class Pages:
     async def player(self, request: Request) -> Response:
         """A player's statistics and games."""
         visitor = await self._identity.visitor(request)
-        values = await self._in_thread(
-            player_page, self._services, request.path_params["name"][:100]
-        )
+        name = request.path_params["name"][:100]
+        if not is_text(name):
+            raise HTTPException(404, "Nobody here has that name.")
+        values = await self._in_thread(player_page, self._services, name)
         if values is None:
             raise HTTPException(404, "Nobody here has that name.")
         return self.render(request, visitor, "player.html", **values)

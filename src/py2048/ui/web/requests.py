@@ -30,12 +30,12 @@ def parse(text: str | None) -> Json:
         message = json.loads(text)
     except (ValueError, RecursionError):
         raise malformed("the message is no JSON") from None
-    if not isinstance(message, dict) or not _is_text(message.get("type")):
+    if not isinstance(message, dict) or not is_text(message.get("type")):
         raise malformed("a message is a JSON object with a type")
     return message
 
 
-def _is_text(value: object) -> TypeGuard[str]:
+def is_text(value: object) -> TypeGuard[str]:
     """Say whether a value is a text that every database and browser can hold."""
     if not isinstance(value, str) or "\0" in value:
         return False
@@ -105,7 +105,7 @@ def text(message: Json, key: str, default: str | None = None) -> str:
         RefusedError: if it is something else, or too long, or missing without a default.
     """
     value = message.get(key, default)
-    if not _is_text(value) or len(value) > _LONGEST_TEXT:
+    if not is_text(value) or len(value) > _LONGEST_TEXT:
         raise malformed(f"{key} must be a text of at most {_LONGEST_TEXT} characters")
     return value
 

@@ -13,7 +13,6 @@ down_revision = "0002"
 _Time = sa.String(27).with_variant(sa.String(27, collation="C"), "postgresql")
 _Period = sa.String(16).with_variant(sa.String(16, collation="C"), "postgresql")
 _IS_OVER, _IS_OVER_SQLITE = sa.text("is_over"), sa.text("is_over = 1")
-_IS_EMPTY = sa.text("length = 0")
 
 # The best of each player among the games that `{condition}` names; a later equal one is no better.
 _BEST = """
@@ -38,13 +37,11 @@ def upgrade() -> None:
     """Create the table with what is known, and change the indexes."""
     op.drop_index("games_by_owner", "games")
     op.create_index("games_by_owner", "games", ["owner"])
+    op.create_index("games_by_start", "games", ["started"])
     op.create_index(
-        "games_over", "games", ["updated"],
+        "games_over", "games", ["started"],
         sqlite_where=_IS_OVER_SQLITE, postgresql_where=_IS_OVER,
     )  # fmt: skip
-    op.create_index(
-        "games_empty", "games", ["updated"], sqlite_where=_IS_EMPTY, postgresql_where=_IS_EMPTY
-    )
     op.create_index("records_by_career", "records", ["owner", "rules", "category"])
     _create_leaders()
     _fill_leaders()
