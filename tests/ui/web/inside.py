@@ -35,8 +35,8 @@ class Visitor:
 
     def __init__(self, services: Services) -> None:
         self.outbox = Outbox()
-        account = Account(new_account_id(), None, None, 0, "")
-        self.talk = Conversation(services, account, "127.0.0.1", self.outbox)
+        self.account = Account(new_account_id(), None, None, 0, "")
+        self.talk = Conversation(services, self.account, "127.0.0.1", self.outbox)
         self.state: Json = {}
         self._frames: asyncio.Queue[str] = asyncio.Queue()
         self._sending = asyncio.create_task(self.outbox.run(self._frames.put))

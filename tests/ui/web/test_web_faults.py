@@ -21,6 +21,7 @@ from web_server import GENEROUS, Browser, Socket, serving
 
 from py2048.storage import open_store
 from py2048.ui.web import services as services_module
+from py2048.ui.web.conversation import Conversation
 from py2048.ui.web.health import Health
 
 sys.path.append(str(Path(__file__).resolve().parents[3] / "benchmarks"))
@@ -135,6 +136,23 @@ async def test_autoplay_stops_when_a_move_cannot_be_saved(
         assert message["state"]["autoplay"] is None
         assert (await player.move())["type"] == "events"
         player.leave()
+
+
+async def test_one_visitor_leaves_computer_players_to_others(tmp_path: Path) -> None:
+    """Whoever asks for autoplay in many tabs gets it in two; somebody else still gets it."""
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as services:
+        greedy, other = [Visitor(services) for _ in range(3)], Visitor(services)
+        for tab in greedy:
+            tab.talk = Conversation(services, greedy[0].account, "127.0.0.1", tab.outbox)
+        answers = []
+        for each in (*greedy, other):
+            await each.new()
+            answers.append(await each.ask("autoplay", player="random", delay=1000))
+        assert [answer["type"] for answer in answers] == [
+            *("autoplay", "autoplay", "refused", "autoplay")
+        ]
+        for each in (*greedy, other):
+            each.leave()
 
 
 @contextmanager

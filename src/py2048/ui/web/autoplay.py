@@ -15,6 +15,9 @@ _log = logging.getLogger("py2048.web")
 LEAST_DELAY = 0.05
 """Seconds between two moves, at the least."""
 
+MOST_OF_ONE = 2
+"""In so many games of one account may computer players be at work."""
+
 
 def start(services: Services, place: Place, spec: str, delay: float) -> None:
     """Let a player make the moves from now on, until the game is over or somebody stops it.
@@ -25,8 +28,11 @@ def start(services: Services, place: Place, spec: str, delay: float) -> None:
     place.table.check_help()
     if place.table.is_over:
         raise RefusedError("over", "the game is over: begin a new one")
-    playing = sum(other.task is not None for other in services.hub.places.values())
-    if place.task is None and playing >= services.settings.autoplays:
+    playing = [other for other in services.hub.places.values() if other.task is not None]
+    mine = [other for other in playing if other.table.round.owner == place.table.round.owner]
+    if place.task is None and len(mine) >= MOST_OF_ONE:
+        raise RefusedError("busy", f"computer players are at work in {MOST_OF_ONE} of your games")
+    if place.task is None and len(playing) >= services.settings.autoplays:
         raise RefusedError("busy", "computer players are at work in too many games: try later")
     stop(place)
     place.autoplay = spec
