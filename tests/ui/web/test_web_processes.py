@@ -151,6 +151,7 @@ async def test_a_store_that_goes_away_loses_no_acknowledged_move(
                 refused = await socket.ask("move", "refused", number=6, direction="left")
                 assert refused["reason"] == "storage"
                 assert refused["message"].startswith("The server cannot reach its database")
+                assert refused["state"] is None
             ready = browser.get("/readyz")
             assert (ready.status, ready.json()["reason"]) == (503, "unreachable")
             assert browser.get("/healthz").status == 200

@@ -103,12 +103,13 @@ class Writer:
         return batch
 
     def _write(self, batch: Sequence[Change]) -> list[Written]:
-        """Write changes together, or each alone if one of them cannot be kept."""
+        """Write changes together, or in halves if one of them cannot be kept: it fails alone."""
         try:
             stale = self._store.write_changes(batch, self._origin)
         except Exception as error:  # noqa: BLE001 - whatever it is, the thread must go on
             fault = error if isinstance(error, StorageError) else StorageError(repr(error))
             if len(batch) > 1 and not fault.kind:
-                return [written for change in batch for written in self._write([change])]
+                middle = len(batch) // 2
+                return self._write(batch[:middle]) + self._write(batch[middle:])
             return [Written(change, error=fault) for change in batch]
         return [Written(change, change.id in stale) for change in batch]

@@ -89,7 +89,8 @@ class Conversation:
                 self._outbox.close(VIOLATION)
         more = {"retry_ms": round(error.wait * 1000)} if isinstance(error, _TooFastError) else {}
         place = self._seat.place
-        state = place.state_for(self._seat) if place else None
+        # What is on the table while it is read again may not be on the disk.
+        state = place.state_for(self._seat) if place and not place.is_reloading else None
         frame = messages.encode(messages.refused_message(error, of[:20], state, **more))
         if place:
             place.post(frame, self._seat)

@@ -169,8 +169,9 @@ class Hub:
         self.metrics.commits += 1
         for written in results:
             if isinstance(written.change, GameChange):
-                self.metrics.moves += len(written.change.turns)
-                self._note_moved(written.change.id)
+                if not (written.error or written.is_stale):
+                    self.metrics.moves += len(written.change.turns)
+                    self._note_moved(written.change.id)
                 if place := self.places.get(written.change.id):
                     place.written(written)
                 continue
@@ -179,14 +180,19 @@ class Hub:
                 beginning.set_result(written)
 
     def _note_moved(self, game_id: str) -> None:
-        now = time.monotonic()
         self._moved.pop(game_id, None)
-        self._moved[game_id] = now
-        while now - next(iter(self._moved.values())) > LIVE.total_seconds():
+        self._moved[game_id] = time.monotonic()
+        self._forget_moved()
+
+    def _forget_moved(self) -> None:
+        """Forget the games that have not changed for a while."""
+        since = time.monotonic() - LIVE.total_seconds()
+        while self._moved and next(iter(self._moved.values())) < since:
             del self._moved[next(iter(self._moved))]
 
     def live_games(self) -> list[str]:
         """Return the games that changed last, here or in a process that is heard from."""
+        self._forget_moved()
         return list(islice(reversed(self._moved), _MOST_LIVE))
 
     def rested(self, place: Place) -> None:
