@@ -9,7 +9,14 @@ from colour_science import VISIONS, ciede2000, contrast, difference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from py2048.ui.themes import THEMES, Theme, ThemeError, get_theme, next_theme
+from py2048.ui.themes import (
+    THEMES,
+    Theme,
+    ThemeError,
+    get_theme,
+    in_sixteen_colours,
+    next_theme,
+)
 
 every_theme = pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
 every_vision = pytest.mark.parametrize("vision", VISIONS)
@@ -110,3 +117,42 @@ def test_the_table_imports_no_front_end() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert answer.stdout.split() == ["False", "False"]
+
+
+# How common terminals show the sixteen colours: the text console, xterm, Windows, macOS.
+CONSOLES = {
+    "console": "000000 aa0000 00aa00 aa5500 0000aa aa00aa 00aaaa aaaaaa"
+    " 555555 ff5555 55ff55 ffff55 5555ff ff55ff 55ffff ffffff",
+    "xterm": "000000 cd0000 00cd00 cdcd00 0000ee cd00cd 00cdcd e5e5e5"
+    " 7f7f7f ff0000 00ff00 ffff00 5c5cff ff00ff 00ffff ffffff",
+    "windows": "0c0c0c c50f1f 13a10e c19c00 0037da 881798 3a96dd cccccc"
+    " 767676 e74856 16c60c f9f1a5 3b78ff b4009e 61d6d6 f2f2f2",
+    "macos": "000000 990000 00a600 999900 0000b2 b200b2 00a6b2 bfbfbf"
+    " 666666 e50000 00d900 e5e500 0000ff e500e5 00e5e5 e5e5e5",
+}
+
+
+@every_theme
+@pytest.mark.parametrize("terminal", CONSOLES)
+def test_sixteen_colours_are_enough(theme: Theme, terminal: str) -> None:
+    """Where a terminal has no more, digits can be read, and tiles and cells can be seen.
+
+    The measure is 4.5:1 on the text console, and 3:1, that of large and bold text, where a
+    terminal has colours of its own.
+    """
+    names = CONSOLES["console"].split()
+    own = CONSOLES[terminal].split()
+    plain = in_sixteen_colours(theme)
+    least = 4.5 if terminal == "console" else 3.0
+
+    def seen(colour: str) -> str:
+        return f"#{own[names.index(colour.removeprefix('#'))]}"
+
+    for value, double in pairwise(FAR_BEYOND):
+        tile = plain.tile(value)
+        assert contrast(seen(tile.text), seen(tile.background)) >= least, value
+        assert tile.background not in (plain.empty, plain.tile(double).background)
+    assert contrast(seen(plain.empty), seen(plain.board)) > 1.5
+    for text in (plain.ink, plain.muted, plain.accent):
+        assert contrast(seen(text), seen(plain.page)) >= 4.5
+    assert len({plain.tile(value).background for value in TO_131072[:10]}) == 10

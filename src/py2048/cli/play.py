@@ -65,7 +65,7 @@ def play(
         typer.Option(
             "--resume/--new",
             help="Go on with the last game, or begin a new one. By default: go on, unless rules, "
-            "size or seed are given.",
+            "size, seed or a player are given.",
         ),
     ] = None,
     reduced_motion: Annotated[bool, typer.Option(help="Do not animate.")] = False,
@@ -78,7 +78,8 @@ def play(
         get_theme(theme)
     is_chosen = bool(rules or size or seed)
     wanted, number = chosen_rules(rules, size), chosen_seed(seed)
-    goes_on = not is_chosen if resume is None else resume
+    # A computer player does not take over what a person plays, unless it is told to.
+    goes_on = not (is_chosen or player) if resume is None else resume
 
     def begin(session: Session) -> None:
         if not (goes_on and session.resume(wanted if is_chosen else None)):

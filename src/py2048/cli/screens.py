@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable
@@ -59,7 +58,7 @@ class Place(NamedTuple):
         moves: standard input is a pipe or a file with something to read.
         display: a window can be opened.
         terminal: standard input and output are a terminal.
-        dumb: it is one that can only print lines (``TERM=dumb``).
+        dumb: it is one that can only print lines (``TERM=dumb``, or an encoding without blocks).
     """
 
     moves: bool
@@ -146,7 +145,7 @@ def choose_screen(ui: Screen) -> Screen:
 
 
 def _place(moves: bool, display: bool) -> Place:
-    return Place(moves, display, streams.are_terminal(), os.environ.get("TERM") == "dumb")
+    return Place(moves, display, streams.are_terminal(), streams.is_dumb())
 
 
 def _instead_of_a_window(ui: Screen, trouble: str) -> Screen:

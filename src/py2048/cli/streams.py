@@ -60,6 +60,18 @@ def are_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
+def is_dumb() -> bool:
+    """Return whether the terminal can print lines only: it says so, or its encoding has no blocks.
+
+    Textual paints on standard error, in blocks such as ``▀``.
+    """
+    try:
+        "▀".encode(getattr(sys.__stderr__, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return True
+    return os.environ.get("TERM") == "dumb"
+
+
 def has_moves() -> bool:
     """Return whether standard input has something to read: moves for a game.
 

@@ -16,6 +16,7 @@ from py2048.cli.options import (
     SeedOption,
     between,
     chosen_seed,
+    no_device,
     print_json,
 )
 from py2048.cli.training_view import watching
@@ -36,7 +37,8 @@ SHIPPED = "shipped"
 def train(
     folder: Annotated[Path, typer.Argument(help="Where checkpoint, curve and weights are kept.")],
     config: Annotated[
-        Path | None, typer.Option("--config", "-c", metavar="FILE", help="A plan in TOML.")
+        Path | None,
+        typer.Option("--config", "-c", metavar="FILE", callback=no_device, help="A plan in TOML."),
     ] = None,
     settings: Annotated[
         list[str] | None,
@@ -146,7 +148,9 @@ def _first_network(weights: str, rules: str) -> Network:
 
 
 def weights(
-    file: Annotated[Path, typer.Argument(help="A file that py2048 train made.")],
+    file: Annotated[
+        Path, typer.Argument(callback=no_device, help="A file that py2048 train made.")
+    ],
     pack: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the network small.")
     ] = None,

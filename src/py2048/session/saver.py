@@ -66,7 +66,11 @@ class Saver:
                 self._is_late = True
 
     def close(self, patience: float) -> None:
-        """Do what can be done within `patience` seconds, then end.
+        """Do what can be done, then end.
+
+        Args:
+            patience: seconds to wait where something is known to be wrong with the store; one
+                that is only slow, because the machine is busy, has five times as long.
 
         Raises:
             StorageError: if that is not all; what is left is given up.
@@ -74,7 +78,8 @@ class Saver:
         with self._changed:
             self._is_closed = True
             self._changed.notify_all()
-            is_done = self._changed.wait_for(lambda: not self._jobs, patience)
+            seconds = patience if self._is_late else 5 * patience
+            is_done = self._changed.wait_for(lambda: not self._jobs, seconds)
             self._jobs.clear()
         if not is_done:
             reason = self._reason or f"{self._name} does not answer"
@@ -99,8 +104,8 @@ class Saver:
         """Do a job; return why that failed, or an empty text."""
         try:
             job()
-        except StorageError as error:
-            return str(error)
+        except Exception as error:  # noqa: BLE001 - a fault of ours must not end saving unseen
+            return str(error) or type(error).__name__
         with self._changed:
             if self._jobs.get(key) is job:
                 del self._jobs[key]

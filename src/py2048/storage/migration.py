@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from py2048.errors import StorageError
-from py2048.storage import schema
-from py2048.storage.engine import PATIENCE, WRITES, is_sqlite
+from py2048.storage import PATIENCE, schema
+from py2048.storage.engine import WRITES, is_sqlite
 
 MIGRATIONS = Path(__file__).with_name("migrations")
 

@@ -13,7 +13,7 @@ The tests hold every theme to these laws:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from py2048.errors import Py2048Error, did_you_mean
 
@@ -184,6 +184,29 @@ COLOUR_BLIND = Theme(
     ),
     beyond=_styles("#6b57a1 #d5c5f0 #2f2a63 #b5fdff", dark="#10151c", light="#ffffff"),
 )
+
+# The sixteen colours that every terminal has, as the text console shows them. Others show them
+# somewhat differently, so a number stands only on colours that are light or dark everywhere:
+# not on green, brown, cyan and dark grey.
+_BLACK, _GREY, _WHITE = "#000000", "#555555", "#ffffff"
+_SIXTEEN = _styles(
+    "#aaaaaa #ffff55 #ff5555 #ff55ff #55ffff #55ff55 #aa0000 #0000aa #aa00aa #ffffff",
+    dark=_BLACK,
+    light=_WHITE,
+)
+
+
+def in_sixteen_colours(theme: Theme) -> Theme:
+    """Return `theme` for a terminal of sixteen colours: dark or light, with tiles on black.
+
+    Numbers stand at 4.5:1 on their tiles, and neighbours differ; tiles above 1024 repeat colours.
+    """
+    page, ink, accent = (_BLACK, _WHITE, "#ffff55") if theme.dark else (_WHITE, _BLACK, "#aa0000")
+    return replace(
+        theme, page=page, ink=ink, muted=ink, panel=page, accent=accent, board=_BLACK, empty=_GREY,
+        text_contrast=4.5, least_step=0.0, tiles=_SIXTEEN, beyond=_SIXTEEN,
+    )  # fmt: skip
+
 
 THEMES: tuple[Theme, ...] = (DARK, LIGHT, HIGH_CONTRAST, COLOUR_BLIND)
 DEFAULT_THEME = DARK

@@ -179,3 +179,22 @@ def test_ctrl_c_in_the_terminal_closes_the_window(open_game: Callable[..., Proce
     time.sleep(1.0)
     game.process.send_signal(signal.SIGINT)
     assert game.end() == (130, "")
+
+
+def test_without_fonts_the_reason_is_one_line(display: str, tmp_path: Path) -> None:
+    """A system without a font has no window, and says what is missing."""
+    config = tmp_path / "fonts.conf"
+    config.write_text(f"<fontconfig><cachedir>{tmp_path}</cachedir></fontconfig>")
+    done = subprocess.run(
+        [sys.executable, "-m", "py2048", "play", "--ui", "desktop"],
+        env=os.environ | {"FONTCONFIG_FILE": str(config)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode == 0:
+        pytest.skip("this Tk does not ask fontconfig")
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "no fonts are installed" in done.stderr

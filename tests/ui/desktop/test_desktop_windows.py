@@ -14,6 +14,7 @@ from py2048.game import Record
 from py2048.players import make_player
 from py2048.rules import Merging, get_rules
 from py2048.session import open_session
+from py2048.ui.desktop import start
 from py2048.ui.desktop.actions import ACTIONS
 
 pytestmark = pytest.mark.gui
@@ -381,4 +382,23 @@ def test_high_resolution_screens_get_larger_windows(
     large = open_desk()
     assert large.window.scale == 2
     assert large.root.winfo_width() == 960
+    assert large.root.winfo_height() < large.root.winfo_screenheight()  # two times 640 is too much
+    desk_of_old = "5000x4000+1100+900"
+    assert start._usable(large.root, desk_of_old) == "1229x922+51+102"
     assert large.window.header.winfo_height() > 100
+
+
+def test_help_scrolls_by_keys(open_desk: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the screen is too low for all of it, the keys that read on do so."""
+    monkeypatch.setenv("GDK_SCALE", "2")
+    desk = open_desk()
+    desk.app.act("help")
+    dialog = seen(desk)
+    assert dialog.winfo_height() < desk.root.winfo_screenheight()
+    (text,) = [each for each in dialog.body.winfo_children() if each.winfo_class() == "Text"]
+    for key in ("Down", "Next", "End"):
+        before = text.yview()[0]
+        desk.key(key, widget=dialog)
+        desk.until(lambda before=before: text.yview()[0] > before)
+    desk.key("Home", widget=dialog)
+    desk.until(lambda: text.yview()[0] == 0.0)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pexpect
@@ -124,3 +126,18 @@ def test_a_person_plays_switches_theme_quits_and_comes_back(
     assert session.resume()
     assert session.game.board == game.board
     session.close()
+
+
+def test_a_terminated_game_gives_the_terminal_back(terminal: Terminal) -> None:
+    """SIGTERM leaves the other screen and the mouse as they were, and a status that says so."""
+    terminal.until(lambda: terminal.shows("SCORE"), "score")
+    terminal.process.kill(signal.SIGTERM)
+    painted = b""
+    with suppress(pexpect.EOF):
+        while True:
+            with suppress(pexpect.TIMEOUT):
+                painted += terminal.process.read_nonblocking(1 << 16, timeout=0.05)
+    terminal.process.wait()
+    assert b"\x1b[?1049l" in painted
+    assert b"\x1b[?1000l" in painted
+    assert terminal.process.exitstatus == 128 + signal.SIGTERM

@@ -105,7 +105,8 @@ class BannerView:
 
     def _wipe(self) -> None:
         self._canvas.delete("banner")
-        had_focus = self._canvas.focus_get() in self._buttons
+        # By name: tkinter has no object for an open menu or a list that has dropped down.
+        had_focus = str(self._canvas.tk.call("focus")) in map(str, self._buttons)
         for button in self._buttons:
             button.destroy()
         self._buttons.clear()

@@ -251,6 +251,21 @@ class ListDialog(Dialog):
             self.close()
 
 
+_SCROLLING = (
+    *((key, 1, "units") for key in ("<Down>", "j")),
+    *((key, -1, "units") for key in ("<Up>", "k")),
+    ("<Next>", 1, "pages"),
+    ("<Prior>", -1, "pages"),
+    ("<End>", 999, "pages"),
+    ("<Home>", -999, "pages"),
+)
+
+
+def _lines_on(root: tk.Tk, scale: float) -> int:
+    """Return how many lines of text a dialog can have on this screen."""
+    return max(5, int((root.winfo_screenheight() - 200 * scale) / (20 * scale)))
+
+
 def read(root: tk.Tk, scale: float, title: str, lines: Sequence[tuple[str, str]]) -> Dialog:
     """Show lines of two columns to read; they scroll where they must."""
     dialog = Dialog(root, title, scale)
@@ -263,7 +278,7 @@ def read(root: tk.Tk, scale: float, title: str, lines: Sequence[tuple[str, str]]
     text = tk.Text(
         dialog.body,
         width=62,
-        height=min(len(lines), 36),
+        height=min(len(lines) + 4, _lines_on(root, scale)),  # there is some space between lines
         wrap="word",
         relief="flat",
         borderwidth=0,
@@ -278,6 +293,11 @@ def read(root: tk.Tk, scale: float, title: str, lines: Sequence[tuple[str, str]]
     for left, right in lines:
         text.insert("end", left, ("line", "key"), f"\t{right}\n", "line")
     text.configure(state="disabled")
+    bar = ttk.Scrollbar(dialog.body, command=text.yview)
+    text.configure(yscrollcommand=bar.set)
+    bar.pack(side="right", fill="y")
     text.pack(fill="both", expand=True)
+    for key, amount, unit in _SCROLLING:
+        dialog.bind(key, lambda _, amount=amount, unit=unit: text.yview_scroll(amount, unit))  # type: ignore[misc]
     dialog.open(buttons[0])
     return dialog

@@ -195,8 +195,14 @@ class Games:
             return
 
         def take(chosen: str) -> str:
-            games = {game.id: game for game in self.session.saved_games()}
-            self._app.attempt(lambda: self.session.resume_saved(games[chosen]))
+            # As it is now: it may have been played on, or finished, in another window.
+            try:
+                found = [game for game in self.session.saved_games() if game.id == chosen]
+            except Py2048Error as error:
+                return str(error)
+            if not found:
+                return "This game is no longer in progress."
+            self._app.attempt(lambda: self.session.resume_saved(found[0]))
             return ""
 
         self._open(

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 SIGNALS = 400
 """Milliseconds in which a signal to the process is noticed."""
 
+NO_FONTS = "no window can be opened: no fonts are installed (sudo apt install fonts-dejavu-core)"
+
 ICON_SIDES = (128, 64, 32, 16)
 
 
@@ -68,11 +70,10 @@ class Running:
         root = self.root
         root.title("2048")
         scale = _scale(root)
-        root.minsize(round(LEAST_WIDTH * scale), round(LEAST_HEIGHT * scale))
-        remembered = self._memory.get("geometry")
-        root.geometry(
-            _usable(root, remembered) or f"{round(WIDTH * scale)}x{round(HEIGHT * scale)}"
-        )
+        room = _room(root)
+        root.minsize(*_within(room, LEAST_WIDTH * scale, LEAST_HEIGHT * scale))
+        width, height = _within(room, WIDTH * scale, HEIGHT * scale)
+        root.geometry(_usable(root, self._memory.get("geometry")) or f"{width}x{height}")
         self.window = Window(root, self._palette, scale, self._act, self._move)
         root.bind("<Key>", self._press)
         root.bind("<<Quit>>", lambda _: self.close())
@@ -209,9 +210,15 @@ def start(
 def _open_root() -> tk.Tk:
     _ask_for_sharp_pixels()
     try:
-        return tk.Tk(className="Py2048")
+        root = tk.Tk(className="Py2048")
     except tk.TclError as error:
         raise NoDesktopError(f"no window can be opened: {error}") from None
+    try:
+        root.tk.call("font", "actual", "TkDefaultFont")
+    except tk.TclError:
+        root.destroy()
+        raise NoDesktopError(NO_FONTS) from None
+    return root
 
 
 def _ask_for_sharp_pixels() -> None:
@@ -232,8 +239,17 @@ def _scale(root: tk.Tk) -> float:
     return scale if scale > 1.15 else 1.0  # many screens report 100 dots for 96
 
 
+def _room(root: tk.Tk) -> tuple[int, int]:
+    """Return the width and height for a window: of the screen what its frame and bars leave."""
+    return round(root.winfo_screenwidth() * 0.96), round(root.winfo_screenheight() * 0.9)
+
+
+def _within(room: tuple[int, int], width: float, height: float) -> tuple[int, int]:
+    return min(room[0], round(width)), min(room[1], round(height))
+
+
 def _usable(root: tk.Tk, geometry: str) -> str:
-    """Return a remembered geometry if the window would be seen there."""
+    """Return a remembered geometry, cut to the screen, if the window would be seen there."""
     size, plus, place = geometry.partition("+")
     try:
         width, height = map(int, size.split("x"))
@@ -241,7 +257,13 @@ def _usable(root: tk.Tk, geometry: str) -> str:
     except ValueError:
         return ""
     is_seen = 0 <= x < root.winfo_screenwidth() - 50 and 0 <= y < root.winfo_screenheight() - 50
-    return geometry if is_seen and width >= LEAST_WIDTH and height >= LEAST_HEIGHT else ""
+    if not is_seen or width < LEAST_WIDTH or height < LEAST_HEIGHT:
+        return ""
+    width, height = _within(_room(root), width, height)
+    if not plus:
+        return f"{width}x{height}"
+    x, y = min(x, root.winfo_screenwidth() - width), min(y, root.winfo_screenheight() - height)
+    return f"{width}x{height}+{x}+{y}"
 
 
 def _set_icon(root: tk.Tk) -> None:

@@ -219,7 +219,7 @@ class Notice(tk.Frame):
         self._button.pack_forget()
         self.pack_forget()
         if self._warning:
-            self._button.pack(side="right", padx=round(6 * self._scale))
+            self._button.pack(before=self._label, side="right", padx=round(6 * self._scale))
         if self.text:
             self.pack(side="bottom", fill="x", padx=round(8 * self._scale))
 

@@ -32,7 +32,15 @@ from py2048.ui.terminal.keys import BINDINGS
 from py2048.ui.terminal.presenter import Presenter
 from py2048.ui.terminal.standing import standing
 from py2048.ui.terminal.table import Table
-from py2048.ui.themes import DEFAULT_THEME, THEMES, Theme, ThemeError, get_theme, next_theme
+from py2048.ui.themes import (
+    DEFAULT_THEME,
+    THEMES,
+    Theme,
+    ThemeError,
+    get_theme,
+    in_sixteen_colours,
+    next_theme,
+)
 from py2048.ui.thinking import Thinker, Thought
 
 HINT = "hint"
@@ -88,7 +96,7 @@ class GameApp(App[None]):
         self._is_looking = False
         self._palette = get_theme(theme) if theme else self._remembered_theme()
         for known in THEMES:
-            self.register_theme(_palette(known))
+            self.register_theme(_palette(self._shown(known)))
         self.theme = self._palette.name
         thinker = Thinker(lambda thought: self.post_message(self.Thinking(thought)))
         self._thinker = thinker
@@ -106,7 +114,7 @@ class GameApp(App[None]):
     def on_mount(self) -> None:
         """Begin to listen, and put a game on the table."""
         self._quit_on_signals()
-        self.table.set_theme(self._palette)
+        self.table.set_theme(self._shown(self._palette))
         self._unsubscribe = self.session.subscribe(self._listen)
         if self.session.version == 0:
             self._begin()
@@ -369,7 +377,7 @@ class GameApp(App[None]):
         """Switch to the next theme."""
         self._palette = next_theme(self._palette.name)
         self.theme = self._palette.name
-        self.table.set_theme(self._palette)
+        self.table.set_theme(self._shown(self._palette))
         self.table.say(f"Theme: {self._palette.title}.")
         self.session.set_setting("theme", self._palette.name)
 
@@ -384,6 +392,10 @@ class GameApp(App[None]):
         """Show all keys."""
         self.autoplay.stop()
         self.push_screen(Help())
+
+    def _shown(self, theme: Theme) -> Theme:
+        """Return the theme as this terminal can show it."""
+        return in_sixteen_colours(theme) if self.console.color_system == "standard" else theme
 
     def _remembered_theme(self) -> Theme:
         try:

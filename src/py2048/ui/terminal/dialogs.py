@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import ClassVar, NamedTuple, TypeVar
 
 from rich.markup import escape
@@ -69,6 +70,20 @@ class Question(Dialog[bool]):
         self.close(answer)
 
 
+class Choices(OptionList):
+    """A list that takes keys before it is drawn."""
+
+    def action_page_down(self) -> None:
+        """Go a page down; Textual knows the pages only once it has drawn them."""
+        with suppress(KeyError):
+            super().action_page_down()  # type: ignore[no-untyped-call]  # Textual's own
+
+    def action_page_up(self) -> None:
+        """Go a page up, likewise."""
+        with suppress(KeyError):
+            super().action_page_up()  # type: ignore[no-untyped-call]  # Textual's own
+
+
 class Menu(Dialog[str | None]):
     """A list to choose from, with a line for a text of one's own.
 
@@ -99,22 +114,24 @@ class Menu(Dialog[str | None]):
         super().__init__()
         self._title, self._choices, self._current = title, choices, current
         self._own, self._check = own, check
+        # Kept, not looked up: a dialog may hear of a key when its parts are gone, or not there yet.
+        self._list = Choices(*(_option(choice) for choice in choices))
+        self._trouble = Static("", classes="trouble", markup=False)
 
     def compose(self) -> ComposeResult:
         """Lay out the title, the list and the text line."""
         with Vertical(classes="dialog"):
             yield Static(self._title, classes="title", markup=False)
-            yield OptionList(*(_option(choice) for choice in self._choices))
+            yield self._list
             if self._own:
                 yield Input(placeholder=self._own)
-            yield Static("", classes="trouble", markup=False)
+            yield self._trouble
 
     def on_mount(self) -> None:
         """Start on the current value."""
         values = [choice.value for choice in self._choices]
-        options = self.query_one(OptionList)
-        options.highlighted = values.index(self._current) if self._current in values else 0
-        options.focus()
+        self._list.highlighted = values.index(self._current) if self._current in values else 0
+        self._list.focus()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Close with the chosen value."""
@@ -125,17 +142,16 @@ class Menu(Dialog[str | None]):
         text = event.value.strip()
         trouble = self._check(text) if text else f"type {self._own}"
         if trouble:
-            self.query_one(".trouble", Static).update(trouble)
+            self._trouble.update(trouble)
         else:
             self.close(text)
 
     def action_step(self, step: int) -> None:
         """Move through the list."""
-        options = self.query_one(OptionList)
         if step > 0:
-            options.action_cursor_down()
+            self._list.action_cursor_down()
         else:
-            options.action_cursor_up()
+            self._list.action_cursor_up()
 
     def action_cancel(self) -> None:
         """Close without a choice."""

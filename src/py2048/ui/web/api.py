@@ -17,14 +17,15 @@ from py2048.session import Hint, Question
 from py2048.session.online import BOT, CASUAL, RefusedError, check_shown, checked_rules
 from py2048.ui.web import api_values, messages, openapi, requests
 from py2048.ui.web.api_values import ApiError
-from py2048.ui.web.hub import Seat
 from py2048.ui.web.identity import Identity, Visitor
 from py2048.ui.web.outbox import Outbox
+from py2048.ui.web.places import Seat
 from py2048.ui.web.security import address_of
 from py2048.ui.web.services import Services
 
 _STATUS = {"not_yours": 403, "mode": 403, "sealed": 403, "unknown_game": 404, "gap": 409,
-           "over": 409, "nothing": 409, "busy": 429, "rate": 429, "storage": 503}  # fmt: skip
+           "over": 409, "nothing": 409, "unsaved": 422, "busy": 429, "rate": 429,
+           "storage": 503}  # fmt: skip
 _Handler = Callable[[Request], Awaitable[Response]]
 
 
@@ -140,7 +141,7 @@ class Api:
         """How a game stands."""
         visitor = await self._identity.player(request)
         place = await self._services.hub.find(await self._shown(request, visitor))
-        await place.settled.wait()
+        await place.ready()
         seat = Seat(visitor.account, Outbox())
         state = place.state_for(seat)
         self._services.hub.release(place)
@@ -179,7 +180,8 @@ class Api:
         try:
             _check_mode(visitor, place.table.round.mode)
             place.tell(place.table.move(number, direction), seat)
-            return Response(await seat.outbox.first(), media_type="application/json")
+            answer = json.loads(await seat.outbox.first())
+            return JSONResponse(answer, _STATUS.get(answer.get("reason"), 200))
         finally:
             self._services.hub.leave(seat)
 

@@ -19,8 +19,8 @@ from py2048.session.online import (
     guest_name,
 )
 from py2048.ui.web import autoplay, messages, requests
-from py2048.ui.web.hub import Place, Seat
 from py2048.ui.web.outbox import Outbox
+from py2048.ui.web.places import Place, Seat
 from py2048.ui.web.services import Services
 
 if TYPE_CHECKING:
@@ -88,9 +88,9 @@ class Conversation:
         except PlayerError as error:
             self._refuse(RefusedError("player", str(error)), kind)
         except StorageError as error:
-            _log.error("the store failed", extra={"fault": str(error)})
-            self._hub.metrics.storage_faults += 1
-            self._refuse(RefusedError("storage", "the server cannot save just now: wait"), kind)
+            self._hub.note_fault(error, "the store failed")
+            text = f"{messages.trouble_of(error)}: try again in a moment."
+            self._refuse(RefusedError("storage", text), kind)
 
     def _pace(self) -> None:
         limits = self._services.limits
@@ -107,7 +107,8 @@ class Conversation:
                 self._outbox.close(VIOLATION)
         more = {"retry_ms": round(error.wait * 1000)} if isinstance(error, _TooFastError) else {}
         place = self._seat.place
-        state = place.state_for(self._seat) if place else None
+        # What is on the table while it is read again may not be on the disk.
+        state = place.state_for(self._seat) if place and not place.is_reloading else None
         frame = messages.encode(messages.refused_message(error, of[:20], state, **more))
         if place:
             place.post(frame, self._seat)
@@ -129,14 +130,14 @@ class Conversation:
             self._hub.release(place)
             raise RefusedError("not_yours", "this is somebody else's game: you may watch it")
         self._hub.sit(self._seat, place)
-        await place.settled.wait()
+        await place.ready()
         place.post_state(self._seat)
 
     async def _watch(self, message: requests.Json) -> None:
         game = requests.game_id_of(message)
         await self._hub.in_thread(check_shown, self._hub.house.store, game, self._account.id)
         place = await self._hub.open(self._seat, game)
-        await place.settled.wait()
+        await place.ready()
         place.post_state(self._seat)
 
     async def _leave(self, _message: requests.Json) -> None:
@@ -230,8 +231,8 @@ class Conversation:
             raise RefusedError("no_game", "no game is on the table: open one")
         if place.table.round.owner != self._account.id:
             raise RefusedError("not_yours", "this is somebody else's game: you may watch it")
-        while place.is_reloading:
-            await place.settled.wait()
+        if place.is_reloading:
+            await place.ready()
         return place
 
 

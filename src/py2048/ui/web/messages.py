@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from py2048.engine import Board, Motion
+from py2048.errors import StorageError
 from py2048.game import Outcome, Spawn, Turn
 from py2048.rules import Rules
 from py2048.session import Event, GameOver, GameStarted, Hint, Moved, Refused, Undone, Won
@@ -20,6 +21,31 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 _encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False).encode
+
+
+_TROUBLE = {
+    "full": "The server's disk is full",
+    "disk": "The server's disk fails",
+    "read-only": "The server may not write to its store",
+    "forbidden": "The server's database does not let it write",
+    "locked": "Another program holds the server's store",
+    "slow": "The server's store takes too long to answer",
+    "unreachable": "The server cannot reach its database",
+    "damaged": "The server's store is damaged",
+    "starting": "The server is starting",
+    "foreign": "The server's store belongs to another program",
+}
+
+
+def trouble_of(error: StorageError) -> str:
+    """Return what is wrong with the store for strangers: no paths, no addresses, no full stop."""
+    return _TROUBLE.get(error.kind, "The server cannot save or read this just now")
+
+
+def unsaved(error: StorageError) -> RefusedError:
+    """Return the refusal of an action that could not be written."""
+    reason = "storage" if error.kind else "unsaved"
+    return RefusedError(reason, f"{trouble_of(error)}: the last move is not saved and taken back.")
 
 
 def encode(message: Json) -> str:

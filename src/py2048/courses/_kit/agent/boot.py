@@ -115,9 +115,10 @@ def main(requests: int, replies: int) -> None:
         if not restrict(**config["landlock"]):
             raise OSError("Landlock does not work here")
     host.take_over()
-    sys.path[:] = [*config["support"], config["scratch"], *sys.path, *config["library_paths"]]
+    sys.path[:] = [*config["support"], *sys.path, *config["library_paths"]]
     sys.dont_write_bytecode = True
     host.make_way()
+    sys.path.insert(len(config["support"]), config["scratch"])
     host.serve()
 
 

@@ -129,8 +129,8 @@ class Table {
     return this.game !== null && this.game.outcome !== "playing" && this.queue.length === 0;
   }
 
-  #announce(text) {
-    this.scene.note(text);
+  #announce(text, kind = "") {
+    this.scene.note(text, kind);
     this.scene.speech.insist(text);
   }
 
@@ -212,7 +212,10 @@ class Table {
       history.replaceState(null, "", "/");
       if (!this.game) this.start("classic", "casual");
     }
-    if (message.reason !== "gap") this.#announce(message.message);
+    if (message.state) this.#autoplayed(message.state.autoplay);
+    // What is tried again and again is said once, and stands there until it works.
+    const isKnown = message.reason === "storage" && $("status").textContent === message.message;
+    if (message.reason !== "gap" && !isKnown) this.#announce(message.message, "warn");
     this.#dress();
   }
 

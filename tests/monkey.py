@@ -1,0 +1,452 @@
+"""Monkeys: random keys, clicks, drags, texts and sizes, as fast as a front end takes them.
+
+They look for crashes only. A run is repeated by its seed, apart from what threads and timers do:
+
+    python -m tests.monkey terminal --events 1000000 --seed 7
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import random
+import string
+import sys
+import tempfile
+import threading
+import time
+import tkinter as tk
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual import events
+from textual.geometry import Size
+
+from py2048.session import Session, open_session
+
+QUICK = ("random", "greedy", "corner")
+"""Players that answer at once; the others are asked now and then."""
+
+OFFERING = ("terminal.app", "desktop.app", "desktop.features")
+"""The modules that offer players to choose from."""
+
+TEXTS = (
+    "classic:size=5x5", "cits1401", "2x4", "classic:size=0x0", "8x8", "greedy", "corner", "7", "-1",
+    "random:seed=3", "nobody", "game.2048.json", "no/such/folder/x", "2 4 . 8 / . . . .", "é∞", "",
+)  # fmt: skip
+
+
+MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
+"""Where to keep games: in memory, or a monkey waits for the disk most of its time."""
+
+
+class Crash(Exception):  # noqa: N818 - what a monkey looks for
+    """A front end broke."""
+
+
+class Monkey:
+    """Chooses what to do next, and remembers the last deeds.
+
+    Args:
+        seed: of all its choices.
+        deeds: how much it does.
+    """
+
+    def __init__(self, seed: int, deeds: int) -> None:
+        self.random = random.Random(seed)
+        self.seed, self.deeds, self.done = seed, deeds, 0
+        self.last: deque[str] = deque(maxlen=60)
+        self.faults: list[BaseException] = []
+
+    def does(self, deed: object) -> None:
+        """Note a deed."""
+        self.done += 1
+        self.last.append(str(deed))
+
+    @property
+    def is_tired(self) -> bool:
+        """Whether it has done enough."""
+        return self.done >= self.deeds
+
+    def pick(self, weights: dict[str, int]) -> str:
+        """Choose one of the keys, each as often as its weight says."""
+        return self.random.choices(list(weights), list(weights.values()))[0]
+
+    def check(self) -> None:
+        """Raise `Crash` if something went wrong in any thread."""
+        if self.faults:
+            told = " ".join(self.last)
+            raise Crash(f"seed {self.seed}, deed {self.done}, after: {told}") from self.faults[0]
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Hear of what goes wrong in threads."""
+        before = threading.excepthook
+        threading.excepthook = lambda args: self.faults.append(args.exc_value or Crash("thread"))
+        try:
+            yield
+        finally:
+            threading.excepthook = before
+
+
+def table(monkey: Monkey) -> Session:
+    """Return a session that keeps its games, with players that answer at once."""
+    session = open_session()
+    session.set_setting("player", monkey.random.choice(QUICK))
+    if not session.resume():
+        session.start(seed=monkey.seed)
+    return session
+
+
+# The terminal's screen
+
+TERMINAL_KEYS = {
+    **dict.fromkeys(("up", "down", "left", "right"), 60),
+    **dict.fromkeys(("w", "a", "s", "d", "h", "j", "k", "l"), 10),
+    **dict.fromkeys(("u", "r", "enter", "escape", "y", "n", "tab", "shift+tab"), 15),
+    **dict.fromkeys(("m", "g", "p", "f1", "H", "ctrl+s", "ctrl+o", "question_mark", "space"), 6),
+    **dict.fromkeys(("plus", "minus", "t", "x", "pageup", "pagedown", "home", "end", "delete"), 6),
+    **dict.fromkeys(("backspace", "ctrl+a", "ctrl+z", "f5", "ctrl+l", "0", "7", "é"), 3),
+    **dict.fromkeys(("q", "ctrl+q"), 1),
+}
+PLAIN = {"question_mark": "?", "plus": "+", "minus": "-", "space": " "}
+
+
+async def _terminal(monkey: Monkey) -> None:
+    from py2048.ui.terminal.app import GameApp
+
+    while not monkey.is_tired:
+        session = table(monkey)
+        app = GameApp(session)
+        try:
+            async with app.run_test(size=(100, 30)) as pilot:
+                while app.is_running and not monkey.is_tired:
+                    for _ in range(40):
+                        _deed_in_terminal(monkey, app)
+                    await asyncio.sleep(0)
+                    await pilot.pause()
+                    if app._exception is not None:
+                        monkey.faults.append(app._exception)
+                    monkey.check()
+        except Crash:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is a crash
+            monkey.faults.append(error)
+            monkey.check()
+        session.close()
+
+
+def _deed_in_terminal(monkey: Monkey, app: Any) -> None:
+    if app._driver is not None:
+        what = monkey.pick({"key": 80, "click": 12, "drag": 3, "wheel": 2, "text": 2, "size": 1})
+        monkey.does(what)
+        _TERMINAL_DEEDS[what](monkey, app)
+
+
+def _mouse(app: Any, kind: Any, x: int, y: int, button: int = 1) -> None:
+    app._driver.process_message(kind(None, x, y, 0, 0, button, False, False, False, x, y))
+
+
+def _place(monkey: Monkey, app: Any, beyond: int = 0) -> tuple[int, int]:
+    width, height = app.size
+    return monkey.random.randrange(width + 1 + beyond), monkey.random.randrange(height + 1 + beyond)
+
+
+def _terminal_key(monkey: Monkey, app: Any) -> None:
+    key = monkey.pick(TERMINAL_KEYS)
+    monkey.last.append(key)
+    plain = PLAIN.get(key, key if len(key) == 1 else None)
+    for _ in range(monkey.random.choice((1, 1, 1, 2))):
+        app._driver.process_message(events.Key(key, plain))
+
+
+def _terminal_click(monkey: Monkey, app: Any) -> None:
+    place, button = _place(monkey, app), monkey.random.choice((1, 1, 1, 2, 3))
+    for _ in range(monkey.random.choice((1, 1, 2, 3))):
+        _mouse(app, events.MouseDown, *place, button)
+        _mouse(app, events.MouseUp, *place, button)
+
+
+def _terminal_drag(monkey: Monkey, app: Any) -> None:
+    _mouse(app, events.MouseDown, *_place(monkey, app))
+    _mouse(app, events.MouseMove, *_place(monkey, app, 9))
+    _mouse(app, events.MouseUp, *_place(monkey, app, 9))
+
+
+def _terminal_wheel(monkey: Monkey, app: Any) -> None:
+    kind = monkey.random.choice((events.MouseScrollDown, events.MouseScrollUp))
+    _mouse(app, kind, *_place(monkey, app), 0)
+
+
+def _terminal_text(monkey: Monkey, app: Any) -> None:
+    for letter in monkey.random.choice(TEXTS):
+        app._driver.process_message(events.Key(letter, letter))
+    app._driver.process_message(events.Key("enter", "\r"))
+
+
+def _terminal_size(monkey: Monkey, app: Any) -> None:
+    size = Size(monkey.random.choice((1, 9, 20, 40, 80, 140)), monkey.random.choice((1, 5, 24, 50)))
+    app.post_message(events.Resize(size, size))
+
+
+_TERMINAL_DEEDS: dict[str, Callable[[Monkey, Any], None]] = {
+    "key": _terminal_key,
+    "click": _terminal_click,
+    "drag": _terminal_drag,
+    "wheel": _terminal_wheel,
+    "text": _terminal_text,
+    "size": _terminal_size,
+}
+
+
+# Lines
+
+WORDS = (
+    "left", "right", "up", "down", "l", "r", "u", "d", "undo", "redo", "board", "score", "hint",
+    "auto 3", "auto x", "new", "yes", "no", "resume", "rules", "help", "new 3x3", "resume 8x8",
+    "save game.2048.json", "save no/such/folder/x", "quit", "new classic:size=0x9", "HINT", "  ",
+)  # fmt: skip
+
+
+def _lines(monkey: Monkey) -> None:
+    from py2048.ui.terminal.lines import LineMode
+
+    session = table(monkey)
+    mode = LineMode(session, lambda line: line.encode(), None)
+    session.subscribe(mode.show)
+    while not monkey.is_tired:
+        line = monkey.random.choice(WORDS)
+        if monkey.random.random() < 0.1:
+            line = "".join(monkey.random.choices(string.printable + "é∞\0", k=9))
+        monkey.does(line)
+        try:
+            mode.obey(line)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is a crash
+            monkey.faults.append(error)
+        monkey.check()
+    session.close()
+
+
+# The window
+
+WINDOW_KEYS = {
+    **dict.fromkeys(("Up", "Down", "Left", "Right"), 60),
+    **dict.fromkeys(("w", "a", "s", "d", "h", "j", "k", "l", "KP_Up"), 10),
+    **dict.fromkeys(("u", "r", "Return", "Escape", "y", "n", "Tab", "ISO_Left_Tab"), 15),
+    **dict.fromkeys(("m", "g", "e", "v", "i", "p", "F1", "H", "question", "space", "x", "t"), 6),
+    **dict.fromkeys(("plus", "minus", "Prior", "Next", "Home", "End", "Delete", "BackSpace"), 4),
+    **dict.fromkeys(("Control-s", "Control-o", "Control-e", "Control-c", "Control-v", "F11"), 3),
+    **dict.fromkeys(("0", "7", "eacute", "Control-z", "Control-y", "Alt-x", "F10"), 2),
+    "q": 1,
+}
+
+
+def _desktop(monkey: Monkey) -> None:
+    from py2048.ui.desktop import features
+    from py2048.ui.desktop.start import start
+
+    files = (Path("game.2048.json"), Path("board.png"), Path("no/such/folder/x"), None)
+    for name in ("ask_to_open", "ask_to_save"):  # the system's own dialogs wait for a person
+        setattr(features, name, lambda *_: monkey.random.choice(files))
+    closed = []  # Tk must be freed by this thread, so windows are kept, as `desktop.run` does
+    while not monkey.is_tired:
+        session = table(monkey)
+        running = start(session)
+        closed.append(running)
+        running.first_frame()
+        running.go_on()
+        _haunt(monkey, running)
+        running.close()
+        monkey.check()
+        session.close()
+
+
+def _haunt(monkey: Monkey, running: Any) -> None:
+    """Do deeds from within the window's own loop, as events come to it."""
+    root = running.root
+
+    def fail(_kind: object, error: BaseException, _trace: object) -> None:
+        monkey.faults.append(error)
+
+    def act() -> None:
+        for _ in range(monkey.random.randrange(1, 9)):
+            if not running._is_closed:
+                _deed_in_window(monkey, root)
+        if running._is_closed or monkey.is_tired or monkey.faults:
+            root.quit()
+        else:
+            root.after(1, act)
+
+    root.report_callback_exception = fail
+    root.after(1, act)
+    root.mainloop()
+
+
+def _deed_in_window(monkey: Monkey, root: tk.Tk) -> None:
+    what = monkey.pick(
+        {
+            "key": 80,
+            "click": 12,
+            "drag": 3,
+            "wheel": 2,
+            "text": 2,
+            "menu": 2,
+            "size": 1,
+            "button": 6,
+        }
+    )
+    monkey.does(what)
+    try:
+        _DEEDS[what](monkey, root)
+    except tk.TclError as error:
+        # What the monkey grasps at may be gone, or hidden; that is no fault of the window.
+        monkey.last.append(f"({error})")
+
+
+def _press(monkey: Monkey, root: tk.Tk) -> None:
+    key = monkey.pick(WINDOW_KEYS)
+    monkey.last.append(key)
+    target = root.tk.call("focus") or "."  # tkinter does not know all widgets of Tk by name
+    when = monkey.random.choice(("now", "tail"))
+    event = f"<{key}>" if "-" in key else f"<KeyPress-{key}>"
+    for _ in range(monkey.random.choice((1, 1, 1, 2))):
+        root.tk.call("event", "generate", target, event, "-when", when)
+
+
+def _some_widget(monkey: Monkey, root: tk.Tk, kind: type[tk.Misc] = tk.Misc) -> Any:
+    found: list[Any] = [root]
+    for widget in found:
+        found += widget.winfo_children()
+    seen = [each for each in found if isinstance(each, kind) and each.winfo_viewable()]
+    top = [each for each in seen if each.winfo_toplevel() is not root]
+    if not seen:
+        raise tk.TclError("nothing to be seen")
+    return monkey.random.choice(top if top and monkey.random.random() < 0.7 else seen)
+
+
+def _click(monkey: Monkey, root: tk.Tk) -> None:
+    widget = _some_widget(monkey, root)
+    monkey.last.append(str(widget))
+    button = monkey.random.choice((1, 1, 1, 2, 3))
+    x = monkey.random.randrange(max(1, widget.winfo_width()))
+    y = monkey.random.randrange(max(1, widget.winfo_height()))
+    for _ in range(monkey.random.choice((1, 1, 2, 3))):
+        widget.event_generate(f"<ButtonPress-{button}>", x=x, y=y, when="tail")
+        widget.event_generate(f"<ButtonRelease-{button}>", x=x, y=y, when="tail")
+
+
+def _drag(monkey: Monkey, root: tk.Tk) -> None:
+    widget = _some_widget(monkey, root)
+    places = [(monkey.random.randrange(400), monkey.random.randrange(400)) for _ in range(3)]
+    kinds = ("<ButtonPress-1>", "<B1-Motion>", "<ButtonRelease-1>")
+    for kind, (x, y) in zip(kinds, places, strict=True):
+        widget.event_generate(kind, x=x, y=y, when="tail")
+
+
+def _wheel(monkey: Monkey, root: tk.Tk) -> None:
+    button = monkey.random.choice((4, 5))
+    _some_widget(monkey, root).event_generate(f"<ButtonPress-{button}>", x=5, y=5, when="tail")
+
+
+def _type(monkey: Monkey, root: tk.Tk) -> None:
+    entry = _some_widget(monkey, root, tk.Entry)
+    entry.delete(0, "end")
+    entry.insert(0, monkey.random.choice(TEXTS))
+    entry.event_generate("<KeyRelease>", keysym="End", when="tail")
+    entry.event_generate("<KeyPress-Return>", when="tail")
+
+
+def _push_button(monkey: Monkey, root: tk.Tk) -> None:
+    widget = _some_widget(monkey, root)
+    if hasattr(widget, "invoke") and not isinstance(widget, tk.Menu):
+        monkey.last.append(str(widget))
+        for _ in range(monkey.random.choice((1, 1, 2))):
+            widget.invoke()
+
+
+def _choose_from_menu(monkey: Monkey, root: tk.Tk) -> None:
+    found: list[Any] = [root]
+    for widget in found:
+        found += widget.winfo_children()
+    menus = [each for each in found if isinstance(each, tk.Menu) and each.index("end") is not None]
+    menu = monkey.random.choice(menus)
+    line = monkey.random.randrange(menu.index("end") + 1)
+    label = menu.entrycget(line, "label")
+    monkey.last.append(label)
+    if "animation …" not in label:  # a film of a long game takes minutes
+        menu.invoke(line)
+
+
+def _resize(monkey: Monkey, root: tk.Tk) -> None:
+    width, height = (monkey.random.choice((1, 100, 240, 480, 1200)) for _ in range(2))
+    root.geometry(f"{width}x{height}")
+
+
+_DEEDS: dict[str, Callable[[Monkey, tk.Tk], None]] = {
+    "key": _press,
+    "click": _click,
+    "drag": _drag,
+    "wheel": _wheel,
+    "text": _type,
+    "menu": _choose_from_menu,
+    "size": _resize,
+    "button": _push_button,
+}
+
+
+FRONT_ENDS: dict[str, Callable[[Monkey], None]] = {
+    "terminal": lambda monkey: asyncio.run(_terminal(monkey)),
+    "lines": _lines,
+    "desktop": _desktop,
+}
+
+
+def let_loose(front_end: str, deeds: int, seed: int, *, everyone: bool = False) -> int:
+    """Let a monkey play on a front end, in a folder of its own; return how much it has done.
+
+    Args:
+        front_end: a key of `FRONT_ENDS`.
+        deeds: how much it does.
+        seed: of its choices.
+        everyone: offer all players, also those that are compiled first.
+
+    Raises:
+        Crash: the front end broke; the message says how to see it again.
+    """
+    monkey = Monkey(seed, deeds)
+    with tempfile.TemporaryDirectory() as folder, monkey.listening():
+        before = Path.cwd()
+        os.chdir(folder)
+        try:
+            with pytest.MonkeyPatch.context() as patch:
+                for module in () if everyone else OFFERING:
+                    patch.setattr(f"py2048.ui.{module}.list_players", lambda: QUICK)
+                FRONT_ENDS[front_end](monkey)
+        finally:
+            os.chdir(before)
+    monkey.check()
+    return monkey.done
+
+
+def main() -> None:
+    """Let a monkey loose from the command line, and say what became of it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("front_end", choices=FRONT_ENDS)
+    parser.add_argument("--events", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--everyone", action="store_true", help="offer all players")
+    wish = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=MEMORY) as home:
+        os.environ["PY2048_HOME"] = home
+        began = time.monotonic()
+        done = let_loose(wish.front_end, wish.events, wish.seed, everyone=wish.everyone)
+    print(f"{wish.front_end}: {done:,} deeds in {time.monotonic() - began:,.0f} s, no crash")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

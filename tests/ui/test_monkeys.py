@@ -1,0 +1,32 @@
+"""Monkeys at every front end; `python -m tests.monkey` lets them loose for longer."""
+
+from __future__ import annotations
+
+import pytest
+from tests.monkey import let_loose
+
+SEED = 1  # a gate needs the same answer twice; other seeds are for longer runs
+
+
+@pytest.mark.parametrize(("front_end", "deeds"), [("terminal", 200), ("lines", 1000)])
+def test_no_keys_and_clicks_break_it(front_end: str, deeds: int) -> None:
+    """Whatever is pressed, typed, clicked, dragged and resized: it goes on."""
+    assert let_loose(front_end, deeds, SEED) >= deeds
+
+
+@pytest.mark.gui
+def test_no_keys_and_clicks_break_the_window(display: str) -> None:
+    """The same in the window."""
+    assert let_loose("desktop", 600, SEED) >= 600
+
+
+@pytest.mark.slow
+@pytest.mark.gui
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("seed", range(2, 5))
+@pytest.mark.parametrize("front_end", ["terminal", "lines", "desktop"])
+def test_no_keys_and_clicks_break_it_in_the_long_run(
+    front_end: str, seed: int, display: str
+) -> None:
+    """The same for longer."""
+    assert let_loose(front_end, 10_000, seed) >= 10_000
