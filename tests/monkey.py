@@ -11,6 +11,7 @@ import argparse
 import asyncio
 import os
 import random
+import shutil
 import string
 import sys
 import tempfile
@@ -28,6 +29,7 @@ from textual import events
 from textual.geometry import Size
 
 from py2048.session import Session, open_session
+from tests.ui.web.browser.conftest import CHROMIUMS
 
 QUICK = ("random", "greedy", "corner")
 """Players that answer at once; the others are asked now and then."""
@@ -67,6 +69,10 @@ class Monkey:
         """Note a deed."""
         self.done += 1
         self.last.append(str(deed))
+
+    def blames(self, fault: BaseException) -> None:
+        """Note that something went wrong."""
+        self.faults.append(fault)
 
     @property
     def is_tired(self) -> bool:
@@ -399,10 +405,87 @@ _DEEDS: dict[str, Callable[[Monkey, tk.Tk], None]] = {
 }
 
 
+# The browser
+
+BROWSER_KEYS = {
+    **dict.fromkeys(("ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"), 60),
+    **dict.fromkeys(("w", "a", "s", "d", "h", "j", "k", "l"), 10),
+    **dict.fromkeys(("u", "r", "Enter", "Escape", "y", "n", "Tab", "Shift+Tab"), 15),
+    **dict.fromkeys(("m", "p", "?", "Space", "+", "-", "t", "x", "PageDown", "Home", "End"), 6),
+    **dict.fromkeys(("Backspace", "Delete", "F1", "q", "7", "é", "Control+a"), 3),
+}
+
+
+def _web(monkey: Monkey) -> None:
+    from playwright.sync_api import Error, sync_playwright
+
+    from tests.ui.web.browser.visiting import Server
+
+    found = next(path for name in CHROMIUMS if (path := shutil.which(name)))
+    server = Server(Path("web"))
+    server.start()
+    try:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+            page = browser.new_page()
+            page.on("pageerror", monkey.blames)
+            page.on("dialog", lambda dialog: dialog.dismiss())
+            page.on("response", lambda answer: _judge(monkey, answer))
+            page.goto(server.url)
+            while not monkey.is_tired:
+                if not page.url.startswith(server.url):
+                    page.goto(server.url)
+                try:
+                    _deed_in_browser(monkey, page)
+                except Error as error:  # a page that goes away under a click is no fault
+                    monkey.last.append(f"({str(error).splitlines()[0]})")
+                monkey.check()
+            browser.close()
+    finally:
+        server.stop()
+
+
+def _judge(monkey: Monkey, answer: Any) -> None:
+    if answer.status >= 500:
+        monkey.faults.append(Crash(f"{answer.status} from {answer.url}"))
+
+
+def _deed_in_browser(monkey: Monkey, page: Any) -> None:
+    what = monkey.pick(
+        {"key": 80, "click": 12, "drag": 3, "wheel": 2, "text": 2, "size": 1, "go": 1}
+    )
+    monkey.does(what)
+    width, height = page.viewport_size.values()
+    x, y = monkey.random.randrange(width), monkey.random.randrange(height)
+    if what == "key":
+        key = monkey.pick(BROWSER_KEYS)
+        monkey.last.append(key)
+        page.keyboard.press(key)
+    elif what == "click":
+        page.mouse.click(x, y, click_count=monkey.random.choice((1, 1, 2)))
+    elif what == "drag":
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(monkey.random.randrange(width), monkey.random.randrange(height))
+        page.mouse.up()
+    elif what == "wheel":
+        page.mouse.wheel(0, monkey.random.choice((-300, 300)))
+    elif what == "text":
+        page.keyboard.type(monkey.random.choice(TEXTS))
+        page.keyboard.press("Enter")
+    elif what == "size":
+        size = {"width": monkey.random.choice((320, 740, 1280)), "height": 200 + y % 900}
+        page.set_viewport_size(size)
+    else:
+        path = monkey.random.choice(("", "leaderboards", "daily", "about", "account", "no/such"))
+        page.goto(f"{page.url.split('/', 3)[0]}//{page.url.split('/', 3)[2]}/{path}")
+
+
 FRONT_ENDS: dict[str, Callable[[Monkey], None]] = {
     "terminal": lambda monkey: asyncio.run(_terminal(monkey)),
     "lines": _lines,
     "desktop": _desktop,
+    "web": _web,
 }
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
-from tests.monkey import let_loose
+from tests.monkey import CHROMIUMS, FRONT_ENDS, let_loose
 
 SEED = 1  # a gate needs the same answer twice; other seeds are for longer runs
 
@@ -24,9 +26,11 @@ def test_no_keys_and_clicks_break_the_window(display: str) -> None:
 @pytest.mark.gui
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("seed", range(2, 5))
-@pytest.mark.parametrize("front_end", ["terminal", "lines", "desktop"])
+@pytest.mark.parametrize("front_end", FRONT_ENDS)
 def test_no_keys_and_clicks_break_it_in_the_long_run(
     front_end: str, seed: int, display: str
 ) -> None:
-    """The same for longer."""
+    """The same for longer, and in the browser."""
+    if front_end == "web" and not any(map(shutil.which, CHROMIUMS)):
+        pytest.skip("no Chromium: sudo apt install chromium")
     assert let_loose(front_end, 10_000, seed) >= 10_000
