@@ -37,8 +37,9 @@ def grade(submission: Submission, grading: Grading, sandbox: SandboxConfig) -> R
         try:
             key = key_of(submission, grading)
             if not problem:
+                Path(place).chmod(0o711)  # the course's files beside it are for the submission
                 folder = Path(place, "submission")
-                folder.mkdir()
+                folder.mkdir(mode=0o700)
                 work = prepare(list(submission.files), submission.root, grading, folder)
                 _grade_tasks(grading, work, sandbox, tasks)
         except Unreadable as error:

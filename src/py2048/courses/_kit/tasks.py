@@ -119,8 +119,8 @@ class Grading:
     it may have (the first is the document's). `expects` are names that it defines: the file
     among several that defines most of them is taken. `more_modules` are further files of a
     submission. `given_files` are handed out and are put in place of the submission's own.
-    `gui` brings in the recording stand-in for Tk; `libraries` are importable packages beside
-    the standard library. `prelude` runs before every example. `not_graded` says what of the
+    `gui` brings in a virtual display and the person before it; `libraries` are importable packages
+    beside the standard library. `prelude` runs before every example. `not_graded` says what of the
     document's marks a program cannot judge.
     """
 
