@@ -147,6 +147,10 @@ class Pages:
             boards=[name for name in BOARDS if name != "daily"], periods=PERIODS, lists=lists,
         )  # fmt: skip
 
+    def forget_lists(self) -> None:
+        """Show no list any longer that is from before: somebody is gone from them."""
+        self._lists.clear()
+
     async def _leaderboard(self, board: str, chosen: dict[str, Any], period: str) -> Markup:
         hub = await self._services.ready()
         found = await hub.in_thread(hub.house.store.leaderboard, board, chosen["text"], period)

@@ -34,3 +34,7 @@ class Recent(Generic[_T]):
             found = asyncio.ensure_future(answer())
             self._answers[asked] = now, found
         return await asyncio.shield(found)
+
+    def clear(self) -> None:
+        """Forget all answers."""
+        self._answers.clear()
