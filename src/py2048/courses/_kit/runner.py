@@ -109,7 +109,11 @@ class Runner:
         self._check_display()
         if kind == LOADED and self._loads_late:
             self.begin(BLANK)
-            self._load(self._current, self.work.way)
+            assert self._current is not None
+            facts = self._load(self._current, self.work.way)
+            if facts["state"] == "ended":
+                self._after(self._current, facts)
+                raise ProcessDied(cause(_code(facts["status"])))
             return
         base = self._bases.get(kind)
         if base is not None and not self._copied(base):
@@ -142,13 +146,12 @@ class Runner:
         self._loads_late = False
         return self._load(self._start(LOADED), way)
 
-    def _load(self, process: Process | None, way: str) -> dict[str, Any]:
+    def _load(self, process: Process, way: str) -> dict[str, Any]:
         """Load the program.
 
         A process with windows or threads cannot be copied: then it is loaded again and again, in
         copies of a process that has loaded nothing.
         """
-        assert process is not None
         seconds = self.grading.seconds
         request = {"op": "load", "way": way, "skip": list(self.work.skip), "seconds": seconds}
         try:
