@@ -22,9 +22,9 @@ help: ## list the targets
 play: $(VENV)/.ready-base ## open the game (ARGS="--rules 5x5" goes to the py2048 command)
 	@$(BIN)/py2048 $(ARGS)
 
-test: $(VENV)/.ready-dev ## run the tests (ARGS="-k board" chooses)
+test: $(VENV)/.ready-dev ## run the tests (ARGS="-k board" chooses); the pages' examples are in check
 	@scripts/system-packages test
-	$(PYTEST) -n $(JOBS) --dist worksteal $(ARGS)
+	$(PYTEST) -n $(JOBS) --dist worksteal --ignore tests/test_docs.py $(ARGS)
 
 test-slow: $(VENV)/.ready-dev ## run the tests that take minutes
 	@scripts/system-packages test
@@ -47,7 +47,7 @@ docs: $(VENV)/.ready-dev ## build the documentation into docs/_build/html
 	@echo "documentation: docs/_build/html/index.html"
 
 examples: $(VENV)/.ready-dev ## run every example of README and documentation
-	$(PYTEST) -q tests/test_docs.py
+	$(PYTEST) -n $(JOBS) tests/test_docs.py
 
 wheel: $(VENV)/.ready-dev ## build the wheel and play a game from it, without extras
 	$(BIN)/python scripts/check_wheel.py

@@ -60,7 +60,10 @@ def output_of(command: str) -> str:
         text=True,
         timeout=120,
     )
-    return done.stdout + (f"[exit status {done.returncode}]\n" if done.returncode else "")
+    # What has to be compiled first depends on what ran before.
+    news = re.compile(r"^py2048: (compiling|Quick hint).*\n", re.MULTILINE)
+    status = f"[exit status {done.returncode}]\n" if done.returncode else ""
+    return news.sub("", done.stdout) + status
 
 
 SYBIL = Sybil(

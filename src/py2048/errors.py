@@ -79,7 +79,16 @@ class ContestError(Py2048Error, ValueError):
 
 
 class StorageError(Py2048Error):
-    """The store cannot be opened, read or written."""
+    """The store cannot be opened, read or written.
+
+    Attributes:
+        kind: one word for what is wrong with the whole store, such as ``full``, ``read-only``,
+            ``locked`` or ``unreachable``; empty where this one request cannot be granted.
+    """
+
+    def __init__(self, message: str, kind: str = "") -> None:
+        super().__init__(message)
+        self.kind = kind
 
 
 class StaleGameError(StorageError):

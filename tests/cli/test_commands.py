@@ -70,6 +70,7 @@ def test_hint_names_the_best_direction_and_the_worth_of_each() -> None:
     answer = json.loads(result.stdout)
     assert answer["direction"] == "left"
     assert set(answer["values"]) == {"left", "right", "down"}
+    assert answer["unit"] == "rating"
 
 
 def test_watch_prints_a_game_that_its_seed_reproduces(capsys: pytest.CaptureFixture[str]) -> None:
@@ -163,6 +164,18 @@ def test_a_replay_of_2048verse_is_imported(
     assert main(["import", str(source), str(target), "--force"]) == 0
 
 
+def test_only_a_file_is_replaced(
+    record: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A device or a pipe under the name of a file to write is refused and stays what it is."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for words in (["import", str(record), str(pipe), "--force"], ["backup", str(pipe)]):
+        assert main(words) == 2
+        assert f"cannot write {pipe}: it is there" in capsys.readouterr().err
+    assert pipe.is_fifo()
+
+
 def test_scores_shows_what_was_reached(capsys: pytest.CaptureFixture[str]) -> None:
     """Best scores by rules and category, then the best games."""
     from py2048.session import open_session
@@ -224,6 +237,9 @@ def test_scores_shows_what_was_reached(capsys: pytest.CaptureFixture[str]) -> No
         (["evaluate", "greedy", "--jobs", "100000"], "--jobs"),
         (["serve", "--moves-rate", "inf"], "inf is not a number"),
         (["replay", "/dev/zero"], "/dev/zero is no record"),
+        (["weights", "/dev/zero"], "/dev/zero is a device"),
+        (["train", "folder", "--config", "/dev/zero"], "/dev/zero is a device"),
+        (["evaluate", "greedy", "--resume", "/dev/zero"], "/dev/zero is a device"),
         (["backup", "x.gz", "--database", "nonsense"], "'nonsense' is not a database URL"),
         (["backup", "x.gz", "--database", "sqlite:///no/where.sqlite3"], "there is no folder"),
     ],

@@ -197,6 +197,42 @@ def test_make_play_takes_options_and_moves(start: Start) -> None:
     nothing.until(b"New game, 5 by 5.")
 
 
+def test_the_terminal_has_its_game_though_errors_go_elsewhere(start: Start) -> None:
+    """With standard error in a file the picture is on the terminal all the same."""
+    words = ("sh", "-c", '"$0" -m py2048 2>/dev/null', sys.executable)
+    start("terminal", "terminal", None, *words).until(TERMINAL)
+
+
+ODD = '/opt/a "b" $HOME `c` 100% \\d/python'
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="menus of freedesktop.org")
+@pytest.mark.parametrize("python", [sys.executable, ODD])
+def test_a_desktop_entry_starts_this_installation(
+    python: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """It names our Python whatever its path, and an icon that is there; --remove leaves nothing."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "my data"))
+    monkeypatch.setattr(sys, "executable", python)
+    assert main(["desktop-entry"]) == 0
+    entry, picture = (Path(line[6:]) for line in capsys.readouterr().out.splitlines())
+    keys = dict(line.split("=", 1) for line in entry.read_text().splitlines()[1:])
+    # As the specification reads it: the string first, then the quoted word.
+    command = re.sub(r"\\(.)", r"\1", keys["Exec"])
+    quoted = re.fullmatch(r'"((?:\\.|[^"`$\\])*)" -P -m py2048', command)
+    assert quoted
+    assert re.sub(r"\\(.)", r"\1", quoted[1]).replace("%%", "%") == python
+    assert keys["Icon"] == str(picture)
+    assert keys["Terminal"] == "false"
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert main(["desktop-entry", "--remove"]) == 0
+    assert not entry.exists()
+    assert not picture.exists()
+
+
 def test_a_silent_pipe_at_a_terminal_is_waited_for(start: Start) -> None:
     """Who pipes to a terminal may take their time: nothing is played until a move comes."""
     game = start("terminal", SILENT, None)

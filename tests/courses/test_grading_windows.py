@@ -162,6 +162,135 @@ def test_long_pauses_pass_at_once_but_can_be_looked_into(program):
     assert first + 15 < second < first + 30
 
 
+OVERRIDES = """
+import tkinter as tk
+
+class Board(tk.Canvas):
+    def __init__(self, root):
+        super().__init__(root, width=200, height=100)
+        self.items = self.last = self.options = self.bindings = self.children = None
+        self.winfo_children = self.find_all = self.coords = self.type = None
+        self.create_text(50, 50, text="2048")
+        self.bind("<Button-1>", lambda event: self.itemconfig("all", text="clicked"))
+    def __str__(self):
+        return "a board"
+    def winfo_class(self):
+        return "Board"
+
+root = tk.Tk()
+root.title = "My game"
+board = Board(root)
+board.place(x=0, y=0)
+root.mainloop()
+"""
+
+
+def test_what_a_program_overrides_does_not_matter(program):
+    """The grader asks Tk what is shown, and none of the program's own methods and attributes."""
+    session = program(OVERRIDES)
+    session.expect("screen.texts()", ["tk", "2048"])
+    session.run("screen.click(screen.widgets('Canvas')[0], 5, 5)")
+    session.expect("screen.texts()", ["tk", "clicked"])
+
+
+ZELLE = """
+from graphics import *
+win = GraphWin("Numbers", 300, 200)
+win.setCoords(0, 0, 30, 20)
+square = Rectangle(Point(10, 5), Point(20, 15))
+square.setFill(color_rgb(255, 0, 0))
+square.draw(win)
+text = Text(square.getCenter(), 2)
+text.setSize(20)
+text.draw(win)
+while win.isOpen():
+    point = win.getMouse()
+    text.setText("%d %d" % (point.getX(), point.getY()))
+    text.move(1, 0)
+    text.setText(text.getText() + " " + win.getKey())
+"""
+
+
+def test_programs_for_zelle_s_graphics_run(program):
+    """The module is there, with its coordinates, its loop for clicks and its keys."""
+    session = program(ZELLE)
+    session.expect("screen.texts()", ["Numbers", "2"])
+    kind, place, options = session.value("screen.items(screen.widgets('Canvas')[0])")[0]
+    assert (kind, place, options["fill"]) == ("rectangle", [100.0, 50.0, 199.0, 149.0], "#ff0000")
+    session.run("screen.click(screen.widgets('Canvas')[0], 30, 40)")
+    session.expect("screen.texts()", ["Numbers", "3 15"])
+    session.run("screen.press('a')")
+    session.expect("screen.texts()", ["Numbers", "3 15 a"])
+
+
+TURTLE = """
+import turtle
+def left():
+    turtle.goto(0, 20)
+    turtle.write("went left")
+def clicked(x, y):
+    turtle.goto(x, y)
+    turtle.write(f"clicked {x:.0f} {y:.0f}")
+turtle.setup(400, 400)
+turtle.title("Turtles")
+turtle.write("2048", font=("Arial", 20, "bold"))
+turtle.onkey(left, "Left")
+turtle.onscreenclick(clicked)
+turtle.listen()
+turtle.done()
+"""
+
+
+def test_turtle_programs_run(program):
+    """Drawn by turtles, with their keys and clicks."""
+    session = program(TURTLE)
+    session.expect("screen.texts()", ["Turtles", "2048"])
+    session.run("screen.press('Left')")
+    session.run("screen.click(screen.widgets('Canvas')[0], -50, 60)")
+    session.expect("screen.texts()", ["Turtles", "2048", "went left", "clicked -50 -60"])
+
+
+WAITING = """
+import sys
+import tkinter as tk
+from tkinter import ttk
+
+def ask():
+    top = tk.Toplevel(root)
+    top.title("Who?")
+    chosen = tk.StringVar()
+    for name in ("Human", "Computer"):
+        tk.Button(top, text=name, command=lambda name=name: chosen.set(name)).pack()
+    top.grab_set()
+    top.wait_variable(chosen)
+    top.destroy()
+    said.set(chosen.get())
+    root.after_cancel(timer)
+
+root = tk.Tk()
+said = tk.StringVar(value="hello")
+ttk.Label(root, textvariable=said).pack()
+tk.Button(root, text="Ask", command=ask).pack()
+tk.Button(root, text="Fail", command=lambda: 1 / 0).pack()
+tk.Button(root, text="Quit", command=sys.exit).pack()
+timer = root.after(60_000, lambda: said.set("too late"))
+root.mainloop()
+"""
+
+
+def test_a_dialog_of_the_program_s_own_can_be_answered(program):
+    """While it waits for the answer, the person looks on and answers; errors are Tk's business."""
+    session = program(WAITING)
+    session.expect("screen.push('Ask')", True)
+    session.expect("screen.shows('Who?') and screen.push('Computer')", True)
+    session.expect("screen.texts()", ["tk", "Computer", "Ask", "Fail", "Quit"])
+    session.run("screen.advance(100_000)")
+    session.expect("screen.shows('too late')", False)
+    session.expect("screen.push('Fail'); screen.errors()", ["ZeroDivisionError: division by zero"])
+    outcome = session.run("screen.push('Quit')")
+    assert (outcome.state, outcome.error and outcome.error.type) == ("done", "SystemExit")
+
+
 def test_a_window_opened_at_import_does_not_stop_grading():
     """A file without main guard builds its window and waits; its functions are graded anyway."""
     source = CLICKER + "\ndef double(n):\n    return 2 * n\n"

@@ -69,7 +69,18 @@ def _mutants(course: str) -> list[Mutant]:
 
 
 MUTANTS = {course: _mutants(course) for course in COURSES}
-EVERY_MUTANT = [mutant for mutants in MUTANTS.values() for mutant in mutants]
+
+# Playing in a window takes seconds for each, so those are for `make test-slow`.
+WINDOWS = [course for course in COURSES if COURSES[course].grading().gui]
+EVERY_MUTANT = [
+    pytest.param(
+        mutant,
+        marks=[pytest.mark.slow] if course in WINDOWS else [],
+        id=f"{course}-{mutant.name}",
+    )
+    for course, mutants in MUTANTS.items()
+    for mutant in mutants
+]
 
 
 def _graded(course: str, paths: list[Path], scratch: Path, **around: bool) -> list[Report]:
@@ -79,7 +90,7 @@ def _graded(course: str, paths: list[Path], scratch: Path, **around: bool) -> li
     return list(grade_all(submissions, grading, sandbox))
 
 
-@pytest.mark.parametrize("mutant", EVERY_MUTANT, ids=lambda m: f"{m.course}-{m.name}")
+@pytest.mark.parametrize("mutant", EVERY_MUTANT)
 def test_mutants_lose_the_marks_of_their_tasks_and_no_others(mutant, tmp_path):
     """What is wrong with a solution is found, and nothing else is held against it.
 

@@ -150,7 +150,7 @@ def test_the_player_never_returns_an_illegal_move(
 ) -> None:
     """On any board of any shape, with weights from a file."""
     network, board = case
-    assume(board.legal_directions())
+    assume(Game(network.rules, board=board).legal_directions())
     if board.shape == (4, 4):  # a search of other tuples would be compiled for this test alone
         network = shipped_network(get_rules("ist")) or network
     path = tmp_path_factory.getbasetemp() / f"{network.rules.rows}x{network.rules.columns}.npz"

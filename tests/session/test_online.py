@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from dataclasses import replace
+from math import log2
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from py2048 import Board, Direction, Game, Record, get_rules, list_rules
+from py2048 import Board, Direction, Game, Record, get_rules, list_rules, make_player
 from py2048.errors import RecordError
 from py2048.game.spawning import Spawn
 from py2048.session import Moved, Undone
@@ -21,10 +23,19 @@ from py2048.session.online import (
     Writer,
     Written,
     check_fair,
+    checked_rules,
     commitment_of,
     draws_of,
     open_house,
 )
+from py2048.session.online import table as table_module
+from py2048.session.online.bounds import (
+    LARGEST_SIDE,
+    LARGEST_TARGET,
+    LARGEST_TILE,
+    MOST_POINTS,
+)
+from py2048.session.online.table import MOST_ACTIONS
 from py2048.storage import open_store
 
 secrets = st.binary(min_size=32, max_size=32).map(bytes.hex)
@@ -235,13 +246,73 @@ def test_games_left_behind_are_finished(house: House) -> None:
 
 
 @pytest.mark.parametrize(
-    "rules", ["", "nonsense", "big:size=17x2", "x" * 500, "a:size=0x0", "a:spawn=3:1", "a:b=c"]
+    ("rules", "said"),
+    [
+        ("", "name"),
+        ("nonsense", "nonsense"),
+        ("x" * 500, "at most 400 characters"),
+        ("a:size=0x0", "1 to 64"),
+        ("a:spawn=3:1", "3 is not a tile"),
+        ("a:b=c", "b=c"),
+        ("big:size=17x2", "size=17x2.*at most 16"),
+        ("a:spawn=2097152:1", "2097152.*at most 1048576"),
+        ("a:start=1x1152921504606846976:1", "1152921504606846976.*at most 1048576"),
+        ("a:start=1x2:1,spawn=edge:2097152", "2097152.*at most 1048576"),
+        ("a:target=2199023255552", "target=2199023255552.*at most 1099511627776"),
+        ("a:scoring=moves:1000001:-1", "moves:1000001:-1.*at most 1000000"),
+        ("a:scoring=moves:1:-1000001", "moves:1:-1000001.*at most 1000000"),
+        ("a:spawn=2:1e999999999", "1e999999999"),
+        ("a\0b:size=2x2", r"'a\\x00b'.*visible"),
+        ("\ud800:size=2x2", r"'\\ud800'.*visible"),
+        ("\u202eadmin:size=2x2", r"'\\u202eadmin'.*visible"),
+        ("x" * 41 + ":size=2x2", "at most 40 visible"),
+    ],
 )
-def test_rules_of_strangers_are_checked(house: House, rules: str) -> None:
-    """What makes no game, or too large a one, is refused."""
-    with pytest.raises(RefusedError) as refused:
+def test_rules_of_strangers_are_checked(house: House, rules: str, said: str) -> None:
+    """What makes no game here is refused, with the value and the fix in a line."""
+    with pytest.raises(RefusedError, match=said) as refused:
         house.deal("ada", rules, "casual")
     assert refused.value.reason == "rules"
+    assert str(refused.value).isprintable()
+
+
+@given(
+    st.sampled_from([2, 2**10, LARGEST_TILE]),
+    st.sampled_from([2, 2**10, LARGEST_TILE]),
+    st.sampled_from(["merges", "sum", f"moves:{MOST_POINTS}:{-MOST_POINTS}"]),
+    st.sampled_from(["once", "cascade"]),
+    st.randoms(use_true_random=False),
+)
+@settings(max_examples=20)
+def test_no_accepted_rules_can_outgrow_the_store(
+    start: int, spawn: int, scoring: str, merging: str, chance: random.Random
+) -> None:
+    """Points stay within what the tiles' sum allows; for the longest game that is below 2**53."""
+    text = f"a:start=1..4x{start}:1,spawn={spawn}:1,scoring={scoring},merging={merging},target=none"
+    game = Game(checked_rules(text), seed=chance.randrange(2**32))
+    while (legal := game.legal_directions()) and game.turn_count < 200:
+        game.play(chance.choice(legal))
+    tiles = (game.turn_count + 4) * LARGEST_TILE
+    assert game.board.sum <= tiles
+    assert abs(game.score) <= max(tiles * log2(tiles), MOST_POINTS * game.turn_count)
+    longest = (MOST_ACTIONS + LARGEST_SIDE**2) * LARGEST_TILE
+    assert max(longest * log2(longest), MOST_POINTS * MOST_ACTIONS) < 2**53
+    assert longest < LARGEST_TARGET
+
+
+def test_a_game_has_an_end(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After the last action that a game may have, moves and computer players are refused."""
+    monkeypatch.setattr(table_module, "MOST_ACTIONS", 3)
+    table = house.deal("ada", "classic", "casual")
+    for number in (1, 2, 3):
+        table.move(number, table.session.game.legal_directions()[0])
+    hint = table.session.question().choose(make_player("random"))
+    for act in (lambda: table.move(4, Direction.LEFT), lambda: table.undo(4)):
+        with pytest.raises(RefusedError, match="3 actions"):
+            act()
+    with pytest.raises(RefusedError, match="3 actions"):
+        table.play_hint(hint)
+    assert table.version == 3
 
 
 def test_the_writer_writes_in_order_and_all(house: House) -> None:

@@ -129,18 +129,16 @@ def test_the_secret_of_a_day_is_drawn_once(store: Store) -> None:
 
 def test_a_store_from_before_keeps_its_names(url: str) -> None:
     """Accounts of schema 2 are there afterwards, and names that look like theirs are taken."""
-    with open_store(url) as store:
-        for account, name in (("1", "Paul"), ("2", "Ada")):
-            store.claim_name(account, name, "hash")
     engine, name = make_engine(url)
     with engine.execution_options(**{WRITES: True}).begin() as connection:
-        for table in (schema.names, schema.sessions, schema.days):
-            table.drop(connection)
-        row = {"id": "3", "name": "PauI", "name_key": "paui", "password": "h", "generation": 0,
-               "created": "2999-01-01"}  # fmt: skip
-        connection.execute(sa.insert(schema.accounts), row)  # two alike: nobody loses a name
-        connection.execute(sa.update(schema.version).values(version_num="0002"))
-        migration.run_migrations(connection, "0002", name)
+        migration.run_migrations(connection, None, name, "0002")
+        people = (("1", "Paul"), ("2", "Ada"), ("3", "PauI"))  # two alike: nobody loses a name
+        rows = [
+            {"id": account, "name": name, "name_key": name.lower(), "password": "hash",
+             "generation": 0, "created": f"2026-01-0{account}"}
+            for account, name in people
+        ]  # fmt: skip
+        connection.execute(sa.insert(schema.accounts), rows)
     engine.dispose()
     with open_store(url) as store:
         assert {store.find_name(name).id for name in ("paul", "paui", "ADA")} == {"1", "2", "3"}  # type: ignore[union-attr]

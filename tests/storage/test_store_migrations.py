@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,12 @@ def _migrate_from_nothing(url: str) -> None:
     engine.dispose()
 
 
+def _plain(index: Any) -> str:
+    """Describe an index; the conditions of partial ones are objects that equal nothing."""
+    options = {key: str(value) for key, value in index.get("dialect_options", {}).items()}
+    return str(sorted({**index, "dialect_options": options}.items()))
+
+
 def _reflect(url: str) -> dict[str, object]:
     """Describe all tables: columns with types, keys, indexes."""
     engine, _ = make_engine(url)
@@ -70,7 +77,7 @@ def _reflect(url: str) -> dict[str, object]:
                 ],
                 inspector.get_pk_constraint(table),
                 [{**key, "referred_schema": None} for key in inspector.get_foreign_keys(table)],
-                sorted(inspector.get_indexes(table), key=str),
+                sorted(map(_plain, inspector.get_indexes(table))),
             )
             for table in inspector.get_table_names()
         }
@@ -140,6 +147,40 @@ def test_an_older_store_is_migrated_and_keeps_its_data(
         assert store.get_setting("theme") == "dark"
     assert _query(url, "SELECT version_num FROM py2048_schema") == [("9999",)]
     assert _query(url, "SELECT device FROM settings") == [("any",)]
+
+
+def test_an_older_store_gets_its_leaderboards(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The best games of a store from before there were leaderboards stand on them."""
+    folder = tmp_path / "before"
+    shutil.copytree(migration.MIGRATIONS, folder)
+    (folder / "versions" / "v0004_leaderboards.py").unlink()
+    with monkeypatch.context() as past:
+        past.setattr(migration, "MIGRATIONS", folder)
+        _migrate_from_nothing(url)
+    _query(
+        url,
+        "INSERT INTO accounts (id, name, name_key, generation, created) VALUES"
+        " ('ada', 'Ada', 'ada', 0, '2048'), ('eve', NULL, NULL, 0, '2048')",
+    )
+    now = f"{datetime.now(UTC):%FT%TZ}"
+    games = [("a", "ada", "2020", 30), ("b", "ada", now, 20), ("c", "ada", now, 20),
+             ("d", "eve", now, 99)]  # fmt: skip
+    for game, owner, finished, score in games:
+        board = "daily" if game == "c" else "ranked"
+        day = "'2048-01-31'" if game == "c" else "NULL"
+        _query(
+            url,
+            f"INSERT INTO records VALUES ('{game}', '{owner}', 'classic', 'me', '{board}',"
+            f" '2020', '{finished}', {score}, 64, 9, 'lost', '')",
+        )
+        _query(url, f"INSERT INTO rounds VALUES ('{game}', '{owner}', '{board}', {day}, '')")
+    with open_store(url) as store:
+        for period, best in (("ever", "a"), ("week", "b"), ("day", "b")):
+            found = store.leaderboard("ranked", "classic", period)
+            assert [(row.id, row.player) for row in found] == [(best, "Ada")]
+        assert [row.id for row in store.leaderboard("daily", "classic", "2048-01-31")] == ["c"]
 
 
 def test_many_may_migrate_an_older_store_at_once(url: str, request: pytest.FixtureRequest) -> None:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import threading
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
+from py2048.session.online import PERIODS, Writer, Written
 from py2048.storage import (
     GameChange,
     NewRound,
@@ -15,8 +22,14 @@ from py2048.storage import (
     SavedGame,
     StorageError,
     Store,
+    leaderboards,
     open_store,
+    records,
+    schema,
 )
+from py2048.storage.leaderboards import enter_all
+from py2048.storage.upsert import insert_new
+from py2048.storage.values import utc_now
 
 
 def deal(store: Store, owner: str = "ada", **facts: object) -> SavedGame:
@@ -58,6 +71,33 @@ def test_a_stale_change_is_not_written_and_others_are(store: Store) -> None:
     assert stale == {one.id}
     assert store.load_game(one.id).turns == ("a",)
     assert store.load_game(two.id).turns == ("b",)
+
+
+@pytest.mark.parametrize("bad", ["score", "code", "extra", "player", "stale"])
+def test_one_bad_change_fails_alone(store: Store, bad: str) -> None:
+    """What the store cannot keep costs nobody else a move, wherever it stands in a group commit."""
+    games = [deal(store, f"owner {n}") for n in range(5)]
+    good = [change(game, "a") for game in games[:4]]
+    new, other = planned("eve"), planned("bob")
+    worst = {
+        "score": replace(change(games[4], "x"), score=2**63),
+        "code": change(games[4], "\ud800"),
+        "extra": replace(change(games[4], "x"), extra={"max_tile": {1}}),
+        "player": NewRound(replace(new.game, player="\ud800"), new.round),
+        "stale": replace(change(games[4], "x"), seen=7),
+    }[bad]
+    heard: list[Written] = []
+    writer = Writer(store, heard.extend)
+    with writer._condition:  # all of them come together
+        for each in (*good[:2], worst, *good[2:], other):
+            writer.submit(each)
+    writer.close()
+    failed = [each.change for each in heard if each.error or each.is_stale]
+    assert failed == [worst]
+    assert len(heard) == 6
+    assert all(store.load_game(each.id).turns == ("a",) for each in good)
+    assert store.load_game(other.id) == other.game
+    assert store.find_game(new.id) is None
 
 
 def test_a_change_of_a_game_that_is_gone_is_stale(store: Store) -> None:
@@ -142,25 +182,194 @@ def test_a_deleted_account_leaves_nothing(store: Store) -> None:
     assert not any(left.values())
     kept = store.export_account("bob")
     assert {name: len(rows) for name, rows in kept.items() if name != "account"} == {
-        "games": 1, "records": 1, "rounds": 2, "bests": 1, "settings": 0, "turns": 1,
-        "sessions": 0, "bots": 0,
+        "games": 1, "records": 1, "rounds": 2, "bests": 1, "leaders": 3, "settings": 0,
+        "turns": 1, "sessions": 0, "bots": 0,
     }  # fmt: skip
 
 
-def test_standings_have_the_best_game_of_each_name(store: Store) -> None:
+def scores(store: Store, *board: str, limit: int = 100) -> list[tuple[str, int]]:
+    return [(row.player, row.score) for row in store.leaderboard(*board, limit=limit)]
+
+
+def test_a_leaderboard_has_the_best_game_of_each_name(store: Store) -> None:
     """One row for each account with a name, the highest first; boards and rules stay apart."""
-    for owner, scores in {"ada": (10, 30, 20), "bob": (25,), "guest": (99,)}.items():
+    for owner, points in {"ada": (10, 30, 20), "bob": (25,), "guest": (99,)}.items():
         if owner != "guest":
             store.claim_name(owner, owner.title(), "hash")
-        for score in scores:
+        for score in points:
             finish(store, deal(store, owner), score)
     finish(store, deal(store, "bob"), 500, "assisted")
     finish(store, deal(store, "bob", rules="5x5"), 600)
-    found = store.standings("ranked", rules="classic")
-    assert [(row.player, row.score) for row in found] == [("Ada", 30), ("Bob", 25)]
-    assert [row.score for row in store.standings("assisted")] == [500]
-    assert store.standings("ranked", rules="classic", since="2999") == []
-    assert [row.score for row in store.standings("ranked", rules="classic", limit=1)] == [30]
+    assert scores(store, "ranked", "classic") == [("Ada", 30), ("Bob", 25)]
+    assert scores(store, "ranked", "5x5") == [("Bob", 600)]
+    assert scores(store, "assisted", "classic") == [("Bob", 500)]
+    assert scores(store, "ranked", "classic", limit=1) == [("Ada", 30)]
+
+
+def test_of_equal_scores_the_earlier_stands_first(store: Store) -> None:
+    """A later game with the same score neither passes another player's nor replaces one's own."""
+    for owner in ("eve", "ada"):
+        store.claim_name(owner, owner.title(), "hash")
+    games = [deal(store, owner) for owner in ("eve", "ada", "eve")]
+    for game in games:
+        finish(store, game, 7)
+    assert [row.id for row in store.leaderboard("ranked", "classic")] == [games[0].id, games[1].id]
+
+
+def test_a_guests_games_count_from_the_name_on(store: Store) -> None:
+    """Whoever takes a name brings the games of the guest; whoever deletes the account takes all."""
+    for score in (10, 30, 20):
+        finish(store, deal(store, "ada"), score)
+    assert scores(store, "ranked", "classic") == []
+    store.claim_name("ada", "Ada", "hash")
+    assert scores(store, "ranked", "classic", "day") == [("Ada", 30)]
+    store.delete_account("ada")
+    assert scores(store, "ranked", "classic") == []
+
+
+def test_periods_are_days_and_weeks(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A game counts for the day, the week and ever; a daily game for the day of its challenge."""
+    store.claim_name("ada", "Ada", "hash")
+    today, week = datetime(2048, 1, 29, 12, tzinfo=UTC), timedelta(days=7)
+    for ago, score in ((8, 80), (3, 30), (2, 20), (0, 10)):  # the 29th is a Wednesday
+        with monkeypatch.context() as past:
+            past.setattr(records, "utc_now", lambda t=today - timedelta(days=ago): f"{t:%FT%TZ}")
+            finish(store, deal(store, "ada"), score)
+    finish(store, deal(store, "ada", mode="daily", day="2048-01-27"), 5, "daily")
+    for now, best in ((today, (10, 20, 80)), (today + week, (None, None, 80))):
+        clock = type("clock", (datetime,), {"now": lambda _zone, now=now: now})
+        monkeypatch.setattr(leaderboards, "datetime", clock)
+        found = [store.leaderboard("ranked", "classic", period) for period in PERIODS]
+        assert tuple(rows[0].score if rows else None for rows in found) == best
+        assert scores(store, "daily", "classic", "2048-01-27") == [("Ada", 5)]
+        assert scores(store, "daily", "classic", "2048-01-28") == []
+        store.forget_periods()
+    with store._reading() as connection:
+        kept = set(connection.scalars(sa.select(schema.leaders.c.period)))
+    assert {"ever", "2048-01-27"} <= kept
+    assert not any(period.startswith(("day 2048", "week 2048")) for period in kept)
+
+
+def test_guests_games_without_a_move_are_swept(store: Store) -> None:
+    """Old ones go with their guests, unless the guest has anything else or somebody sits there."""
+    store.claim_name("named", "Ada", "hash")
+    swept = [deal(store, "gone"), deal(store, "gone"), deal(store, "busy")]
+    kept = [deal(store, "named"), deal(store, "busy"), deal(store, "sitting")]
+    store.write_changes([change(kept[1], "a")])
+    own = store.create_game(rules="classic", seed=1, start="", player="me")
+    assert store.sweep_guests("2000") == ""
+    since = store.sweep_guests("2999", limit=2)
+    assert [store.find_game(game.id) for game in swept] == [None, None, swept[2]]
+    assert since == swept[2].started
+    assert store.sweep_guests("2999", since=since, spare={kept[2].id}) == ""
+    assert [store.find_game(game.id) for game in swept] == [None] * 3
+    assert [store.find_round(game.id) for game in swept] == [None] * 3
+    assert all(store.find_game(game.id) for game in (*kept, own))
+    there = {owner for owner in ("gone", "busy", "named", "sitting") if store.find_account(owner)}
+    assert there == {"busy", "named", "sitting"}
+    assert store.write_changes([change(swept[0], "a")]) == {swept[0].id}
+
+
+def fill(store: Store, first: int, count: int) -> None:
+    """Add finished games of 30 players with names, and as many games without a move."""
+    people = [f"p{number}" for number in range(30)]
+    columns = {"rules": "classic", "player": "me", "started": "2048"}
+    with store._writing() as connection:
+        for name in people:
+            row = {"id": name, "name": name, "name_key": name, "generation": 0, "created": "2048"}
+            connection.execute(insert_new(connection, schema.accounts), row)
+        finished = [
+            {**columns, "id": f"r{number}", "owner": people[number % 30], "category": "ranked",
+             "finished": utc_now(), "score": number, "max_tile": 64, "plies": 9, "outcome": "lost",
+             "record": "x" * 2000}
+            for number in range(first, first + count)
+        ]  # fmt: skip
+        connection.execute(sa.insert(schema.records), finished)
+        for name in people:
+            enter_all(connection, name)
+        going_on = [
+            {**columns, "id": f"g{number}", "owner": f"guest {number}", "start": "", "length": 1,
+             "updated": "2048", "position": 1, "score": 0, "is_over": False, "revision": 1,
+             "undos": 0, "hints": 0, "extra": {}}
+            for number in range(first, first + count)
+        ]  # fmt: skip
+        connection.execute(sa.insert(schema.games), going_on)
+        guests = [{"id": row["owner"], "generation": 0, "created": "2048"} for row in going_on]
+        connection.execute(sa.insert(schema.accounts), guests)
+        connection.execute(
+            sa.insert(schema.rounds),
+            [{"game_id": row["id"], "owner": row["owner"], "mode": "ranked", "secret": ""}
+             for row in (*finished, *going_on)],
+        )  # fmt: skip
+
+
+def reads_of_pages(store: Store) -> dict[str, Callable[[], object]]:
+    """Return what pages, and the keeping of the house, read that is not of one player alone."""
+    return {
+        "ever": lambda: store.leaderboard("ranked", "classic"),
+        "day": lambda: store.leaderboard("ranked", "classic", "day"),
+        "daily": lambda: store.leaderboard("daily", "classic", "2048-01-31"),
+        "live": lambda: store.live_games(["g1", "g2", "g3"]),
+        "daily game": lambda: store.find_daily("p1", "2048-01-31"),
+        "name": lambda: store.find_name("p1"),
+        "left behind": lambda: store.rounds_left_behind("2999"),
+        "sweep": lambda: store.sweep_guests("2999", limit=20),
+        "forget": store.forget_periods,
+        "mine": lambda: store.open_rounds("guest 1"),
+        "nobody's statistics": lambda: store.score_summaries("guest 1"),
+    }
+
+
+def test_no_page_scans_a_table(sqlite_url: str) -> None:
+    """SQLite answers every question of a page by an index."""
+    with open_store(sqlite_url) as store:
+        fill(store, 0, 300)
+        asked: list[tuple[str, object]] = []
+        engine = store._engine
+
+        def note(_c: object, _cursor: object, statement: str, values: object, *_: object) -> None:
+            asked.append((statement, values))
+
+        sa.event.listen(engine, "before_cursor_execute", note)
+        for read in reads_of_pages(store).values():
+            read()
+        sa.event.remove(engine, "before_cursor_execute", note)
+        assert len(asked) > 10
+        with engine.connect() as connection:
+            for statement, values in asked:
+                plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values)
+                steps = [row.detail for row in plan]
+                read = {step.split()[1] for step in steps if step.startswith("SCAN")}
+                # The index of games that are over has only those: they wait for a moment.
+                read -= {"games"} if "SCAN games USING INDEX games_over" in steps else set()
+                assert not read & set(schema.metadata.tables), (statement, steps)
+
+
+def test_a_page_costs_the_same_whatever_the_number_of_games(sqlite_url: str) -> None:
+    """With 50 times as many games SQLite takes about as many steps for each question of a page."""
+    with open_store(sqlite_url) as store:
+        steps: Counter[str] = Counter()
+
+        def count(read: str) -> int:
+            steps[read] += 1
+            return 0
+
+        def measure() -> dict[str, int]:
+            steps.clear()
+            for name, read in reads_of_pages(store).items():
+                with store._engine.connect() as connection:
+                    raw = connection.connection.driver_connection
+                    raw.set_progress_handler(functools.partial(count, name), 50)
+                read()
+                raw.set_progress_handler(None, 0)
+            return dict(steps)
+
+        fill(store, 0, 60)
+        few = measure()
+        fill(store, 60, 3000)
+        many = measure()
+    assert few["ever"] > 10
+    assert {name for name, taken in many.items() if taken > 1.5 * few.get(name, 0) + 5} == set()
 
 
 def test_a_player_has_one_daily_game_a_day(store: Store) -> None:
@@ -177,11 +386,12 @@ def test_a_player_has_one_daily_game_a_day(store: Store) -> None:
 
 
 def test_live_games_have_moves_and_go_on(store: Store) -> None:
-    """A game without a move is not live, nor one that is over, nor one of long ago."""
-    live, _untouched = deal(store, "ada"), deal(store, "bob")
-    store.write_changes([change(live, "a")])
-    assert [row.id for row in store.live_games("2000")] == [live.id]
-    assert store.live_games("2999") == []
+    """A game without a move is not live, nor one that is over."""
+    live, untouched, over = (deal(store, owner) for owner in ("ada", "bob", "eve"))
+    store.write_changes([change(live, "a"), replace(change(over, "a"), is_over=True)])
+    ids = [live.id, untouched.id, over.id, "unknown"]
+    assert [row.id for row in store.live_games(ids)] == [live.id]
+    assert store.live_games([]) == []
 
 
 @pytest.mark.postgres

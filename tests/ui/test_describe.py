@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from py2048.engine import Board, Direction
+from py2048.players import Unit
 from py2048.rules import get_rules, list_rules
 from py2048.session import Event, Hint, Hinted, Moved, Session, StorageTrouble
 from py2048.ui.describe import describe, describe_board, describe_rules
@@ -106,10 +108,16 @@ def test_a_stuck_game_says_that_no_move_is_left() -> None:
 
 
 def test_a_hint_ranks_the_directions() -> None:
-    """A hint names the best direction first and what each is worth."""
-    values = {Direction.UP: 10.4, Direction.LEFT: 1500.0}
+    """A hint names the best direction and what each other loses, in points only where it is."""
+    values = {Direction.UP: 10.4, Direction.LEFT: 1500.0, Direction.DOWN: 1499.9}
     hint = Hint(Direction.LEFT, values, "greedy", 1)
-    assert describe(Hinted(hint)) == "Hint: left. Worth in points: left 1,500, up 10."
+    said = "Hint: left. Down is as good. By its own rating, up loses 1,490."
+    assert describe(Hinted(hint)) == said
+    points = replace(hint, unit=Unit.POINTS)
+    assert describe(Hinted(points)) == said.replace("By its own rating", "In points")
+    quick = replace(hint, instead_of="expectimax")
+    tail = " expectimax is being compiled."
+    assert describe(Hinted(quick)) == f"Quick {said[0].lower()}{said[1:]}{tail}"
     assert describe(Hinted(Hint(Direction.UP, {}, "random", 1))) == "Hint: up."
 
 

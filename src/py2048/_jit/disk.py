@@ -20,6 +20,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import IO, Any
 
+from py2048._jit import progress
 from py2048._jit.functions import digest_of, name_of
 from py2048._jit.imports import numba_module
 from py2048._jit.machine import processor
@@ -54,6 +55,8 @@ class DiskCache:
         """Return the compiled form for `signature`, or `None` if the cache has none."""
         try:
             return self._load(signature, context)
+        except progress.NotReadyError:
+            raise
         except Exception:  # noqa: BLE001 - of whatever kind, compiling is the way out
             self._end_turns()
             return None
@@ -72,11 +75,14 @@ class DiskCache:
 
     def _load(self, signature: Any, context: Any) -> Any:
         path = self._path(signature)
+        data = _read(path) if path else None
+        if data is None:
+            progress.check(self._dispatcher)
         if path is None:
             return None
-        data = _read(path)
         if data is None:
-            turn = self._turns.get(path) or Turn(path)  # one whose compilation failed goes on
+            with progress.waiting_for(self._dispatcher):
+                turn = self._turns.get(path) or Turn(path)  # one whose compilation failed goes on
             data = _read(path)  # somebody else may have compiled it in the meantime
             if data is None:
                 self._turns[path] = turn
@@ -86,6 +92,7 @@ class DiskCache:
         parts, bitcode = pickle.loads(data)
         result = numba_module(".core.compiler").CompileResult._rebuild(context, *parts)
         _link_later(result.library, bitcode)
+        progress.note_loaded(self._dispatcher)
         return result
 
     def _save(self, signature: Any, result: Any) -> None:

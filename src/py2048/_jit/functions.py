@@ -106,6 +106,11 @@ def _code_parts(code: CodeType) -> Iterator[str]:
             yield repr(constant)
 
 
+def called_names(function: FunctionType) -> list[str]:
+    """Return the names that a function reads from its module and from others."""
+    return _names_in(function.__code__)
+
+
 def _names_in(code: CodeType) -> list[str]:
     nested = [name for c in code.co_consts if isinstance(c, CodeType) for name in _names_in(c)]
     return sorted({*code.co_names, *nested})

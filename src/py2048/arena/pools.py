@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+import threading
+import time
 from collections import Counter, deque
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from typing import Protocol
 
+from py2048._jit import progress
+from py2048._jit.progress import Compiling
 from py2048.arena.jobs import Done, Job, attempt, do
 from py2048.engine.workers import available_threads
 from py2048.errors import PlayerError, Py2048Error
 
 DEATHS = 3
 """So many workers may die of one job; then it is the job's fault."""
+
+PERIOD = 0.5
+"""Seconds between two reports of a worker that compiles."""
 
 
 class Pool(Protocol):
@@ -27,6 +34,10 @@ class Pool(Protocol):
     @property
     def place(self) -> str:
         """Where the games are played, in words."""
+
+    @property
+    def compiling(self) -> Compiling | None:
+        """How far the workers are with what has to be compiled first."""
 
     def submit(self, job: Job) -> None:
         """Take a job on."""
@@ -50,6 +61,11 @@ class OnePool:
 
     def __init__(self) -> None:
         self._waiting: deque[Job] = deque()
+
+    @property
+    def compiling(self) -> Compiling | None:
+        """How far the compiler is."""
+        return progress.now()
 
     def submit(self, job: Job) -> None:
         """Take a job on."""
@@ -79,6 +95,12 @@ class ProcessPool:
         self._workers = [_Worker() for _ in range(width)]
         self._deaths: Counter[Job] = Counter()
 
+    @property
+    def compiling(self) -> Compiling | None:
+        """How far the foremost worker is; the others wait for what it compiles."""
+        found = [worker.compiling for worker in self._workers if worker.compiling]
+        return max(found, key=lambda each: each.share, default=None)
+
     def submit(self, job: Job) -> None:
         """Take a job on."""
         self._waiting.append(job)
@@ -97,6 +119,9 @@ class ProcessPool:
                     answer = pipe.recv()
                 except (EOFError, OSError):
                     self._replace(worker, job)
+                    continue
+                worker.compiling = answer if isinstance(answer, Compiling) else None
+                if worker.compiling:
                     continue
                 worker.job = None
                 self._give_out()
@@ -139,6 +164,7 @@ class _Worker:
         context = multiprocessing.get_context("spawn")
         self.pipe, there = context.Pipe()
         self.job: Job | None = None
+        self.compiling: Compiling | None = None
         self._process = context.Process(target=_serve, args=(there,), daemon=True)
         self._process.start()
         there.close()
@@ -165,9 +191,23 @@ class _Worker:
 def _serve(pipe: Connection) -> None:
     """Do the jobs that come through the pipe until it is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the first process's to answer
+    lock = threading.Lock()
+    threading.Thread(target=_report, args=(pipe, lock), daemon=True).start()
     with suppress(EOFError, OSError):
         while True:
-            pipe.send(attempt(pipe.recv()))
+            answer = attempt(pipe.recv())
+            with lock:
+                pipe.send(answer)
+
+
+def _report(pipe: Connection, lock: threading.Lock) -> None:
+    """Say how far the compiler is, while it is at work."""
+    with suppress(OSError):
+        while True:
+            time.sleep(PERIOD)
+            with lock:
+                if state := progress.now():
+                    pipe.send(state)
 
 
 def local_pool(jobs: int | None = None) -> Pool:

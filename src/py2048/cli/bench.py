@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from py2048.cli.click import UsageError
+from py2048.cli.compiling import telling
 from py2048.cli.options import JsonOption, ThreadsOption, between, print_json
 from py2048.errors import did_you_mean
 
@@ -64,7 +65,9 @@ def bench(
     tables: list[Table] = []
     for name in chosen:
         if name in SUBJECTS:
-            tables += _shown(run(name, effort), json=json)
+            with telling(quiet=json):
+                found = run(name, effort)
+            tables += _shown(found, json=json)
         elif status := _run_script(scripts[name], json=json):
             return status
     if json:

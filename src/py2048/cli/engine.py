@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from py2048.cli.click import UsageError
+from py2048.cli.compiling import telling
 from py2048.cli.options import (
     JsonOption,
     RulesOption,
@@ -113,7 +114,8 @@ def _count(rows: int, columns: int, target: int) -> int:
     from py2048.engine.perft import GOLDEN
 
     start = time.perf_counter()
-    count = compiled_perft(rows, columns, target)
+    with telling():
+        count = compiled_perft(rows, columns, target)
     golden = GOLDEN.get((rows, target)) if rows == columns else None
     verdict = "no published count" if golden is None else "as published"
     if golden not in (None, count):
@@ -137,7 +139,8 @@ def rollouts(
 
     chosen = chosen_rules(rules, size)
     first = chosen_seed(seed) or 0
-    random_games(chosen, 2, seed=first, threads=1)  # compiles
+    with telling(quiet=json):
+        random_games(chosen, 2, seed=first, threads=1)  # compiles
     start = time.perf_counter()
     played = random_games(chosen, games, seed=first, threads=threads)
     seconds = time.perf_counter() - start

@@ -19,6 +19,7 @@ from py2048.cli.options import (
     SizeOption,
     chosen_rules,
     chosen_seed,
+    no_device,
 )
 from py2048.errors import ContestError
 from py2048.players import list_players
@@ -55,7 +56,10 @@ def evaluate(
         typer.Option(metavar="ADDRESS", help="Play on a Ray cluster: auto, or its address."),
     ] = None,
     resume: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Keep games in FILE, and go on from it.")
+        Path | None,
+        typer.Option(
+            metavar="FILE", callback=no_device, help="Keep games in FILE, and go on from it."
+        ),
     ] = None,
     records: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Save a record of every game.")

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from py2048.cli.compiling import telling
+
 if TYPE_CHECKING:
     from py2048.arena import Played, Pool, Results
 
@@ -26,7 +28,8 @@ def watching(results: Results, pool: Pool, *, quiet: bool) -> Iterator[Show]:
         with _bars(results, pool) as show:
             yield show
     else:
-        yield _lines(results, pool)
+        with telling(lambda: pool.compiling):
+            yield _lines(results, pool)
 
 
 class _Means:
@@ -57,9 +60,15 @@ def _bars(results: Results, pool: Pool) -> Iterator[Show]:
         BarColumn,
         MofNCompleteColumn,
         Progress,
+        ProgressColumn,
+        Task,
         TextColumn,
         TimeRemainingColumn,
     )
+
+    class CompilingColumn(ProgressColumn):
+        def render(self, task: Task) -> str:
+            return "" if task.completed else str(pool.compiling or "")
 
     means = _Means(results)
     columns = (
@@ -67,6 +76,7 @@ def _bars(results: Results, pool: Pool) -> Iterator[Show]:
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[mean]}"),
+        CompilingColumn(),
         TimeRemainingColumn(compact=True),
     )
     console = Console(stderr=True)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from py2048.cli.compiling import hint_of
 from py2048.cli.options import (
     JsonOption,
     PlayerOption,
@@ -17,7 +18,7 @@ from py2048.cli.options import (
 )
 from py2048.engine import Board
 from py2048.errors import GameOverError
-from py2048.players import list_players, make_player
+from py2048.players import Unit, list_players, make_player
 from py2048.players.registry import describe_player
 from py2048.rules import Rules, list_rules
 from py2048.session import HINT_PLAYER, Question
@@ -32,20 +33,24 @@ def hint(
     rules: RulesOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Say what a player would do on BOARD, and what each direction is worth in points."""
+    """Say what a player would do on BOARD, and what the other directions lose against it."""
     position = Board.parse(sys.stdin.read() if board == "-" else board)
     question = Question(rules_for(position, rules), position, 0)
     adviser = make_player(player)
     if not position.can_move():
         raise GameOverError("no move changes this board: the game is over")
-    answer = question.ask(adviser)
+    answer = hint_of(question, adviser, only_move=False, quiet=json)
     if json:
         values = {str(direction): value for direction, value in answer.ranked}
-        print_json({"direction": str(answer.direction), "values": values, "player": answer.player})
+        data = {"direction": str(answer.direction), "values": values, "player": answer.player}
+        print_json(data | {"unit": answer.unit.value})
         return 0
     print(answer.direction)
-    for direction, value in answer.ranked:
-        print(f"  {direction!s:<5} {value:14,.1f}")
+    is_points = answer.unit is Unit.POINTS
+    for (direction, value), (_, loss) in zip(answer.ranked, answer.losses, strict=True):
+        worth = f" {value:13,.1f} points" if is_points else ""
+        against = f" {-loss:+12,.1f}" if loss else ""
+        print(f"  {direction!s:<5}{worth}{against}".rstrip())
     return 0
 
 

@@ -72,6 +72,17 @@ def between(low: float, high: float) -> Callable[[float | None], float | None]:
     return check
 
 
+def no_device(path: Path | None) -> Path | None:
+    """Return a path to read from; a device such as ``/dev/zero`` may have no end.
+
+    Raises:
+        BadParameter: if it is one.
+    """
+    if path is not None and (path.is_char_device() or path.is_block_device()):
+        raise typer.BadParameter(f"{path} is a device: name a file")
+    return path
+
+
 DelayOption = Annotated[
     float,
     typer.Option("--delay", callback=between(0, 3600), help="Seconds between two turns."),

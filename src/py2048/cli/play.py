@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from py2048.cli.compiling import hint_of
 from py2048.cli.options import (
     DelayOption,
     JsonOption,
@@ -113,7 +114,8 @@ def watch(
             session.subscribe(_printer(delay))
         session.start(wanted, seed=base if index == 0 else derive_seed(base, index))
         while not session.game.is_over and (moves is None or session.game.ply < moves):
-            session.autoplay_step(adviser)
+            question = session.question()
+            session.play_hint(hint_of(question, adviser, only_move=True, quiet=quiet or json))
         results.append(_result(session))
         if not json:
             _print_result(session)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from py2048.cli.compiling import telling
 from py2048.cli.options import (
     MAX_WORKERS,
     JsonOption,
@@ -15,6 +16,7 @@ from py2048.cli.options import (
     SeedOption,
     between,
     chosen_seed,
+    no_device,
     print_json,
 )
 from py2048.cli.training_view import watching
@@ -35,7 +37,8 @@ SHIPPED = "shipped"
 def train(
     folder: Annotated[Path, typer.Argument(help="Where checkpoint, curve and weights are kept.")],
     config: Annotated[
-        Path | None, typer.Option("--config", "-c", metavar="FILE", help="A plan in TOML.")
+        Path | None,
+        typer.Option("--config", "-c", metavar="FILE", callback=no_device, help="A plan in TOML."),
     ] = None,
     settings: Annotated[
         list[str] | None,
@@ -71,8 +74,11 @@ def train(
     plan, goals = _settings(config, settings or [], given, {"games": games, "minutes": minutes})
     if plot:
         check_plots()
-    campaign = _campaign(folder, plan, weights, resume=resume)
+    with telling(quiet=quiet):
+        campaign = _campaign(folder, plan, weights, resume=resume)
     try:
+        with telling(quiet=quiet):
+            campaign.trainer.prepare()
         with watching(quiet=quiet) as watch:
             campaign.run(goals, watch)
     except KeyboardInterrupt:
@@ -142,7 +148,9 @@ def _first_network(weights: str, rules: str) -> Network:
 
 
 def weights(
-    file: Annotated[Path, typer.Argument(help="A file that py2048 train made.")],
+    file: Annotated[
+        Path, typer.Argument(callback=no_device, help="A file that py2048 train made.")
+    ],
     pack: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the network small.")
     ] = None,
@@ -169,12 +177,12 @@ def weights(
     network = load(file) if pack or games else None
     first = chosen_seed(seed) or 0
     if network and games:
-        data["strength"] = _strength(network, games, first, threads)
+        data["strength"] = _strength(network, games, first, threads, quiet=json)
     if network and pack:
         small = save_packed(network, pack, step=step, prune=prune)
         data["packed"] = {"file": str(pack), "bytes": pack.stat().st_size}
         if games:
-            data["packed"]["strength"] = _strength(small, games, first, threads)
+            data["packed"]["strength"] = _strength(small, games, first, threads, quiet=json)
     if json:
         print_json(data)
     else:
@@ -182,10 +190,11 @@ def weights(
     return 0
 
 
-def _strength(network: Network, games: int, seed: int, threads: int) -> Settings:
+def _strength(network: Network, games: int, seed: int, threads: int, *, quiet: bool) -> Settings:
     from py2048.learning import evaluate
 
-    tally = evaluate(network, games, seed, threads=threads)
+    with telling(quiet=quiet):
+        tally = evaluate(network, games, seed, threads=threads)
     tiles = {1 << rank: tally.rate(1 << rank) for rank in range(11, 17)}
     return {"games": games, "mean": tally.mean, "error": tally.error, "tiles": tiles}
 

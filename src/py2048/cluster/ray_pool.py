@@ -34,6 +34,9 @@ class RayPool:
         ContestError: if there is no cluster at the address.
     """
 
+    compiling = None
+    """Nothing is known here of the compilers of a cluster."""
+
     def __init__(self, address: str) -> None:
         self._ray = ray = _ray()
         self._owner = not ray.is_initialized()

@@ -7,39 +7,20 @@ rank costs, and how steep a step between two ranks is.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
 from py2048._jit import kernel
 from py2048.engine._packed_kernels import LINE, TWO, transpose, transpose_any
+from py2048.evaluation.heuristic import RANKS, Terms
 
 Int = int | np.int64
 Word = np.uint64
 Cells = NDArray[np.uint8]
 Tables = NDArray[np.float32]
 
-RANKS = 32
 LARGEST = np.int64(RANKS - 1)
 ONE = np.uint64(1)
-
-
-class Terms(NamedTuple):
-    """What the lines of a board are worth, in points."""
-
-    room: NDArray[np.float64]
-    """float64 `[2, cells + 1]`: the worth of so many empty cells in a line."""
-    merges: NDArray[np.float64]
-    """float64 `[2, cells + 1]`: the worth of so many pairs that can merge in a line."""
-    costs: NDArray[np.float64]
-    """float64 `[2, RANKS]`: the cost of a tile."""
-    steepness: NDArray[np.float64]
-    """float64 `[2, RANKS]`: a step between two ranks costs the difference of theirs."""
-    base: float
-    """The worth of a board of which all lines are worth nothing."""
-    least: float
-    """Half the worth below which the rest is squeezed together, so that none is negative."""
 
 
 @kernel(inline=True)

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048.errors import WeightsError
+from py2048.game.record_text import check_replaceable
 
 HEADER = "header.json"
 VERSION = 1
@@ -54,6 +55,7 @@ def write_archive(
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
+        check_replaceable(path)
         with temporary.open("wb") as file:
             with zipfile.ZipFile(file, "w") as archive:
                 sums = {

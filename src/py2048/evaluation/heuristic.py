@@ -14,13 +14,34 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from py2048.engine import Board
-from py2048.evaluation._heuristic_kernels import RANKS, Terms
 
 Line = tuple[int, ...]
+
+RANKS = 32
+"""How many ranks are told apart; larger tiles count as the largest of them."""
+
+
+class Terms(NamedTuple):
+    """What the lines of a board are worth, in points."""
+
+    room: NDArray[np.float64]
+    """float64 `[2, cells + 1]`: the worth of so many empty cells in a line."""
+    merges: NDArray[np.float64]
+    """float64 `[2, cells + 1]`: the worth of so many pairs that can merge in a line."""
+    costs: NDArray[np.float64]
+    """float64 `[2, RANKS]`: the cost of a tile."""
+    steepness: NDArray[np.float64]
+    """float64 `[2, RANKS]`: a step between two ranks costs the difference of theirs."""
+    base: float
+    """The worth of a board of which all lines are worth nothing."""
+    least: float
+    """Half the worth below which the rest is squeezed together, so that none is negative."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -90,8 +91,19 @@ def read(path: str | Path) -> str:
     return text
 
 
+def check_replaceable(path: Path) -> None:
+    """Check that a new file may take the place of `path`: of a file or of nothing.
+
+    Raises:
+        OSError: if a device, a pipe or a folder is there, which would be lost.
+    """
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EEXIST, "it is there and no ordinary file", str(path))
+
+
 def write_atomically(path: Path, data: bytes) -> None:
     """Replace the file at `path` by one with `data`, or leave it as it was and raise OSError."""
+    check_replaceable(path)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:

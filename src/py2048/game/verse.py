@@ -15,6 +15,7 @@ Source: the site's own converter, github.com/2048Verse/2048-replay-utils.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -72,15 +73,17 @@ def from_verse(text: str) -> Record:
     text = text.strip("\r\n\ufeff")
     new, old = _NEW_HEAD.match(text), _OLD_HEAD.match(text)
     if new:
-        size, entries = (int(new[1]), int(new[2])), list(_new_entries(text[new.end() :]))
-    elif old:
-        size = (int(old[1]), int(old[2])) if old[1] else (4, 4)
-        entries = list(_old_entries(text[old.end() :]))
-    else:
+        return _record((int(new[1]), int(new[2])), _new_entries(text[new.end() :]))
+    if not old:
         raise RecordError(f"{text[:20]!r}… is no 2048verse replay: it begins with replay or 4x4-")
-    if len(entries) < 2:
-        raise RecordError("the replay ends before its two start tiles")
-    return _record(_rules(size), entries)
+    size = (int(old[1]), int(old[2])) if old[1] else (4, 4)
+    try:
+        return _record(size, _old_entries(text[old.end() :]))
+    except RecordError:
+        if not old[1]:  # what looks like the sign after the word may be the first tile
+            with contextlib.suppress(RecordError):
+                return _record(size, _old_entries(text.removeprefix("replay")))
+        raise
 
 
 def _rules(size: Cell) -> Rules:
@@ -94,7 +97,10 @@ def _rules(size: Cell) -> Rules:
         raise RecordError(str(error)) from None
 
 
-def _record(rules: Rules, entries: list[_Entry]) -> Record:
+def _record(size: Cell, written: Iterator[_Entry]) -> Record:
+    entries, rules = list(written), _rules(size)
+    if len(entries) < 2:
+        raise RecordError("the replay ends before its two start tiles")
     start = Board.empty(*rules.shape)
     for _, spawn, _ in entries[:2]:
         if spawn.cell not in start.empty_cells():

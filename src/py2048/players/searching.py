@@ -10,7 +10,7 @@ from py2048.errors import PlayerError
 from py2048.evaluation.heuristic import DEFAULT, Heuristic, board_value
 from py2048.evaluation.ntuple import Network
 from py2048.game import Game
-from py2048.players.player import asked
+from py2048.players.player import Unit, asked
 from py2048.players.simple import best
 from py2048.players.whole_games import Finished
 from py2048.rules import Rules
@@ -58,7 +58,7 @@ class SearchPlayer:
         return best(self.rate(game))
 
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Return the value of each legal direction, in points.
+        """Return the value of each legal direction, in what `unit` says.
 
         Raises:
             PlayerError: if there are no weights for the rules of the game.
@@ -68,6 +68,19 @@ class SearchPlayer:
         if game.rules.cells > MAX_CELLS:
             return self._plain(game)
         return self.searcher(game.rules).rate(game.board)
+
+    def unit(self, game: Game) -> Unit:
+        """Return points where a network has learnt them, and else a rating.
+
+        A network has learnt the points still to come after boards that it sees as they are. One
+        with larger tiles than it tells apart is shown to it with smaller ones, and rated far too
+        high.
+        """
+        evaluation = self._evaluation_for(game.rules)
+        if not isinstance(evaluation, Network):
+            return Unit.RATING
+        known = game.board.max_tile < 1 << evaluation.layout.ranks
+        return Unit.POINTS if known else Unit.RATING
 
     def searcher(self, rules: Rules) -> Searcher:
         """Return the compiled search under the rules, made once.

@@ -118,7 +118,9 @@ def checked_tile(value: object, what: str = "") -> int:
 
 def _weight(tile: int, weight: int | str | Fraction) -> Fraction:
     try:
-        value = Fraction(weight)
+        # An exponent would make a number of a billion digits from a few characters.
+        too_short = isinstance(weight, str) and "e" in weight.lower()
+        value = Fraction(0) if too_short else Fraction(weight)
     except (ValueError, TypeError, ZeroDivisionError, OverflowError):
         value = Fraction(0)
     if value <= 0:

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from py2048.engine.packed import line_table
 from py2048.engine.rule_arrays import cumulative_weights, edge_table, ranks_of
 from py2048.errors import RulesError
-from py2048.evaluation._heuristic_kernels import RANKS, Tables, line_tables
-from py2048.evaluation.heuristic import Heuristic, terms_of
+from py2048.evaluation._heuristic_kernels import Tables, line_tables
+from py2048.evaluation.heuristic import RANKS, Heuristic, terms_of
 from py2048.evaluation.layout import PACKED_RANKS
 from py2048.evaluation.ntuple import NEVER, Network, check_rules
 from py2048.rules import BoardSum, MergePoints, Merging, Rules

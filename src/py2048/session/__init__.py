@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from py2048.session.advice import Hint, Question
+from py2048.session.advice import Hint, Question, advise
 from py2048.session.events import (
     Event,
     GameOver,
@@ -38,5 +38,6 @@ __all__ = [
     "StorageTrouble",
     "Undone",
     "Won",
+    "advise",
     "open_session",
 ]

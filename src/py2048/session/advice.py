@@ -6,14 +6,21 @@ the session's version, so that an answer to an outdated position is dropped.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from py2048.engine import Board, Direction
 from py2048.errors import PlayerError
 from py2048.game import Game
-from py2048.players import Player
+from py2048.players import Player, Unit, unit_of
 from py2048.rules import Rules
+
+if TYPE_CHECKING:
+    from py2048._jit.progress import Compiling
+
+PERIOD = 0.5
+"""Seconds to wait between two looks at how far the compiler is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,20 +29,30 @@ class Hint:
 
     Attributes:
         direction: the direction it would choose.
-        values: the worth of each legal direction, in points.
-        player: the spec of the player that was asked.
+        values: the worth of each legal direction.
+        player: the spec of the player that answered.
         version: the version of the session's position that it was asked about.
+        unit: what the values are measured in.
+        instead_of: the spec of the player that was asked, if it is still being compiled.
     """
 
     direction: Direction
     values: Mapping[Direction, float]
     player: str
     version: int
+    unit: Unit = Unit.RATING
+    instead_of: str = ""
 
     @property
     def ranked(self) -> list[tuple[Direction, float]]:
         """The legal directions with their values, the best first."""
         return sorted(self.values.items(), key=lambda item: -item[1])
+
+    @property
+    def losses(self) -> list[tuple[Direction, float]]:
+        """The legal directions with what each loses against the best, the best first."""
+        most = max(self.values.values(), default=0.0)
+        return [(direction, most - value) for direction, value in self.ranked]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +93,45 @@ class Question:
         direction = player.choose(game)
         if direction not in game.legal_directions():
             raise PlayerError(f"player {player.name!r} chose {direction}, which is illegal")
-        return Hint(direction, values, player.name, self.version)
+        return Hint(direction, values, player.name, self.version, unit_of(player, game))
 
     def _game(self) -> Game:
         return Game(self.rules, seed=0, board=self.board)
+
+
+def advise(
+    question: Question, player: Player, *, only_move: bool = False, apart: bool = True
+) -> Iterator[Hint | Compiling]:
+    """Yield what `player` would do; while it is being compiled, something better than silence.
+
+    A player that is ready gives its hint at once, and that is all. Otherwise the first answer is
+    a hint of the player `quick`, which names the other in `instead_of`; then comes how far the
+    compiler is, as often as it is asked, every `PERIOD` seconds say; at last the hint that was
+    asked for. Compiling goes on in the background if nobody waits for its end.
+
+    Args:
+        question: the position.
+        player: who is asked.
+        only_move: as `Question.choose`, for autoplay: nobody moves instead of the player.
+        apart: compile in another process, which holds up no screen.
+
+    Raises:
+        PlayerError: if the player answers with an illegal direction.
+    """
+    # With NumPy, these take as long to import as a screen may take to open.
+    from py2048._jit.progress import NotReadyError, ready_only
+    from py2048.players.preparing import prepare
+    from py2048.players.quick import QuickPlayer
+
+    ask = question.choose if only_move else question.ask
+    try:
+        with ready_only():
+            hint = ask(player)
+    except NotReadyError:
+        if not only_move:
+            yield replace(question.ask(QuickPlayer()), instead_of=player.name)
+        preparation = prepare(player, question.rules, apart=apart)
+        while not preparation.is_over:
+            yield preparation.progress
+        hint = ask(player)
+    yield hint

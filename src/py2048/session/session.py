@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from py2048.game import Game, Record
 from py2048.game.spawning import Draws
 from py2048.players import Player, list_players, make_player
 from py2048.rules import Rules, get_rules
-from py2048.session.advice import Hint, Question
+from py2048.session.advice import Hint, Question, advise
 from py2048.session.events import (
     GameOver,
     GameStarted,
@@ -25,6 +26,7 @@ from py2048.session.play import Play
 from py2048.session.shelf import Shelf
 
 if TYPE_CHECKING:
+    from py2048._jit.progress import Compiling
     from py2048.storage import SavedGame
 
 HINT_PLAYER = "expectimax"
@@ -52,6 +54,7 @@ class Session(Shelf):
         self._bests: dict[str, int] = {}
         self._advisers: dict[str, Player] = {}
         self._version = 0
+        self._awaited: tuple[int, str] = -1, ""
         self._won = False
         self._play = Play(Game(get_rules("classic"), player=player))
         self._text = (self.rules, str(self.rules))
@@ -262,8 +265,10 @@ class Session(Shelf):
         """Announce a hint found by a worker, unless it is outdated; return whether it was shown."""
         if hint.version != self._version:
             return False
-        self._play.hints += 1
-        self._save()
+        if self._awaited != (hint.version, hint.player):  # else it was counted with the quick one
+            self._play.hints += 1
+            self._save()
+        self._awaited = hint.version, hint.instead_of
         self._emit(Hinted(hint))
         return True
 
@@ -290,6 +295,16 @@ class Session(Shelf):
         hint = self.question().ask(self.adviser(player))
         self.show_hint(hint)
         return hint
+
+    def advise(
+        self, question: Question, player: str | None = None, *, only_move: bool = False
+    ) -> Iterator[Hint | Compiling]:
+        """Ask a player in a worker's thread, as `py2048.session.advise`, which a screen shows.
+
+        Raises:
+            PlayerError: if there is no such player, or it answers with an illegal direction.
+        """
+        return advise(question, self.adviser(player), only_move=only_move)
 
     def autoplay_step(self, player: Player | str) -> bool:
         """Let a player make the next move, and wait for it; return whether it moved.

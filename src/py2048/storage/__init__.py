@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from py2048.errors import StaleGameError, StorageError
 from py2048.storage.location import data_folder
 
+PATIENCE = 30.0
+"""Seconds to wait for another process that writes, before the store gives up."""
+
 if TYPE_CHECKING:
     from py2048.storage.store import Store
     from py2048.storage.values import (
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "PATIENCE",
     "Account",
     "AccountError",
     "GameChange",
@@ -49,7 +53,7 @@ def open_store(
     url: str | PathLike[str] | None = None,
     *,
     durability: Literal["disk", "process"] = "disk",
-    patience: float = 30.0,
+    patience: float = PATIENCE,
 ) -> Store:
     """Open the store at `url`, creating or upgrading it where that is needed.
 
@@ -60,7 +64,7 @@ def open_store(
             `data_folder`.
         durability: What a saved change outlives: ``"disk"``, a power cut too; ``"process"``,
             the end of any process, which is faster on SQLite. PostgreSQL has its own setting.
-        patience: Seconds that a change waits for another process that writes to SQLite.
+        patience: Seconds to wait for another process that holds the store.
 
     Raises:
         StorageError: The database cannot be reached, read, written or understood.

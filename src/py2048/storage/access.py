@@ -74,4 +74,4 @@ class Access:
 
     def _check_open(self) -> None:
         if self._closed:
-            raise StorageError(f"the store {self.name} is closed; open it again")
+            raise StorageError(f"the store {self.name} is closed; open it again", "closed")

@@ -8,11 +8,13 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Row
 
 from py2048.storage.access import Access
+from py2048.storage.leaderboards import enter_all
 from py2048.storage.names import looks_of, name_key
 from py2048.storage.schema import (
     accounts,
     bests,
     games,
+    leaders,
     names,
     records,
     rounds,
@@ -22,7 +24,7 @@ from py2048.storage.schema import (
 )
 from py2048.storage.values import Account, AccountError, utc_now
 
-_OWNED = (games, records, rounds, bests, settings, sessions)
+_OWNED = (games, records, rounds, bests, leaders, settings, sessions)
 _ACCOUNT = sa.select(accounts, names.c.recovery, names.c.bot_of).outerjoin(
     names, names.c.account == accounts.c.id
 )
@@ -61,6 +63,7 @@ class Accounts(Access):
             ensure_account(connection, account_id)
             _take_name(connection, account_id, name, recovery=recovery)
             _set_password(connection, account_id, password)
+            enter_all(connection, account_id)
             found = _account(_row(connection, accounts.c.id == account_id))
         assert found is not None  # it has just been written
         return found

@@ -16,6 +16,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from py2048.errors import StorageError
+from py2048.game.record_text import check_replaceable
 from py2048.storage import schema
 from py2048.storage.access import Access
 
@@ -35,6 +36,7 @@ class Backups(Access):
         """
         partial = path.with_name(f"{path.name}.part")
         try:
+            check_replaceable(path)
             with gzip.open(partial, "wt", encoding="utf-8") as file, self._reading() as connection:
                 rows = _write(connection, file)
             partial.chmod(0o600)  # it holds password hashes

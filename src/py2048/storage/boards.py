@@ -1,8 +1,8 @@
-"""Rounds on a server, and the boards of scores that their records make."""
+"""Rounds on a server: games that go on, and what is looked up of those that are over."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -10,16 +10,16 @@ from sqlalchemy.engine import Connection, Row
 
 from py2048.errors import StorageError
 from py2048.storage.games import Games, row_of
-from py2048.storage.schema import accounts, days, games, records, rounds
+from py2048.storage.schema import accounts, days, games, metadata, records, rounds
 from py2048.storage.upsert import insert_new
 from py2048.storage.values import NewRound, RecordSummary, Round, SavedGame, utc_now
 
-_SUMMARY = tuple(column for column in records.c if column.name not in ("record", "player"))
+_SUMMARY = tuple(column for column in records.c if column.name != "record")
 _ROUND = sa.select(rounds, accounts.c.name).outerjoin(accounts, accounts.c.id == rounds.c.owner)
 
 
 class Boards(Games):
-    """Rounds: games that a server deals; their records, the best of each player first."""
+    """Rounds: games that a server deals."""
 
     def create_round(self, *, mode: str, day: str | None, secret: str, **game: Any) -> SavedGame:
         """Begin a game of an account, written down if it is new; as `create_game` otherwise.
@@ -70,51 +70,10 @@ class Boards(Games):
 
     def find_summary(self, record_id: str) -> RecordSummary | None:
         """Return the summary of a finished game, None where there is none."""
-        query = sa.select(*_SUMMARY, records.c.player).where(records.c.id == record_id)
+        query = sa.select(*_SUMMARY).where(records.c.id == record_id)
         with self._reading() as connection:
             row = connection.execute(query).one_or_none()
         return None if row is None else RecordSummary(**row._mapping)
-
-    def standings(
-        self,
-        category: str,
-        *,
-        rules: str | None = None,
-        since: str | None = None,
-        day: str | None = None,
-        limit: int = 100,
-    ) -> list[RecordSummary]:
-        """Return the best game of each account with a name, the highest score first.
-
-        Args:
-            category: The board of scores.
-            rules: Only games under these rules.
-            since: Only games that ended at this time or later, ISO 8601 in UTC.
-            day: Only daily games of this date.
-            limit: At most so many.
-        """
-        place = sa.func.row_number().over(
-            partition_by=records.c.owner,
-            order_by=(records.c.score.desc(), records.c.finished, records.c.id),
-        )
-        query = (
-            sa.select(*_SUMMARY, accounts.c.name.label("player"), place.label("place"))
-            .join(accounts, accounts.c.id == records.c.owner)
-            .where(accounts.c.name.is_not(None), records.c.category == category)
-        )
-        if rules is not None:
-            query = query.where(records.c.rules == rules)
-        if since is not None:
-            query = query.where(records.c.finished >= since)
-        if day is not None:
-            query = query.join(rounds, rounds.c.game_id == records.c.id).where(rounds.c.day == day)
-        best = query.subquery()
-        order = (best.c.score.desc(), best.c.finished, best.c.id)
-        with self._reading() as connection:
-            found = connection.execute(
-                sa.select(best).where(best.c.place == 1).order_by(*order).limit(limit)
-            )
-            return [_summary(row) for row in found]
 
     def open_rounds(self, owner: str, *, limit: int = 1000) -> list[Row[Any]]:
         """Return an account's games that go on, the last changed first, as `live_games` does."""
@@ -125,13 +84,13 @@ class Boards(Games):
         found = self._open(games.c.id == game_id, limit=1)
         return found[0] if found else None
 
-    def live_games(self, since: str, *, limit: int = 20) -> list[Row[Any]]:
-        """Return the games on the server that changed at `since` or later, the last first.
+    def live_games(self, ids: Collection[str], *, limit: int = 20) -> list[Row[Any]]:
+        """Return those of the games that have moves and are not over, the last changed first.
 
         Each row has the columns of a game, its round's `mode` and `day` and its player's `name`.
         """
         goes_on = (games.c.length > 0, games.c.is_over.is_(False))
-        return self._open(games.c.updated >= since, *goes_on, limit=limit)
+        return self._open(games.c.id.in_(ids), *goes_on, limit=limit)
 
     def _open(self, *conditions: sa.ColumnElement[bool], limit: int) -> list[Row[Any]]:
         query = (
@@ -161,11 +120,51 @@ class Boards(Games):
         query = (
             sa.select(games.c.id)
             .join(rounds, rounds.c.game_id == games.c.id)
-            .where(games.c.is_over.is_(True), games.c.updated < before)
+            .where(games.c.is_over, games.c.updated < before)
+            .order_by(games.c.started)
             .limit(limit)
         )
         with self._reading() as connection:
             return list(connection.scalars(query))
+
+    def sweep_guests(
+        self, before: str, *, since: str = "", spare: Collection[str] = (), limit: int = 1000
+    ) -> str:
+        """Throw away guests' games without a move, and guests who have nothing else.
+
+        Args:
+            before: Only games that began before this time, ISO 8601 in UTC.
+            since: Only games that began at this time or later.
+            spare: Games at which somebody sits.
+            limit: Look at no more games.
+
+        Returns:
+            When the next game to look at began; empty when all were looked at.
+        """
+        query = (
+            sa.select(games.c.id, games.c.owner, games.c.length, games.c.started, accounts.c.name)
+            .join(rounds, rounds.c.game_id == games.c.id)
+            .join(accounts, accounts.c.id == games.c.owner)
+            .where(games.c.started >= since, games.c.started < before)
+            .order_by(games.c.started)
+            .limit(limit + 1)
+        )
+        with self._reading() as connection:
+            found = connection.execute(query).all()
+        old = found[:limit]
+        empty = [row for row in old if not (row.length or row.name or row.id in spare)]
+        if empty:
+            self._throw_away([row.id for row in empty], {row.owner for row in empty})
+        return found[limit].started if len(found) > limit else ""
+
+    def _throw_away(self, ids: Sequence[str], owners: Collection[str]) -> None:
+        is_empty = games.c.id.in_(ids), games.c.length == 0
+        with self._writing() as connection:
+            connection.execute(sa.delete(games).where(*is_empty))
+            left = sa.select(games.c.id).where(games.c.id.in_(ids))
+            gone = set(ids) - set(connection.scalars(left))
+            connection.execute(sa.delete(rounds).where(rounds.c.game_id.in_(gone)))
+            _forget_guests(connection, owners)
 
     def _one_round(self, condition: sa.ColumnElement[bool]) -> Round | None:
         with self._reading() as connection:
@@ -195,7 +194,14 @@ def insert_rounds(connection: Connection, new: Sequence[NewRound]) -> bool:
     return True
 
 
-def _summary(row: Row[Any]) -> RecordSummary:
-    values = dict(row._mapping)
-    del values["place"]
-    return RecordSummary(**values)
+def _forget_guests(connection: Connection, owners: Collection[str]) -> None:
+    """Remove the accounts without a name of which nothing is kept."""
+    owned = [table for table in metadata.sorted_tables if "owner" in table.c]
+    connection.execute(
+        sa.delete(accounts).where(
+            accounts.c.id.in_(owners),
+            accounts.c.name.is_(None),
+            accounts.c.generation == 0,  # cookies that have ended stay ended
+            *(~sa.exists().where(table.c.owner == accounts.c.id) for table in owned),
+        )
+    )

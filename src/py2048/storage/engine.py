@@ -14,13 +14,11 @@ from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import QueuePool
 
 from py2048.errors import MissingExtraError, StorageError
+from py2048.storage import PATIENCE
 from py2048.storage.location import data_folder
 
 WRITES = "py2048_writes"
 """The execution option that marks a connection's transactions as writing ones."""
-
-PATIENCE = 30.0
-"""Seconds to wait for another process that writes, before the store gives up."""
 
 _CONNECT_TIMEOUT = 10  # seconds
 _SECRETS = ("password", "sslpassword", "passfile")
@@ -38,7 +36,7 @@ def make_engine(
         location: the database.
         durability: ``disk`` or ``process``, what a committed change outlives; PostgreSQL has
             its own setting for that, ``synchronous_commit``.
-        patience: seconds that SQLite waits for another process that writes.
+        patience: seconds to wait for whoever holds the database.
 
     Raises:
         StorageError: `location` is no URL of a database that py2048 can use.
@@ -47,7 +45,7 @@ def make_engine(
     url = _parse(location)
     if url.get_backend_name() == "sqlite":
         return _sqlite_engine(url, durability, patience), url.database or "the store in memory"
-    return _postgresql_engine(url), _display_name(url)
+    return _postgresql_engine(url, patience), _display_name(url)
 
 
 def is_sqlite(engine: Engine) -> bool:
@@ -136,12 +134,19 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-def _postgresql_engine(url: URL) -> Engine:
+def _postgresql_engine(url: URL, patience: float) -> Engine:
     defaults = {"connect_timeout": str(_CONNECT_TIMEOUT), "application_name": "py2048"}
     url = url.set(query={**defaults, **url.query})
     try:
-        return sa.create_engine(url, pool_pre_ping=True)
+        engine = sa.create_engine(url, pool_pre_ping=True)
     except ImportError as error:
         raise MissingExtraError(
             "PostgreSQL needs psycopg, which is not installed: pip install 'py2048[postgres]'"
         ) from error
+    sa.event.listen(engine, "connect", functools.partial(_prepare_postgresql, patience))
+    return engine
+
+
+def _prepare_postgresql(patience: float, connection: Any, _record: object) -> None:
+    connection.execute(f"SET lock_timeout = {int(patience * 1000)}")
+    connection.commit()

@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from py2048.errors import StorageError
-from py2048.storage import schema
-from py2048.storage.engine import PATIENCE, WRITES, is_sqlite
+from py2048.storage import PATIENCE, schema
+from py2048.storage.engine import WRITES, is_sqlite
 
 MIGRATIONS = Path(__file__).with_name("migrations")
 
@@ -88,8 +88,10 @@ def _create(connection: Connection, name: str) -> None:
     connection.execute(sa.insert(schema.version), {"version_num": schema.REVISION})
 
 
-def run_migrations(connection: Connection, revision: str | None, name: str) -> None:
-    """Migrate from `revision` (None: no tables) to the newest, in the open transaction.
+def run_migrations(
+    connection: Connection, revision: str | None, name: str, target: str = "head"
+) -> None:
+    """Migrate from `revision` (None: no tables) to `target`, in the open transaction.
 
     Raises:
         StorageError: `revision` is unknown here: it comes from a newer py2048.
@@ -107,4 +109,4 @@ def run_migrations(connection: Connection, revision: str | None, name: str) -> N
             " it was left as it is: upgrade py2048 to use it"
         )
     config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    command.upgrade(config, target)

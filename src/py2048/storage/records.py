@@ -10,6 +10,7 @@ from sqlalchemy.engine import Connection
 
 from py2048.errors import StaleGameError, StorageError, did_you_mean
 from py2048.storage.games import Games
+from py2048.storage.leaderboards import enter
 from py2048.storage.schema import records
 from py2048.storage.scores import note
 from py2048.storage.values import RecordSummary, utc_now, utc_time
@@ -151,10 +152,11 @@ class Records(Games):
 
 
 def _insert(connection: Connection, **row: Any) -> None:
-    """Add a record and note its score, within a transaction."""
+    """Add a record, note its score and enter it into the leaderboards, within a transaction."""
     connection.execute(sa.insert(records), row)
     scored = {name: row[name] for name in ("rules", "owner", "category", "score")}
     note(connection, **scored)
+    enter(connection, row["id"])
 
 
 def _is_there(connection: Connection, record_id: str) -> bool:

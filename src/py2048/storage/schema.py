@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Dialect
 
-REVISION = "0003"
+REVISION = "0004"
 """The newest revision in `migrations/versions`, which these tables equal (a test holds it)."""
 
 metadata = sa.MetaData()
@@ -32,6 +32,10 @@ class Json(sa.TypeDecorator[Any]):
 # Texts of one width that sort as times. The "C" collation makes PostgreSQL compare bytes,
 # as SQLite does.
 _Time = sa.String(27).with_variant(sa.String(27, collation="C"), "postgresql")
+_Period = sa.String(16).with_variant(sa.String(16, collation="C"), "postgresql")
+
+# SQLite uses a partial index where a query has the same words.
+_IS_OVER, _IS_OVER_SQLITE = sa.text("is_over"), sa.text("is_over = 1")
 
 games = sa.Table(
     "games",
@@ -53,7 +57,10 @@ games = sa.Table(
     sa.Column("undos", sa.Integer, nullable=False),
     sa.Column("hints", sa.Integer, nullable=False),
     sa.Column("extra", Json, nullable=False),
-    sa.Index("games_by_owner", "owner", "updated"),
+    # A move changes no column of an index: PostgreSQL then leaves all of them as they are.
+    sa.Index("games_by_owner", "owner"),
+    sa.Index("games_by_start", "started"),
+    sa.Index("games_over", "started", sqlite_where=_IS_OVER_SQLITE, postgresql_where=_IS_OVER),
 )
 
 turns = sa.Table(
@@ -87,6 +94,7 @@ records = sa.Table(
     sa.Index("records_by_score", "rules", "category", "score"),
     sa.Index("records_by_time", "rules", "category", "finished"),
     sa.Index("records_by_owner", "owner", "finished"),
+    sa.Index("records_by_career", "owner", "rules", "category"),
 )
 
 bests = sa.Table(
@@ -163,6 +171,24 @@ days = sa.Table(
     sa.Column("day", sa.String(10), primary_key=True),
     sa.Column("secret", sa.Text, nullable=False),
 )
+
+# The best game of each account with a name, by period: see `leaderboards`.
+leaders = sa.Table(
+    "leaders",
+    metadata,
+    sa.Column("period", _Period, primary_key=True),
+    sa.Column("category", sa.Text, primary_key=True),
+    sa.Column("rules", sa.Text, primary_key=True),
+    sa.Column("owner", sa.String(32), primary_key=True),
+    sa.Column("score", sa.BigInteger, nullable=False),
+    sa.Column("finished", _Time, nullable=False),
+    sa.Column("record", sa.String(32), nullable=False),
+    sa.Index(
+        "leaders_by_score",
+        *("period", "category", "rules"), sa.desc("score"), *("finished", "record"),
+    ),
+    sa.Index("leaders_by_owner", "owner"),
+)  # fmt: skip
 
 # Alembic's version table under a name of our own, so that a database shared with another
 # program that uses Alembic keeps the two apart. Not part of `metadata`: Alembic owns it.

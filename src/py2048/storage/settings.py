@@ -21,6 +21,17 @@ class Settings(Access):
             row = connection.execute(query).one_or_none()
         return default if row is None else row.value
 
+    def check_writable(self) -> None:
+        """Write something as durably as a move, and leave nothing behind.
+
+        Raises:
+            StorageError: The store cannot be written.
+        """
+        row = {"owner": "", "key": "check", "value": None}
+        with self._writing() as connection:
+            connection.execute(upsert(connection, settings), row)
+            connection.execute(sa.delete(settings).where(settings.c.owner == ""))
+
     def set_setting(self, key: str, value: Any, *, owner: str = "local") -> None:
         """Remember a JSON value under `key`.
 

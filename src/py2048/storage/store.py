@@ -6,12 +6,14 @@ from os import PathLike
 from types import TracebackType
 from typing import Self
 
+from py2048.storage import PATIENCE
 from py2048.storage.accounts import Accounts
 from py2048.storage.backup import Backups
 from py2048.storage.batches import Batches
 from py2048.storage.boards import Boards
-from py2048.storage.engine import PATIENCE, make_engine
+from py2048.storage.engine import make_engine
 from py2048.storage.faults import explained
+from py2048.storage.leaderboards import Leaderboards
 from py2048.storage.location import default_location
 from py2048.storage.migration import bring_up_to_date
 from py2048.storage.notices import Notices
@@ -21,7 +23,18 @@ from py2048.storage.sessions import Sessions
 from py2048.storage.settings import Settings
 
 
-class Store(Records, Scores, Settings, Accounts, Sessions, Boards, Batches, Notices, Backups):
+class Store(
+    Records,
+    Leaderboards,
+    Scores,
+    Settings,
+    Accounts,
+    Sessions,
+    Boards,
+    Batches,
+    Notices,
+    Backups,
+):
     """Games in progress, records, scores, settings and accounts, in one database.
 
     Each method is one transaction: it has happened when it returns, and not at all when it

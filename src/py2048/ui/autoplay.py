@@ -7,8 +7,9 @@ from time import monotonic
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from py2048._jit.progress import Compiling
     from py2048.session import Hint, Session
-    from py2048.ui.thinking import Thinker
+    from py2048.ui.thinking import Thinker, Thought
 
 PURPOSE = "autoplay"
 SPEEDS = (1, 2, 4, 8, 16, 32, 1000)
@@ -48,6 +49,7 @@ class Autoplay:
         self._timer: Stoppable | None = None
         self._asked = 0.0
         self.player = ""
+        self.compiling: Compiling | None = None
         self.speed = START_SPEED
 
     @property
@@ -61,6 +63,8 @@ class Autoplay:
         return 0.0 if self.speed == SPEEDS[-1] else 1 / self.speed
 
     def __str__(self) -> str:
+        if self.is_on and self.compiling:
+            return f"{self.player}: {self.compiling}"
         pace = "at full speed" if self.speed == SPEEDS[-1] else f"{self.speed}/s"
         return f"{self.player} {pace}" if self.is_on else ""
 
@@ -74,7 +78,7 @@ class Autoplay:
         """Stop playing; a thought on its way is dropped."""
         if not self.is_on:
             return
-        self.player = ""
+        self.player, self.compiling = "", None
         self._thinker.drop()
         if self._timer is not None:
             self._timer.stop()
@@ -86,9 +90,13 @@ class Autoplay:
         self.speed = SPEEDS[min(max(index, 0), len(SPEEDS) - 1)]
         self._changed()
 
-    def answer(self, hint: Hint) -> None:
-        """Play the move that was thought of, when its time has come."""
-        if not self.is_on or hint.version != self._session.version:
+    def take(self, thought: Thought) -> None:
+        """Play the move that was thought of, when its time has come; until then say what it is."""
+        if self.is_on and thought.compiling != self.compiling:
+            self.compiling = thought.compiling
+            self._changed()
+        hint = thought.hint
+        if hint is None or not self.is_on or hint.version != self._session.version:
             return
         wait = max(0.0, self.interval - (monotonic() - self._asked))
         self._timer = self._later(wait, lambda: self._play(hint))
@@ -96,7 +104,7 @@ class Autoplay:
     def _ask(self) -> None:
         session, player, question = self._session, self.player, self._session.question()
         self._asked = monotonic()
-        self._thinker.ask(PURPOSE, lambda: question.choose(session.adviser(player)))
+        self._thinker.ask(PURPOSE, lambda: session.advise(question, player, only_move=True))
 
     def _play(self, hint: Hint) -> None:
         # Playing may end the game, and its listeners then stop this.

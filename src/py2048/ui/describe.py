@@ -12,6 +12,7 @@ from functools import singledispatch
 
 from py2048.engine import Board, Cell, Direction
 from py2048.game import Outcome, Turn
+from py2048.players import Unit
 from py2048.rules import BoardSum, EdgeSpawn, Merging, MovePoints, Rules
 from py2048.session import (
     Event,
@@ -111,9 +112,26 @@ def _(event: SavingChanged) -> str:
 
 
 def describe_hint(hint: Hint) -> str:
-    """Return a hint as a sentence: the direction, then the worth of each in points."""
-    values = ", ".join(f"{direction} {value:,.0f}" for direction, value in hint.ranked)
-    return f"Hint: {hint.direction}." + (f" Worth in points: {values}." if values else "")
+    """Return a hint as sentences: the direction, and what each other loses against it."""
+    losses = [(each, loss) for each, loss in hint.losses if each is not hint.direction]
+    equals = [str(direction) for direction, loss in losses if not round(loss)]
+    worse = [f"{each} loses {loss:,.0f}" for each, loss in losses if round(loss)]
+    kind = "Quick hint" if hint.instead_of else "Hint"
+    said = [f"{kind}: {hint.direction}."]
+    if equals:
+        verb = "is" if len(equals) == 1 else "are"
+        said.append(f"{_listed(equals).capitalize()} {verb} as good.")
+    if worse:
+        unit = "In points" if hint.unit is Unit.POINTS else "By its own rating"
+        said.append(f"{unit}, {_listed(worse)}.")
+    if hint.instead_of:
+        said.append(f"{hint.instead_of} is being compiled.")
+    return " ".join(said)
+
+
+def loss_text(loss: float) -> str:
+    """Return what a move loses against the best as a short text: "0" or such as "-1,203"."""
+    return f"{-round(loss):,}"
 
 
 def describe_merges(turn: Turn) -> str:
@@ -206,7 +224,7 @@ def _signed(points: int) -> str:
 
 
 def _listed(words: list[str]) -> str:
-    return f"{', '.join(words[:-1])} and {words[-1]}"
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
 def _times(count: int) -> str:

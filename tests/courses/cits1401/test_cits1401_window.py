@@ -19,7 +19,7 @@ from py2048.courses.cits1401 import app as app_module
 from py2048.courses.cits1401.app import App
 from py2048.courses.cits1401.board_view import FONT
 from py2048.courses.cits1401.presenter import PACES, Mover, border_direction
-from py2048.courses.cits1401.tiles import Mark, _luminance, digit_height, draw_tile, tile_colours
+from py2048.courses.cits1401.tiles import Mark, _luminance, draw_tile, tile_colours
 
 pytestmark = pytest.mark.gui
 
@@ -288,11 +288,13 @@ def test_animations_end_before_the_computer_moves_again(app: App, pace) -> None:
 
 @pytest.mark.parametrize("side", [24, 31, 60, 97, 250])
 def test_the_digits_of_every_tile_stay_inside_it(app: App, side: int) -> None:
+    """Every number fits its tile and fills it, in whatever font stands in for Helvetica."""
     for rank in range(1, 41):
-        height = digit_height(2**rank, side)
-        wide = Font(app, font=(FONT, -height, "bold")).measure(str(2**rank))
+        height = app.board.digit_height(2**rank, side)
+        wide = Font(app, family=FONT, size=-height, weight="bold").measure(str(2**rank))
         assert wide <= side * 0.92
         assert height <= side / 2
+        assert height >= side * 0.4 or wide > side * 0.6 or height < 4
 
 
 def test_marks_are_rings_of_their_own_colours() -> None:

@@ -10,13 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.session.test_advice import CompiledPlayer
 
+from py2048._jit.progress import Compiling
 from py2048.engine import Board, Direction
 from py2048.game import Game
 from py2048.players import list_players
 from py2048.rules import get_rules, list_rules
-from py2048.session import Session, StorageTrouble, autosave, open_session
+from py2048.session import Hint, Hinted, Session, StorageTrouble, autosave, open_session
 from py2048.ui.desktop.actions import ACTIONS, MENUS
+from py2048.ui.thinking import Thought
 
 pytestmark = pytest.mark.gui
 
@@ -291,16 +294,31 @@ def test_a_game_is_resumed_where_it_was_left(open_desk: Any) -> None:
 
 
 def test_a_hint_points_and_says_why(desk: Any) -> None:
-    """? shows an arrow, the worth of each legal direction, and says them; a move removes them."""
+    """? shows an arrow, what each legal direction loses, and says it; a move removes them."""
     desk.put("2 . . ./2 . . ./. . . ./. . . .")
+    desk.app.choose_player("greedy")
     desk.key("question")
     desk.until(lambda: desk.board.find_withtag("hint"))
     legal = desk.session.game.legal_directions()
     assert len(desk.board.find_withtag("hint")) == 1 + len(legal)
-    assert desk.said.startswith("Hint: ")
-    assert "Worth in points" in desk.said
+    assert desk.said == "Hint: up. Down is as good. By its own rating, right loses 4."
     desk.play(1)
     assert not desk.board.find_withtag("hint")
+
+
+def test_a_quick_player_answers_for_one_that_is_being_compiled(desk: Any) -> None:
+    """First its hint is shown and marked, then that of the player, which is asked once."""
+    shown: list[Hint] = []
+    desk.session._advisers["compiled"] = CompiledPlayer()
+    desk.session.subscribe(
+        lambda event: shown.append(event.hint) if isinstance(event, Hinted) else None
+    )
+    desk.app.choose_player("compiled")
+    desk.key("question")
+    desk.until(lambda: desk.said.startswith("Hint: "))
+    assert [hint.instead_of for hint in shown] == [CompiledPlayer.name, ""]
+    assert desk.session.record().hints == 1
+    assert desk.window.header.status.note == ""
 
 
 def test_the_window_lives_while_a_player_thinks(desk: Any) -> None:
@@ -311,6 +329,8 @@ def test_the_window_lives_while_a_player_thinks(desk: Any) -> None:
     desk.key("question")
     assert slow.asked.wait(10)
     assert "slow is thinking" in desk.window.header.status.note
+    desk.app._thoughts.put(Thought("hint", compiling=Compiling(1, 4, 0.25)))
+    desk.until(lambda: "slow: compiling 25 %" in desk.window.header.status.note)
     desk.play(2)
     assert desk.session.game.ply == 2
     slow.allowed.set()

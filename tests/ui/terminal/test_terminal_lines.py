@@ -90,13 +90,13 @@ def test_new_asks_while_a_game_is_in_progress() -> None:
 
 
 def test_a_hint_ranks_the_moves_and_auto_plays_them() -> None:
-    """A hint speaks of all legal moves; auto lets the player make them."""
+    """A hint says what each other move loses; auto lets the player make them."""
     session, out = Session(), io.StringIO()
     session.set_setting("player", "greedy")
     session.start(board=Board.parse("2 2 4 8\n. . . .\n. . . .\n. . . ."), seed=7)
     lines.run(session, io.StringIO("hint\nauto 3\nrules\n"), out)
     answers = out.getvalue().splitlines()
-    assert answers[2].startswith("Hint: left. Worth in points: left 5, right 5, down 1.")
+    assert answers[2].startswith("Hint: left. Right is as good. By its own rating, down loses 4.")
     assert session.game.ply == 3
     assert answers[-1] == "Rules classic: 4x4, new 2 (90 %) or 4 (10 %), target 2048."
 

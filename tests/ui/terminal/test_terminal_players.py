@@ -7,22 +7,22 @@ import threading
 from tests.ui.terminal.playing import shown, table, until
 from textual.widgets import Input, Static
 
+from py2048._jit.progress import Compiling
 from py2048.engine import Direction
 from py2048.game import Game
 from py2048.ui.terminal.app import GameApp
+from py2048.ui.thinking import Thought
 
 
-async def test_a_hint_names_the_direction_and_every_value() -> None:
-    """? asks the player in the background and shows its choice with the worth of each move."""
+async def test_a_hint_names_the_direction_and_every_loss() -> None:
+    """? asks the player in the background and shows its choice and what each other move loses."""
     session = table("2 2 4 8\n. . . .\n. . . .\n. . . .")
     app = GameApp(session, reduced_motion=True)
     async with app.run_test() as pilot:
         session.set_setting("player", "greedy")
         await pilot.press("question_mark")
         await until(pilot, lambda: app.table.note.startswith("Hint:"))
-        assert app.table.note.splitlines()[0] in ("Hint: left", "Hint: right")
-        for arrow in "←→↓":
-            assert arrow in app.table.note
+        assert app.table.note == "Hint: left\n→ 0  ↓ -4"
         assert session.game.ply == 0
 
 
@@ -53,6 +53,9 @@ async def test_a_slow_player_never_blocks_and_its_old_answers_are_dropped() -> N
     async with app.run_test() as pilot:
         await pilot.press("question_mark")
         await until(pilot, player.asked.is_set)
+        thought = Thought("hint", compiling=Compiling(1, 4, 0.25))
+        app.post_message(GameApp.Thinking(thought))
+        await until(pilot, lambda: "compiling 25 %" in app.table.status.player)
         await pilot.press("left", "up")
         assert session.game.ply == 2
         player.may_answer.set()

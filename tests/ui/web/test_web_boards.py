@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from datetime import UTC, datetime, timedelta
 
 from web_server import Answer, Browser, WebServer
@@ -179,6 +180,40 @@ async def test_live_games_are_listed(web_server: WebServer) -> None:
         await socket.move()
         assert f"/game/{game}" in browser.get("/leaderboards").text
         assert f"/game/{game}" in browser.get("/player/Live%20player").text
+
+
+async def test_a_live_page_offers_no_record(browser: Browser) -> None:
+    """There is a record when the game is over, whatever its mode; no page links one before."""
+    async with browser.socket() as socket:
+        game = (await socket.new(RULES, "casual"))["game"]
+        await socket.move()
+        assert browser.get(f"/game/{game}/record").status == 404
+        assert "/record" not in browser.get(f"/game/{game}").text
+        await socket.play_out()
+        await socket.send("leave")
+        await record_of(browser, game)
+    assert f"/game/{game}/record" in browser.get(f"/game/{game}").text
+
+
+async def test_a_running_computers_game_is_listed_as_one(web_server: WebServer) -> None:
+    """A live game in which a computer player has moved is one of the computers'."""
+    browser = await named(web_server, "Live computer")
+    async with browser.socket() as socket:
+        await socket.new("long:size=8x8")
+        await socket.ask("autoplay", "autoplay", player="random", delay=0)
+        await socket.receive("events")
+        await socket.send("autoplay", player=None)
+        page = browser.get("/player/Live%20computer").text
+    assert "<td>computer</td>" in page
+    assert "<td>assisted</td>" not in page
+
+
+def test_the_form_offers_what_the_server_plays(browser: Browser) -> None:
+    """The largest board that the form allows is played, and the next larger one is not."""
+    longest = re.search(r'id="own-rows"[^>]*max="(\d+)"', browser.get("/").text)
+    assert longest
+    for side, status in ((int(longest[1]), 200), (int(longest[1]) + 1, 422)):
+        assert browser.get(f"/api/rules/check?text=a:size={side}x{side}").status == status
 
 
 def test_unknown_boards_are_not_found(browser: Browser) -> None:

@@ -103,6 +103,13 @@ async def settled(tab, game: str):  # type: ignore[no-untyped-def]
     return state
 
 
+def test_a_name_that_the_database_cannot_hold_is_nobodys(
+    two_servers: tuple[WebServer, WebServer],
+) -> None:
+    """PostgreSQL has no NUL in texts; a page of such a player is not found, and no fault."""
+    assert Browser(two_servers[0]).get("/player/a%00b").status == 404
+
+
 async def test_a_kill_of_one_process_loses_nothing(
     two_servers: tuple[WebServer, WebServer],
     database: str,
@@ -131,28 +138,36 @@ async def test_a_kill_of_one_process_loses_nothing(
 async def test_a_store_that_goes_away_loses_no_acknowledged_move(
     two_servers: tuple[WebServer, WebServer], web_postgresql: PostgresqlServer
 ) -> None:
-    """While PostgreSQL is down pages say so and nothing is lost; when it is back, play goes on."""
+    """While PostgreSQL is down players and pages are told; when it is back, play goes on."""
     server = two_servers[0]
     browser = Browser(server)
     async with browser.socket() as socket:
-        game = (await socket.new())["game"]
+        await socket.new()
         for _ in range(5):
             moved = await socket.move()
-    web_postgresql.stop()
-    try:
-        assert browser.get("/readyz").status == 503
-        assert browser.get("/healthz").status == 200
-        assert browser.get("/leaderboards").status == 503
-    finally:
-        web_postgresql.start()
-    for _ in range(50):
-        if browser.get("/readyz").status == 200:
-            break
-        await asyncio.sleep(0.1)
-    async with browser.socket() as socket:
-        state = await socket.ask("open", "state", game=game)
+        web_postgresql.stop()
+        try:
+            for _ in range(2):  # the page tries again, and hears it again
+                refused = await socket.ask("move", "refused", number=6, direction="left")
+                assert refused["reason"] == "storage"
+                assert refused["message"].startswith("The server cannot reach its database")
+                assert refused["state"] is None
+            ready = browser.get("/readyz")
+            assert (ready.status, ready.json()["reason"]) == (503, "unreachable")
+            assert browser.get("/healthz").status == 200
+            page = browser.get("/leaderboards")
+            assert page.status == 503
+            assert "tester" not in page.text + ready.text + refused["message"]
+        finally:
+            web_postgresql.start()
+        state = await socket.receive("state")  # as soon as the game can be read again
         assert (state["version"], state["board"]) == (5, moved["board"])
         await socket.move()
+    for _ in range(100):
+        if browser.get("/readyz").status == 200:
+            return
+        await asyncio.sleep(0.1)
+    raise AssertionError("the server does not recover")
 
 
 async def test_a_watcher_sees_what_was_played_while_nothing_could_be_heard(

@@ -66,7 +66,7 @@ class Display:
         kept = self._private("server", key, server_user)
         reading, writing = os.pipe()
         words = ["Xvfb", "-displayfd", str(writing), "-screen", "0", SIZE, "-nolisten", "tcp"]
-        words += ["-noreset", "-auth", DISPLAY_KEY if own_root else str(kept)]
+        words += ["-nolisten", "local", "-noreset", "-auth", DISPLAY_KEY if own_root else str(kept)]
         self._server = subprocess.Popen(
             [*display_command(protection, self.sockets, kept, server_user), *words],
             pass_fds=[writing],

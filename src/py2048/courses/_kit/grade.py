@@ -38,8 +38,9 @@ def grade(submission: Submission, grading: Grading, sandbox: SandboxConfig) -> R
         try:
             key = key_of(submission, grading)
             if not problem:
+                Path(place).chmod(0o711)  # the course's files beside it are for the submission
                 folder = Path(place, "submission")
-                folder.mkdir()
+                folder.mkdir(mode=0o700)
                 work = prepare(
                     list(submission.files),
                     grading,

@@ -273,6 +273,8 @@ class Process:
             return self.ask({"op": "hello"}, START)
         except ProcessDied as error:
             reason = self.complaint or str(error)
+            if "tkinter" in reason:
+                reason += ": install it for this Python (apt install python3-tk)"
             raise StartError(f"no process could be started for submissions: {reason}") from None
 
     # -- ending -------------------------------------------------------------------------

@@ -365,7 +365,8 @@ def chosen(name: str | None = None, *, unprotected: bool = False) -> Protection:
     if not found.hides_solutions and not unprotected:
         raise CourseError(
             f"with the protection {found.name!r} a submission can read py2048's solutions here: "
-            f"{BUBBLEWRAP_FIX}, or grade all the same with --unprotected"
+            f"{BUBBLEWRAP_FIX}, or as root let no other user read {package_root() / 'py2048'} "
+            "(chmod -R o-rwx), or grade all the same with --unprotected"
         )
     return found
 

@@ -51,8 +51,9 @@ class SandboxConfig:
             StartError: if it cannot.
         """
         with tempfile.TemporaryDirectory(prefix="py2048-grade-") as place:
+            Path(place).chmod(0o711)
             folder = Path(place, "submission")
-            folder.mkdir()
+            folder.mkdir(mode=0o700)
             runner = Runner(grading, Workspace(folder, f"{grading.module}.py", grading), self)
             try:
                 runner.begin(BLANK)
@@ -275,7 +276,6 @@ def _code(status: int) -> int:
 def _scratch(folder: Path) -> Path:
     """A scratch copy of a prepared submission, on this machine's disk."""
     scratch = Path(tempfile.mkdtemp(prefix="py2048-scratch-"))
-    scratch.chmod(0o755)
     shutil.copytree(folder, scratch, dirs_exist_ok=True)
     return scratch
 
@@ -287,6 +287,7 @@ def _given_folder(grading: Grading, work: Workspace) -> Path | None:
     folder = work.folder.with_name(work.folder.name + "-given")
     if not folder.exists():
         folder.mkdir()
+        folder.chmod(0o755)
         for path in grading.given_files:
             (folder / path.name).write_bytes(path.read_bytes())
     return folder

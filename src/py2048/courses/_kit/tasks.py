@@ -131,10 +131,10 @@ class Grading:
     it may have (the first is the document's). `expects` are names that it defines: the file
     among several that defines most of them is taken. `more_modules` are further files of a
     submission. `given_files` are handed out and are put in place of the submission's own.
-    `gui` brings in the recording stand-in for Tk; `libraries` are importable packages beside
-    the standard library. `prelude` runs before every example; `opening` is what a student types
-    before an example, with ``{module}`` for the student's file. `variants` are gradings of the
-    same tasks in another language: the one whose `expects` a program defines most of is taken.
+    `gui` brings in a virtual display and the person before it; `libraries` are importable packages
+    beside the standard library. `prelude` runs before every example; `opening` is what a student
+    types before an example, with ``{module}`` for the student's file. `variants` are gradings of
+    the same tasks in another language: the one whose `expects` a program defines most of is taken.
     `remarks` finds what else the document says about a program's text. `not_graded` says what of
     the document's marks a program cannot judge.
     """

@@ -18,7 +18,6 @@ from py2048.courses.cits1401.tiles import (
     PAGE,
     WHITE,
     Mark,
-    digit_height,
     draw_arrow,
     draw_hover,
     draw_panel,
@@ -65,6 +64,7 @@ class BoardView(tk.Canvas):
         self._on_cell = on_cell
         self._on_arrow = on_arrow
         self._pictures: dict[int, tuple[Image.Image, tk.PhotoImage]] = {}
+        self._heights: dict[tuple[int, int], int] = {}
         self._frame: str | None = None
         self._pointed: Direction | Cell | None = None
         self.lay_out((5, 5))
@@ -155,9 +155,25 @@ class BoardView(tk.Canvas):
             y + self.tile // 2,
             text=str(value),
             fill=ink,
-            font=(FONT, -digit_height(value, side), "bold"),
+            font=(FONT, -self.digit_height(value, side), "bold"),
             tags="tile",
         )
+
+    def digit_height(self, value: int, side: int) -> int:
+        """Return the size of the font, in pixels, in which a number fits a tile of `side` pixels.
+
+        The font is measured: which one stands in for `FONT` is up to the system.
+        """
+        if (value, side) not in self._heights:
+            full, room = max(1, side * 46 // 100), side * 90 // 100
+            height = max(1, min(full, full * room // self._width(value, full)))
+            while height > 1 and self._width(value, height) > room:  # hinting makes some wider
+                height -= 1
+            self._heights[value, side] = height
+        return self._heights[value, side]
+
+    def _width(self, value: int, height: int) -> int:
+        return int(self.tk.call("font", "measure", (FONT, -height, "bold"), str(value)))
 
     def _slide(self, scene: Scene, since: float) -> None:
         """Draw the tiles on their way, and call for the next frame."""

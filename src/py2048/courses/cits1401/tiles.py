@@ -64,11 +64,6 @@ def draw_tile(face: str, side: int, mark: Mark = Mark.NONE) -> Image.Image:
     return image.resize((side, side), Image.Resampling.LANCZOS)
 
 
-def digit_height(value: int, side: int) -> int:
-    """Return the size of the font, in pixels, in which a number fits a tile of `side` pixels."""
-    return max(1, min(side * 46 // 100, side * 130 // 100 // len(str(value))))
-
-
 @lru_cache(maxsize=64)
 def draw_panel(width: int, height: int, colour: str, radius: int) -> Image.Image:
     """Return a plain rectangle with round corners."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from py2048.session.online.bounds import LARGEST_SIDE, checked_rules
 from py2048.session.online.daily import challenge, check_shown
 from py2048.session.online.fairness import (
     check_fair,
@@ -13,9 +14,10 @@ from py2048.session.online.fairness import (
 )
 from py2048.session.online.house import (
     BOARDS,
+    LIVE,
+    PERIODS,
     House,
     OpenGame,
-    checked_rules,
     guest_name,
     new_account_id,
     open_house,
@@ -38,7 +40,10 @@ __all__ = [
     "BOT",
     "CASUAL",
     "DAILY",
+    "LARGEST_SIDE",
+    "LIVE",
     "MODES",
+    "PERIODS",
     "RANKED",
     "Account",
     "AccountError",

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
 from py2048.engine.board import Board
-from py2048.errors import Py2048Error, RecordError, StaleGameError, StorageError
+from py2048.errors import RecordError, StaleGameError, StorageError
 from py2048.game import Game, Record
 from py2048.game.notation import direction_of, encode_step, encode_turn
 from py2048.game.spawning import start_from
 from py2048.rules import Rules, get_rules
+from py2048.session.online.bounds import checked_rules
 from py2048.session.online.fairness import (
     commitment_of,
     daily_seed,
@@ -25,13 +26,11 @@ from py2048.session.online.fairness import (
 )
 from py2048.session.online.table import BOT, DAILY, MODES, RANKED, RefusedError, Table
 from py2048.session.play import Play
-from py2048.storage import Account, NewRound, RecordSummary, Round, SavedGame, open_store
+from py2048.storage import PATIENCE, Account, NewRound, RecordSummary, Round, SavedGame, open_store
 
 if TYPE_CHECKING:
     from py2048.storage import Store
 
-LARGEST_SIDE = 16
-LONGEST_RULES = 400
 MOST_OPEN_GAMES = 100
 """So many games that go on may an account have."""
 
@@ -42,8 +41,14 @@ BOARDS = ("ranked", "assisted", "computer", "bot", "daily")
 """The boards of scores, each for itself."""
 
 
+PERIODS = ("day", "week", "ever")
+"""What a leaderboard covers: games that ended today or this week, in UTC, or all."""
+
 LIVE = timedelta(minutes=5)
 """A game counts as live for so long after its last move."""
+
+UNTOUCHED = timedelta(days=1)
+"""After so long a guest's game without a move is swept."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,7 @@ class OpenGame:
         position: how many turns are played.
         is_over: whether it is over.
         max_tile: the largest tile on the board; 0 before the first turn.
+        computer: whether a computer player made a move.
         day: the date of a daily game.
         started: when it began, ISO 8601 in UTC.
         updated: when it last changed, likewise.
@@ -74,6 +80,7 @@ class OpenGame:
     position: int
     is_over: bool
     max_tile: int
+    computer: bool
     day: str | None
     started: str
     updated: str
@@ -81,7 +88,8 @@ class OpenGame:
     @classmethod
     def of(cls, row: Any) -> OpenGame:
         """Return the game in a row of the store."""
-        known = dict(row._mapping) | {"max_tile": row.extra.get("max_tile", 0)}
+        extra = {"max_tile": 0, "computer": False} | row.extra
+        known = {**extra, **row._mapping}
         return cls(**{field.name: known[field.name] for field in fields(cls)})
 
 
@@ -94,6 +102,7 @@ class House:
 
     def __init__(self, store: Store) -> None:
         self.store = store
+        self._swept = ""  # where the sweep goes on
 
     def account(self, account_id: str) -> Account:
         """Return the account, or what a guest's will be when it is written down."""
@@ -222,9 +231,25 @@ class House:
         row = self.store.find_open_round(game_id)
         return None if row is None else OpenGame.of(row)
 
-    def live_games(self) -> list[OpenGame]:
-        """Return the games of the last minutes that go on, the last changed first."""
-        return [OpenGame.of(row) for row in self.store.live_games(_utc(datetime.now(UTC) - LIVE))]
+    def live_games(self, ids: Collection[str]) -> list[OpenGame]:
+        """Return those of the games that go on, the last changed first."""
+        return [OpenGame.of(row) for row in self.store.live_games(ids)]
+
+    def live_games_of(self, account_id: str) -> list[OpenGame]:
+        """Return the account's games that changed in the last minutes, the last first."""
+        since = _utc(datetime.now(UTC) - LIVE)
+        games = self.open_games(account_id)
+        return [game for game in games if game.updated >= since and game.max_tile]
+
+    def sweep(self, open_ids: Collection[str]) -> None:
+        """Throw away some of what nobody needs, except games that are open.
+
+        These are guests' games without a move, guests who have nothing else, and the leaderboards
+        of days and weeks that are over.
+        """
+        self.store.forget_periods()
+        before = _utc(datetime.now(UTC) - UNTOUCHED)
+        self._swept = self.store.sweep_guests(before, since=self._swept, spare=open_ids)
 
     def export(self, account_id: str) -> dict[str, Any]:
         """Return all that is kept of an account; secrets of games that go on stay secret."""
@@ -322,25 +347,6 @@ def _utc(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def checked_rules(text: str) -> Rules:
-    """Return the rules that a stranger's text describes.
-
-    Raises:
-        RefusedError: if it describes none, or a board too large for a server.
-    """
-    if len(text) > LONGEST_RULES:
-        raise RefusedError("rules", f"the rules are too long: at most {LONGEST_RULES} characters")
-    try:
-        rules = Rules.parse(text)
-    except (Py2048Error, ValueError, OverflowError) as error:
-        raise RefusedError("rules", str(error)) from None
-    if max(rules.shape) > LARGEST_SIDE:
-        raise RefusedError("rules", f"at most {LARGEST_SIDE} rows and columns are played here")
-    if len(str(rules)) > LONGEST_RULES:
-        raise RefusedError("rules", "the rules are too long")
-    return rules
-
-
 def played_again(saved: SavedGame, round_: Round) -> Play:
     """Play a game again from its secret, or from the seed of its day: the same must come of it.
 
@@ -389,10 +395,14 @@ def new_account_id() -> str:
     return secrets.token_hex(16)
 
 
-def open_house(url: str | None = None, durability: Literal["disk", "process"] = "disk") -> House:
-    """Open the house at a database URL (by default the player's own store).
+def open_house(
+    url: str | None = None,
+    durability: Literal["disk", "process"] = "disk",
+    patience: float = PATIENCE,
+) -> House:
+    """Open the house at a database URL (by default the player's own store); see `open_store`.
 
     Raises:
         StorageError: if the store cannot be opened.
     """
-    return House(open_store(url, durability=durability))
+    return House(open_store(url, durability=durability, patience=patience))

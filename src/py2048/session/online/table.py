@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 CASUAL, RANKED, DAILY, BOT = "casual", "ranked", "daily", "bot"
 MODES = (RANKED, CASUAL, DAILY, BOT)
 
+MOST_ACTIONS = 1_000_000
+"""The longest game: so many moves, undos, redos and hints together."""
+
 
 class RefusedError(Py2048Error):
     """A request that the server does not grant.
@@ -145,7 +148,12 @@ class Table:
         return self._done()
 
     def play_hint(self, hint: Hint) -> Action:
-        """Play the move that a computer player chose, unless it is outdated."""
+        """Play the move that a computer player chose, unless it is outdated.
+
+        Raises:
+            RefusedError: reason ``over`` if the game is as long as a game may be.
+        """
+        self._check_length()
         self.session.play_hint(hint)
         return self._done()
 
@@ -171,7 +179,13 @@ class Table:
     def _is_next(self, number: int) -> bool:
         if number > self.version + 1:
             raise RefusedError("gap", f"action {number} comes before action {self.version + 1}")
+        if number == self.version + 1:
+            self._check_length()
         return number == self.version + 1
+
+    def _check_length(self) -> None:
+        if self.version >= MOST_ACTIONS:
+            raise RefusedError("over", f"the game ends here: it has {MOST_ACTIONS} actions")
 
     def _done(self) -> Action:
         events = tuple(self._events)

@@ -48,6 +48,9 @@ Listener = Callable[[Sequence[Written]], None]
 class Writer:
     """Writes changes in the order in which they come, all that wait in one transaction.
 
+    A change that the store cannot keep fails alone. When the store as a whole cannot be written,
+    all that wait fail at once.
+
     Args:
         store: where to.
         done: is called in the writer's thread after each transaction.
@@ -99,9 +102,14 @@ class Writer:
             batch, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
         return batch
 
-    def _write(self, batch: list[Change]) -> list[Written]:
+    def _write(self, batch: Sequence[Change]) -> list[Written]:
+        """Write changes together, or in halves if one of them cannot be kept: it fails alone."""
         try:
             stale = self._store.write_changes(batch, self._origin)
-        except StorageError as error:
-            return [Written(change, error=error) for change in batch]
+        except Exception as error:  # noqa: BLE001 - whatever it is, the thread must go on
+            fault = error if isinstance(error, StorageError) else StorageError(repr(error))
+            if len(batch) > 1 and not fault.kind:
+                middle = len(batch) // 2
+                return self._write(batch[:middle]) + self._write(batch[middle:])
+            return [Written(change, error=fault) for change in batch]
         return [Written(change, change.id in stale) for change in batch]

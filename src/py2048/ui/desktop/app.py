@@ -225,7 +225,7 @@ class DesktopApp:
         self.window.cover(None, is_animated=False)
         session, player, question = self.session, self.player, self.session.question()
         self._think(player)
-        self._thinker.ask(HINT, lambda: question.ask(session.adviser(player)))
+        self._thinker.ask(HINT, lambda: session.advise(question, player))
 
     def do_autoplay(self) -> None:
         """Let the player play, or stop it."""
@@ -259,9 +259,7 @@ class DesktopApp:
         self.window.show_autoplay(self.autoplay, self.set_speed)
         if self.autoplay.is_on:
             self._poll_soon()
-        elif self.presenter.thinking != HINT:
-            self.presenter.thinking = ""
-        self.presenter.show_status()
+        self._forget_thinking()
 
     def _think(self, player: str) -> None:
         self.presenter.thinking = player
@@ -281,18 +279,27 @@ class DesktopApp:
             self._poll_soon()
 
     def _use(self, thought: Thought) -> None:
-        if thought.hint is None:
+        if thought.error:
             self.autoplay.stop()
             self._forget_thinking()
             self.window.warn(thought.error)
         elif thought.purpose == PURPOSE:
-            self.autoplay.answer(thought.hint)
+            self.autoplay.take(thought)
         else:
+            self._take_advice(thought)
+
+    def _take_advice(self, thought: Thought) -> None:
+        was_awaited = self.presenter.compiling is not None
+        if thought.is_last:
             self._forget_thinking()
-            self.session.show_hint(thought.hint)
+        else:
+            self.presenter.compiling = thought.compiling
+            self.presenter.show_status()
+        if thought.hint and not self.session.show_hint(thought.hint) and was_awaited:
+            self.window.say(f"{thought.hint.player} is ready: it gives hints from now on.")
 
     def _forget_thinking(self) -> None:
-        self.presenter.thinking = ""
+        self.presenter.thinking, self.presenter.compiling = "", None
         self.presenter.show_status()
 
     def _later(self, seconds: float, action: Callable[[], None]) -> _Timer:

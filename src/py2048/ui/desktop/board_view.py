@@ -203,6 +203,8 @@ class BoardView(tk.Canvas):
     def _draw_hint(self) -> None:
         if self._grid is None or self._hint is None:
             return
+        from py2048.ui.describe import loss_text  # costs more than a window's first picture
+
         self.delete("hint")
         grid, theme, hint = self._grid, self._theme, self._hint
         side = max(16, round(0.5 * min(grid.width, grid.height)))
@@ -212,12 +214,12 @@ class BoardView(tk.Canvas):
         self.create_image(*grid.centre, image=arrow, tags=("hint", "over"))
         self._kept = [self._kept[0], arrow]
         height = max(14, round(min(grid.cell * 0.32, 40)))
-        for direction, value in hint.values.items():
+        for direction, loss in hint.losses:
             is_best = direction is hint.direction
             colours = (theme.accent, theme.page) if is_best else (theme.panel, theme.ink)
+            text = "best" if is_best else loss_text(loss)
             photo = self._photos.get(
-                ("pill", value, is_best),
-                partial(pictures.pill, f"{value:,.0f}", height, *colours),
+                ("pill", text, is_best), partial(pictures.pill, text, height, *colours)
             )
             self._kept.append(photo)
             x, y = _side(grid, direction, photo.width(), photo.height())

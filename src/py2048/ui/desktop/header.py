@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from py2048.ui.desktop import motion
 from py2048.ui.desktop.photos import Photos
 from py2048.ui.desktop.pictures import rounded
-from py2048.ui.desktop.style import font, mixed
+from py2048.ui.desktop.style import cut, font, mixed
 from py2048.ui.themes import Theme
 
 FRAME = 16
@@ -17,6 +17,9 @@ FRAME = 16
 
 HEIGHT = 58
 """The height of the head, in pixels of an ordinary screen."""
+
+LINE = 12
+"""The height of the small line's font, in pixels of an ordinary screen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +127,7 @@ class Header(tk.Canvas):
             9 * scale,
             height * 0.8,
             anchor="w",
-            font=font(self, 12 * scale),
+            font=font(self, LINE * scale),
             tags=("head", "line"),
         )
         self._room = room
@@ -136,9 +139,7 @@ class Header(tk.Canvas):
         status, theme = self.status, self._theme
         moves = f"{status.moves:,} move{'' if status.moves == 1 else 's'}"
         text = status.note or (f"{status.rules} · {moves}" if status.rules else "")
-        most = int(self._room / (6.6 * self._scale))
-        if len(text) > most:
-            text = text[: max(0, most - 1)] + "…"
+        text = cut(self, text, font(self, LINE * self._scale), self._room)
         self.itemconfigure("line", text=text, fill=theme.accent if status.note else theme.muted)
 
     def _draw_box(self, label: str, value: int, right: int, height: int) -> int:

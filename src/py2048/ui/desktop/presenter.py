@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import singledispatchmethod
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from py2048.session import (
     GameOver,
@@ -23,6 +23,9 @@ from py2048.ui.describe import describe
 from py2048.ui.desktop import motion
 from py2048.ui.desktop.banner import Banner, Choice
 from py2048.ui.desktop.header import Status
+
+if TYPE_CHECKING:
+    from py2048._jit.progress import Compiling
 
 PACES = {"slow": 2.0, "normal": 1.0, "fast": 0.5}
 """How many times longer than in the original an animation takes."""
@@ -66,6 +69,7 @@ class Presenter:
         is_animated: whether tiles slide or jump.
         speed: a key of `PACES`.
         thinking: who is thinking now, if anybody.
+        compiling: how far the compiler is with what that player needs.
     """
 
     def __init__(
@@ -77,6 +81,7 @@ class Presenter:
         self.is_animated = is_animated
         self.speed = "normal"
         self.thinking = ""
+        self.compiling: Compiling | None = None
 
     @singledispatchmethod
     def show(self, event: object) -> None:
@@ -140,7 +145,10 @@ class Presenter:
     def show_status(self) -> None:
         """Show the scores and who thinks or plays."""
         game, autoplay = self._session.game, self._autoplay
-        note = f"{self.thinking} is thinking …" if self.thinking else str(autoplay)
+        note = str(autoplay)
+        if self.thinking:
+            doing = f": {self.compiling}" if self.compiling else " is thinking …"
+            note = f"{self.thinking}{doing}"
         self._screen.show_status(
             Status(game.rules.name, game.score, self._session.best, game.ply, note)
         )

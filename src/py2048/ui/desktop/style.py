@@ -33,6 +33,15 @@ def _family(root: tk.Misc) -> str:
     return _families[name]
 
 
+def cut(root: tk.Misc, text: str, font: tuple[str, int, str], room: float) -> str:
+    """Return `text`, or as much of it as has room in `room` pixels, with an ellipsis."""
+    short = text
+    while text and float(root.tk.call("font", "measure", font, short)) > room:
+        text = text[:-1]
+        short = f"{text.rstrip()}…" if text else ""
+    return short
+
+
 def apply(root: tk.Tk, theme: Theme, scale: float) -> None:
     """Give all widgets the colours of `theme` and fonts for a screen of this scale."""
     style = ttk.Style(root)

@@ -322,7 +322,7 @@ class GameApp(App[None]):
             return
         session, player, question = self.session, self.player, self.session.question()
         self.table.say(f"{player} is thinking …")
-        self._thinker.ask(HINT, lambda: question.ask(session.adviser(player)))
+        self._thinker.ask(HINT, lambda: session.advise(question, player))
 
     def action_autoplay(self) -> None:
         """Let the player play, or stop it."""
@@ -346,14 +346,18 @@ class GameApp(App[None]):
     def on_game_app_thinking(self, event: Thinking) -> None:
         """Use a thought, unless the game has moved on."""
         thought = event.thought
-        if thought.hint is None:
+        if thought.error:
             self.autoplay.stop()
+            self.presenter.show_compiling(None)
             self.table.say("")
             self._warn(thought.error)
         elif thought.purpose == PURPOSE:
-            self.autoplay.answer(thought.hint)
+            self.presenter.show_compiling(None)  # what a hint waited for, which nobody does now
+            self.autoplay.take(thought)
         else:
-            self.session.show_hint(thought.hint)
+            was_awaited = self.presenter.show_compiling(thought.compiling)
+            if thought.hint and not self.session.show_hint(thought.hint) and was_awaited:
+                self.table.say(f"{thought.hint.player} is ready: it gives hints from now on.")
 
     def action_player(self) -> None:
         """Choose who gives hints and plays by itself."""

@@ -6,15 +6,24 @@ ends the program; the game is kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TextIO
+from collections.abc import Callable, Iterator
+from threading import Thread
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, TextIO
 
 from py2048.engine import Direction
 from py2048.errors import DirectionError, Py2048Error, did_you_mean
 from py2048.rules import Rules
-from py2048.session import HINT_PLAYER, Event, Session
+from py2048.session import HINT_PLAYER, Event, Hint, Session
 from py2048.ui.describe import describe, describe_board, describe_rules
 from py2048.ui.terminal.standing import standing
+
+if TYPE_CHECKING:
+    from py2048._jit.progress import Compiling
+
+PATIENCE, PERIOD, SHORT = 1.0, 5.0, 0.1
+"""Seconds before it is said that something is being compiled, then between two such lines, and
+between two looks at how far it is."""
 
 HELP = (
     "Moves: left, right, up, down, or l, r, u, d.",
@@ -51,6 +60,7 @@ class LineMode:
         self._write = write
         self._player = player or str(session.get_setting("player", HINT_PLAYER))
         self._wants_new: Rules | None = None
+        self._waiting: Thread | None = None
         self._commands: dict[str, Callable[[str], None]] = {
             "undo": self._undo,
             "redo": self._redo,
@@ -102,7 +112,7 @@ class LineMode:
 
     def play_out(self) -> None:
         """Let the player play until the game is over."""
-        while self._session.autoplay_step(self._player):
+        while self._step():
             pass
 
     def _do(self, word: str, rest: str) -> None:
@@ -150,14 +160,52 @@ class LineMode:
         if self._session.game.is_over:
             self._write("The game is over. Type new or undo.")
         else:
-            self._session.hint(self._player)
+            self._advise()
+
+    def _advise(self) -> None:
+        """Say what the player would do; while it is being compiled, what a quick one would."""
+        answers = self._session.advise(self._session.question(), self._player)
+        hint = next(answers)
+        assert isinstance(hint, Hint)  # the first answer is
+        self._session.show_hint(hint)
+        if hint.instead_of and not (self._waiting and self._waiting.is_alive()):
+            self._waiting = Thread(target=self._await, args=(answers,), daemon=True)
+            self._waiting.start()
+
+    def _await(self, answers: Iterator[Hint | Compiling]) -> None:
+        """Say how far the compiler is and when the player is ready, while commands are obeyed."""
+        try:
+            for answer in self._paced(answers):
+                self._write(f"{answer.player} is ready: it gives hints from now on.")
+        except Py2048Error as error:
+            self._write(f"{error}")
+
+    def _paced(self, answers: Iterator[Hint | Compiling]) -> Iterator[Hint]:
+        """Yield the hints among answers, and say every few seconds what there is to wait for."""
+        told = monotonic() + PATIENCE
+        for answer in answers:
+            if isinstance(answer, Hint):
+                yield answer
+            elif monotonic() >= told:
+                told = monotonic() + PERIOD
+                self._write(f"{self._player}: {answer}.")
+            if not isinstance(answer, Hint):
+                sleep(SHORT)
+
+    def _step(self) -> bool:
+        """Let the player make a move; return whether it did."""
+        if self._session.game.is_over:
+            return False
+        question = self._session.question()
+        answers = self._session.advise(question, self._player, only_move=True)
+        return self._session.play_hint(next(self._paced(answers)))
 
     def _auto(self, text: str) -> None:
         if text and not text.isdecimal():
             self._write(f"auto {text!r}: give a number of moves, such as auto 10.")
             return
         for _ in range(int(text or 1)):
-            if not self._session.autoplay_step(self._player):
+            if not self._step():
                 break
 
     def _board(self, _: str) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from functools import singledispatchmethod
+from typing import TYPE_CHECKING
 
 from py2048.engine import Direction
+from py2048.players import Unit
 from py2048.session import (
     GameOver,
     GameStarted,
@@ -17,9 +19,12 @@ from py2048.session import (
     Won,
 )
 from py2048.ui.autoplay import Autoplay
-from py2048.ui.describe import describe
+from py2048.ui.describe import describe, loss_text
 from py2048.ui.terminal import motion
 from py2048.ui.terminal.table import Status, Table
+
+if TYPE_CHECKING:
+    from py2048._jit.progress import Compiling
 
 LEAST_PACE = 0.2
 """Animations are hurried for a fast autoplay; below this share of their time they are left out."""
@@ -51,6 +56,7 @@ class Presenter:
         self._table = table
         self._autoplay = autoplay
         self.is_animated = is_animated
+        self._compiling: Compiling | None = None
 
     @singledispatchmethod
     def show(self, event: object) -> None:
@@ -108,6 +114,13 @@ class Presenter:
         self._table.board.point(event.hint.direction)
         self._table.say(_advice(event.hint))
 
+    def show_compiling(self, compiling: Compiling | None) -> bool:
+        """Show how far the compiler is; return whether somebody waited for it before."""
+        before, self._compiling = self._compiling, compiling
+        if compiling != before:
+            self.show_status()
+        return before is not None
+
     def show_status(self) -> None:
         """Show the scores and who plays."""
         game, category = self._session.game, self._session.category
@@ -118,7 +131,7 @@ class Presenter:
                 best=self._session.best,
                 moves=game.ply,
                 help=HELP.get(category, ""),
-                player=str(self._autoplay),
+                player=str(self._autoplay if self._autoplay.is_on else self._compiling or ""),
             )
         )
 
@@ -140,7 +153,9 @@ class Presenter:
 
 
 def _advice(hint: Hint) -> str:
-    """Return a hint in three short lines: the direction, then the worth of each in points."""
-    values = [f"{ARROWS[direction]} {value:,.0f}" for direction, value in hint.ranked]
-    lines = ["  ".join(values[i : i + 2]) for i in range(0, len(values), 2)]
-    return "\n".join([f"Hint: {hint.direction}", *lines])
+    """Return a hint in short lines: the direction, then what the others lose against it."""
+    kind = "Quick hint" if hint.instead_of else "Hint"
+    others = [(each, loss) for each, loss in hint.losses if each is not hint.direction]
+    values = [f"{ARROWS[direction]} {loss_text(loss)}" for direction, loss in others]
+    unit = " points" if values and hint.unit is Unit.POINTS else ""
+    return "\n".join([f"{kind}: {hint.direction}", *filter(None, ["  ".join(values) + unit])])

@@ -222,6 +222,7 @@ class Accounts:
             await self._checked(request, visitor, form)
         self._services.hub.dismiss(visitor.account)
         await self._store("delete_account", visitor.account)
+        self._pages.forget_lists()
         return await self._gone("deleted")
 
     async def _gone(self, what: str) -> Response:
@@ -252,6 +253,7 @@ class Accounts:
     ) -> Response:
         bot = await self._bot_of(visitor, form)
         await self._store("delete_account", bot.id)
+        self._pages.forget_lists()
         await self._identity.dismiss_ended()
         return _back("bot-deleted")
 

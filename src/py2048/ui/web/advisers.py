@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
 from py2048.errors import did_you_mean
 from py2048.players import Player, make_player
-from py2048.session import HINT_PLAYER, Hint, Question
+from py2048.session import HINT_PLAYER, Hint, Question, advise
+from py2048.session.advice import PERIOD
 from py2048.session.online import RefusedError
+
+if TYPE_CHECKING:
+    from py2048._jit.progress import Compiling
 
 _THREADS = 2
 _LONGEST_LINE = 32
@@ -42,38 +47,41 @@ class Advisers:
             raise RefusedError("player", f"no player {wanted!r} is on this server{hint}")
         return wanted
 
-    async def ask(self, spec: str, question: Question) -> Hint:
-        """Return what a player would do, and what each direction is worth to it.
+    async def advise(
+        self, spec: str, question: Question, *, only_move: bool = False
+    ) -> AsyncIterator[Hint | Compiling]:
+        """Yield what a player would do, as `py2048.session.advise`, at the pace of a reader.
 
         Raises:
             RefusedError: if too many wait already.
             PlayerError: if the player fails.
         """
-        return await self._run(self._ask, spec, question)
+        answers = self._answers(spec, question, only_move=only_move)
+        while (answer := await self._next(spec, answers)) is not None:
+            yield answer
+            if not isinstance(answer, Hint):
+                await asyncio.sleep(PERIOD)
 
-    async def choose(self, spec: str, question: Question) -> Hint:
-        """Like `ask`, without the values."""
-        return await self._run(self._choose, spec, question)
-
-    async def _run(
-        self, call: Callable[[str, Question], Hint], spec: str, question: Question
-    ) -> Hint:
+    async def _next(
+        self, spec: str, answers: Iterator[Hint | Compiling]
+    ) -> Hint | Compiling | None:
         if self._asked >= _LONGEST_LINE:
             raise RefusedError("busy", "too many ask the computer players: try again in a moment")
         self._asked += 1
         try:
             loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._pool, call, spec, question)
+            return await loop.run_in_executor(self._pool, self._answer, spec, answers)
         finally:
             self._asked -= 1
 
-    def _ask(self, spec: str, question: Question) -> Hint:
+    def _answer(self, spec: str, answers: Iterator[Hint | Compiling]) -> Hint | Compiling | None:
         with self._locks[spec]:
-            return question.ask(self._player(spec))
+            return next(answers, None)
 
-    def _choose(self, spec: str, question: Question) -> Hint:
-        with self._locks[spec]:
-            return question.choose(self._player(spec))
+    def _answers(
+        self, spec: str, question: Question, *, only_move: bool
+    ) -> Iterator[Hint | Compiling]:
+        yield from advise(question, self._player(spec), only_move=only_move)
 
     def _player(self, spec: str) -> Player:
         if spec not in self._players:

@@ -13,18 +13,19 @@ from starlette.routing import Route
 from py2048.errors import GameOverError, Py2048Error
 from py2048.players.registry import describe_player
 from py2048.rules import list_rules
-from py2048.session import Question
+from py2048.session import Hint, Question
 from py2048.session.online import BOT, CASUAL, RefusedError, check_shown, checked_rules
 from py2048.ui.web import api_values, messages, openapi, requests
 from py2048.ui.web.api_values import ApiError
-from py2048.ui.web.hub import Seat
 from py2048.ui.web.identity import Identity, Visitor
 from py2048.ui.web.outbox import Outbox
+from py2048.ui.web.places import Seat
 from py2048.ui.web.security import address_of
 from py2048.ui.web.services import Services
 
 _STATUS = {"not_yours": 403, "mode": 403, "sealed": 403, "unknown_game": 404, "gap": 409,
-           "over": 409, "nothing": 409, "busy": 429, "rate": 429, "storage": 503}  # fmt: skip
+           "over": 409, "nothing": 409, "unsaved": 422, "busy": 429, "rate": 429,
+           "storage": 503}  # fmt: skip
 _Handler = Callable[[Request], Awaitable[Response]]
 
 
@@ -99,9 +100,9 @@ class Api:
         if not board.can_move():
             raise GameOverError("no move changes this board: the game is over")
         self._services.limits.check_thought(address_of(request.scope))
-        hint = await self._services.advisers.ask(spec, Question(rules, board, 0))
-        values = {str(direction): value for direction, value in hint.values.items()}
-        return JSONResponse({"direction": str(hint.direction), "values": values, "player": spec})
+        hint = await anext(self._services.advisers.advise(spec, Question(rules, board, 0)))
+        assert isinstance(hint, Hint)  # the first answer always is
+        return JSONResponse(messages.hint_value(hint))
 
     async def verify(self, request: Request) -> Response:
         """Whether a record keeps its rules."""
@@ -140,7 +141,7 @@ class Api:
         """How a game stands."""
         visitor = await self._identity.player(request)
         place = await self._services.hub.find(await self._shown(request, visitor))
-        await place.settled.wait()
+        await place.ready()
         seat = Seat(visitor.account, Outbox())
         state = place.state_for(seat)
         self._services.hub.release(place)
@@ -179,7 +180,8 @@ class Api:
         try:
             _check_mode(visitor, place.table.round.mode)
             place.tell(place.table.move(number, direction), seat)
-            return Response(await seat.outbox.first(), media_type="application/json")
+            answer = json.loads(await seat.outbox.first())
+            return JSONResponse(answer, _STATUS.get(answer.get("reason"), 200))
         finally:
             self._services.hub.leave(seat)
 

@@ -11,10 +11,9 @@ from py2048.engine import Board, Direction
 from py2048.errors import BoardError, Py2048Error, RecordError
 from py2048.game import Record
 from py2048.rules import Rules
-from py2048.session.online import BOARDS, House, RefusedError, check_fair, checked_rules
+from py2048.session.online import BOARDS, PERIODS, House, RefusedError, check_fair, checked_rules
 from py2048.ui.web import requests, rows
 from py2048.ui.web.messages import turn_value
-from py2048.ui.web.pages import PERIODS, since
 
 Json = dict[str, Any]
 _LARGEST_TILE = 2**60
@@ -97,9 +96,9 @@ def leaderboard_value(house: House, query: dict[str, str]) -> Json:
     """
     board, period = query.get("board", "ranked"), query.get("period", "ever")
     if board not in BOARDS or period not in PERIODS:
-        raise RefusedError("malformed", f"board is one of {BOARDS}, period of {tuple(PERIODS)}")
+        raise RefusedError("malformed", f"board is one of {BOARDS}, period of {PERIODS}")
     rules = str(checked_rules(query.get("rules", "classic")))
-    found = house.store.standings(board, rules=rules, since=since(period))
+    found = house.store.leaderboard(board, rules, period)
     return {"rules": rules, "board": board, "period": period, "games": rows.finished_rows(found)}
 
 

@@ -21,6 +21,7 @@ from py2048.ui.web.api import Api
 from py2048.ui.web.cookies import Cookies
 from py2048.ui.web.health import Health
 from py2048.ui.web.identity import Identity, Visitor
+from py2048.ui.web.messages import trouble_of
 from py2048.ui.web.pages import Pages
 from py2048.ui.web.security import Guard
 from py2048.ui.web.services import Services
@@ -80,7 +81,7 @@ async def _explained(
             status, message = error.status_code, error.detail
         case StorageError():
             _log.error("the store failed", extra={"fault": str(error)})
-            status, message = 503, "The server cannot reach its store just now. Try again soon."
+            status, message = 503, f"{trouble_of(error)}. Try again soon."
         case _:
             _log.error("a request failed", exc_info=error, extra={"path": request.url.path})
             status, message = 500, "Something went wrong here. It is written down."

@@ -6,14 +6,18 @@ import asyncio
 import logging
 
 from py2048.errors import Py2048Error
+from py2048.session import Hint
 from py2048.session.online import RefusedError
 from py2048.ui.web import messages
-from py2048.ui.web.hub import Place
+from py2048.ui.web.places import Place
 from py2048.ui.web.services import Services
 
 _log = logging.getLogger("py2048.web")
 LEAST_DELAY = 0.05
 """Seconds between two moves, at the least."""
+
+MOST_OF_ONE = 2
+"""In so many games of one account may computer players be at work."""
 
 
 def start(services: Services, place: Place, spec: str, delay: float) -> None:
@@ -25,8 +29,11 @@ def start(services: Services, place: Place, spec: str, delay: float) -> None:
     place.table.check_help()
     if place.table.is_over:
         raise RefusedError("over", "the game is over: begin a new one")
-    playing = sum(other.task is not None for other in services.hub.places.values())
-    if place.task is None and playing >= services.settings.autoplays:
+    playing = [other for other in services.hub.places.values() if other.task is not None]
+    mine = [other for other in playing if other.table.round.owner == place.table.round.owner]
+    if place.task is None and len(mine) >= MOST_OF_ONE:
+        raise RefusedError("busy", f"computer players are at work in {MOST_OF_ONE} of your games")
+    if place.task is None and len(playing) >= services.settings.autoplays:
         raise RefusedError("busy", "computer players are at work in too many games: try later")
     stop(place)
     place.autoplay = spec
@@ -46,10 +53,15 @@ def stop(place: Place) -> None:
 async def _play(services: Services, place: Place, spec: str, delay: float) -> None:
     try:
         while not place.table.is_over and place.seats:
-            await place.settled.wait()
-            hint = await services.advisers.choose(spec, place.table.session.question())
-            await place.settled.wait()
-            place.tell(place.table.play_hint(hint))
+            await place.ready()
+            question = place.table.session.question()
+            async for answer in services.advisers.advise(spec, question, only_move=True):
+                if isinstance(answer, Hint):
+                    await place.ready()
+                    place.tell(place.table.play_hint(answer))
+                else:
+                    message = messages.compiling_message(place.table, spec, answer)
+                    place.post(messages.encode(message))
             await asyncio.sleep(delay)
     except Py2048Error as error:
         _log.warning("autoplay stopped", extra={"fault": str(error)})

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import TYPE_CHECKING
 
 from py2048.errors import PlayerError, StorageError
+from py2048.session import Hint
 from py2048.session.online import (
     BOT,
     RANKED,
@@ -15,11 +18,13 @@ from py2048.session.online import (
     check_shown,
     guest_name,
 )
-from py2048.ui.describe import describe_hint
 from py2048.ui.web import autoplay, messages, requests
-from py2048.ui.web.hub import Place, Seat
 from py2048.ui.web.outbox import Outbox
+from py2048.ui.web.places import Place, Seat
 from py2048.ui.web.services import Services
+
+if TYPE_CHECKING:
+    from py2048._jit.progress import Compiling
 
 _log = logging.getLogger("py2048.web")
 _MOST_OFFENCES = 50
@@ -46,6 +51,7 @@ class Conversation:
         self._outbox = outbox
         self._seat = Seat(account.id, outbox)
         self._offences = 0
+        self._following: asyncio.Task[None] | None = None
 
     def begin(self, current: str | None) -> None:
         """Say who is who, and which game to go on with."""
@@ -61,6 +67,8 @@ class Conversation:
 
     def end(self) -> None:
         """Leave the table."""
+        if self._following:
+            self._following.cancel()
         self._hub.seats.discard(self._seat)
         self._hub.leave(self._seat)
 
@@ -80,9 +88,9 @@ class Conversation:
         except PlayerError as error:
             self._refuse(RefusedError("player", str(error)), kind)
         except StorageError as error:
-            _log.error("the store failed", extra={"fault": str(error)})
-            self._hub.metrics.storage_faults += 1
-            self._refuse(RefusedError("storage", "the server cannot save just now: wait"), kind)
+            self._hub.note_fault(error, "the store failed")
+            text = f"{messages.trouble_of(error)}: try again in a moment."
+            self._refuse(RefusedError("storage", text), kind)
 
     def _pace(self) -> None:
         limits = self._services.limits
@@ -99,7 +107,8 @@ class Conversation:
                 self._outbox.close(VIOLATION)
         more = {"retry_ms": round(error.wait * 1000)} if isinstance(error, _TooFastError) else {}
         place = self._seat.place
-        state = place.state_for(self._seat) if place else None
+        # What is on the table while it is read again may not be on the disk.
+        state = place.state_for(self._seat) if place and not place.is_reloading else None
         frame = messages.encode(messages.refused_message(error, of[:20], state, **more))
         if place:
             place.post(frame, self._seat)
@@ -121,14 +130,14 @@ class Conversation:
             self._hub.release(place)
             raise RefusedError("not_yours", "this is somebody else's game: you may watch it")
         self._hub.sit(self._seat, place)
-        await place.settled.wait()
+        await place.ready()
         place.post_state(self._seat)
 
     async def _watch(self, message: requests.Json) -> None:
         game = requests.game_id_of(message)
         await self._hub.in_thread(check_shown, self._hub.house.store, game, self._account.id)
         place = await self._hub.open(self._seat, game)
-        await place.settled.wait()
+        await place.ready()
         place.post_state(self._seat)
 
     async def _leave(self, _message: requests.Json) -> None:
@@ -160,21 +169,34 @@ class Conversation:
             place.post_state(self._seat)
             return
         self._services.limits.check_thought(self._account.id)
-        hint = await self._services.advisers.ask(spec, place.table.session.question())
+        answers = self._services.advisers.advise(spec, place.table.session.question())
+        hint = await anext(answers)
+        assert isinstance(hint, Hint)  # the first answer always is
         place = await self._my_place()
         place.table.show_hint(number, hint)
-        values = {str(direction): value for direction, value in hint.values.items()}
-        answer = {
-            "type": "hint",
-            "game": place.table.id,
-            "version": place.table.version,
-            "direction": str(hint.direction),
-            "values": values,
-            "player": spec,
-            "say": describe_hint(hint),
-        }
-        place.post(messages.encode(answer), self._seat)
+        place.post(messages.encode(messages.hint_message(place.table, hint)), self._seat)
         place.tell(Action(place.table.version, ()))
+        if self._following:
+            self._following.cancel()
+        if hint.instead_of:
+            self._following = self._hub.start(self._follow(place, hint.instead_of, answers))
+
+    async def _follow(
+        self, place: Place, spec: str, answers: AsyncIterator[Hint | Compiling]
+    ) -> None:
+        """After a quick hint, say how far the compiler is; then give the hint asked for."""
+        version = place.table.version
+        try:
+            async for answer in answers:
+                if place.table.version != version or self._seat.place is not place:
+                    return
+                if isinstance(answer, Hint):
+                    message = messages.hint_message(place.table, answer)
+                else:
+                    message = messages.compiling_message(place.table, spec, answer)
+                place.post(messages.encode(message), self._seat)
+        except (RefusedError, PlayerError) as error:
+            _log.info("no hint after the quick one", extra={"fault": str(error)})
 
     async def _autoplay(self, message: requests.Json) -> None:
         place = await self._my_place()
@@ -209,8 +231,8 @@ class Conversation:
             raise RefusedError("no_game", "no game is on the table: open one")
         if place.table.round.owner != self._account.id:
             raise RefusedError("not_yours", "this is somebody else's game: you may watch it")
-        while place.is_reloading:
-            await place.settled.wait()
+        if place.is_reloading:
+            await place.ready()
         return place
 
 

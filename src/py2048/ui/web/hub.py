@@ -1,8 +1,7 @@
-"""The hub: the tables of one process, who sits at them, and the way of their moves to the disk.
+"""The hub: the places of one process, and how their moves are saved.
 
 Everything here happens in the event loop, but for what may block: that goes to `House` in a
-thread. A move is applied at once, then written by the `Writer` together with others, and only
-then told to anybody.
+thread.
 """
 
 from __future__ import annotations
@@ -13,126 +12,34 @@ import secrets
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from itertools import islice
 from typing import Any, ParamSpec, TypeVar
 
-from py2048.errors import Py2048Error
-from py2048.session.online import CASUAL, Action, GameChange, House, Table, Writer, Written
-from py2048.ui.web import messages
+from py2048.errors import Py2048Error, StorageError
+from py2048.session.online import (
+    CASUAL,
+    LIVE,
+    Action,
+    GameChange,
+    House,
+    RefusedError,
+    Table,
+    Writer,
+    Written,
+)
 from py2048.ui.web.metrics import Metrics
-from py2048.ui.web.outbox import Outbox
+from py2048.ui.web.places import Place, Seat
 from py2048.ui.web.settings import Settings
 
 _log = logging.getLogger("py2048.web")
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 _THREADS = 8
-
-
-class Seat:
-    """Somebody at a table: a browser that plays or watches.
-
-    Args:
-        account: who it is.
-        outbox: the way to the browser.
-    """
-
-    def __init__(self, account: str, outbox: Outbox) -> None:
-        self.account = account
-        self.outbox = outbox
-        self.place: Place | None = None
-
-
-_Frame = tuple[str, Seat | None, float]
-"""A frame, who shall get it (everybody at the table if nobody is named), since when it waits."""
-
-
-class Place:
-    """A table in the hub, with those who sit at it and the frames that wait for the disk."""
-
-    def __init__(self, hub: Hub, table: Table) -> None:
-        self._hub = hub
-        self.table = table
-        self.seats: set[Seat] = set()
-        self.autoplay: str | None = None
-        self.task: asyncio.Task[None] | None = None
-        self.settled = asyncio.Event()
-        self.settled.set()
-        self.is_reloading = False
-        self._waiting: list[_Frame] = []
-        self._writing: list[_Frame] | None = None
-
-    def post(self, frame: str, seat: Seat | None = None) -> None:
-        """Send a frame when all that happened before it is on the disk."""
-        if self._writing is None and not self.table.ledger.is_dirty:
-            self._deliver([(frame, seat, 0.0)])
-        else:
-            self._waiting.append((frame, seat, time.perf_counter()))
-            self.write()
-
-    def tell(self, action: Action, seat: Seat | None = None) -> None:
-        """Tell of an action: to everybody, or with a state to `seat` if it was done before."""
-        if action.events:
-            message = messages.events_message(self.table, action.events, self.autoplay)
-            changed = any(event["kind"] != "nothing_moved" for event in message["events"])
-            is_news = changed or self.table.ledger.is_dirty
-            self.post(messages.encode(message), None if is_news else seat)
-        elif seat is not None:
-            self.post_state(seat)
-
-    def post_state(self, seat: Seat) -> None:
-        """Send how the table stands."""
-        self.post(messages.encode(self.state_for(seat)), seat)
-
-    def state_for(self, seat: Seat) -> messages.Json:
-        """Return how the table stands, for one who sits at it."""
-        mine = seat.account == self.table.round.owner
-        return messages.state_message(self.table, mine=mine, autoplay=self.autoplay)
-
-    def write(self) -> None:
-        """Have what happened written, unless something is on its way already."""
-        if self._writing is None and self.table.ledger.is_dirty:
-            self._writing, self._waiting = self._waiting, []
-            self.settled.clear()
-            self._hub.writer.submit(self.table.take())
-
-    def written(self, written: Written) -> None:
-        """Go on after a change reached the disk, or did not."""
-        frames, self._writing = self._writing or [], None
-        if written.error is not None or written.is_stale:
-            self._waiting.clear()
-            self._hub.reload(self, written)
-            return
-        now = time.perf_counter()
-        for _, _, since in frames:
-            self._hub.metrics.latency.observe(now - since)
-        self._deliver(frames)
-        self.write()
-        if self._writing is None:
-            self._rest()
-
-    def _rest(self) -> None:
-        """Nothing is on its way: what waited for nothing but order may go."""
-        frames, self._waiting = self._waiting, []
-        self._deliver(frames)
-        self.settled.set()
-        self._hub.rested(self)
-
-    def replace(self, table: Table) -> None:
-        """Lay the game on the table anew, as the disk has it, and tell everybody."""
-        self.table = table
-        self._waiting, self._writing = [], None
-        self.is_reloading = False
-        self.settled.set()
-        for seat in self.seats:
-            self.post_state(seat)
-
-    def _deliver(self, frames: Sequence[_Frame]) -> None:
-        for frame, seat, _ in frames:
-            if seat is not None:
-                seat.outbox.post(frame)
-                continue
-            for each in self.seats:
-                each.outbox.post(frame)
+_LONGEST_WAIT = 5.0
+_MOST_LIVE = 40
+_MEMORY = 3.0
+"""Seconds for which the server is not ready after something that could not be written."""
 
 
 class Hub:
@@ -158,6 +65,8 @@ class Hub:
         # Games are played again one at a time, so that those who play feel little of it.
         self._finishing = ThreadPoolExecutor(1, thread_name_prefix="py2048-finish")
         self._tasks: set[asyncio.Task[None]] = set()
+        self._moved: dict[str, float] = {}  # games by the time of their last change, the last last
+        self._fault: tuple[float, StorageError] | None = None
         self.writer = Writer(house.store, self._written, origin=self.origin)
 
     async def in_thread(self, call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
@@ -260,12 +169,31 @@ class Hub:
         self.metrics.commits += 1
         for written in results:
             if isinstance(written.change, GameChange):
-                self.metrics.moves += len(written.change.turns)
-                self.places[written.change.id].written(written)
+                if not (written.error or written.is_stale):
+                    self.metrics.moves += len(written.change.turns)
+                    self._note_moved(written.change.id)
+                if place := self.places.get(written.change.id):
+                    place.written(written)
                 continue
             beginning = self._beginning.pop(written.change.id)
             if not beginning.done():  # whoever asked for the game may have gone
                 beginning.set_result(written)
+
+    def _note_moved(self, game_id: str) -> None:
+        self._moved.pop(game_id, None)
+        self._moved[game_id] = time.monotonic()
+        self._forget_moved()
+
+    def _forget_moved(self) -> None:
+        """Forget the games that have not changed for a while."""
+        since = time.monotonic() - LIVE.total_seconds()
+        while self._moved and next(iter(self._moved.values())) < since:
+            del self._moved[next(iter(self._moved))]
+
+    def live_games(self) -> list[str]:
+        """Return the games that changed last, here or in a process that is heard from."""
+        self._forget_moved()
+        return list(islice(reversed(self._moved), _MOST_LIVE))
 
     def rested(self, place: Place) -> None:
         """Hear that all of a table is on the disk."""
@@ -274,42 +202,62 @@ class Hub:
             self.start(self._finish(table.id))
         self.release(place)
 
-    def reload(self, place: Place, written: Written) -> None:
+    def reload(self, place: Place, error: StorageError | None) -> None:
         """Lay a table anew that another process has changed, or that could not be written."""
-        if written.error is not None:
-            self.metrics.storage_faults += 1
-            _log.error("a move could not be written", extra={"fault": str(written.error)})
+        if error is not None:
+            self.note_fault(error, "a move could not be written")
         if not place.is_reloading:
-            place.is_reloading = True
+            place.begin_reload(error)
             self.start(self._reload(place))
 
     async def _reload(self, place: Place) -> None:
+        """Read a game again, for as long as somebody waits for it."""
         wait = 0.1
         while True:
             try:
                 table = await self.in_thread(self.house.seat, place.table.id)
                 break
             except Py2048Error as error:
-                _log.warning("a game cannot be read again", extra={"fault": str(error)})
-                if wait > 5 or not place.seats:
+                fault = error if isinstance(error, StorageError) else StorageError(str(error))
+                self.note_fault(fault, "a game cannot be read again")
+                place.tell_trouble(fault)
+                if not (place.seats and fault.kind):
                     self._give_up(place)
                     return
                 await asyncio.sleep(wait)
-                wait *= 2
+                wait = min(2 * wait, _LONGEST_WAIT)
         place.replace(table)
         self.release(place)
 
     def _give_up(self, place: Place) -> None:
-        """Let everybody go, to come back when the store is there again."""
+        """Forget a table that nobody waits for, or that cannot be read any more."""
         self.places.pop(place.table.id, None)
-        place.settled.set()
-        for seat in tuple(place.seats):
-            seat.outbox.close(1012)
+        for seat in place.seats:
+            seat.place = None
+
+    def note_fault(self, error: StorageError, what: str) -> None:
+        """Count and log that the store failed; until it works again the server is not ready."""
+        self.metrics.storage_faults += 1
+        _log.error(what, extra={"fault": str(error)})
+        if error.kind:
+            self._fault = time.monotonic(), error
+
+    def check_faults(self) -> None:
+        """Raise what the store failed with, if that was a moment ago.
+
+        Raises:
+            StorageError: the fault.
+        """
+        if self._fault is not None and time.monotonic() - self._fault[0] < _MEMORY:
+            raise self._fault[1]
 
     async def _finish(self, game_id: str) -> None:
         try:
             finish = self.house.finish
             board = await self._loop.run_in_executor(self._finishing, finish, game_id)
+        except StorageError as error:  # it is finished later
+            self.note_fault(error, "a game could not be finished")
+            return
         except Py2048Error as error:
             self.metrics.unverified += 1
             _log.error("a game was not counted", extra={"game": game_id, "fault": str(error)})
@@ -321,6 +269,10 @@ class Hub:
 
     async def hear(self, game_id: str, revision: int) -> None:
         """Follow what another process did at a table that is open here."""
+        self._note_moved(game_id)
+        await self._follow(game_id, revision)
+
+    async def _follow(self, game_id: str, revision: int) -> None:
         place = self.places.get(game_id)
         if place is None or place.is_reloading or revision <= place.table.version:
             return
@@ -329,7 +281,7 @@ class Hub:
         if self.places.get(game_id) is not place or place.is_reloading:
             return
         if saved is None:  # it is finished already
-            place.is_reloading = True
+            place.begin_reload(None)
             await self._reload(place)
             return
         await place.settled.wait()
@@ -342,7 +294,7 @@ class Hub:
     async def look_around(self) -> None:
         """Follow what other processes did while they could not be heard."""
         for place in tuple(self.places.values()):
-            await self.hear(place.table.id, place.table.version + 1)
+            await self._follow(place.table.id, place.table.version + 1)
 
     # Keeping house
 
@@ -359,7 +311,8 @@ class Hub:
             if place.task:
                 place.task.cancel()
         for place in tuple(self.places.values()):
-            await place.settled.wait()
+            with suppress(RefusedError):  # the store is away: what was acknowledged is in it
+                await place.ready()
         await asyncio.wait_for(asyncio.to_thread(self.writer.close), 40)
         for task in tuple(self._tasks):
             task.cancel()

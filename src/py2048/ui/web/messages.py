@@ -5,18 +5,47 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from py2048.engine import Board, Motion
+from py2048.errors import StorageError
 from py2048.game import Outcome, Spawn, Turn
 from py2048.rules import Rules
-from py2048.session import Event, GameOver, GameStarted, Moved, Refused, Undone, Won
+from py2048.session import Event, GameOver, GameStarted, Hint, Moved, Refused, Undone, Won
 from py2048.session.online import RefusedError, Table
-from py2048.ui.describe import describe
+from py2048.ui.describe import describe, describe_hint
+
+if TYPE_CHECKING:
+    from py2048._jit.progress import Compiling
 
 Json = dict[str, Any]
 
 _encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False).encode
+
+
+_TROUBLE = {
+    "full": "The server's disk is full",
+    "disk": "The server's disk fails",
+    "read-only": "The server may not write to its store",
+    "forbidden": "The server's database does not let it write",
+    "locked": "Another program holds the server's store",
+    "slow": "The server's store takes too long to answer",
+    "unreachable": "The server cannot reach its database",
+    "damaged": "The server's store is damaged",
+    "starting": "The server is starting",
+    "foreign": "The server's store belongs to another program",
+}
+
+
+def trouble_of(error: StorageError) -> str:
+    """Return what is wrong with the store for strangers: no paths, no addresses, no full stop."""
+    return _TROUBLE.get(error.kind, "The server cannot save or read this just now")
+
+
+def unsaved(error: StorageError) -> RefusedError:
+    """Return the refusal of an action that could not be written."""
+    reason = "storage" if error.kind else "unsaved"
+    return RefusedError(reason, f"{trouble_of(error)}: the last move is not saved and taken back.")
 
 
 def encode(message: Json) -> str:
@@ -51,6 +80,35 @@ def refused_message(error: RefusedError, of: str, state: Json | None, **more: An
     """Return why nothing was done."""
     message = {"type": "refused", "reason": error.reason, "message": str(error), "of": of}
     return {**message, "state": state, **more}
+
+
+def hint_message(table: Table, hint: Hint) -> Json:
+    """Return what a player would do."""
+    return {
+        "type": "hint",
+        "game": table.id,
+        "version": table.version,
+        **hint_value(hint),
+        "say": describe_hint(hint),
+    }
+
+
+def hint_value(hint: Hint) -> Json:
+    """Return a hint as the protocol and the API give it."""
+    return {
+        "direction": str(hint.direction),
+        "values": {str(direction): value for direction, value in hint.values.items()},
+        "unit": hint.unit.value,
+        "player": hint.player,
+        "instead_of": hint.instead_of or None,
+    }
+
+
+def compiling_message(table: Table, player: str, compiling: Compiling) -> Json:
+    """Return how far the compiler is with a player that somebody waits for."""
+    say = f"{player}: {compiling}"
+    share = round(compiling.share, 2)
+    return {"type": "compiling", "game": table.id, "player": player, "share": share, "say": say}
 
 
 def _standing(table: Table, autoplay: str | None) -> Json:

@@ -114,7 +114,7 @@ def document() -> Json:
             },
             "/api/hints": {
                 "post": _operation(
-                    "What a computer player would do, and what each direction is worth in points",
+                    "What a computer player would do, and what each direction is worth",
                     _OBJECT,
                     body=_body(
                         ["board"], board=_BOARD, rules=_RULES, player={"type": ["string", "null"]}

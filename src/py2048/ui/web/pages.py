@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
+from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -17,6 +18,8 @@ from py2048 import __version__
 from py2048.rules import get_rules, list_rules
 from py2048.session.online import (
     BOARDS,
+    LARGEST_SIDE,
+    PERIODS,
     RefusedError,
     challenge,
     check_shown,
@@ -29,12 +32,14 @@ from py2048.ui.themes import THEMES
 from py2048.ui.web import rows
 from py2048.ui.web.identity import Identity, Visitor
 from py2048.ui.web.messages import rules_value
-from py2048.ui.web.requests import is_game_id
+from py2048.ui.web.recent import Recent
+from py2048.ui.web.requests import is_game_id, is_text
 from py2048.ui.web.services import Services
 
 TEMPLATES = Path(__file__).with_name("templates")
-PERIODS = {"day": timedelta(days=1), "week": timedelta(days=7), "ever": None}
 _MOST_RECENT = 20
+_HOLDS = 1.0
+"""Seconds for which a leaderboard is shown as it was."""
 
 
 class Pages:
@@ -48,6 +53,7 @@ class Pages:
     def __init__(self, services: Services, identity: Identity) -> None:
         self._services = services
         self._identity = identity
+        self._lists: Recent[Markup] = Recent(_HOLDS)
         self._environment = jinja2.Environment(
             loader=jinja2.FileSystemLoader(TEMPLATES),
             autoescape=True,
@@ -88,7 +94,10 @@ class Pages:
         visitor = await self._identity.visitor(request, wait=False)
         presets = [rules_value(str(rules)) for rules in list_rules()]
         players = self._services.advisers.specs
-        return self.render(request, visitor, "play.html", rules=presets, players=players)
+        return self.render(
+            request, visitor, "play.html",
+            rules=presets, players=players, longest_side=LARGEST_SIDE,
+        )  # fmt: skip
 
     async def about(self, request: Request) -> Response:
         """What is promised."""
@@ -129,17 +138,25 @@ class Pages:
         board, period = query.get("board", "ranked"), query.get("period", "ever")
         if board not in BOARDS or board == "daily" or period not in PERIODS:
             raise HTTPException(404, "There is no such board.")
-        house = self._services.hub.house
-        found = await self._in_thread(
-            house.store.standings, board, rules=chosen["text"], since=since(period)
+        lists = await self._lists.get(
+            (board, chosen["text"], period), lambda: self._leaderboard(board, chosen, period)
         )
-        live = await self._in_thread(house.live_games)
         return self.render(
             request, visitor, "leaderboards.html", chosen=chosen, board=board, period=period,
             rules=[rules_value(str(rules)) for rules in list_rules()],
-            boards=[name for name in BOARDS if name != "daily"], periods=list(PERIODS),
-            rows=rows.finished_rows(found), live=rows.open_rows(live),
+            boards=[name for name in BOARDS if name != "daily"], periods=PERIODS, lists=lists,
         )  # fmt: skip
+
+    def forget_lists(self) -> None:
+        """Show no list any longer that is from before: somebody is gone from them."""
+        self._lists.clear()
+
+    async def _leaderboard(self, board: str, chosen: dict[str, Any], period: str) -> Markup:
+        hub = await self._services.ready()
+        found = await hub.in_thread(hub.house.store.leaderboard, board, chosen["text"], period)
+        live = await hub.in_thread(hub.house.live_games, hub.live_games())
+        template = self._environment.get_template("_leaderboard.html")
+        return Markup(template.render(rows=rows.finished_rows(found), live=rows.open_rows(live)))
 
     async def daily(self, request: Request) -> Response:
         """The challenge of a day."""
@@ -147,7 +164,10 @@ class Pages:
         today = datetime.now(UTC).date()
         day = _day(request.query_params.get("day"), today)
         house = self._services.hub.house
-        found = await self._in_thread(house.store.standings, "daily", day=day.isoformat())
+        chosen = rules_value(str(get_rules("classic")))
+        found = await self._in_thread(
+            house.store.leaderboard, "daily", chosen["text"], day.isoformat()
+        )
         commitment, secret = await self._in_thread(challenge, house.store, day.isoformat())
         mine = await self._in_thread(_my_daily, self._services, visitor.account, day.isoformat())
         one = timedelta(days=1)
@@ -156,16 +176,17 @@ class Pages:
             previous=(day - one).isoformat(),
             next=(day + one).isoformat() if day < today else None,
             commitment=commitment, secret=secret, revealed=revelation_of(day.isoformat()).date(),
-            chosen=rules_value(str(get_rules("classic"))),
+            chosen=chosen,
             rows=rows.finished_rows(found), mine=mine,
         )  # fmt: skip
 
     async def player(self, request: Request) -> Response:
         """A player's statistics and games."""
         visitor = await self._identity.visitor(request)
-        values = await self._in_thread(
-            player_page, self._services, request.path_params["name"][:100]
-        )
+        name = request.path_params["name"][:100]
+        if not is_text(name):
+            raise HTTPException(404, "Nobody here has that name.")
+        values = await self._in_thread(player_page, self._services, name)
         if values is None:
             raise HTTPException(404, "Nobody here has that name.")
         return self.render(request, visitor, "player.html", **values)
@@ -241,14 +262,13 @@ def player_page(services: Services, name: str) -> dict[str, Any] | None:
         }
         for each in house.store.score_summaries(account.id)
     ]
-    live = [game for game in house.live_games() if game.owner == account.id]
     return {
         "player": account.name,
         "person": house.account(account.bot_of).name if account.bot_of else None,
         "since": account.created,
         "summaries": summaries,
         "recent": rows.finished_rows(latest[:_MOST_RECENT]),
-        "live": rows.open_rows(live),
+        "live": rows.open_rows(house.live_games_of(account.id)),
         "history": rows.finished_rows(reversed(latest)),
         "tiles": house.store.tile_counts(account.id),
     }
@@ -264,12 +284,6 @@ def _my_daily(services: Services, account: str, day: str) -> rows.Row | None:
         return rows.finished_row(summary)
     place = house.open_game(round_.game_id)
     return rows.open_row(place) if place else None
-
-
-def since(period: str) -> str | None:
-    """Return when a period began, ISO 8601 in UTC; None if it has no beginning."""
-    length = PERIODS[period]
-    return None if length is None else (datetime.now(UTC) - length).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 def _chosen_rules(text: str) -> dict[str, Any]:

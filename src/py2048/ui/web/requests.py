@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, TypeGuard
 
 from py2048.engine import Direction
 from py2048.session.online import RefusedError
@@ -30,9 +30,17 @@ def parse(text: str | None) -> Json:
         message = json.loads(text)
     except (ValueError, RecursionError):
         raise malformed("the message is no JSON") from None
-    if not isinstance(message, dict) or not isinstance(message.get("type"), str):
+    if not isinstance(message, dict) or not is_text(message.get("type")):
         raise malformed("a message is a JSON object with a type")
     return message
+
+
+def is_text(value: object) -> TypeGuard[str]:
+    """Say whether a value is a text that every database and browser can hold."""
+    if not isinstance(value, str) or "\0" in value:
+        return False
+    # JSON can write half of a surrogate pair, which is no character.
+    return not any("\ud800" <= letter <= "\udfff" for letter in value)
 
 
 def malformed(message: str) -> RefusedError:
@@ -97,7 +105,7 @@ def text(message: Json, key: str, default: str | None = None) -> str:
         RefusedError: if it is something else, or too long, or missing without a default.
     """
     value = message.get(key, default)
-    if not isinstance(value, str) or len(value) > _LONGEST_TEXT or "\0" in value:
+    if not is_text(value) or len(value) > _LONGEST_TEXT:
         raise malformed(f"{key} must be a text of at most {_LONGEST_TEXT} characters")
     return value
 

@@ -50,7 +50,7 @@ def open_row(game: OpenGame, place: int | None = None) -> Row:
         "game": game.id,
         "rules": rules_value(game.rules),
         "mode": game.mode,
-        "board": _BOARDS.get(game.mode, "assisted"),
+        "board": "computer" if game.computer else _BOARDS.get(game.mode, "assisted"),
         "score": game.score,
         "max_tile": game.max_tile,
         "plies": game.position,

@@ -24,6 +24,8 @@ _SWEEP = 60.0
 _LEFT_BEHIND = timedelta(minutes=10)
 _UNUSED = timedelta(days=400)
 _LISTEN = 1.0
+_STORE_PATIENCE = 5.0
+"""Seconds to wait for another program that holds the store, before players are told."""
 _HEAD_START = 0.3
 """Seconds for the first page, before the store opens unasked."""
 
@@ -77,7 +79,7 @@ class Services:
         self.metrics = Metrics()
         self.limits = Limits(settings)
         self.advisers = Advisers(settings.players)
-        self.trouble: str | None = None
+        self.trouble: StorageError | None = None
         self._wanted = asyncio.Event()
         self._ready = asyncio.Event()
         self._hub: Hub | None = None
@@ -90,7 +92,7 @@ class Services:
             StorageError: if the store is not open.
         """
         if self._hub is None:
-            raise StorageError(self.trouble or "the store is not open yet: try again in a moment")
+            raise self.trouble or StorageError("the store is not open yet", "starting")
         return self._hub
 
     @property
@@ -131,7 +133,7 @@ class Services:
             try:
                 house = await asyncio.to_thread(_open_house, self.settings)
             except StorageError as error:
-                self.trouble = str(error)
+                self.trouble = error
                 _log.error("the store cannot be opened", extra={"fault": str(error)})
                 self._ready.set()
                 await asyncio.sleep(wait)
@@ -165,7 +167,7 @@ class Services:
             await asyncio.sleep(1)
 
     async def _keep_house(self) -> None:
-        """Finish games that were over when their process ended, now and then."""
+        """Now and then finish games that were over when their process ended, and sweep."""
         while self._hub is None:
             await asyncio.sleep(_LISTEN)
         hub, age = self._hub, timedelta(0)
@@ -173,16 +175,17 @@ class Services:
             try:
                 for game in await hub.in_thread(hub.house.finish_left_behind, age):
                     _log.error("a game was not counted", extra={"game": game})
+                await hub.in_thread(hub.house.sweep, frozenset(hub.places))
                 unused = (datetime.now(UTC) - _UNUSED).isoformat()
                 await hub.in_thread(hub.house.store.forget_sessions, unused)
             except StorageError as error:
-                _log.warning("games left behind wait", extra={"fault": str(error)})
+                hub.note_fault(error, "keeping house failed")
             await asyncio.sleep(_SWEEP)
             age = _LEFT_BEHIND
 
 
 def _open_house(settings: Settings) -> House:
-    return open_house(settings.database, settings.durability)
+    return open_house(settings.database, settings.durability, _STORE_PATIENCE)
 
 
 def _listen(

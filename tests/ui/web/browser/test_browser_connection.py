@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import signal
+import sqlite3
+from contextlib import closing
 from typing import Any
 
-from playwright.async_api import Browser
+from playwright.async_api import Browser, expect
 from tests.ui.web.browser.visiting import Arrive, Player, Server, arriving
 
 QUEUE = """async () => {
@@ -109,6 +111,19 @@ async def test_refusals(guest: Player) -> None:
         *("left 6", "left 3", "up 4", "up 4", "undo 5", "down 5"),
         "left over 0",
     ]
+
+
+async def test_what_could_not_be_saved_is_tried_again_alone(guest: Player) -> None:
+    """A move that the store could not keep goes again; what was pressed after it is forgotten."""
+    sent = await queue_after(
+        guest,
+        """queue.restart(5); move("left"); move("up");
+           queue.refused({ reason: "storage", of: "", state: null, retry_ms: 20 });
+           await new Promise(done => setTimeout(done, 60));
+           queue.events(6, moved("left")); move("down");
+           queue.refused({ reason: "unsaved", of: "", state: { version: 6 } }); move("up")""",
+    )
+    assert sent == ["left 6", "left 6", "down 7", "up 7"]
 
 
 async def test_delays_grow_to_ten_seconds(guest: Player) -> None:
@@ -231,3 +246,25 @@ async def test_a_server_that_is_killed(browser: Browser, own_server: Server) -> 
         # At most one answer was on its way; each key has moved the tiles once, or nothing.
         assert state["ply"] - len(player.events("moved")) in (0, 1)
         assert state["ply"] + len(player.events("nothing_moved")) == 2 * len(keys)
+
+
+async def test_a_store_that_is_held_is_said_until_the_move_is_saved(
+    browser: Browser, own_server: Server
+) -> None:
+    """The page says why nothing moves, for as long as that lasts, and then the move is made."""
+    async with arriving(browser) as arrive_at:
+        player = await arrive_at(own_server.url, "desktop")
+        await player.deal("long:size=5x5")
+        with closing(sqlite3.connect(own_server.store, isolation_level=None)) as rival:
+            rival.execute("BEGIN EXCLUSIVE")
+            await player.press("ArrowDown", "ArrowLeft", "ArrowRight")
+            status = player.page.locator("#status.warn")
+            await expect(status).to_contain_text("Another program holds", timeout=20_000)
+            before = await player.page.evaluate("() => window.py2048.game.ply")
+            await player.page.wait_for_timeout(2500)  # it has been tried again
+            await expect(status).to_contain_text("Another program holds")
+            rival.execute("ROLLBACK")
+        await expect(player.page.locator("#status")).to_be_empty(timeout=20_000)
+        assert await player.page.evaluate("() => window.py2048.game.ply") > before == 0
+        await player.settle()
+        assert await player.board() == (await player.state())["board"]

@@ -165,7 +165,7 @@ async def test_undo_and_redo(player: Player) -> None:
 
 
 async def test_hint(player: Player) -> None:
-    """A hint shows what each legal direction is worth, and marks the best; a move takes it away."""
+    """A hint marks the best direction and says what the others lose; a move takes it away."""
     await player.visit()
     await player.ask()
     best = player.page.locator(".pad .best")
@@ -175,7 +175,10 @@ async def test_hint(player: Player) -> None:
         worth = await player.text(f".pad [data-direction={direction}] output")
         if worth:
             shown[direction] = worth
-    assert shown == {name: f"{round(value):,}" for name, value in hint["values"].items()}
+    most = max(hint["values"].values())
+    losses = {name: round(most - value) for name, value in hint["values"].items()}
+    texts = {name: f"\N{MINUS SIGN}{loss:,}" if loss else "0" for name, loss in losses.items()}
+    assert shown == texts | {hint["direction"]: "best"}
     board = Board.from_rows(await player.board())
     assert set(shown) == {str(direction) for direction in board.legal_directions()}
     assert await best.get_attribute("data-direction") == hint["direction"]

@@ -44,6 +44,7 @@ class Server:
 
     def __init__(self, home: Path) -> None:
         self._home = home
+        self.store = home / "py2048.sqlite3"
         self._process: subprocess.Popen[str] | None = None
         self.port = _free_port()
         self.url = f"http://127.0.0.1:{self.port}"

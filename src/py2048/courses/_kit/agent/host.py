@@ -34,6 +34,7 @@ globals()["__builtins__"] = dict(vars(builtins))
 
 _write, _wait_for, _kill, _scan, _number = os.write, os.waitpid, os.kill, os.scandir, os.getpid
 _modules = sys.modules
+import_ = builtins.__import__
 
 
 # What Python itself imports when it warns, shows an error or ends.
@@ -84,6 +85,7 @@ class Host:
         self.pending: dict[str, Any] | None = None
         self.running = False
         self.rings = 0
+        self.requests = self.open_request = 0
         self.builtins = dict(vars(builtins))
         self.depth = sys.getrecursionlimit()
         self.screen = terminal.Screen(config["output"], self._too_much)
@@ -98,6 +100,12 @@ class Host:
 
     def take_over(self) -> None:
         """Stand in for the terminal and the clock, and take hold of the windows."""
+        if self.config["gui"]:
+            from .person import Person
+            from .windows import Windows
+
+            self.windows = Windows(self.clock)
+            self.helpers["screen"] = Person(self.windows)
         sys.stdout = sys.__stdout__ = self.screen  # type: ignore[assignment,misc]
         sys.stderr = sys.__stderr__ = self.complaints  # type: ignore[assignment,misc]
         sys.stdin = sys.__stdin__ = self.keyboard  # type: ignore[assignment,misc]
@@ -107,29 +115,34 @@ class Host:
             sys.meta_path.insert(0, _Hidden)
         terminal.clear_without_shell()
         self.clock.take_over()
-        if self.config["gui"]:
-            from .person import Person
-            from .windows import Windows
-
-            self.windows = Windows(self.clock)
-            self.helpers["screen"] = Person(self.windows)
 
     def make_way(self) -> None:
         """Forget modules of which the submission has its own, as for ``python game.py``.
 
-        The libraries of the course are imported before that: they need the standard ones.
+        The libraries and the files of the course are imported before that: they need the standard
+        ones.
         """
         entries = {entry.name.partition(".")[0] for entry in _scan(".")}
         loaded = {*AT_START.split(), *sys.builtin_module_names}
         self.shadowed = (entries & sys.stdlib_module_names) - loaded
-        for name in self.config["libraries"] if self.shadowed else ():
+        given = [entry.name for folder in self.config["support"] for entry in _scan(folder)]
+        of_the_course = [*self.config["libraries"], *(name.partition(".")[0] for name in given)]
+        for name in of_the_course if self.shadowed else ():
             self.guard(LIBRARY, partial(__import__, name))
         self.modules = {name: _modules.pop(name, None) for name in self.shadowed}
+        if self.shadowed:
+            self.builtins["__import__"] = self._import
+            vars(builtins).update(self.builtins)
 
-    def _import(self, name: str, *words: Any, **options: Any) -> Any:
-        """The ``import`` of the grader's own lines, which does not see the submission's files."""
-        found = self.modules.get(name)
-        return found or self.builtins["__import__"](name, *words, **options)
+    def _import(
+        self, name: str, globals_: dict[str, Any] | None = None, *words: Any, **options: Any
+    ) -> Any:
+        """What ``import`` becomes: only the submission sees the submission's files."""
+        spec = (globals_ or {}).get("__spec__", sys.__spec__)  # code of no module has none
+        origin = getattr(spec, "origin", None)
+        if origin and not origin.startswith(self.config["scratch"]) and self.modules.get(name):
+            return self.modules[name]
+        return import_(name, globals_, *words, **options)
 
     def _too_much(self) -> None:
         os_exit(FLOODED)
@@ -155,7 +168,9 @@ class Host:
             raise LeftAlone("the program waits for a person")
         if self.pending is not None:
             self._reply({**self.pending, "state": "waiting"})
-            self.pending = None
+        elif self.open_request:  # what it asked for has opened a dialog, and waits in there
+            self._reply({"value": True, "error": None, "state": "waiting"})
+        self.pending, self.open_request = None, 0
         self._time(0)
         try:
             request = self.read()
@@ -272,7 +287,7 @@ class Host:
         """Fresh names and the prelude; return its error."""
         self.names = {**self.helpers, "__name__": "__console__"}
         if self.shadowed:
-            self.names["__builtins__"] = {**self.builtins, "__import__": self._import}
+            self.names["__builtins__"] = self.builtins
         self.copied = {}
         self._follow()
         if not request["prelude"]:
@@ -336,9 +351,12 @@ class Host:
         """Run some lines; the value of a last expression is the value of them all."""
         self._prepare(request)
         before = self.running
+        self.requests += 1
+        number = self.open_request = self.requests
         facts = self._run(request["code"], request["seconds"])
         if before:
-            self.pending = facts  # the program goes on first; see `wait`
+            if self.open_request == number:
+                self.pending = facts  # the program goes on first; see `wait`
             self._time(request["seconds"])
         else:
             self._reply({**facts, "state": "done"})

@@ -100,6 +100,20 @@ CHOOSERS = {
 ASKING = ("askstring", "askinteger", "askfloat")
 
 
+class Interpreter:
+    """Tcl's interpreter as `_tkinter` makes it, but for its main loop."""
+
+    def __init__(self, real: Any, loop: Callable[..., None], quit_: Callable[[], None]) -> None:
+        names = [name for name in dir(real) if not name.startswith("__")]
+        vars(self).update({name: getattr(real, name) for name in names})
+        self.mainloop = loop
+        self.quit = quit_
+
+    def __getattr__(self, name: str) -> Any:
+        """Nothing else; for type checkers."""
+        raise AttributeError(name)
+
+
 class Windows:
     """All windows of a program, and what it waits for.
 
@@ -133,9 +147,6 @@ class Windows:
             widget, ms, func, *args
         )
         module.Misc.update = lambda widget: here._looked(widget)  # noqa: PLW0108 - becomes a method
-        module.Misc.mainloop = lambda widget, n=0: here._loop()
-        module.mainloop = lambda n=0: here._loop()
-        module.Misc.quit = lambda widget: here._quit()
         module.Misc.wait_window = lambda widget, window=None: here._wait_window(window or widget)
         module.Misc.wait_variable = lambda widget, name="PY_VAR": here._wait_variable(widget, name)
         module.Misc.waitvar = module.Misc.wait_variable
@@ -151,7 +162,7 @@ class Windows:
 
     def _created(self, *words: Any) -> Any:
         """What `_tkinter.create` becomes."""
-        interpreter = self._create(*words)
+        interpreter = Interpreter(self._create(*words), self._loop, self._quit)
         if interpreter.eval("info commands winfo"):
             interpreter.eval(TIMERS)
             interpreter.createcommand("tk_messageBox", self._box)
@@ -250,8 +261,9 @@ class Windows:
 
     # -- waiting ------------------------------------------------------------------------
 
-    def _loop(self) -> None:
+    def _loop(self, threshold: int = 0) -> None:
         """What `mainloop` becomes."""
+        del threshold
         self._quitting = False
         self._wait_while(lambda: bool(self.open()) and not self._quitting)
         self._quitting = False

@@ -1,9 +1,8 @@
 """The checker's `gui`: the same eleven functions on a plain canvas, and a memory.
 
 A submission that is being checked gets this module in place of its own gui.py. It imports
-nothing but the standard library, because a submission can reach nothing else, and draws on
-whatever tkinter is there: the checker's recording one, or a real window. It remembers what
-a program did:
+nothing but the standard library, because a submission can reach nothing else, and draws in a
+real window, on a virtual display. It remembers what a program did:
 
 - ``board.moves``: every ``move_tile`` as (key, horizontal, vertical)
 - ``board.bound_while_moving``: the keys that were bound while tiles moved

@@ -101,8 +101,6 @@ class GraphWin(tk.Canvas):
     def __repr__(self) -> str:
         return "<Closed GraphWin>" if self.isClosed() else f"GraphWin('{self.master.title()}')"
 
-    __str__ = tk.Canvas.__str__
-
     def _clicked(self, event: Any) -> None:
         self.mouseX, self.mouseY = event.x, event.y
         if self._mouseCallback:

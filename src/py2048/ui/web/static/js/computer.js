@@ -52,11 +52,14 @@ export class Computer {
   }
 }
 
-/** Write what each direction is worth under its arrow; without values, take them away. */
-export function showWorth(values = {}, best = "") {
+/** Write what each direction loses against the best under its arrow; without values, nothing. */
+export function showLosses(values = {}, best = "") {
+  const most = Math.max(...Object.values(values));
   for (const arrow of document.querySelectorAll(".pad button")) {
-    const worth = values[arrow.dataset.direction];
-    arrow.querySelector("output").textContent = worth === undefined ? "" : grouped(worth);
-    arrow.classList.toggle("best", arrow.dataset.direction === best);
+    const { direction } = arrow.dataset;
+    const loss = Math.round(most - values[direction]);
+    const text = direction === best ? "best" : loss ? `−${grouped(loss)}` : "0";
+    arrow.querySelector("output").textContent = direction in values ? text : "";
+    arrow.classList.toggle("best", direction === best);
   }
 }

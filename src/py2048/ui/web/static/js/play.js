@@ -1,5 +1,5 @@
 // The page on which one plays.
-import { Computer, showWorth } from "./computer.js";
+import { Computer, showLosses } from "./computer.js";
 import { Connection } from "./connection.js";
 import { GamesDialog } from "./games.js";
 import { isTaken, meaning } from "./keys.js";
@@ -129,8 +129,8 @@ class Table {
     return this.game !== null && this.game.outcome !== "playing" && this.queue.length === 0;
   }
 
-  #announce(text) {
-    this.scene.note(text);
+  #announce(text, kind = "") {
+    this.scene.note(text, kind);
     this.scene.speech.insist(text);
   }
 
@@ -140,6 +140,7 @@ class Table {
       state: () => this.#state(message),
       events: () => this.#events(message),
       hint: () => this.#hinted(message),
+      compiling: () => message.game === this.game?.game && this.scene.note(message.say),
       autoplay: () => message.game === this.game?.game && this.#autoplayed(message.player),
       games: () => this.games.show(message.games, this.game?.game),
       refused: () => this.#refused(message),
@@ -165,7 +166,7 @@ class Table {
     else this.queue.state(state.version);
     if (!known && location.search) history.replaceState(null, "", "/");
     if (fresh) this.scene.note("");
-    showWorth();
+    showLosses();
     this.overlay.lower();
     this.#autoplayed(state.autoplay);
     this.#dress();
@@ -177,7 +178,7 @@ class Table {
     this.scene.events(message);
     this.queue.events(message.version, message.events);
     if (message.events.length) {
-      showWorth();
+      showLosses();
       this.overlay.lower();
     }
     this.#autoplayed(message.autoplay);
@@ -193,8 +194,13 @@ class Table {
     if (message.version !== this.queue.version) return;
     this.game.version = message.version;
     if (message.category) this.game.category = message.category;
-    showWorth(message.values, message.direction);
-    this.scene.note(`${message.player} would go ${message.direction}.`, "good");
+    showLosses(message.values, message.direction);
+    this.scene.note(
+      message.instead_of
+        ? `Quick hint: ${message.direction}. ${message.instead_of} is being compiled, once per installation.`
+        : `${message.player} would go ${message.direction}.`,
+      "good",
+    );
     this.scene.speech.insist(message.say ?? `Hint: ${message.direction}.`);
     this.#dress();
   }
@@ -206,7 +212,10 @@ class Table {
       history.replaceState(null, "", "/");
       if (!this.game) this.start("classic", "casual");
     }
-    if (message.reason !== "gap") this.#announce(message.message);
+    if (message.state) this.#autoplayed(message.state.autoplay);
+    // What is tried again and again is said once, and stands there until it works.
+    const isKnown = message.reason === "storage" && $("status").textContent === message.message;
+    if (message.reason !== "gap" && !isKnown) this.#announce(message.message, "warn");
     this.#dress();
   }
 

@@ -98,12 +98,13 @@ export class ActionQueue {
 
   /** The server refused what is in flight; some reasons pass. */
   refused({ reason, of, state, retry_ms }) {
-    if (!this.#flying || of !== this.#flying.action.type) return;
+    if (!this.#flying || (of && of !== this.#flying.action.type)) return;
     if (state) this.version = state.version;
     if (reason === "gap") {
       this.#return();
       this.#next();
     } else if (reason === "rate" || reason === "storage") {
+      if (reason === "storage") this.#waiting = []; // they were meant for another board
       this.#return();
       this.#later(retry_ms ?? 1000);
     } else {

@@ -20,7 +20,10 @@ function hear(message) {
     scene.events(message);
     if (message.outcome !== "playing") over();
   }
-  if (message.type === "refused") scene.note(message.message, "warn");
+  if (message.type === "refused") {
+    if (message.state) scene.state(message.state);
+    scene.note(message.message, "warn");
+  }
 }
 
 function shown(state) {

@@ -1,0 +1,105 @@
+"""What a command says while something is being compiled: on stderr, and only if it lasts."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from py2048._jit.progress import Compiling
+    from py2048.players import Player
+    from py2048.session import Hint, Question
+
+PATIENCE = 1.0
+"""Seconds of compiling before anything is said."""
+
+PERIODS = {True: 0.2, False: 5.0}
+"""Seconds between two pieces of news: on a terminal, where a line is rewritten, and in a pipe."""
+
+
+class CompilingLine:
+    """One line on stderr that says how far the compiler is; a pipe gets a line now and then.
+
+    Args:
+        quiet: say nothing.
+    """
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._quiet = quiet
+        self._is_terminal = sys.stderr.isatty()
+        self._next = 0.0
+        self._is_written = False
+
+    def show(self, state: Compiling | None) -> None:
+        """Say how far the compiler is, or nothing if nothing is being compiled."""
+        now = time.monotonic()
+        if self._quiet or state is None:
+            return
+        self._next = self._next or now + PATIENCE
+        if now < self._next:
+            return
+        self._next = now + PERIODS[self._is_terminal]
+        self._is_written = True
+        opening, end = ("\r", "\x1b[K") if self._is_terminal else ("", "\n")
+        print(f"{opening}py2048: {state}", end=end, file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """Take the line away from a terminal."""
+        if self._is_written and self._is_terminal:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def telling(
+    state: Callable[[], Compiling | None] | None = None, *, quiet: bool = False
+) -> Iterator[None]:
+    """Say how far the compiler is while the commands inside run.
+
+    Args:
+        state: returns how far it is; by default that of this process.
+        quiet: say nothing.
+    """
+    from py2048._jit import progress
+
+    line, over, told = CompilingLine(quiet=quiet), threading.Event(), state or progress.now
+
+    def watch() -> None:
+        while not over.wait(PERIODS[True]):
+            line.show(told())
+
+    thread = threading.Thread(target=watch, name="compiling", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+        line.close()
+
+
+def hint_of(question: Question, player: Player, *, only_move: bool, quiet: bool) -> Hint:
+    """Return a player's hint; while it is being compiled, say on stderr what there is to know.
+
+    Raises:
+        PlayerError: if the player answers with an illegal direction.
+    """
+    from py2048.session import Hint, advise
+    from py2048.ui.describe import describe_hint
+
+    line = CompilingLine(quiet=quiet)
+    try:
+        for answer in advise(question, player, only_move=only_move, apart=False):
+            if not isinstance(answer, Hint):
+                line.show(answer)
+                time.sleep(PERIODS[True])
+            elif not answer.instead_of:
+                return answer
+            elif not quiet:
+                print(f"py2048: {describe_hint(answer)}", file=sys.stderr, flush=True)
+    finally:
+        line.close()
+    raise AssertionError("advice ends with the hint that was asked for")

@@ -1,0 +1,188 @@
+"""Asking a player that has to be compiled first: a quick hint at once, and then its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from py2048._jit import kernel, progress
+from py2048._jit.progress import Compiling
+from py2048.engine import Board, Direction
+from py2048.game import Game
+from py2048.players import Unit, make_player, unit_of
+from py2048.rules import get_rules
+from py2048.session import Hint, Question, Session, advise
+
+
+class CompiledPlayer:
+    """Rates by a kernel that nobody has compiled yet."""
+
+    name = "a player of the test, which no other process can make"
+
+    def __init__(self) -> None:
+        number = np.int64(time.time_ns())
+
+        @kernel
+        def rated(value):  # type: ignore[no-untyped-def]
+            return value + number
+
+        self._rated = rated
+
+    def rate(self, game: Game) -> dict[Direction, float]:
+        legal = game.legal_directions()
+        return {direction: float(self._rated(direction.value)) for direction in legal}
+
+    def choose(self, game: Game) -> Direction:
+        return max(self.rate(game), key=self.rate(game).__getitem__)
+
+
+@pytest.fixture
+def player() -> CompiledPlayer:
+    return CompiledPlayer()
+
+
+def question() -> Question:
+    rules = get_rules("classic")
+    return Question(rules, Board.parse("2 2 4 8/. . . ./. . . ./. . . 2"), 7)
+
+
+def finished(answers: Iterator[Hint | Compiling]) -> list[Hint]:
+    hints = []
+    for answer in answers:
+        if isinstance(answer, Hint):
+            hints.append(answer)
+        else:
+            assert 0 <= answer.share < 1
+            time.sleep(0.01)
+    return hints
+
+
+def test_a_player_that_is_not_compiled_sends_a_quick_one_ahead(player: CompiledPlayer) -> None:
+    """The first answer needs no compiling and says whom it stands in for; the last is the one's."""
+    quick, full = finished(advise(question(), player))
+    assert (quick.player, quick.instead_of, quick.version) == ("quick", player.name, 7)
+    assert (
+        quick.direction in Game(question().rules, seed=0, board=question().board).legal_directions()
+    )
+    assert (full.player, full.instead_of) == (player.name, "")
+    assert full.values == player.rate(Game(question().rules, seed=0, board=question().board))
+    (again,) = finished(advise(question(), player))
+    assert again == full
+    assert progress.now() is None
+
+
+def test_nobody_plays_for_a_player_that_is_being_compiled(player: CompiledPlayer) -> None:
+    """Autoplay waits for the player itself, however long that takes."""
+    (hint,) = finished(advise(question(), player, only_move=True))
+    assert (hint.player, hint.instead_of, hint.values) == (player.name, "", {})
+
+
+def test_a_hint_with_a_quick_one_before_it_counts_once(player: CompiledPlayer) -> None:
+    """Who asks once is helped once; who asks twice, twice."""
+    session = Session()
+    session.start(get_rules("classic"), seed=1)
+    for hint in finished(advise(session.question(), player)):
+        assert session.show_hint(hint)
+    assert session.record().hints == 1
+    for hint in finished(advise(session.question(), player)):
+        assert session.show_hint(hint)
+    assert session.record().hints == 2
+
+
+def preparing(spec: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "py2048.players.preparing", spec, "classic"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_the_process_that_compiles_ends_with_the_one_that_asked() -> None:
+    """It ends when its work is done, and at once when nobody holds its input any more."""
+    with preparing("greedy") as process:
+        assert process.wait(60) == 0
+    with preparing("quick:ms=1e12") as process:  # thinks for ever
+        time.sleep(1.0)
+        assert process.poll() is None
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.wait(60) == 1
+
+
+TINY = """
+from py2048._jit import kernel
+
+@kernel
+def worth(number):
+    return 10 * number
+
+class TinyPlayer:
+    name = "tiny"
+
+    def rate(self, game):
+        return {d: float(worth(d.value)) for d in game.legal_directions()}
+
+    def choose(self, game):
+        return max(self.rate(game), key=self.rate(game).get)
+"""
+COLD = """
+from tests.session.test_advice import finished, question
+from py2048.players import make_player
+from py2048.session import advise
+from tiny_kernels import worth
+quick, full = finished(advise(question(), make_player("tiny")))
+assert quick.instead_of == full.player == "tiny", (quick, full)
+print(full.direction, sum(worth._cache_hits.values()), sum(worth._cache_misses.values()))
+"""
+
+
+def test_another_process_compiles_into_the_cache(tmp_path: Path) -> None:
+    """With an empty cache, this process loads what the other one has compiled."""
+    (tmp_path / "tiny_kernels.py").write_text(TINY)
+    metadata = tmp_path / "tiny-1.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: tiny\nVersion: 1\n")
+    (metadata / "entry_points.txt").write_text("[py2048.players]\ntiny = tiny_kernels:TinyPlayer\n")
+    root = Path(__file__).parents[2]
+    settings = {
+        "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
+        "PYTHONPATH": f"{tmp_path}{os.pathsep}{root}",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", COLD],
+        env=os.environ | settings,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stderr, done.stdout) == ("", "right 1 0\n")
+
+
+@pytest.mark.parametrize(
+    ("spec", "board", "unit"),
+    [
+        ("ntuple", "2 2 4 8/. . . ./. . . ./. . . 2", Unit.POINTS),
+        ("ntuple", "8192 2 4 8/. . . ./. . . ./. . . 2", Unit.POINTS),
+        ("ntuple", "16384 2 4 8/. . . ./. . . ./. . . 2", Unit.RATING),
+        ("heuristic", "2 2 4 8/. . . ./. . . ./. . . 2", Unit.RATING),
+        ("expectimax", ". 2/2 .", Unit.RATING),
+        ("quick", ". 2/2 .", Unit.RATING),
+        ("greedy", ". 2/2 .", Unit.RATING),
+    ],
+)
+def test_values_are_points_only_where_they_are_calibrated(
+    spec: str, board: str, unit: Unit
+) -> None:
+    """A network's values are, for tiles that it tells apart; a heuristic's never."""
+    position = Board.parse(board)
+    rows, columns = position.shape
+    rules = get_rules("classic", rows=rows, columns=columns)
+    assert unit_of(make_player(spec), Game(rules, seed=0, board=position)) is unit
