@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import pytest
-from tests.ui.terminal.playing import table
+from tests.ui.terminal.playing import table, until
 from textual import events
 from textual.pilot import Pilot
 from textual.screen import ModalScreen
@@ -60,14 +61,17 @@ def kept() -> Session:
 
 
 @pytest.mark.parametrize("deed", [double_enter, escape_and_enter, chosen_twice])
-async def test_a_dialog_closes_once(deed: Deed) -> None:
+async def test_a_dialog_closes_once(
+    deed: Deed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What comes after the answer is too late; it ends neither the game nor another screen."""
+    monkeypatch.chdir(tmp_path)  # one of the dialogs writes a file
     session = kept()
     app = GameApp(session, reduced_motion=True)
     async with app.run_test(size=(100, 30)) as pilot:
         for key in OPENING:
             await pilot.press("left", "up", key)  # a new game begins where that was the answer
-            assert isinstance(app.screen, ModalScreen), key
+            await until(pilot, lambda: isinstance(app.screen, ModalScreen))
             await deed(pilot)
             while len(app.screen_stack) > 1:
                 await pilot.press("escape")

@@ -9,7 +9,7 @@ from py2048.engine import Board
 from py2048.session import open_session
 from py2048.ui.terminal.app import GameApp
 from py2048.ui.terminal.geometry import Arrangement
-from py2048.ui.themes import THEMES, ThemeError
+from py2048.ui.themes import THEMES, ThemeError, in_sixteen_colours
 
 
 async def test_themes_switch_live_and_are_remembered() -> None:
@@ -27,6 +27,21 @@ async def test_themes_switch_live_and_are_remembered() -> None:
     again = open_session()
     assert GameApp(again).theme == THEMES[1].name
     again.close()
+
+
+async def test_sixteen_colours_where_there_are_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All that is painted in any theme is one of the sixteen as it is, not the nearest to it."""
+    monkeypatch.delenv("COLORTERM")
+    monkeypatch.setenv("TERM", "xterm")
+    session = table("2 4 8 16\n32 64 128 256\n. . . .\n512 1024 2048 .")
+    app = GameApp(session, reduced_motion=True)
+    async with app.run_test() as pilot:
+        for theme in (*THEMES[1:], THEMES[0]):
+            await pilot.press("t")
+            plain = in_sixteen_colours(theme)
+            seen = {plain.tile(2**rank).background for rank in range(1, 12)}
+            await until(pilot, lambda wanted=seen | {plain.empty}: wanted <= colours(app))
+            assert colours(app) <= seen | {plain.page, plain.board, plain.empty}
 
 
 def test_an_unknown_theme_is_refused() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from time import monotonic
 from typing import ClassVar
 
+from textual import events
 from textual.app import App, ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import BindingType
@@ -129,6 +130,11 @@ class GameApp(App[None]):
     def on_unmount(self) -> None:
         """Leave the session to others."""
         self._unsubscribe()
+
+    async def on_event(self, event: events.Event) -> None:
+        """Hear of an event; keys and clicks that come while all closes are for nobody."""
+        if self.screen_stack or not isinstance(event, events.InputEvent):
+            await super().on_event(event)
 
     def _quit_on_signals(self) -> None:
         """Give the terminal back as it was when the process is asked to end."""
