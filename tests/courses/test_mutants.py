@@ -86,7 +86,8 @@ EVERY_MUTANT = [
 def _graded(course: str, paths: list[Path], scratch: Path, **around: bool) -> list[Report]:
     grading = COURSES[course].grading()
     submissions = [one for path in paths for one in collect([path], grading, scratch / path.name)]
-    sandbox = SandboxConfig(SandboxConfig.usual().protection, **around)
+    # Time enough for a busy machine: what is graded here, hanging mutants apart, comes to its end.
+    sandbox = SandboxConfig(SandboxConfig.usual().protection, seconds=600, **around)
     return list(grade_all(submissions, grading, sandbox))
 
 

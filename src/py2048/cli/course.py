@@ -144,8 +144,6 @@ def check(
 ) -> None:
     """Grade submissions of a course, each in a limited process of its own."""
     course = get_course(name)
-    if jobs < 1:
-        raise CourseError(f"--jobs is {jobs}: give at least 1")
     del real_window  # of older versions
     if not 1 <= seconds <= LONGEST:
         raise CourseError(f"--seconds is {seconds:g}: give 1 to {LONGEST}")

@@ -29,8 +29,8 @@ def opened(n=4):
 def begin(n):
     # The window asks for the size first, and a button begins.
     for field in screen.widgets('Spinbox') + screen.widgets('Entry') + screen.widgets('Combobox'):
-        field.insert(0, str(n))
-        field.delete(len(str(n)), 'end')
+        field.call('insert', 0, str(n))
+        field.call('delete', len(str(n)), 'end')
     screen.push([str(b.cget('text')) for b in screen.widgets('Button')][-1])
 
 def lay(made, rows):
