@@ -26,7 +26,7 @@ from py2048.errors import CourseError
 
 LOADED, BLANK = "loaded", "blank"  # with the program as a module; with nothing
 SUBMISSION_SECONDS = 60.0
-SLOWEST = 5.0  # how much more time a submission gets at most on a busy machine
+SLOWEST = 4.0  # how much more time a submission gets at most on a busy machine
 PARTING = 1.0  # seconds for a copy to end and be cleared up
 
 
