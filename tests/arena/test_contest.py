@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -207,6 +208,20 @@ def test_a_contest_that_is_to_end_plays_what_has_begun() -> None:
         list(compete(results, pool, lambda: results.count < 5))
     assert 5 <= results.count < 1000
     assert list(results.of("random")) == list(range(results.count))
+
+
+def test_an_interrupt_waits_until_a_game_is_written_and_counted() -> None:
+    """Whenever Ctrl-C comes, what has been written down is what is counted."""
+    results, written = Results(Contest(("random",), SMALL, 10)), []
+
+    def keep(played: Played) -> None:
+        signal.raise_signal(signal.SIGINT)
+        written.append(played)
+
+    with closing(OnePool()) as pool, pytest.raises(KeyboardInterrupt):
+        list(compete(results, pool, keep=keep))
+    assert written == list(results.of("random").values())
+    assert results.count == 1
 
 
 def test_jobs_are_short_beside_the_whole_and_players_stay_side_by_side() -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from py2048.arena.jobs import Done, Job, Played
@@ -133,7 +136,10 @@ class Schedule:
 
 
 def compete(
-    results: Results, pool: Pool, go_on: Callable[[], bool] = lambda: True
+    results: Results,
+    pool: Pool,
+    go_on: Callable[[], bool] = lambda: True,
+    keep: Callable[[Played], None] = lambda _: None,
 ) -> Iterator[Played]:
     """Have all games played that `results` lacks; add each to it, and yield it.
 
@@ -144,6 +150,8 @@ def compete(
         pool: who plays.
         go_on: asked before further games are begun. When it says no, those that have begun are
             played to their end, so that long ones are not left out.
+        keep: writes a game down. Ctrl-C waits until the game is written and counted, so a log
+            and the results never differ.
 
     Raises:
         Py2048Error: as soon as a player fails; the games before are in `results`.
@@ -160,5 +168,23 @@ def compete(
         running -= 1
         schedule.note(job, done)
         for played in done.played:
-            results.add(played)
+            with _uninterrupted():
+                keep(played)
+                results.add(played)
             yield played
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Let Ctrl-C wait until the block is done."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # Python interrupts its main thread only
+        return
+    pressed: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if pressed:
+            signal.raise_signal(signal.SIGINT)

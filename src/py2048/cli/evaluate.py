@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable
 from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -124,15 +125,14 @@ def _played(
         try:
             pool = stack.enter_context(closing(open_pool()))
             show = stack.enter_context(watching(results, pool, quiet=quiet))
-            for played in compete(results, pool):
-                _keep(played, folder, log)
+            for played in compete(results, pool, keep=partial(_keep, folder, log)):
                 show(played)
         except KeyboardInterrupt:
             pass  # the results say that they are not complete
     return results
 
 
-def _keep(played: Played, folder: RecordFolder | None, log: Log | None) -> None:
+def _keep(folder: RecordFolder | None, log: Log | None, played: Played) -> None:
     """Write a game down: its record first, so that the log has no game without one."""
     if folder:
         folder.save(played)
