@@ -19,6 +19,9 @@ from py2048.ui.terminal.app import GameApp
 OPENING = ("m", "p", "n", "g", "ctrl+s", "ctrl+o", "f1")
 """The keys that open a dialog while a game is in progress."""
 
+ARROWS = ("left", "up", "right", "down")
+"""Of these keys one moves something, on whatever board, and then a game is in progress."""
+
 Deed = Callable[[Pilot[None]], Awaitable[object]]
 
 
@@ -70,7 +73,8 @@ async def test_a_dialog_closes_once(
     app = GameApp(session, reduced_motion=True)
     async with app.run_test(size=(100, 30)) as pilot:
         for key in OPENING:
-            await pilot.press("left", "up", key)  # a new game begins where that was the answer
+            await pilot.press(*ARROWS)  # a new game begins where that was the answer
+            await pilot.press(key)
             await until(pilot, lambda: isinstance(app.screen, ModalScreen))
             await deed(pilot)
             while len(app.screen_stack) > 1:
