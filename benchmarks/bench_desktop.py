@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from py2048.engine import Direction
+from py2048.direction import Direction
 from py2048.session import Session
 from py2048.ui.desktop import trouble
 

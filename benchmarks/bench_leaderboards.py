@@ -20,7 +20,7 @@ import sqlalchemy as sa
 from bench_web import database
 
 from py2048.rules import get_rules
-from py2048.session.online import House
+from py2048.server.house import House
 from py2048.storage import Store, open_store, schema
 from py2048.storage.leaderboards import enter_all
 

@@ -15,9 +15,9 @@ import time
 import numpy as np
 
 from py2048 import get_rules
-from py2048.evaluation.heuristic import DEFAULT, Heuristic
-from py2048.evaluation.ntuple import Network
-from py2048.evaluation.weights import load
+from py2048.ntuple.heuristic import DEFAULT, Heuristic
+from py2048.ntuple.network import Network
+from py2048.ntuple.weights import load
 from py2048.search.limits import Limits
 from py2048.search.play import Games, play_games
 from py2048.search.searcher import Searcher

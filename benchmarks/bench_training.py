@@ -9,7 +9,8 @@ from __future__ import annotations
 import sys
 import time
 
-from py2048.learning import Plan, Trainer
+from py2048.ntuple.plan import Plan
+from py2048.ntuple.trainer import Trainer
 
 KINDS = {
     "4x6, TC, TD(0.5) by games": Plan(),

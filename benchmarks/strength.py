@@ -33,10 +33,10 @@ from py2048 import Game, Rules, make_player
 from py2048.arena import Contest, Job, Played, Results, compete, local_pool
 from py2048.arena.jobs import do
 from py2048.bench.machine import load, processor
-from py2048.engine.workers import available_threads
+from py2048.compiled.workers import available_threads
 from py2048.errors import Py2048Error
-from py2048.evaluation.heuristic import DEFAULT
-from py2048.evaluation.shipped import SHIPPED
+from py2048.ntuple.heuristic import DEFAULT
+from py2048.ntuple.shipped import SHIPPED
 from py2048.search.limits import Limits
 from py2048.search.searcher import Searcher
 
@@ -183,7 +183,9 @@ def _positions(rules: Rules) -> Iterator[Any]:
 
 def measure_training(minutes: float = 10.0) -> None:
     """Train six tuples for as long as the other program trained; judge them over 10,000 games."""
-    from py2048.learning import Campaign, Goals, Plan, evaluate
+    from py2048.ntuple.campaign import Campaign, Goals
+    from py2048.ntuple.plan import Plan
+    from py2048.ntuple.trainer import evaluate
 
     threads = available_threads()
     shutil.rmtree(WORK / "training", ignore_errors=True)

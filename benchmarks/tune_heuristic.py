@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048 import get_rules
-from py2048.evaluation.heuristic import DEFAULT, Heuristic
+from py2048.ntuple.heuristic import DEFAULT, Heuristic
 from py2048.rules import Rules
 from py2048.search.limits import Limits
 from py2048.search.play import play_games

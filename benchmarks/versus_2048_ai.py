@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from py2048 import get_rules
-from py2048.evaluation.heuristic import DEFAULT
+from py2048.ntuple.heuristic import DEFAULT
 from py2048.search.limits import Limits
 from py2048.search.play import play_games
 from py2048.search.searcher import Searcher

@@ -21,10 +21,11 @@ from pathlib import Path
 
 from py2048 import get_rules
 from py2048.bench.machine import machine
-from py2048.engine.rng import derive_seed
-from py2048.evaluation.ntuple import Network
-from py2048.evaluation.weights import load, save_packed
-from py2048.learning import Plan, Trainer
+from py2048.ntuple.network import Network
+from py2048.ntuple.plan import Plan
+from py2048.ntuple.trainer import Trainer
+from py2048.ntuple.weights import load, save_packed
+from py2048.rng import derive_seed
 from py2048.search.limits import Limits
 from py2048.search.play import play_games
 from py2048.search.searcher import Searcher

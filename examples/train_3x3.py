@@ -10,8 +10,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from py2048 import Game, get_rules, make_player
-from py2048.evaluation.weights import save_packed
-from py2048.learning import Plan, Trainer
+from py2048.ntuple.plan import Plan
+from py2048.ntuple.trainer import Trainer
+from py2048.ntuple.weights import save_packed
 
 GAMES = 12_000
 JUDGED = 1000

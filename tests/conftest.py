@@ -51,7 +51,7 @@ def fresh_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
     So a run with the same `--randomly-seed` plays the same games, other processes' apart, and what
     fails can be seen again.
     """
-    monkeypatch.setattr("py2048.engine.rng.urandom", random.randbytes)
+    monkeypatch.setattr("py2048.rng.urandom", random.randbytes)
 
 
 @pytest.hookimpl(wrapper=True)

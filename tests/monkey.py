@@ -30,7 +30,7 @@ from textual.geometry import Size
 from textual.pilot import WaitForScreenTimeout
 
 from py2048.session import Session, open_session
-from tests.ui.web.browser.conftest import CHROMIUMS
+from tests.server.browser.conftest import CHROMIUMS
 
 QUICK = ("random", "greedy", "corner")
 """Players that answer at once; the others are asked now and then."""
@@ -421,7 +421,7 @@ BROWSER_KEYS = {
 def _web(monkey: Monkey) -> None:
     from playwright.sync_api import Error, sync_playwright
 
-    from tests.ui.web.browser.visiting import Server
+    from tests.server.browser.visiting import Server
 
     found = next(path for name in CHROMIUMS if (path := shutil.which(name)))
     server = Server(Path("web"))

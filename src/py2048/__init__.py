@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from py2048.engine import Board, Direction, Motion, Slide
+    from py2048.board import Board, Motion, Slide
+    from py2048.direction import Direction
     from py2048.errors import Py2048Error
     from py2048.game import Game, Outcome, Record, Spawn, Turn
     from py2048.players import Player, list_players, make_player
@@ -39,7 +40,8 @@ __all__ = [
 ]
 
 _HOMES = {
-    "engine": ("Board", "Direction", "Motion", "Slide"),
+    "board": ("Board", "Motion", "Slide"),
+    "direction": ("Direction",),
     "errors": ("Py2048Error",),
     "game": ("Game", "Outcome", "Record", "Spawn", "Turn"),
     "players": ("Player", "list_players", "make_player"),

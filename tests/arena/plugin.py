@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from py2048 import Direction, Game, Rules
-from py2048.engine.rng import derive_seed
 from py2048.players.simple import CornerPlayer
 from py2048.players.whole_games import Finished
+from py2048.rng import derive_seed
 
 METADATA = "Metadata-Version: 2.1\nName: arena-plugin\nVersion: 1.0\n"
 ENTRY_POINTS = """\

@@ -14,9 +14,9 @@ from py2048.arena import Contest, Played, Results, compare_players, compete
 from py2048.arena.contest import Schedule
 from py2048.arena.jobs import Done, Job, do, own_seed
 from py2048.arena.pools import OnePool, ProcessPool
-from py2048.engine.rng import derive_seed
 from py2048.errors import ContestError, PlayerError, Py2048Error
 from py2048.players.whole_games import PlaysGames
+from py2048.rng import derive_seed
 
 SMALL = get_rules("2x4")
 

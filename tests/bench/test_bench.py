@@ -15,9 +15,9 @@ from py2048.bench.harness import Effort, Row, Table, race, stretch
 from py2048.bench.report import data_of, draw, text_of
 from py2048.cli import main
 from py2048.cli.bench import USUAL
-from py2048.engine.packed import line_table
-from py2048.engine.rule_arrays import cumulative_weights, ranks_of
-from py2048.engine.signature import behaviour_signature
+from py2048.compiled.packed import line_table
+from py2048.compiled.rule_arrays import cumulative_weights, ranks_of
+from py2048.compiled.signature import behaviour_signature
 from py2048.rules import Merging, get_rules
 
 EFFORT = Effort(rounds=3, seconds=0.001, threads=1)

@@ -10,11 +10,13 @@ import sys
 import pexpect
 import pytest
 
-from py2048 import Game, _jit, get_rules, make_player
+from py2048 import Game, get_rules, make_player
 from py2048.cli import main
-from py2048.engine.perft import GOLDEN
-from py2048.engine.rollouts import random_games
-from py2048.learning import Plan, Trainer
+from py2048.compiled import jit
+from py2048.compiled.perft import GOLDEN
+from py2048.compiled.rollouts import random_games
+from py2048.ntuple.plan import Plan
+from py2048.ntuple.trainer import Trainer
 from py2048.players.warming import uses
 
 
@@ -31,12 +33,12 @@ def test_warm_up_prints_a_line_for_each_form(
     monkeypatch.setattr("py2048.players.warming.uses", lambda: wanted)
     assert main(["warm-up"]) == 0
     *lines, last = capsys.readouterr().out.splitlines()
-    forms = len(wanted) + sum(len(item.warm_forms) for item in _jit.kernels().values())
+    forms = len(wanted) + sum(len(item.warm_forms) for item in jit.kernels().values())
     assert [line.split()[0] for line in lines] == [f"{n}/{forms}" for n in range(1, forms + 1)]
     assert any("engine._batch_kernels.advance" in line for line in lines)
     assert any("expectimax under 3x3" in line for line in lines)
     assert last.startswith(f"{forms} compiled forms ready after ")
-    folder = _jit.cache_directory()
+    folder = jit.cache_directory()
     assert folder is not None
     assert str(folder) in last
     ready = set(folder.iterdir())
@@ -87,7 +89,7 @@ def test_perft_alone_reproduces_every_published_count(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Without arguments, one after another; a wrong count is an error."""
-    monkeypatch.setattr("py2048.engine.perft.GOLDEN", {(2, 8): 16, (2, 16): GOLDEN[2, 16]})
+    monkeypatch.setattr("py2048.compiled.perft.GOLDEN", {(2, 8): 16, (2, 16): GOLDEN[2, 16]})
     assert main(["perft"]) == 1
     wrong, right = capsys.readouterr().out.splitlines()
     assert "15 boards (WRONG: published is 16)" in wrong

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from py2048.engine.rng import derive_seed
 from py2048.envs import GameEnv, GameVectorEnv, functional
+from py2048.rng import derive_seed
 from py2048.rules import Rules
 
 RULES = (

@@ -19,10 +19,10 @@ from tests import strategies as some
 from tests.envs.following import board_of, mask_of
 
 from py2048 import Game, Rules, list_rules
-from py2048.engine.rng import derive_seed
 from py2048.envs import GameEnv, GameVectorEnv, Transition
 from py2048.envs.options import OptionError
 from py2048.errors import BoardError, DirectionError, IllegalMoveError, RulesError, SeedError
+from py2048.rng import derive_seed
 
 MODES = [mode.value for mode in AutoresetMode]
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from py2048 import Board, Direction, Game, Rules, list_rules
-from py2048.engine import rng
+from py2048 import Board, Direction, Game, Rules, list_rules, rng
 from py2048.game.notation import encode_turn
 
 FOLDER = Path(__file__).parent / "playthroughs"

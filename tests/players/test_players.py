@@ -16,10 +16,10 @@ from tests.strategies import boards, games, presets
 from py2048 import Board, Direction, Game, Player, get_rules, list_players, list_rules, make_player
 from py2048.cli import main
 from py2048.errors import GameOverError, PlayerError
-from py2048.evaluation import board_value, line_value
-from py2048.evaluation.layout import Layout
-from py2048.evaluation.ntuple import Network
-from py2048.evaluation.weights import save
+from py2048.ntuple.heuristic import board_value, line_value
+from py2048.ntuple.layout import Layout
+from py2048.ntuple.network import Network
+from py2048.ntuple.weights import save
 from py2048.players import registry
 from py2048.players.whole_games import PlaysGames
 from py2048.rules import RandomStart, Rules

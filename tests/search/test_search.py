@@ -15,9 +15,9 @@ import pytest
 
 from py2048 import Board, Direction, Game, Rules, get_rules, list_rules
 from py2048.errors import BoardError, RulesError
-from py2048.evaluation.heuristic import DEFAULT, board_value
-from py2048.evaluation.layout import Layout, parse_tuples
-from py2048.evaluation.ntuple import Network
+from py2048.ntuple.heuristic import DEFAULT, board_value
+from py2048.ntuple.layout import Layout, parse_tuples
+from py2048.ntuple.network import Network
 from py2048.rules import RandomStart, Weights
 from py2048.search import limits
 from py2048.search import searcher as module

@@ -12,9 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from py2048._jit import kernel, progress
-from py2048._jit.progress import Compiling
-from py2048.engine import Board, Direction
+from py2048.board import Board
+from py2048.compiled.jit import kernel, progress
+from py2048.compiled.jit.progress import Compiling
+from py2048.direction import Direction
 from py2048.game import Game
 from py2048.players import Unit, make_player, unit_of
 from py2048.rules import get_rules
@@ -118,7 +119,7 @@ def test_the_process_that_compiles_ends_with_the_one_that_asked() -> None:
 
 
 TINY = """
-from py2048._jit import kernel
+from py2048.compiled.jit import kernel
 
 @kernel
 def worth(number):

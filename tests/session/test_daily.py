@@ -15,18 +15,10 @@ from hypothesis import strategies as st
 from py2048 import Board, Direction, Game, get_rules
 from py2048.errors import RecordError
 from py2048.game.spawning import start_from
-from py2048.session.online import (
-    House,
-    RefusedError,
-    Table,
-    challenge,
-    check_fair,
-    check_shown,
-    commitment_of,
-    daily_seed,
-    draws_of,
-    open_house,
-)
+from py2048.server.daily import challenge, check_shown
+from py2048.server.fairness import check_fair, commitment_of, daily_seed, draws_of
+from py2048.server.house import House, open_house
+from py2048.server.table import RefusedError, Table
 
 CLASSIC = get_rules("classic")
 secrets = st.binary(min_size=32, max_size=32).map(lambda secret: f"daily-{secret.hex()}")

@@ -15,27 +15,19 @@ from hypothesis import strategies as st
 from py2048 import Board, Direction, Game, Record, get_rules, list_rules, make_player
 from py2048.errors import RecordError
 from py2048.game.spawning import Spawn
-from py2048.session import Moved, Undone
-from py2048.session.online import (
-    House,
-    RefusedError,
-    Table,
-    Writer,
-    Written,
-    check_fair,
-    checked_rules,
-    commitment_of,
-    draws_of,
-    open_house,
-)
-from py2048.session.online import table as table_module
-from py2048.session.online.bounds import (
+from py2048.server import table as table_module
+from py2048.server.bounds import (
     LARGEST_SIDE,
     LARGEST_TARGET,
     LARGEST_TILE,
     MOST_POINTS,
+    checked_rules,
 )
-from py2048.session.online.table import MOST_ACTIONS
+from py2048.server.fairness import check_fair, commitment_of, draws_of
+from py2048.server.house import House, open_house
+from py2048.server.table import MOST_ACTIONS, RefusedError, Table
+from py2048.server.writer import Writer, Written
+from py2048.session import Moved, Undone
 from py2048.storage import open_store
 
 secrets = st.binary(min_size=32, max_size=32).map(bytes.hex)

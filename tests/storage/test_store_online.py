@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from py2048.session.online import PERIODS, Writer, Written
+from py2048.server.house import PERIODS
+from py2048.server.writer import Writer, Written
 from py2048.storage import (
     GameChange,
     NewRound,

@@ -87,7 +87,7 @@ def qsan_qarut() -> Iterator[str]:
 def desktop() -> Iterator[str]:
     """The head of the window, as narrow and as wide as it gets."""
     from py2048.ui.desktop.header import Header, Status
-    from py2048.ui.themes import THEMES
+    from py2048.ui.shared.themes import THEMES
 
     root = tk.Tk()
     header = Header(root, THEMES[0], 1.0)

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from py2048.engine import Board, Direction
+from py2048.board import Board
+from py2048.direction import Direction
 from py2048.players import Unit
 from py2048.rules import get_rules, list_rules
 from py2048.session import Event, Hint, Hinted, Moved, Session, StorageTrouble
-from py2048.ui.describe import describe, describe_board, describe_rules
+from py2048.ui.shared.describe import describe, describe_board, describe_rules
 
 
 def heard(do: Callable[[Session], object], rules: str = "classic", board: str = "") -> list[str]:

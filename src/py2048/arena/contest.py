@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from py2048.arena.jobs import Done, Job, Played
 from py2048.arena.pools import Pool
-from py2048.engine.rng import checked_seed
 from py2048.errors import ContestError
 from py2048.players import make_player
+from py2048.rng import checked_seed
 from py2048.rules import Rules
 
 JOB_SECONDS = 0.5

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from py2048.engine import rng
-from py2048.engine.board import Board
+from py2048 import rng
+from py2048.board import Board
 from py2048.errors import PlayerError, Py2048Error
 from py2048.game import Game, Outcome, Record
 from py2048.game.notation import encode_turn

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048._jit import kernel
-from py2048.engine._bits_kernels import HALF, ONE, draw, key_of, popcount
-from py2048.engine._packed_kernels import ALL_CELLS, ZERO, Table, legal, slide, spawn
+from py2048.compiled._bits_kernels import HALF, ONE, draw, key_of, popcount
+from py2048.compiled._packed_kernels import ALL_CELLS, ZERO, Table, legal, slide, spawn
+from py2048.compiled.jit import kernel
 
 
 @kernel

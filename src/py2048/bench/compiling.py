@@ -11,14 +11,14 @@ from py2048.bench.startup import run_python
 
 COMPILE_ALL = """
 import json, time
-from py2048 import _jit
+from py2048.compiled import jit
 seconds, last = [], [None, 0.0]
 def progress(done, count, name):
     now = time.perf_counter()
     if last[0]:
         seconds.append([last[0], now - last[1]])
     last[:] = name, now
-_jit.warm_up(progress)
+jit.warm_up(progress)
 print(json.dumps(seconds))
 """
 

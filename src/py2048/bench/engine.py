@@ -9,17 +9,17 @@ from pathlib import Path
 
 import numpy as np
 
+from py2048 import reference
 from py2048.bench._single_kernels import play_random
 from py2048.bench.baselines import RowTables, build
 from py2048.bench.harness import Effort, Stretch, Table, race, stretch
-from py2048.engine import reference
-from py2048.engine.batch import BatchGames
-from py2048.engine.direction import Direction
-from py2048.engine.packed import PackedBoards, line_table
-from py2048.engine.rng import draw, key_of
-from py2048.engine.rollouts import rollouts
-from py2048.engine.rule_arrays import cumulative_weights, ranks_of
+from py2048.compiled.batch import BatchGames
+from py2048.compiled.packed import PackedBoards, line_table
+from py2048.compiled.rollouts import rollouts
+from py2048.compiled.rule_arrays import cumulative_weights, ranks_of
+from py2048.direction import Direction
 from py2048.game import Game
+from py2048.rng import draw, key_of
 from py2048.rules import get_rules
 
 GAMES = 65_536

@@ -14,7 +14,7 @@ import numpy as np
 
 from py2048.bench.baselines import Environments, build
 from py2048.bench.harness import Effort, Stretch, Table, race, stretch
-from py2048.engine import Direction
+from py2048.direction import Direction
 from py2048.game import Game
 from py2048.rules import get_rules
 

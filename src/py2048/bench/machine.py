@@ -10,9 +10,9 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from py2048._jit.machine import instruction_set
-from py2048.engine.signature import behaviour_signature
-from py2048.engine.workers import available_threads
+from py2048.compiled.jit.machine import instruction_set
+from py2048.compiled.signature import behaviour_signature
+from py2048.compiled.workers import available_threads
 
 LIBRARIES = ("numpy", "numba", "llvmlite", "gymnasium")
 

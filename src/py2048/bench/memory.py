@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from py2048.bench.harness import Effort, Row, Table
-from py2048.engine.batch import BatchGames
+from py2048.compiled.batch import BatchGames
 from py2048.game import Game
 from py2048.rules import get_rules
 

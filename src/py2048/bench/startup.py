@@ -13,7 +13,7 @@ from py2048.bench.harness import Effort, Stretch, Table, race
 
 FIRST_BATCH_STEP = """
 from py2048 import get_rules
-from py2048.engine.batch import BatchGames
+from py2048.compiled.batch import BatchGames
 BatchGames(get_rules("classic"), 1024).step([0] * 1024)
 """
 FIRST_STEP = """

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from py2048._jit.progress import Compiling
+    from py2048.compiled.jit.progress import Compiling
     from py2048.players import Player
     from py2048.session import Hint, Question
 
@@ -63,7 +63,7 @@ def telling(
         state: returns how far it is; by default that of this process.
         quiet: say nothing.
     """
-    from py2048._jit import progress
+    from py2048.compiled.jit import progress
 
     line, over, told = CompilingLine(quiet=quiet), threading.Event(), state or progress.now
 
@@ -88,7 +88,7 @@ def hint_of(question: Question, player: Player, *, only_move: bool, quiet: bool)
         PlayerError: if the player answers with an illegal direction.
     """
     from py2048.session import Hint, advise
-    from py2048.ui.describe import describe_hint
+    from py2048.ui.shared.describe import describe_hint
 
     line = CompilingLine(quiet=quiet)
     try:

@@ -29,12 +29,12 @@ def warm_up(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing.")] = False,
 ) -> int:
     """Compile everything now, so that no game, hint or training waits for it later."""
-    from py2048 import _jit
+    from py2048.compiled import jit
 
     start = time.perf_counter()
     done = _warm_with_bar() if sys.stdout.isatty() and not quiet else _warm_with_lines(quiet)
     if not quiet:
-        folder = _jit.cache_directory()
+        folder = jit.cache_directory()
         where = f"in {folder}" if folder else "for this process only: no folder can be written"
         print(f"{done} compiled forms ready after {time.perf_counter() - start:.1f} s, {where}")
     return 0
@@ -43,13 +43,13 @@ def warm_up(
 def _warm_with_bar() -> int:
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from py2048 import _jit
+    from py2048.compiled import jit
     from py2048.players.warming import uses
 
     columns = TextColumn("{task.completed}/{task.total}"), BarColumn(), TimeElapsedColumn()
     with Progress(*columns, TextColumn("{task.description}"), transient=True) as progress:
         task = progress.add_task("", total=None)
-        return _jit.warm_up(
+        return jit.warm_up(
             lambda done, total, name: progress.update(
                 task, completed=done, total=total, description=_short(name)
             ),
@@ -58,14 +58,14 @@ def _warm_with_bar() -> int:
 
 
 def _warm_with_lines(quiet: bool) -> int:
-    from py2048 import _jit
+    from py2048.compiled import jit
     from py2048.players.warming import uses
 
     def say(done: int, total: int, name: str) -> None:
         if name and not quiet:
             print(f"{done + 1}/{total} {_short(name)}", flush=True)
 
-    return _jit.warm_up(say, uses())
+    return jit.warm_up(say, uses())
 
 
 def _short(name: str) -> str:
@@ -85,7 +85,7 @@ def perft(
 
     Alone it reproduces every published count, which takes minutes; else that of RxC and TARGET.
     """
-    from py2048.engine.perft import GOLDEN
+    from py2048.compiled.perft import GOLDEN
 
     if size and target:
         return _count(*_checked_task(size, target))
@@ -110,8 +110,8 @@ def _checked_task(size: str, target: int) -> tuple[int, int, int]:
 
 def _count(rows: int, columns: int, target: int) -> int:
     """Count, print a line, and return 1 if another count was published."""
-    from py2048.engine.compiled_perft import compiled_perft
-    from py2048.engine.perft import GOLDEN
+    from py2048.compiled.compiled_perft import compiled_perft
+    from py2048.compiled.perft import GOLDEN
 
     start = time.perf_counter()
     with telling():
@@ -135,7 +135,7 @@ def rollouts(
     json: JsonOption = False,
 ) -> int:
     """Play whole games at random and say what comes out: scores, moves, games a second."""
-    from py2048.engine.rollouts import random_games
+    from py2048.compiled.rollouts import random_games
 
     chosen = chosen_rules(rules, size)
     first = chosen_seed(seed) or 0

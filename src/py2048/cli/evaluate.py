@@ -147,7 +147,7 @@ def _pool(jobs: int | None, cluster: str | None) -> Pool:
         return local_pool(jobs)
     if jobs is not None:
         raise ContestError("--jobs counts processes on this machine: leave it out with --cluster")
-    from py2048.cluster import RayPool
+    from py2048.arena.ray_pool import RayPool
 
     return RayPool(cluster)
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from py2048.board import Board
 from py2048.cli.compiling import hint_of
 from py2048.cli.options import (
     JsonOption,
@@ -16,13 +17,12 @@ from py2048.cli.options import (
     rules_for,
     rules_names,
 )
-from py2048.engine import Board
 from py2048.errors import GameOverError
 from py2048.players import Unit, list_players, make_player
 from py2048.players.registry import describe_player
 from py2048.rules import Rules, list_rules
 from py2048.session import HINT_PLAYER, Question
-from py2048.ui.describe import describe_rules
+from py2048.ui.shared.describe import describe_rules
 
 
 def hint(

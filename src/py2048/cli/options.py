@@ -9,12 +9,12 @@ from typing import Annotated, Any
 
 import typer
 
-from py2048.engine import Board
-from py2048.engine.rng import parse_seed
+from py2048.board import Board
 from py2048.errors import RecordError
 from py2048.game import Record, record_text
 from py2048.game.verse import from_verse, is_verse
 from py2048.players import list_players
+from py2048.rng import parse_seed
 from py2048.rules import Rules, list_rules
 from py2048.rules.text import parse_changes
 

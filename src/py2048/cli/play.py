@@ -21,9 +21,9 @@ from py2048.cli.options import (
     print_json,
 )
 from py2048.cli.screens import Screen, Wish, open_screen
-from py2048.engine.rng import derive_seed, random_seed
 from py2048.players import list_players, make_player
-from py2048.ui.themes import THEMES, get_theme
+from py2048.rng import derive_seed, random_seed
+from py2048.ui.shared.themes import THEMES, get_theme
 
 if TYPE_CHECKING:
     from py2048.session import Event, Session
@@ -140,7 +140,7 @@ def desktop_entry(
 
 def _printer(delay: float) -> Callable[[Event], None]:
     from py2048.session import Moved
-    from py2048.ui.describe import describe
+    from py2048.ui.shared.describe import describe
 
     def show(event: Event) -> None:
         print(describe(event), flush=True)

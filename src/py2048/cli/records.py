@@ -20,9 +20,9 @@ from py2048.cli.options import (
 from py2048.errors import RecordError
 from py2048.game import Record
 from py2048.rules import Rules
+from py2048.server.fairness import check_fair
 from py2048.session import Replay, open_session
-from py2048.session.online.fairness import check_fair
-from py2048.ui.describe import describe
+from py2048.ui.shared.describe import describe
 
 FileArgument = Annotated[Path, typer.Argument(help="A record, or a replay text of 2048verse.")]
 

@@ -199,7 +199,7 @@ def _beside_the_prompt(screen: Screen, wish: Wish) -> int:
 def _demonstrate(wish: Wish) -> int:
     """Let the computer play for some seconds, then say how to play. Nothing is saved."""
     from py2048.session import Session
-    from py2048.ui.describe import describe
+    from py2048.ui.shared.describe import describe
 
     print("2048, played by the computer for a few seconds.")
     session = Session()

@@ -47,8 +47,9 @@ def plain_options(words: Sequence[str]) -> dict[str, Any] | None:
 
 def run_server(*, log_level: str = "info", **options: Any) -> int:
     """Serve until somebody stops it; what no option says is as in `Settings`."""
+    from py2048.server import serve
+    from py2048.server.settings import Settings, find_key, find_proxies
     from py2048.storage import data_folder
-    from py2048.ui.web import Settings, find_key, find_proxies, serve
 
     if options.get("trusted_proxies") is None:
         options["trusted_proxies"] = find_proxies()

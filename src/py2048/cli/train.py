@@ -23,8 +23,8 @@ from py2048.cli.training_view import watching
 from py2048.errors import WeightsError
 
 if TYPE_CHECKING:
-    from py2048.evaluation.ntuple import Network
-    from py2048.learning import Campaign, Goals
+    from py2048.ntuple.campaign import Campaign, Goals
+    from py2048.ntuple.network import Network
 
 Settings = dict[str, Any]
 
@@ -67,8 +67,8 @@ def train(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the result only.")] = False,
 ) -> int:
     """Train an n-tuple network in FOLDER. Ctrl-C stops and keeps everything; --resume goes on."""
-    from py2048.learning.campaign import WEIGHTS
-    from py2048.learning.plots import check_plots, draw_curve
+    from py2048.ntuple.campaign import WEIGHTS
+    from py2048.ntuple.plots import check_plots, draw_curve
 
     given = {"rules": rules, "seed": chosen_seed(seed), "threads": threads}
     plan, goals = _settings(config, settings or [], given, {"games": games, "minutes": minutes})
@@ -94,8 +94,8 @@ def _settings(
     config: Path | None, texts: list[str], plan: Settings, goals: Settings
 ) -> tuple[Settings, Goals]:
     """Return the plan's settings and the goals: the file's, changed by ``--set``, by options."""
-    from py2048.learning.campaign import Goals, goals_from
-    from py2048.learning.plan import load_toml
+    from py2048.ntuple.campaign import Goals, goals_from
+    from py2048.ntuple.plan import load_toml
 
     values = load_toml(config) if config else {}
     values |= {**values.pop("run", {})} | dict(map(_setting, texts))
@@ -118,8 +118,8 @@ def _setting(text: str) -> tuple[str, Any]:
 
 
 def _campaign(folder: Path, plan: Settings, weights: str | None, *, resume: bool) -> Campaign:
-    from py2048.learning import Campaign, plan_from
-    from py2048.learning.plan import data_of
+    from py2048.ntuple.campaign import Campaign
+    from py2048.ntuple.plan import data_of, plan_from
 
     if resume:
         if weights:
@@ -132,8 +132,8 @@ def _campaign(folder: Path, plan: Settings, weights: str | None, *, resume: bool
 
 
 def _first_network(weights: str, rules: str) -> Network:
-    from py2048.evaluation.shipped import shipped_network
-    from py2048.evaluation.weights import load
+    from py2048.ntuple.shipped import shipped_network
+    from py2048.ntuple.weights import load
     from py2048.rules import Rules
 
     if weights != SHIPPED:
@@ -171,7 +171,7 @@ def weights(
     json: JsonOption = False,
 ) -> int:
     """Say what a weights FILE holds and how well it plays; pack it and say what that costs."""
-    from py2048.evaluation.weights import header_of, load, save_packed
+    from py2048.ntuple.weights import header_of, load, save_packed
 
     data: Settings = header_of(file) | {"bytes": file.stat().st_size}
     network = load(file) if pack or games else None
@@ -191,7 +191,7 @@ def weights(
 
 
 def _strength(network: Network, games: int, seed: int, threads: int, *, quiet: bool) -> Settings:
-    from py2048.learning import evaluate
+    from py2048.ntuple.trainer import evaluate
 
     with telling(quiet=quiet):
         tally = evaluate(network, games, seed, threads=threads)

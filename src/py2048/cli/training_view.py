@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from py2048.learning import Point, Status
+    from py2048.ntuple.campaign import Point, Status
 
 BLOCKS = " ▁▂▃▄▅▆▇█"
 WIDTH = 60

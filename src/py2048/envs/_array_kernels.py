@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048._jit import kernel
-from py2048.engine._bits_kernels import START, draw, key_of, pick_high
+from py2048.compiled._bits_kernels import START, draw, key_of, pick_high
+from py2048.compiled.jit import kernel
 from py2048.envs._board_kernels import Longs, Words, legal_of, place, place_on_edge
 
 Boards = NDArray[np.uint8]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048._jit import kernel
-from py2048.engine._bits_kernels import pick_low, pick_rank
+from py2048.compiled._bits_kernels import pick_low, pick_rank
+from py2048.compiled.jit import kernel
 
 Cells = NDArray[np.uint8]
 Words = NDArray[np.uint64]

@@ -15,9 +15,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048._jit import kernel
-from py2048.engine._bits_kernels import START, draw, key_of, pick_high
-from py2048.engine._cells_kernels import slide
+from py2048.compiled._bits_kernels import START, draw, key_of, pick_high
+from py2048.compiled._cells_kernels import slide
+from py2048.compiled.jit import kernel
 from py2048.envs._board_kernels import (
     WHOLE,
     Cells,

@@ -12,8 +12,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048._jit import kernel
-from py2048.engine._lane_kernels import DONE, ILLEGAL, LANES, LEGAL, SCORE, WIDTH
+from py2048.compiled._lane_kernels import DONE, ILLEGAL, LANES, LEGAL, SCORE, WIDTH
+from py2048.compiled.jit import kernel
 
 Bytes = NDArray[np.uint8]
 Halves = NDArray[np.uint32]

@@ -25,9 +25,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from py2048.engine._batch_kernels import slide_boards
-from py2048.engine.direction import Direction
-from py2048.engine.rule_arrays import edge_cells, edge_table, tile_ranks
+from py2048.compiled._batch_kernels import slide_boards
+from py2048.compiled.rule_arrays import edge_cells, edge_table, tile_ranks
+from py2048.direction import Direction
 from py2048.envs import _array_kernels as kernels
 from py2048.envs.layout import ending_rank
 from py2048.envs.options import OptionError

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from py2048.engine._lane_kernels import DONE, LANES, WIDTH
-from py2048.engine.batch import BatchGames
-from py2048.engine.workers import together
+from py2048.compiled._lane_kernels import DONE, LANES, WIDTH
+from py2048.compiled.batch import BatchGames
+from py2048.compiled.workers import together
 from py2048.envs import _vector_kernels as kernels
 from py2048.envs.recycling import Recycler
 from py2048.rules import Rules

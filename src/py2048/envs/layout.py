@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.engine.rule_arrays import edge_table, tile_ranks
+from py2048.compiled.rule_arrays import edge_table, tile_ranks
 from py2048.envs import _step_kernels as kernels
 from py2048.envs.options import Illegal, Options
 from py2048.rules import BoardSum, EdgeSpawn, MergePoints, Merging, MovePoints, Rules, Weights

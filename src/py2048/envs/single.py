@@ -11,7 +11,8 @@ from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
-from py2048.engine import Direction, rng
+from py2048 import rng
+from py2048.direction import Direction
 from py2048.envs import _step_kernels as kernels
 from py2048.envs import layout
 from py2048.envs._step_kernels import advance

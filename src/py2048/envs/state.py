@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from py2048.engine import Board
+from py2048.board import Board
 from py2048.errors import BoardError
 from py2048.rules import Rules
 

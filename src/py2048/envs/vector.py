@@ -13,9 +13,10 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from py2048.engine import Direction, rng
-from py2048.engine.arrays import derive_seeds
-from py2048.engine.batch_state import BatchState
+from py2048 import rng
+from py2048.compiled.arrays import derive_seeds
+from py2048.compiled.batch_state import BatchState
+from py2048.direction import Direction
 from py2048.envs.games import Flags, Games, Shown
 from py2048.envs.options import Illegal, OptionError, Options, Reward, Transition
 from py2048.envs.screen import RENDER_FPS, Screen

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
-from py2048.engine import rng
-from py2048.engine.board import Board, Slide
-from py2048.engine.direction import Direction
+from py2048 import rng
+from py2048.board import Board, Slide
+from py2048.direction import Direction
 from py2048.errors import (
     BoardError,
     GameOverError,
@@ -35,7 +35,7 @@ class Game:
     """A game in progress or finished.
 
     The same rules, seed and moves give the same game on every machine: spawns come from the
-    generator documented in `py2048.engine.rng`, keyed by the seed and the ply.
+    generator documented in `py2048.rng`, keyed by the seed and the ply.
 
     >>> from py2048 import Direction, Game, get_rules
     >>> game = Game(get_rules("classic"), seed=7)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py2048.engine.direction import Direction
+from py2048.direction import Direction
 from py2048.errors import RecordError
 from py2048.game.spawning import Spawn
 from py2048.game.turn import Turn

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from py2048.engine import rng
-from py2048.engine.board import Board
+from py2048 import rng
+from py2048.board import Board
 from py2048.errors import Py2048Error, RecordError, shown
 from py2048.game import record_text
 from py2048.game.notation import Step, decode_steps

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from py2048.engine import rng
-from py2048.engine.board import Board, Cell, checked_cell
-from py2048.engine.direction import Direction
+from py2048 import rng
+from py2048.board import Board, Cell, checked_cell
+from py2048.direction import Direction
 from py2048.errors import BoardError, shown
 from py2048.rules import EdgeSpawn, Rules, Weights, is_tile
 

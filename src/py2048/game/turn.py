@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
-from py2048.engine.board import Board, Slide
-from py2048.engine.direction import Direction
+from py2048.board import Board, Slide
+from py2048.direction import Direction
 from py2048.game.spawning import Spawn
 from py2048.rules import BoardSum, MergePoints, MovePoints, Rules
 

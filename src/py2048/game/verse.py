@@ -21,8 +21,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from py2048.engine.board import Board, Cell
-from py2048.engine.direction import Direction
+from py2048.board import Board, Cell
+from py2048.direction import Direction
 from py2048.errors import RecordError, RulesError
 from py2048.game.notation import encode_step
 from py2048.game.record import Record

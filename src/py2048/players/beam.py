@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from py2048.engine import Board, Direction
+from py2048.board import Board
+from py2048.direction import Direction
 from py2048.errors import GameOverError, PlayerError
 from py2048.game import Game
 from py2048.game.spawning import draw_spawn

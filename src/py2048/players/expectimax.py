@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from py2048.errors import PlayerError
-from py2048.evaluation.heuristic import DEFAULT, Heuristic
-from py2048.evaluation.ntuple import Network
-from py2048.evaluation.shipped import has_shipped
+from py2048.ntuple.heuristic import DEFAULT, Heuristic
+from py2048.ntuple.network import Network
+from py2048.ntuple.shipped import has_shipped
 from py2048.players.ntuple import network_for
 from py2048.players.searching import SearchPlayer, options_text
 from py2048.rules import Rules

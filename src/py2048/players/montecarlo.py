@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from py2048.engine import Direction
-from py2048.engine.arrays import exponents_of
-from py2048.engine.rng import checked_seed, mix64, random_seed
-from py2048.engine.rollouts import rollouts
+from py2048.compiled.arrays import exponents_of
+from py2048.compiled.rollouts import rollouts
+from py2048.direction import Direction
 from py2048.errors import PlayerError
 from py2048.game import Game
 from py2048.players.player import asked
 from py2048.players.simple import best
+from py2048.rng import checked_seed, mix64, random_seed
 
 MAX_GAMES = 1_000_000
 USUAL_MOVES = 2000

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cache
 
 from py2048.errors import PlayerError
-from py2048.evaluation.ntuple import Network
-from py2048.evaluation.shipped import shipped_network
-from py2048.evaluation.weights import load
+from py2048.ntuple.network import Network
+from py2048.ntuple.shipped import shipped_network
+from py2048.ntuple.weights import load
 from py2048.players.searching import SearchPlayer
 from py2048.rules import Rules
 from py2048.search.limits import Limits

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Protocol, runtime_checkable
 
-from py2048.engine import Direction
+from py2048.direction import Direction
 from py2048.errors import PlayerError, shown
 from py2048.game import Game
 

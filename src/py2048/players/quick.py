@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 
-from py2048.engine import Direction
+from py2048.direction import Direction
 from py2048.errors import PlayerError
-from py2048.evaluation.heuristic import DEFAULT, board_value
 from py2048.game import Game
+from py2048.ntuple.heuristic import DEFAULT, board_value
 from py2048.players.player import asked
 from py2048.players.simple import best
 from py2048.search.expectimax import Expectimax

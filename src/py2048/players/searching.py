@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 
-from py2048.engine import Direction
+from py2048.direction import Direction
 from py2048.errors import PlayerError
-from py2048.evaluation.heuristic import DEFAULT, Heuristic, board_value
-from py2048.evaluation.ntuple import Network
 from py2048.game import Game
+from py2048.ntuple.heuristic import DEFAULT, Heuristic, board_value
+from py2048.ntuple.network import Network
 from py2048.players.player import Unit, asked
 from py2048.players.simple import best
 from py2048.players.whole_games import Finished

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from py2048.engine import Direction
+from py2048.direction import Direction
 from py2048.errors import GameOverError
 from py2048.game import Game
 from py2048.players.player import asked

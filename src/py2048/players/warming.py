@@ -34,6 +34,7 @@ def _ask(spec: str, rules: Rules) -> None:
 
 
 def _train(name: str) -> None:
-    from py2048.learning import Plan, Trainer
+    from py2048.ntuple.plan import Plan
+    from py2048.ntuple.trainer import Trainer
 
     Trainer(Plan(rules_text=name)).prepare()

@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048._jit import kernel
+from py2048.compiled.jit import kernel
 
 Cells = NDArray[np.uint8]
 Indices = NDArray[np.uint16]

@@ -1,7 +1,7 @@
 """Boards as searches handle them: one set of operations for each kind of board.
 
 A search passes boards around by a *handle*, and never looks into it. A packed board is its own
-handle, two words as in ``engine/_packed_kernels.py``. A board of any other shape is kept in the
+handle, two words as in ``compiled/_packed_kernels.py``. A board of any other shape is kept in the
 arena of the desk (``desk.py``), and its handle is the slot there; a search that stands `level`
 moves ahead uses the slots from ``SLOTS * level`` on: the board, and its four afterstates.
 
@@ -24,10 +24,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048._jit import kernel
-from py2048.engine._bits_kernels import HALF, ONE, mix64, popcount, trailing_zeros
-from py2048.engine._cells_kernels import slide
-from py2048.engine._packed_kernels import (
+from py2048.compiled._bits_kernels import HALF, ONE, mix64, popcount, trailing_zeros
+from py2048.compiled._cells_kernels import slide
+from py2048.compiled._packed_kernels import (
     LINE,
     LINE_BITS,
     NIBBLE,
@@ -41,6 +40,7 @@ from py2048.engine._packed_kernels import (
     slide_small,
     transpose,
 )
+from py2048.compiled.jit import kernel
 from py2048.search.desk import SLOTS
 
 Int = int | np.int64

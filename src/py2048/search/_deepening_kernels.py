@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048._jit import kernel
+from py2048.compiled.jit import kernel
 from py2048.search._board_kernels import Int
 from py2048.search._expectimax_kernels import NOTHING, Weights
 from py2048.search.limits import (

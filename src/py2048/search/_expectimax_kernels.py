@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048._jit import kernel
-from py2048.engine._bits_kernels import mix64
+from py2048.compiled._bits_kernels import mix64
+from py2048.compiled.jit import kernel
 from py2048.search._board_kernels import ODD, Int, Word
 
 Weights = NDArray[np.float32]

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048._jit import kernel, prefetch
-from py2048.engine._packed_kernels import flip, mirror, symmetries, transpose
-from py2048.evaluation._heuristic_kernels import lines_4x4, lines_cells, lines_small, squeezed
-from py2048.evaluation._lowering_kernels import known_word, lowered_rank, taken_out
-from py2048.evaluation._ntuple_kernels import Code, tuple_indexer
+from py2048.compiled._packed_kernels import flip, mirror, symmetries, transpose
+from py2048.compiled.jit import kernel, prefetch
+from py2048.ntuple._heuristic_kernels import lines_4x4, lines_cells, lines_small, squeezed
+from py2048.ntuple._lowering_kernels import known_word, lowered_rank, taken_out
+from py2048.ntuple._ntuple_kernels import Code, tuple_indexer
 from py2048.search._board_kernels import Int, Packed, Word, ranks_on_cells, ranks_on_packed
 
 Weights = NDArray[np.float32] | NDArray[np.int16]

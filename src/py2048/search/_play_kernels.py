@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048._jit import kernel
-from py2048.engine._bits_kernels import draw, pick_low, pick_rank
-from py2048.evaluation._ntuple_kernels import Code
+from py2048.compiled._bits_kernels import draw, pick_low, pick_rank
+from py2048.compiled.jit import kernel
+from py2048.ntuple._ntuple_kernels import Code
 from py2048.search import _board_kernels as boards
 from py2048.search import _leaf_kernels as leaves
 from py2048.search._board_kernels import Cells, Int, Word

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from py2048.engine import Board, Direction
+from py2048.board import Board
+from py2048.direction import Direction
 from py2048.errors import BoardError, RulesError
 from py2048.rules import EdgeSpawn, Merging, Rules
 from py2048.search import _beam_kernels as kernels

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.engine.packed import line_table
-from py2048.engine.rule_arrays import cumulative_weights, edge_table, ranks_of
+from py2048.compiled.packed import line_table
+from py2048.compiled.rule_arrays import cumulative_weights, edge_table, ranks_of
 from py2048.errors import RulesError
-from py2048.evaluation._heuristic_kernels import Tables, line_tables
-from py2048.evaluation.heuristic import RANKS, Heuristic, terms_of
-from py2048.evaluation.layout import PACKED_RANKS
-from py2048.evaluation.ntuple import NEVER, Network, check_rules
+from py2048.ntuple._heuristic_kernels import Tables, line_tables
+from py2048.ntuple.heuristic import RANKS, Heuristic, terms_of
+from py2048.ntuple.layout import PACKED_RANKS
+from py2048.ntuple.network import NEVER, Network, check_rules
 from py2048.rules import BoardSum, MergePoints, Merging, Rules
 
 Desk = NDArray[Any]

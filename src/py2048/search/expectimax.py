@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from py2048.engine import Board, Direction
-from py2048.engine.board import Slide
+from py2048.board import Board, Slide
+from py2048.direction import Direction
 from py2048.game.spawning import edge_cell
 from py2048.rules import BoardSum, EdgeSpawn, MergePoints, MovePoints, Rules
 

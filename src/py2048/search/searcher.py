@@ -17,11 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.engine import Board, Direction
-from py2048.engine.workers import together
+from py2048.board import Board
+from py2048.compiled.workers import together
+from py2048.direction import Direction
 from py2048.errors import BoardError
-from py2048.evaluation.heuristic import DEFAULT, Heuristic
-from py2048.evaluation.ntuple import Network, code_of
+from py2048.ntuple.heuristic import DEFAULT, Heuristic
+from py2048.ntuple.network import Network, code_of
 from py2048.rules import Rules
 from py2048.search import _play_kernels as kernels
 from py2048.search._deepening_kernels import further

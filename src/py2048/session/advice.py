@@ -10,14 +10,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from py2048.engine import Board, Direction
+from py2048.board import Board
+from py2048.direction import Direction
 from py2048.errors import PlayerError
 from py2048.game import Game
 from py2048.players import Player, Unit, unit_of
 from py2048.rules import Rules
 
 if TYPE_CHECKING:
-    from py2048._jit.progress import Compiling
+    from py2048.compiled.jit.progress import Compiling
 
 PERIOD = 0.5
 """Seconds to wait between two looks at how far the compiler is."""
@@ -119,7 +120,7 @@ def advise(
         PlayerError: if the player answers with an illegal direction.
     """
     # With NumPy, these take as long to import as a screen may take to open.
-    from py2048._jit.progress import NotReadyError, ready_only
+    from py2048.compiled.jit.progress import NotReadyError, ready_only
     from py2048.players.preparing import prepare
     from py2048.players.quick import QuickPlayer
 

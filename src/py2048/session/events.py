@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from py2048.engine import Board, Direction, Motion
+from py2048.board import Board, Motion
+from py2048.direction import Direction
 from py2048.game import Outcome, Turn
 from py2048.session.advice import Hint
 

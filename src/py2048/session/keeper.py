@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from py2048.engine import Board
+from py2048.board import Board
 from py2048.errors import Py2048Error, StorageError
 from py2048.game import Game, Record
 from py2048.game.notation import decode_steps

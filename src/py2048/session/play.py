@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field, replace
 
-from py2048.engine import Direction
+from py2048.direction import Direction
 from py2048.game import Game, Record, Turn
 from py2048.game.notation import encode_turn
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from py2048.engine import Board
+from py2048.board import Board
 from py2048.game import Position, Record, Turn
 from py2048.session.events import Moved, Undone
 

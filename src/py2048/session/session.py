@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from py2048.engine import Board, Direction
+from py2048.board import Board
+from py2048.direction import Direction
 from py2048.game import Game, Record
 from py2048.game.spawning import Draws
 from py2048.players import Player, list_players, make_player
@@ -26,7 +27,7 @@ from py2048.session.play import Play
 from py2048.session.shelf import Shelf
 
 if TYPE_CHECKING:
-    from py2048._jit.progress import Compiling
+    from py2048.compiled.jit.progress import Compiling
     from py2048.storage import SavedGame
 
 HINT_PLAYER = "expectimax"

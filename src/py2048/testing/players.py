@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from py2048.engine import Board
-from py2048.engine.rng import derive_seed
+from py2048.board import Board
 from py2048.errors import GameOverError
 from py2048.game import Game
 from py2048.players import Player
+from py2048.rng import derive_seed
 from py2048.rules import Rules, list_rules
 
 

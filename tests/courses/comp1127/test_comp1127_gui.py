@@ -16,8 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import ImageColor
 
+from py2048.board import Board
 from py2048.courses.comp1127 import gui, tiles
-from py2048.engine import Board, Direction
+from py2048.direction import Direction
 
 SIGNATURES = {
     "setup": [],

@@ -11,9 +11,10 @@ from comp1127_stand_ins import NotedBoard, NotedFrame, Rows, fresh, lay
 from hypothesis import given
 from hypothesis import strategies as st
 
+from py2048.board import Board
 from py2048.courses.comp1127 import gui
 from py2048.courses.comp1127.main import DOWN, LEFT, RIGHT, UP
-from py2048.engine import Board, Direction
+from py2048.direction import Direction
 from py2048.rules import Merging
 
 KEYS = {"Up": UP, "Down": DOWN, "Right": RIGHT, "Left": LEFT}

@@ -17,8 +17,9 @@ import pytest
 from comp1127_stand_ins import Rows, fresh, lay
 from PIL import Image, ImageChops, ImageColor, ImageGrab, ImageStat
 
+from py2048.board import Board
 from py2048.courses.comp1127 import gui, tiles
-from py2048.engine import Board, Direction
+from py2048.direction import Direction
 from py2048.rules import Merging
 
 pytestmark = pytest.mark.gui

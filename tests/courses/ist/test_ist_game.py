@@ -13,9 +13,10 @@ from typing import Any
 import pexpect
 import pytest
 
+from py2048.board import Board
 from py2048.courses.ist import __main__ as program
 from py2048.courses.ist import adt
-from py2048.engine import Board, Direction
+from py2048.direction import Direction
 from py2048.rules import RandomSpawn, get_rules
 
 PROMPT = "Pick a move (N, S, E, W): "

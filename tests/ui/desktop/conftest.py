@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from PIL import Image, ImageGrab
 
-from py2048.engine import Board, Direction
+from py2048.board import Board
+from py2048.direction import Direction
 from py2048.rules import get_rules
 from py2048.session import Session
 from py2048.ui.desktop import board_view, header

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from PIL import ImageColor
 
-from py2048.ui.themes import THEMES
+from py2048.ui.shared.themes import THEMES
 
 pytestmark = pytest.mark.gui
 

@@ -12,14 +12,15 @@ from typing import Any
 import pytest
 from tests.session.test_advice import CompiledPlayer
 
-from py2048._jit.progress import Compiling
-from py2048.engine import Board, Direction
+from py2048.board import Board
+from py2048.compiled.jit.progress import Compiling
+from py2048.direction import Direction
 from py2048.game import Game
 from py2048.players import list_players
 from py2048.rules import get_rules, list_rules
 from py2048.session import Hint, Hinted, Session, StorageTrouble, autosave, open_session
 from py2048.ui.desktop.actions import ACTIONS, MENUS
-from py2048.ui.thinking import Thought
+from py2048.ui.shared.thinking import Thought
 
 pytestmark = pytest.mark.gui
 

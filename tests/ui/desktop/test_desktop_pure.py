@@ -13,7 +13,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from PIL import Image
 
-from py2048.engine import Board, Direction
+from py2048.board import Board
+from py2048.direction import Direction
 from py2048.errors import RulesError
 from py2048.game import Game, Record
 from py2048.players import make_player
@@ -29,8 +30,8 @@ from py2048.ui.desktop.geometry import Grid, swipe
 from py2048.ui.desktop.memory import Memory
 from py2048.ui.desktop.rules_form import RulesForm
 from py2048.ui.desktop.statistics import ALL, nice_steps, summarise
+from py2048.ui.shared.themes import DARK, THEMES, Theme
 from py2048.ui.terminal.keys import COMMANDS, MOVES
-from py2048.ui.themes import DARK, THEMES, Theme
 
 directions = st.sampled_from(Direction)
 tiles = st.sampled_from([0, 2, 2, 4, 4, 8, 16])

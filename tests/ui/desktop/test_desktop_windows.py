@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from py2048.engine import Board
+from py2048.board import Board
 from py2048.game import Record
 from py2048.players import make_player
 from py2048.rules import Merging, get_rules

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from textual.pilot import Pilot
 
-from py2048.engine import Board
+from py2048.board import Board
 from py2048.rules import Rules
 from py2048.session import Session
 from py2048.ui.terminal.app import GameApp

@@ -11,7 +11,8 @@ from tests.ui.terminal.playing import SEED, shown, table, until
 from textual import events
 from textual.widgets import Input, OptionList, Static
 
-from py2048.engine import Board, Direction
+from py2048.board import Board
+from py2048.direction import Direction
 from py2048.game import Game
 from py2048.rules import get_rules, list_rules
 from py2048.session import StorageTrouble, autosave, open_session

@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList
 
-from py2048.engine import Direction
+from py2048.direction import Direction
 from py2048.session import Session, open_session
 from py2048.ui.terminal.app import GameApp
 

@@ -6,14 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from py2048.engine import Board, Direction
+from py2048.board import Board
+from py2048.direction import Direction
+from py2048.ui.shared.themes import DARK, LIGHT
 from py2048.ui.terminal import glyphs
 from py2048.ui.terminal.canvas import Canvas
 from py2048.ui.terminal.drawing import draw_board
 from py2048.ui.terminal.geometry import Arrangement, arrange, fit
 from py2048.ui.terminal.labels import label
 from py2048.ui.terminal.motion import Transition, appearing, backward, forward, still
-from py2048.ui.themes import DARK, LIGHT
 
 sizes = st.tuples(st.integers(1, 220), st.integers(1, 70))
 shapes = st.tuples(st.integers(1, 10), st.integers(2, 10))

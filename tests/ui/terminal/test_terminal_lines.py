@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from py2048.engine import Board
+from py2048.board import Board
 from py2048.rules import Rules
 from py2048.session import Session, open_session
 from py2048.ui.terminal import lines

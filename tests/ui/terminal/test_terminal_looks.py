@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from tests.ui.terminal.playing import SEED, colours, shown, table, until
 
-from py2048.engine import Board
+from py2048.board import Board
 from py2048.session import open_session
+from py2048.ui.shared.themes import THEMES, ThemeError, in_sixteen_colours
 from py2048.ui.terminal.app import GameApp
 from py2048.ui.terminal.geometry import Arrangement
-from py2048.ui.themes import THEMES, ThemeError, in_sixteen_colours
 
 
 async def test_themes_switch_live_and_are_remembered() -> None:

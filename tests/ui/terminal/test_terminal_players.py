@@ -7,11 +7,11 @@ import threading
 from tests.ui.terminal.playing import shown, table, until
 from textual.widgets import Input, Static
 
-from py2048._jit.progress import Compiling
-from py2048.engine import Direction
+from py2048.compiled.jit.progress import Compiling
+from py2048.direction import Direction
 from py2048.game import Game
+from py2048.ui.shared.thinking import Thought
 from py2048.ui.terminal.app import GameApp
-from py2048.ui.thinking import Thought
 
 
 async def test_a_hint_names_the_direction_and_every_loss() -> None:

@@ -15,11 +15,12 @@ import pexpect
 import pyte
 import pytest
 
-from py2048.engine import Board, Direction
+from py2048.board import Board
+from py2048.direction import Direction
 from py2048.game import Game
 from py2048.rules import get_rules
 from py2048.session import open_session
-from py2048.ui.themes import DARK, LIGHT
+from py2048.ui.shared.themes import DARK, LIGHT
 
 PLAY = (
     "import sys; from py2048.session import open_session; from py2048.ui.terminal import run\n"

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from py2048.engine import Board
+from py2048.board import Board
 from py2048.rules import get_rules
 from py2048.session import Session
 from py2048.ui.terminal.app import GameApp

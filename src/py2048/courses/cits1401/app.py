@@ -12,7 +12,7 @@ from py2048.courses.cits1401.panel import NewGamePanel
 from py2048.courses.cits1401.presenter import PACES, Presenter, Scene, Settings
 from py2048.courses.cits1401.tiles import DARK, GOLD, PAGE, WHITE
 from py2048.courses.cits1401.widgets import Card, button, choices
-from py2048.engine import Direction
+from py2048.direction import Direction
 
 TITLE = "CITS1401 - 2048 on the border"
 BLUE = "#003087"

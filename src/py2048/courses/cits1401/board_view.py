@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from PIL import Image
 
+from py2048.board import Cell
 from py2048.courses.cits1401.presenter import Scene, border_direction
 from py2048.courses.cits1401.tiles import (
     BOARD,
@@ -25,8 +26,7 @@ from py2048.courses.cits1401.tiles import (
     draw_veil,
     tile_colours,
 )
-from py2048.engine import Direction
-from py2048.engine.board import Cell
+from py2048.direction import Direction
 
 SIDE = 600
 """Side of the canvas, in pixels."""

@@ -6,7 +6,8 @@ import random
 import threading
 from typing import TYPE_CHECKING, Protocol
 
-from py2048.engine import Board, Direction
+from py2048.board import Board
+from py2048.direction import Direction
 from py2048.errors import CourseError
 from py2048.rules import Rules
 

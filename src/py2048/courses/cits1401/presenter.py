@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Protocol
 
+from py2048.board import Board, Cell, Motion
 from py2048.courses.cits1401.computer import Computer, IntelligentComputer, RandomComputer
-from py2048.engine import Board, Direction
-from py2048.engine.board import Cell, Motion
+from py2048.direction import Direction
 from py2048.errors import CourseError
 from py2048.game import Game, Spawn
 from py2048.rules import RandomStart, Rules, get_rules

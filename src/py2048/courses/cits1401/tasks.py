@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from py2048.courses._kit import Check, Grading, Task
 from py2048.courses.cits1401.grading import checks
-from py2048.engine import Direction
+from py2048.direction import Direction
 
 MARKS = Fraction(25, 10)
 PATIENCE = 20.0

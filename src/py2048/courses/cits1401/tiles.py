@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from PIL import Image, ImageDraw
 
-from py2048.engine import Direction
+from py2048.direction import Direction
 
 PAGE = "#f3f1ec"
 BOARD = "#24324a"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from py2048.courses._kit import Check, Grading, Task
 from py2048.courses.cmput175.grading import cells, slides
 from py2048.courses.cmput175.grading.reference_patches import DIRECTIONS, all_but
-from py2048.engine import Direction
+from py2048.direction import Direction
 
 MARKS = 10
 OTHER_SIZES = "grids of other sizes than 4 x 4"

@@ -6,12 +6,11 @@ import queue
 import tkinter as tk
 from collections.abc import Callable
 
-from py2048.engine import Direction
+from py2048.direction import Direction
 from py2048.errors import Py2048Error, StorageError
 from py2048.players import list_players
 from py2048.rules import Rules, get_rules
 from py2048.session import HINT_PLAYER, Event, GameStarted, SavingChanged, Session
-from py2048.ui.autoplay import PURPOSE, SPEEDS, START_SPEED, Autoplay
 from py2048.ui.desktop.actions import Action, action_of
 from py2048.ui.desktop.dialogs import Dialog
 from py2048.ui.desktop.features import Features
@@ -19,8 +18,9 @@ from py2048.ui.desktop.memory import Memory
 from py2048.ui.desktop.menus import Menus
 from py2048.ui.desktop.presenter import PACES, Presenter
 from py2048.ui.desktop.window import Window
-from py2048.ui.themes import Theme, get_theme, next_theme
-from py2048.ui.thinking import Thinker, Thought
+from py2048.ui.shared.autoplay import PURPOSE, SPEEDS, START_SPEED, Autoplay
+from py2048.ui.shared.themes import Theme, get_theme, next_theme
+from py2048.ui.shared.thinking import Thinker, Thought
 
 HINT = "hint"
 LOOK = 250

@@ -12,7 +12,7 @@ from py2048.ui.desktop import motion, pictures
 from py2048.ui.desktop.geometry import Grid
 from py2048.ui.desktop.photos import photo_of
 from py2048.ui.desktop.style import font
-from py2048.ui.themes import Theme
+from py2048.ui.shared.themes import Theme
 
 STEPS = 10
 """In how many steps the veil becomes dense."""

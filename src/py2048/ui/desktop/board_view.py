@@ -8,12 +8,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from py2048.engine import Board, Direction
+from py2048.board import Board
+from py2048.direction import Direction
 from py2048.ui.desktop import motion, pictures
 from py2048.ui.desktop.banner import BannerView
 from py2048.ui.desktop.geometry import Grid, swipe
 from py2048.ui.desktop.photos import Photos
-from py2048.ui.themes import Theme
+from py2048.ui.shared.themes import Theme
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -203,7 +204,7 @@ class BoardView(tk.Canvas):
     def _draw_hint(self) -> None:
         if self._grid is None or self._hint is None:
             return
-        from py2048.ui.describe import loss_text  # costs more than a window's first picture
+        from py2048.ui.shared.describe import loss_text  # costs more than a window's first picture
 
         self.delete("hint")
         grid, theme, hint = self._grid, self._theme, self._hint

@@ -6,12 +6,13 @@ import tkinter as tk
 from collections.abc import Callable
 from tkinter import ttk
 
-from py2048.engine import Board, Cell, Direction
+from py2048.board import Board, Cell
+from py2048.direction import Direction
 from py2048.errors import BoardError
 from py2048.ui.desktop import motion
 from py2048.ui.desktop.board_view import BoardView
 from py2048.ui.desktop.dialogs import Dialog
-from py2048.ui.themes import Theme
+from py2048.ui.shared.themes import Theme
 
 _STEPS = {
     Direction.UP: (-1, 0),

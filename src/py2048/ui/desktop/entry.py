@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from py2048.errors import Py2048Error
-from py2048.ui.themes import DEFAULT_THEME
+from py2048.ui.shared.themes import DEFAULT_THEME
 
 ICON_SIDE = 256
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from PIL import Image
 
-from py2048.engine import Board
+from py2048.board import Board
 from py2048.game import Record
 from py2048.ui.desktop import pictures
 from py2048.ui.desktop.geometry import Grid
-from py2048.ui.themes import Theme
+from py2048.ui.shared.themes import Theme
 
 PICTURE_SIDE, FILM_SIDE = 720, 320
 """The longer side of a board in pixels."""

@@ -6,7 +6,7 @@ import tkinter as tk
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from py2048.engine import Board
+from py2048.board import Board
 from py2048.errors import Py2048Error, RecordError
 from py2048.game import Record
 from py2048.game.verse import from_verse, is_verse

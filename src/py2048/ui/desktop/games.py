@@ -7,19 +7,19 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
-from py2048.engine import Board
-from py2048.engine.rng import parse_seed
+from py2048.board import Board
 from py2048.errors import Py2048Error
+from py2048.rng import parse_seed
 from py2048.rules import RandomStart, Rules, list_rules
 from py2048.session import Session
-from py2048.ui.autoplay import Autoplay
-from py2048.ui.describe import describe_rules
 from py2048.ui.desktop import dialogs
 from py2048.ui.desktop.dialogs import Choice, Dialog, ListDialog
 from py2048.ui.desktop.menus import Menus
 from py2048.ui.desktop.presenter import Presenter
 from py2048.ui.desktop.window import Window
-from py2048.ui.themes import Theme
+from py2048.ui.shared.autoplay import Autoplay
+from py2048.ui.shared.describe import describe_rules
+from py2048.ui.shared.themes import Theme
 
 
 class Host(Protocol):

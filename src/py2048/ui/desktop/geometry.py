@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from py2048.engine import Cell, Direction
+from py2048.board import Cell
+from py2048.direction import Direction
 
 GAP = 0.13
 """The space between cells, as a share of a cell's side."""

@@ -10,7 +10,7 @@ from py2048.ui.desktop import motion
 from py2048.ui.desktop.photos import Photos
 from py2048.ui.desktop.pictures import rounded
 from py2048.ui.desktop.style import cut, font, mixed
-from py2048.ui.themes import Theme
+from py2048.ui.shared.themes import Theme
 
 FRAME = 16
 """Milliseconds from one picture to the next."""

@@ -10,7 +10,7 @@ from py2048.rules import list_rules
 from py2048.ui.desktop.actions import ACTIONS, GAME, MENUS, PLAYER, VIEW, Action
 from py2048.ui.desktop.presenter import PACES
 from py2048.ui.desktop.style import colour_menu
-from py2048.ui.themes import THEMES, Theme
+from py2048.ui.shared.themes import THEMES, Theme
 
 Act = Callable[[str], object]
 GROUPS = ("open", "picture", "copy", "statistics", "quit", "undo")

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from py2048.engine import Board, Cell, Motion
+    from py2048.board import Board, Cell, Motion
     from py2048.session import Moved, Undone
 
 SLIDE = 0.1

@@ -10,9 +10,10 @@ from functools import lru_cache
 
 from PIL import Image, ImageDraw, ImageFont
 
-from py2048.engine import Board, Direction
+from py2048.board import Board
+from py2048.direction import Direction
 from py2048.ui.desktop.geometry import Grid
-from py2048.ui.themes import Theme
+from py2048.ui.shared.themes import Theme
 
 SMOOTH = 4
 """Shapes are drawn so many times larger and scaled down."""

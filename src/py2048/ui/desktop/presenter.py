@@ -18,14 +18,14 @@ from py2048.session import (
     Undone,
     Won,
 )
-from py2048.ui.autoplay import Autoplay
-from py2048.ui.describe import describe
 from py2048.ui.desktop import motion
 from py2048.ui.desktop.banner import Banner, Choice
 from py2048.ui.desktop.header import Status
+from py2048.ui.shared.autoplay import Autoplay
+from py2048.ui.shared.describe import describe
 
 if TYPE_CHECKING:
-    from py2048._jit.progress import Compiling
+    from py2048.compiled.jit.progress import Compiling
 
 PACES = {"slow": 2.0, "normal": 1.0, "fast": 0.5}
 """How many times longer than in the original an animation takes."""

@@ -8,11 +8,11 @@ from tkinter import ttk
 
 from py2048.game import Record
 from py2048.session import Moved, Replay, Undone
-from py2048.ui.describe import describe
 from py2048.ui.desktop import motion
 from py2048.ui.desktop.board_view import BoardView
 from py2048.ui.desktop.dialogs import Dialog
-from py2048.ui.themes import Theme
+from py2048.ui.shared.describe import describe
+from py2048.ui.shared.themes import Theme
 
 PAGE = 10
 """How many moves Page Up and Page Down go."""

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from tkinter import ttk
 
 from py2048.rules import Rules
-from py2048.ui.describe import describe_rules
 from py2048.ui.desktop.dialogs import Dialog
 from py2048.ui.desktop.rules_form import MERGING, SCORING, RulesForm
+from py2048.ui.shared.describe import describe_rules
 
 SPAWNS = ("2:9+4:1", "2:1", "2:1+4:1", "2:4+4:1", "2:3+4:1", "2:6+4:3+8:1", "edge:2")
 STARTS = ("1", "2", "3", "4", "1..4", "2x2:1")

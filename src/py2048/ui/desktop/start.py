@@ -14,10 +14,10 @@ from py2048.errors import StorageError
 from py2048.ui.desktop import NoDesktopError
 from py2048.ui.desktop.memory import Memory
 from py2048.ui.desktop.window import HEIGHT, LEAST_HEIGHT, LEAST_WIDTH, WIDTH, Window
-from py2048.ui.themes import DEFAULT_THEME, Theme, ThemeError, get_theme
+from py2048.ui.shared.themes import DEFAULT_THEME, Theme, ThemeError, get_theme
 
 if TYPE_CHECKING:
-    from py2048.engine import Direction
+    from py2048.direction import Direction
     from py2048.session import Session
     from py2048.ui.desktop.app import DesktopApp
 

@@ -11,7 +11,7 @@ from py2048.session import Session
 from py2048.ui.desktop.dialogs import Dialog
 from py2048.ui.desktop.statistics import ALL, Summary, nice_steps, summarise
 from py2048.ui.desktop.style import font
-from py2048.ui.themes import Theme
+from py2048.ui.shared.themes import Theme
 
 MOST_GAMES = 10_000
 CATEGORIES = (ALL, "plain", "assisted", "computer")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tkinter as tk
 from tkinter import ttk
 
-from py2048.ui.themes import Theme
+from py2048.ui.shared.themes import Theme
 
 FAMILY = "TkDefaultFont"
 

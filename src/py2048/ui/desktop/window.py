@@ -7,16 +7,16 @@ from collections.abc import Callable
 from tkinter import ttk
 from typing import TYPE_CHECKING
 
-from py2048.ui.autoplay import SPEEDS, Autoplay
 from py2048.ui.desktop import motion, style
 from py2048.ui.desktop.actions import BY_NAME
 from py2048.ui.desktop.banner import Banner
 from py2048.ui.desktop.board_view import BoardView
 from py2048.ui.desktop.header import Header, Status
-from py2048.ui.themes import Theme
+from py2048.ui.shared.autoplay import SPEEDS, Autoplay
+from py2048.ui.shared.themes import Theme
 
 if TYPE_CHECKING:
-    from py2048.engine import Direction
+    from py2048.direction import Direction
     from py2048.session import Hint
 
 WIDTH, HEIGHT = 480, 640

@@ -19,21 +19,15 @@ from textual.message import Message
 from textual.theme import Theme as Palette
 from textual.timer import Timer
 
-from py2048.engine import Direction
+from py2048.direction import Direction
 from py2048.errors import Py2048Error, StorageError
 from py2048.game import Record
 from py2048.players import list_players
 from py2048.rules import Rules, list_rules
 from py2048.session import HINT_PLAYER, Event, SavedGame, SavingChanged, Session, StorageTrouble
-from py2048.ui.autoplay import PURPOSE, SPEEDS, START_SPEED, Autoplay
-from py2048.ui.describe import describe_rules
-from py2048.ui.terminal.board import BoardView
-from py2048.ui.terminal.dialogs import Choice, Help, Menu, Prompt, Question
-from py2048.ui.terminal.keys import BINDINGS
-from py2048.ui.terminal.presenter import Presenter
-from py2048.ui.terminal.standing import standing
-from py2048.ui.terminal.table import Table
-from py2048.ui.themes import (
+from py2048.ui.shared.autoplay import PURPOSE, SPEEDS, START_SPEED, Autoplay
+from py2048.ui.shared.describe import describe_rules
+from py2048.ui.shared.themes import (
     DEFAULT_THEME,
     THEMES,
     Theme,
@@ -42,7 +36,13 @@ from py2048.ui.themes import (
     in_sixteen_colours,
     next_theme,
 )
-from py2048.ui.thinking import Thinker, Thought
+from py2048.ui.shared.thinking import Thinker, Thought
+from py2048.ui.terminal.board import BoardView
+from py2048.ui.terminal.dialogs import Choice, Help, Menu, Prompt, Question
+from py2048.ui.terminal.keys import BINDINGS
+from py2048.ui.terminal.presenter import Presenter
+from py2048.ui.terminal.standing import standing
+from py2048.ui.terminal.table import Table
 
 HINT = "hint"
 

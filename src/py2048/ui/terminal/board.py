@@ -14,12 +14,13 @@ from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 
-from py2048.engine import Board, Direction
+from py2048.board import Board
+from py2048.direction import Direction
+from py2048.ui.shared.themes import DEFAULT_THEME, Theme
 from py2048.ui.terminal.canvas import Canvas, Run
 from py2048.ui.terminal.drawing import draw_board
 from py2048.ui.terminal.geometry import Geometry
 from py2048.ui.terminal.motion import Sprite, Transition, still
-from py2048.ui.themes import DEFAULT_THEME, Theme
 
 FRAMES_PER_SECOND = 50
 SWIPE_COLUMNS = 4

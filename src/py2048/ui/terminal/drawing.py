@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import cache
 
-from py2048.engine import Direction
+from py2048.direction import Direction
+from py2048.ui.shared.themes import Theme
 from py2048.ui.terminal import glyphs
 from py2048.ui.terminal.canvas import Canvas
 from py2048.ui.terminal.geometry import Geometry
 from py2048.ui.terminal.labels import label
 from py2048.ui.terminal.motion import Sprite
-from py2048.ui.themes import Theme
 
 Place = tuple[int, int, int, int]
 """``(x, y, width, height)`` in pixels."""

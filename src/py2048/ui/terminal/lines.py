@@ -11,15 +11,15 @@ from threading import Thread
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, TextIO
 
-from py2048.engine import Direction
+from py2048.direction import Direction
 from py2048.errors import DirectionError, Py2048Error, did_you_mean
 from py2048.rules import Rules
 from py2048.session import HINT_PLAYER, Event, Hint, Session
-from py2048.ui.describe import describe, describe_board, describe_rules
+from py2048.ui.shared.describe import describe, describe_board, describe_rules
 from py2048.ui.terminal.standing import standing
 
 if TYPE_CHECKING:
-    from py2048._jit.progress import Compiling
+    from py2048.compiled.jit.progress import Compiling
 
 PATIENCE, PERIOD, SHORT = 1.0, 5.0, 0.1
 """Seconds before it is said that something is being compiled, then between two such lines, and

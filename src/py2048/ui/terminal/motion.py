@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from py2048.engine import Board, Cell, Motion
+from py2048.board import Board, Cell, Motion
 
 SLIDE_SECONDS = 0.1
 SETTLE_SECONDS = 0.12

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import singledispatchmethod
 from typing import TYPE_CHECKING
 
-from py2048.engine import Direction
+from py2048.direction import Direction
 from py2048.players import Unit
 from py2048.session import (
     GameOver,
@@ -18,13 +18,13 @@ from py2048.session import (
     Undone,
     Won,
 )
-from py2048.ui.autoplay import Autoplay
-from py2048.ui.describe import describe, loss_text
+from py2048.ui.shared.autoplay import Autoplay
+from py2048.ui.shared.describe import describe, loss_text
 from py2048.ui.terminal import motion
 from py2048.ui.terminal.table import Status, Table
 
 if TYPE_CHECKING:
-    from py2048._jit.progress import Compiling
+    from py2048.compiled.jit.progress import Compiling
 
 LEAST_PACE = 0.2
 """Animations are hurried for a fast autoplay; below this share of their time they are left out."""

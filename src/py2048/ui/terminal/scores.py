@@ -7,9 +7,9 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Static
 
+from py2048.ui.shared.themes import DEFAULT_THEME, Theme
 from py2048.ui.terminal.board import to_strip
 from py2048.ui.terminal.canvas import Canvas
-from py2048.ui.themes import DEFAULT_THEME, Theme
 
 GAIN_SECONDS = 0.6
 """How long the points of a move stand beside the score."""

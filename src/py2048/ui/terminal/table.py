@@ -15,6 +15,7 @@ from textual.containers import Container, Horizontal, Vertical
 from textual.geometry import Size
 from textual.widgets import Static
 
+from py2048.ui.shared.themes import Theme
 from py2048.ui.terminal.board import BoardView
 from py2048.ui.terminal.geometry import (
     LOGO_ROWS,
@@ -26,7 +27,6 @@ from py2048.ui.terminal.geometry import (
 )
 from py2048.ui.terminal.keys import key_bar, key_list
 from py2048.ui.terminal.scores import Logo, ScoreBox
-from py2048.ui.themes import Theme
 
 BANNER_COLUMNS = 28
 """The width of a banner, as in the style sheet."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from itertools import pairwise
 
+from py2048.board import Board
 from py2048.courses._kit import Session
 from py2048.courses.cits1401.grading.games import Step, evidence
 from py2048.courses.cits1401.grading.table import (
@@ -21,7 +22,7 @@ from py2048.courses.cits1401.grading.table import (
     after,
     listed,
 )
-from py2048.engine import Board, Direction
+from py2048.direction import Direction
 
 Run = Callable[[Session], None]
 

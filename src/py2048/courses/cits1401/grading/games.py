@@ -6,9 +6,10 @@ import random
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
+from py2048.board import Board
 from py2048.courses._kit import Mismatch, Session
 from py2048.courses.cits1401.grading.table import BORDERS, OVER, Sight, Table, after
-from py2048.engine import Board, Direction
+from py2048.direction import Direction
 
 SHORT_GAMES = 1
 SHORT = 50

@@ -6,9 +6,10 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from py2048.board import Board
 from py2048.courses._kit import Session
 from py2048.courses.cits1401.grading.looking import LOOKING
-from py2048.engine import Board, Direction
+from py2048.direction import Direction
 from py2048.errors import BoardError
 from py2048.game.spawning import edge_cell
 

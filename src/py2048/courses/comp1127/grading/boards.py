@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import random
 
-from py2048.engine import Board, Direction
+from py2048.board import Board
+from py2048.direction import Direction
 from py2048.rules import Merging
 
 Rows = list[list[int]]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator, Sequence
 
+from py2048.board import Board
 from py2048.courses._kit import Check, Example, Lines, Raises, Session, Task
 from py2048.courses.ist.grading.right_types import OTHER_COORDINATE, board_patches, replacing
 from py2048.courses.ist.grading.words import ENGLISH, Words
-from py2048.engine import Board, Direction
+from py2048.direction import Direction
 
 Rows = Sequence[Sequence[int]]
 

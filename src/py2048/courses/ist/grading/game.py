@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from py2048.board import Board, Slide
 from py2048.courses._kit import Check, Example, Session, Task
 from py2048.courses.ist.grading.board import DIRECTIONS
 from py2048.courses.ist.grading.right_types import (
@@ -18,7 +19,6 @@ from py2048.courses.ist.grading.right_types import (
     replacing,
 )
 from py2048.courses.ist.grading.words import ENGLISH, Words
-from py2048.engine import Board, Slide
 from py2048.errors import BoardError
 
 PROMPT = "Pick a move (N, S, E, W): "

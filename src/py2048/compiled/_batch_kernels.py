@@ -1,0 +1,282 @@
+"""Whole turns for all games of a batch, block by block.
+
+The state of a batch is a `BatchState`: see `py2048.compiled.batch_state`. A block is copied to a
+workspace that fits the first-level cache, stepped there, and copied back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from py2048.compiled._bits_kernels import GOLDEN, HALF, SERIES, draw, key_of, mix64
+from py2048.compiled._cells_kernels import slide as slide_cells
+from py2048.compiled._lane_kernels import (
+    CHANCE,
+    DONE,
+    EMPTY,
+    FOUND,
+    LANES,
+    LEGAL,
+    OVER,
+    SCORE,
+    STATE,
+    STORED_FLAGS,
+    WIDTH,
+    WORD_ROWS,
+    Bytes,
+    Int,
+    Words,
+    choose,
+    find_over,
+)
+from py2048.compiled._turn_kernels import (
+    begin,
+    enter,
+    turn_any,
+    turn_classic,
+)
+from py2048.compiled.batch_state import EPISODE, SLOT_KEY, BatchState, Workspace
+from py2048.compiled.jit import kernel
+from py2048.compiled.rule_arrays import RuleArrays
+from py2048.rules import Rules
+
+Longs = NDArray[np.int64]
+
+SAME_STEP, NEXT_STEP, DISABLED = range(3)
+ONE = np.uint64(1)
+
+
+@kernel(inline=True, borrows=True)
+def episode_key(words: Words, game: np.uint64) -> np.uint64:
+    """Return the key of the game that a slot has come to."""
+    return key_of(draw(words[SLOT_KEY, game], SERIES + words[EPISODE, game]))
+
+
+# --- a block in and out --------------------------------------------------------------------------
+
+
+@kernel(borrows=True)
+def load(base: np.uint64, state: BatchState, space: Workspace) -> None:
+    """Copy the block at `base` into the workspace and recall the high halves of its last draws."""
+    copy_in(space.board, state.cells, base)
+    copy_in(space.flags, state.flags, base)
+    words, stored, halves = space.words, state.words, space.halves
+    for row in range(WORD_ROWS):
+        start = np.uint64(row) * WIDTH
+        for lane in range(WIDTH):
+            words[start + lane] = stored[row, base + lane]
+    for lane in range(WIDTH):
+        halves[CHANCE + lane] = np.uint32(mix64(words[STATE + lane] - GOLDEN) >> HALF)
+
+
+@kernel(borrows=True)
+def store(base: np.uint64, state: BatchState, space: Workspace) -> None:
+    """Copy the workspace back to the block at `base`."""
+    copy_out(space.board, state.cells, base)
+    copy_out(space.flags, state.flags, base)
+    words, stored = space.words, state.words
+    for row in range(WORD_ROWS):
+        start = np.uint64(row) * WIDTH
+        for lane in range(WIDTH):
+            stored[row, base + lane] = words[start + lane]
+
+
+@kernel(borrows=True)
+def copy_in(block: Bytes, rows: Bytes, base: np.uint64) -> None:
+    """Copy the lanes from `base` on of all rows into a block."""
+    for row in range(rows.shape[0]):
+        start = np.uint64(row) * WIDTH
+        for lane in range(WIDTH):
+            block[start + lane] = rows[row, base + lane]
+
+
+@kernel(borrows=True)
+def copy_out(block: Bytes, rows: Bytes, base: np.uint64) -> None:
+    """Copy a block to the lanes from `base` on of all rows."""
+    for row in range(rows.shape[0]):
+        start = np.uint64(row) * WIDTH
+        for lane in range(WIDTH):
+            rows[row, base + lane] = block[start + lane]
+
+
+@kernel("(int64[::1], uint8[::1])", "(uint8[::1], uint8[::1])", borrows=True)
+def enter_directions(numbers: NDArray[Any], out: Bytes) -> np.bool_:
+    """Copy directions to bytes; return whether all of them are numbers from 0 to 3."""
+    seen = np.uint64(0)
+    for game in range(np.uint64(len(out))):
+        number = np.uint64(numbers[game])
+        seen |= number
+        out[game] = np.uint8(number)
+    return seen <= np.uint64(3)
+
+
+# --- steps ---------------------------------------------------------------------------------------
+
+
+@kernel(borrows=True)
+def note_over(flags: Bytes, reset: Int) -> None:
+    """Clear ``DONE``, and keep it in ``OVER`` where the game does not begin anew at once."""
+    kept = np.uint8(reset != SAME_STEP)
+    for lane in range(WIDTH):
+        flags[OVER + lane] = flags[DONE + lane] & kept
+        flags[DONE + lane] = EMPTY
+
+
+@kernel(inline=True, borrows=True)
+def finish(
+    base: np.uint64,
+    count: Int,
+    reset: Int,
+    state: BatchState,
+    space: Workspace,
+    rules: RuleArrays,
+) -> tuple[np.int64, np.int64]:
+    """Note the `count` games found to be over, and begin new ones as `reset` says.
+
+    Returns the number of games that ended and the sum of their scores.
+    """
+    ended, total, flags = np.int64(0), np.int64(0), space.flags
+    for index in range(np.uint64(count)):
+        lane = np.uint64(space.halves[FOUND + index])
+        was_over = flags[OVER + lane] != EMPTY
+        if not was_over:
+            score = np.int64(space.words[SCORE + lane])
+            ended += np.int64(1)
+            total += score
+            keep_last(base, lane, score, state, space)
+        elif reset == DISABLED:
+            restore_last(base, lane, state, space)
+        flags[DONE + lane] = np.uint8(not was_over or reset == DISABLED)
+        if reset == SAME_STEP or (reset == NEXT_STEP and was_over):
+            state.words[EPISODE, base + lane] += ONE
+            begin(space, lane, episode_key(state.words, base + lane), rules)
+    return ended, total
+
+
+@kernel(inline=True, borrows=True)
+def keep_last(
+    base: np.uint64, lane: np.uint64, score: np.int64, state: BatchState, space: Workspace
+) -> None:
+    """Keep the final board and score of a game."""
+    state.last_scores[base + lane] = score
+    for cell in range(np.uint64(state.last_cells.shape[1])):
+        state.last_cells[base + lane, cell] = space.board[cell * WIDTH + lane]
+
+
+@kernel(inline=True, borrows=True)
+def restore_last(base: np.uint64, lane: np.uint64, state: BatchState, space: Workspace) -> None:
+    """Put back the final board of a game: a board that was won could slide again, and did."""
+    for cell in range(np.uint64(state.last_cells.shape[1])):
+        space.board[cell * WIDTH + lane] = state.last_cells[base + lane, cell]
+
+
+def advance_arguments() -> tuple[Any, ...]:
+    """Return arguments of `advance`, to compile it for."""
+    rules = Rules("classic")
+    arrays = BatchState.empty(1, rules.cells), RuleArrays.of(rules), Workspace.of(rules)
+    return 0, 1, 1, True, SAME_STEP, *arrays
+
+
+def enter_arguments() -> tuple[Any, ...]:
+    """Return arguments of `enter_boards`, to compile it for."""
+    return np.zeros(1, np.int64), np.zeros((0, 16), np.uint8), *advance_arguments()[5:]
+
+
+def make_advance(turn: Callable[..., None]) -> Any:
+    """Return the kernel that plays steps made of these turns."""
+
+    @kernel(example=advance_arguments, borrows=True)
+    def advance(
+        first: Int,
+        end: Int,
+        steps: Int,
+        is_random: bool,
+        reset: Int,
+        state: BatchState,
+        rules: RuleArrays,
+        space: Workspace,
+    ) -> tuple[np.int64, np.int64]:
+        """Play `steps` steps of the blocks from `first` to before `end`.
+
+        The directions are those in the flags or, if `is_random`, random legal ones. Returns the
+        number of games that ended and the sum of their scores.
+        """
+        ended, total = np.int64(0), np.int64(0)
+        for block in range(first, end):
+            base = np.uint64(block) * WIDTH
+            rewards = state.rewards[block * LANES : (block + 1) * LANES]
+            load(base, state, space)
+            for _ in range(steps):
+                note_over(space.flags, reset)
+                if is_random:
+                    choose(space.flags, space.halves)
+                turn(space, rewards, rules)
+                count = find_over(space.legal, space.halves)
+                more, scores = finish(base, count, reset, state, space, rules)
+                ended, total = ended + more, total + scores
+            store(base, state, space)
+        return ended, total
+
+    return advance
+
+
+advance_classic = make_advance(turn_classic)
+advance_any = make_advance(turn_any)
+
+
+# --- positions -----------------------------------------------------------------------------------
+
+
+@kernel("(uint8[:,::1], uint8[::1], int64, int64, boolean, int64[::1])", borrows=True)
+def slide_boards(
+    boards: Bytes, directions: Bytes, rows: Int, columns: Int, cascade: bool, points: Longs
+) -> None:
+    """Slide boards, uint8 `[n, cells]`, in place; set their points, -1 where nothing moved."""
+    for game in range(len(boards)):
+        way = np.int64(directions[game])
+        points[game] = slide_cells(boards[game], way, rows, columns, cascade)
+
+
+@kernel(example=enter_arguments, borrows=True)
+def enter_boards(
+    games: Longs, boards: Bytes, state: BatchState, rules: RuleArrays, space: Workspace
+) -> None:
+    """Begin the next episode of each of `games`: from its row of `boards`, or afresh if none.
+
+    Args:
+        games: int64 `[k]`, numbers of games.
+        boards: uint8 `[k, cells]`, or `[0, cells]` to draw the starts.
+        state: the batch.
+        rules: the rules.
+        space: a workspace.
+    """
+    lane = np.uint64(0)
+    for index in range(len(games)):
+        game = np.uint64(games[index])
+        state.words[EPISODE, game] += ONE
+        key = episode_key(state.words, game)
+        if len(boards):
+            for cell in range(boards.shape[1]):
+                space.board[cell * LANES] = boards[index, cell]
+            enter(space, lane, key, rules)
+        else:
+            begin(space, lane, key, rules)
+        space.flags[DONE] = np.uint8(space.flags[LEGAL] == EMPTY)
+        store_first(game, state, space)
+
+
+@kernel(borrows=True)
+def store_first(game: np.uint64, state: BatchState, space: Workspace) -> None:
+    """Copy the first lane of the workspace to a fresh game of the batch."""
+    for cell in range(state.cells.shape[0]):
+        state.cells[cell, game] = space.board[cell * LANES]
+        state.last_cells[game, cell] = space.board[cell * LANES]
+    for row in range(STORED_FLAGS):
+        is_kept = row * LANES == LEGAL or row * LANES == DONE
+        state.flags[row, game] = space.flags[row * LANES] if is_kept else EMPTY
+    for row in range(WORD_ROWS):
+        state.words[row, game] = space.words[row * LANES]

@@ -1,0 +1,370 @@
+"""Compiled boards of up to 16 cells in one 64-bit word: four bits a cell, row-major.
+
+Cell ``row * columns + column`` stands in bits ``4 * cell`` and up; it holds the rank of its tile,
+0 if it is empty. The comments call the place of one cell a *nibble*, and a word with at most the
+lowest bit of each nibble set a *mask* of cells.
+
+Sides of up to four cells slide by tables of all lines, which stay in the processor's cache;
+``slide_lines`` does every shape cell by cell, and fills the tables. It also takes a second word,
+``high``: the mask of the cells whose rank has a fifth bit, for tiles up to 2**31. The table kernels
+leave it out and cost nothing for it: where two 32768s merge, the new tile *stays* a 32768 and the
+points, which are right, are at least `TOO_BIG`. Who needs the exact board tests for that and asks
+``slide_lines``, as `py2048.compiled.packed` does.
+
+A *line table*, uint64 `[16 ** length]`, is indexed by the nibbles of a line, the first cell lowest.
+An entry holds four numbers of 16 bits: the line after sliding towards its first cell, the line
+after sliding towards its last, and a quarter of the points of each.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from py2048.compiled._bits_kernels import ONE, pick_low, pick_rank, popcount, trailing_zeros
+from py2048.compiled.jit import kernel
+
+Word = np.uint64
+Int = int | np.int64
+Table = NDArray[np.uint64]
+
+ZERO = np.uint64(0)
+TWO = np.uint64(2)
+NIBBLE = np.uint64(4)
+RANKS = np.uint64(15)
+ALL_CELLS = np.uint64(0x1111111111111111)
+LINE = np.uint64(0xFFFF)
+LINE_BITS = np.uint64(16)
+POINTS = np.uint64(32)
+TOO_BIG = 1 << 16
+"""A slide that gains fewer points than this has not merged two 32768s."""
+
+
+# --- cells ---------------------------------------------------------------------------------------
+
+
+@kernel("(uint64, uint64)", inline=True)
+def empty_cells(board: Word, cells: Word) -> Word:
+    """Return the mask of the empty ones among `cells`."""
+    word = board | (board >> TWO)
+    return ~(word | (word >> ONE)) & cells
+
+
+@kernel("(uint64, uint64)")
+def count_empty(board: Word, cells: Word) -> Word:
+    """Return the number of empty cells."""
+    return popcount(empty_cells(board, cells))
+
+
+@kernel("(uint64,)")
+def max_rank(board: Word) -> Word:
+    """Return the largest rank."""
+    best = ZERO
+    while board != ZERO:
+        best = max(best, board & RANKS)
+        board = board >> NIBBLE
+    return best
+
+
+@kernel("(uint64,)")
+def tile_sum(board: Word) -> Word:
+    """Return the sum of the tiles."""
+    total = ZERO
+    while board != ZERO:
+        if board & RANKS != ZERO:
+            total += ONE << (board & RANKS)
+        board = board >> NIBBLE
+    return total
+
+
+@kernel("(uint64, uint64)", inline=True)
+def nth_cell(mask: Word, index: Word) -> Word:
+    """Return the shift of cell number `index` in the row-major order of `mask`."""
+    while index != ZERO:
+        mask &= mask - ONE
+        index -= ONE
+    return trailing_zeros(mask)
+
+
+@kernel("(uint64, uint64, uint64, uint8[::1], uint64[::1])")
+def spawn(
+    board: Word,
+    cells: Word,
+    word: Word,
+    ranks: NDArray[np.uint8],
+    cumulative: NDArray[np.uint64],
+) -> Word:
+    """Return the board after a random spawn: the tile and the cell that the draw `word` makes.
+
+    Args:
+        board: an afterstate with an empty cell.
+        cells: the mask of all cells.
+        word: the draw.
+        ranks: the ranks that can appear, ascending.
+        cumulative: the running sums of their integer weights.
+    """
+    free = empty_cells(board, cells)
+    cell = nth_cell(free, pick_low(word, popcount(free)))
+    return board | pick_rank(word, ranks, cumulative) << cell
+
+
+# --- sliding by table ----------------------------------------------------------------------------
+
+
+@kernel("(uint64,)", inline=True)
+def transpose(board: Word) -> Word:
+    """Return a 4x4 board with rows and columns exchanged."""
+    swap = (board ^ (board >> np.uint64(12))) & np.uint64(0x0000F0F00000F0F0)
+    board = board ^ swap ^ (swap << np.uint64(12))
+    swap = (board ^ (board >> np.uint64(24))) & np.uint64(0x00000000FF00FF00)
+    return board ^ swap ^ (swap << np.uint64(24))
+
+
+@kernel(inline=True)
+def _slide_rows(board: Word, width: Word, backward: Int, table: Table) -> tuple[Word, np.int64]:
+    """Slide up to four rows of `width` bits each."""
+    mask = (ONE << width) - ONE
+    twice = width + width
+    part = LINE_BITS if backward else ZERO
+    row0, row1 = table[board & mask] >> part, table[(board >> width) & mask] >> part
+    row2 = table[(board >> twice) & mask] >> part
+    row3 = table[(board >> (twice + width)) & mask] >> part
+    after = (row0 & LINE) | (row1 & LINE) << width
+    after |= (row2 & LINE) << twice | (row3 & LINE) << (twice + width)
+    quarters = ((row0 >> POINTS) & LINE) + ((row1 >> POINTS) & LINE)
+    quarters += ((row2 >> POINTS) & LINE) + ((row3 >> POINTS) & LINE)
+    return after, np.int64(quarters << TWO)
+
+
+@kernel("(uint64, int64, uint64[::1])")
+def slide(board: Word, direction: Int, table: Table) -> tuple[Word, np.int64]:
+    """Slide a 4x4 board; return the afterstate and the points."""
+    # Selecting costs less than a branch that is taken every other time.
+    vertical = direction < 2
+    rows = transpose(board) if vertical else board
+    after, gained = _slide_rows(rows, LINE_BITS, direction & 1, table)
+    return transpose(after) if vertical else after, gained
+
+
+@kernel("(uint64, int64, uint64, uint64, uint64[::1], uint64[::1])")
+def slide_small(
+    board: Word, direction: Int, rows: Word, columns: Word, across: Table, down: Table
+) -> tuple[Word, np.int64]:
+    """Slide a board with sides of up to four; return the afterstate and the points.
+
+    Args:
+        board: the board.
+        direction: 0 to 3.
+        rows: the number of rows.
+        columns: the number of columns.
+        across: the line table of a row.
+        down: the line table of a column.
+    """
+    if direction >= 2:
+        return _slide_rows(board, columns << TWO, direction & 1, across)
+    turned = transpose_any(board, rows, columns)
+    after, gained = _slide_rows(turned, rows << TWO, direction & 1, down)
+    return transpose_any(after, columns, rows), gained
+
+
+# --- sliding cell by cell ------------------------------------------------------------------------
+
+
+@kernel("(uint64, uint64, int64, int64, int64, boolean)")
+def slide_lines(
+    low: Word, high: Word, direction: Int, rows: Int, columns: Int, cascade: bool
+) -> tuple[Word, Word, Int]:
+    """Slide a board of any shape, exactly for tiles up to 2**31.
+
+    Returns the afterstate's two words and the points.
+    """
+    vertical, backward = direction < 2, (direction & 1) == 1
+    lines, length = (columns, rows) if vertical else (rows, columns)
+    step, stride = (columns, 1) if vertical else (1, columns)
+    if backward:
+        step = -step
+    new_low, new_high = ZERO, ZERO
+    points: Int = 0
+    for line in range(lines):
+        first = line * stride - (step * (length - 1) if backward else 0)
+        target, is_open = first, False
+        waiting: Int = 0
+        for position in range(length):
+            rank = rank_at(low, high, first + position * step)
+            if rank == 0:
+                continue
+            if is_open and rank == waiting:
+                waiting += 1
+                points += 1 << waiting
+                is_open = cascade
+                continue
+            if waiting:
+                new_low, new_high = _with_rank(new_low, new_high, target, waiting)
+                target += step
+            waiting, is_open = rank, True
+        if waiting:
+            new_low, new_high = _with_rank(new_low, new_high, target, waiting)
+    return new_low, new_high, points
+
+
+@kernel("(uint64, uint64, int64)", inline=True)
+def rank_at(low: Word, high: Word, cell: Int) -> np.int64:
+    """Return the rank on a cell of a board in two words."""
+    shift = np.uint64(4 * cell)
+    return np.int64(((low >> shift) & RANKS) | ((high >> shift) & ONE) << NIBBLE)
+
+
+@kernel(inline=True)
+def _with_rank(low: Word, high: Word, cell: Int, rank: Int) -> tuple[Word, Word]:
+    shift = np.uint64(4 * cell)
+    return low | np.uint64(rank & 15) << shift, high | np.uint64(rank >> 4) << shift
+
+
+@kernel("(int64, boolean)")
+def line_table(length: Int, cascade: bool) -> Table:
+    """Return the line table of lines of `length` cells, at most four."""
+    table = np.zeros(1 << (4 * length), np.uint64)
+    for line in range(len(table)):
+        entry = ZERO
+        for backward in range(2):
+            low, high, points = slide_lines(np.uint64(line), ZERO, 2 + backward, 1, length, cascade)
+            part = LINE_BITS if backward else ZERO
+            # Two 32768s become one: the nibble of a rank of 16 is filled up to 15.
+            entry |= (low | (high << NIBBLE) - high) << part
+            entry |= np.uint64(points >> 2) << (part + POINTS)
+        table[line] = entry
+    return table
+
+
+# --- legal moves ---------------------------------------------------------------------------------
+
+
+@kernel("(uint64, uint64, uint64, uint64, uint64)", inline=True)
+def legal_mask(board: Word, cells: Word, columns: Word, left: Word, upper: Word) -> Word:
+    """Return the legal directions of a board of any shape: bit ``d`` for direction ``d``.
+
+    Args:
+        board: the board, with tiles up to 32768.
+        cells: the mask of all cells.
+        columns: the number of columns.
+        left: the mask of the cells that have one to their right.
+        upper: the mask of the cells that have one below.
+    """
+    free = empty_cells(board, cells)
+    up, down = _axis_mask(board, free, columns << TWO, upper)
+    before, after = _axis_mask(board, free, NIBBLE, left)
+    return up | down << ONE | before << TWO | after << np.uint64(3)
+
+
+@kernel("(uint64,)")
+def legal(board: Word) -> Word:
+    """Return the legal directions of a 4x4 board: bit ``d`` for direction ``d``."""
+    return legal_mask(
+        board, ALL_CELLS, NIBBLE, np.uint64(0x0111011101110111), np.uint64(0x0000111111111111)
+    )
+
+
+@kernel(inline=True)
+def _axis_mask(board: Word, free: Word, step: Word, near: Word) -> tuple[Word, Word]:
+    """Return whether tiles can move to lower cells along an axis, and whether to higher ones."""
+    free_next = free >> step
+    differs = board ^ (board >> step)
+    differs = differs | (differs >> TWO)
+    merges = ~(differs | (differs >> ONE) | free) & near
+    lower = (merges | (free & ~free_next)) & near
+    higher = (merges | (free_next & ~free)) & near
+    return np.uint64(lower != ZERO), np.uint64(higher != ZERO)
+
+
+# --- symmetries ----------------------------------------------------------------------------------
+
+
+@kernel("(uint64, uint64, uint64)")
+def transpose_any(board: Word, rows: Word, columns: Word) -> Word:
+    """Return the board with its rows and columns exchanged; the result has `columns` rows."""
+    if rows == columns:
+        return _transpose_square(board, rows)
+    turned, cell = ZERO, ZERO
+    for row in range(rows):
+        target = np.uint64(row) << TWO
+        for _ in range(columns):
+            turned |= ((board >> cell) & RANKS) << target
+            cell += NIBBLE
+            target += rows << TWO
+    return turned
+
+
+DIAGONALS = np.array(
+    [
+        [sum(1 << 4 * (r * side + r + k) for r in range(side - k)) * 15 for k in range(1, 4)]
+        for side in range(5)
+    ],
+    np.uint64,
+)
+"""For each side of a square, the nibbles ``k`` cells to the right of the diagonal."""
+
+
+@kernel(inline=True)
+def _transpose_square(board: Word, side: Word) -> Word:
+    """Exchange the cells on both sides of the diagonal, one distance after the other."""
+    apart = (side - ONE) << TWO
+    shift = ZERO
+    for distance in range(side - ONE):
+        shift += apart
+        swap = (board ^ (board >> shift)) & DIAGONALS[side, distance]
+        board ^= swap ^ (swap << shift)
+    return board
+
+
+@kernel("(uint64, uint64, uint64)")
+def mirror(board: Word, rows: Word, columns: Word) -> Word:
+    """Return the board with each row reversed."""
+    column = ZERO
+    for _ in range(rows):
+        column = column << (columns << TWO) | RANKS
+    mirrored, source, target = ZERO, ZERO, (columns - ONE) << TWO
+    for _ in range(columns):
+        mirrored |= ((board >> source) & column) << target
+        source += NIBBLE
+        target -= NIBBLE
+    return mirrored
+
+
+@kernel("(uint64, uint64, uint64)")
+def flip(board: Word, rows: Word, columns: Word) -> Word:
+    """Return the board with its rows in reverse order."""
+    width = columns << TWO
+    row = (ONE << width) - ONE if width < np.uint64(64) else ~ZERO
+    flipped, source, target = ZERO, ZERO, (rows - ONE) * width
+    for _ in range(rows):
+        flipped |= ((board >> source) & row) << target
+        source += width
+        target -= width
+    return flipped
+
+
+@kernel("(uint64, uint64, uint64, uint64[::1])")
+def symmetries(board: Word, rows: Word, columns: Word, images: Table) -> int:
+    """Write the images of `board` under its shape's symmetries to `images`; return how many.
+
+    Eight if the board is square, otherwise four; `images` has room for eight.
+    """
+    images[0], images[1] = board, mirror(board, rows, columns)
+    images[2], images[3] = flip(board, rows, columns), flip(images[1], rows, columns)
+    if rows != columns:
+        return 4
+    for image in range(4):
+        images[4 + image] = transpose_any(images[image], rows, columns)
+    return 8
+
+
+@kernel("(uint64, uint64, uint64)")
+def canonical(board: Word, rows: Word, columns: Word) -> Word:
+    """Return the least image of `board` under its shape's symmetries: one name for all."""
+    mirrored = mirror(board, rows, columns)
+    flipped, turned = flip(board, rows, columns), flip(mirrored, rows, columns)
+    best = min(board, mirrored, flipped, turned)
+    if rows == columns:
+        for image in (board, mirrored, flipped, turned):
+            best = min(best, transpose_any(image, rows, columns))
+    return best

@@ -1,0 +1,391 @@
+"""`BatchGames`: many games advanced together by compiled kernels, on several threads.
+
+A step of 65,536 games takes a fraction of a millisecond. What a game does follows from its number,
+the seed and the directions alone: not from the other games, nor from the number of threads.
+"""
+
+from __future__ import annotations
+
+from operator import index
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from py2048 import rng
+from py2048.board import Board
+from py2048.compiled import _batch_kernels as kernels
+from py2048.compiled import _lane_kernels as lanes
+from py2048.compiled._observe_kernels import write_boards, write_classic
+from py2048.compiled.arrays import (
+    bits_to_mask,
+    checked_boards,
+    checked_directions,
+    derive_seeds,
+    keys_of,
+    tiles_of,
+)
+from py2048.compiled.batch_state import EPISODE, SLOT_KEY, BatchState, Tally, Workspace
+from py2048.compiled.history import History, HistoryLog, record_of
+from py2048.compiled.jit import ready
+from py2048.compiled.rule_arrays import RuleArrays
+from py2048.compiled.workers import available_threads, shares, together
+from py2048.errors import BoardError
+from py2048.rules import Merging, Rules
+
+if TYPE_CHECKING:
+    from py2048.compiled.history import WrittenGame
+
+RESETS = ("same_step", "next_step", "disabled")
+STEPS_PER_THREAD = 8192
+"""Another thread pays from about this many steps on."""
+
+
+class BatchGames:
+    """`n` games under the same rules, advanced together.
+
+    Game number ``e`` of slot ``i`` has the seed ``derive_seed(derive_seed(seed, i), e)``: it is
+    the game that ``Game(rules, seed=...)`` gives for the same directions.
+
+    >>> from py2048.rules import get_rules
+    >>> batch = BatchGames(get_rules("classic"), n=1000, seed=7)
+    >>> rewards = batch.step([0] * 1000)
+    >>> batch.boards.shape, batch.legal_mask.shape
+    ((1000, 4, 4), (1000, 4))
+
+    The array properties `boards`, `scores`, `rewards`, `dones`, `illegal` and `legal_bits` are
+    read-only views of the batch's own memory: the next step changes them. Copy what you keep, or
+    ask `observe` for an array of your own.
+
+    Args:
+        rules: the rules; the board has at most 254 cells.
+        n: the number of games.
+        seed: a whole number from 0 to 2**64 - 1.
+        threads: how many threads may work; by default one for each processor.
+        reset: what follows the end of a game: ``"same_step"`` begins the next one at once,
+            ``"next_step"`` at the next step, which then ignores the direction, and ``"disabled"``
+            waits for `reset`.
+        history: whether to remember the directions, for `record`: one byte a step and game, and
+            four for the number of the game.
+
+    Raises:
+        BoardError: if the board is too big.
+        ValueError: if `n`, `threads` or `reset` make no sense.
+        SeedError: if `seed` is no seed.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        n: int,
+        seed: int = 0,
+        threads: int | None = None,
+        *,
+        reset: str = "same_step",
+        history: bool = False,
+    ) -> None:
+        if rules.cells > lanes.MAX_CELLS:
+            shape = f"{rules.rows}x{rules.columns}"
+            raise BoardError(f"a batch plays on at most {lanes.MAX_CELLS} cells, not on {shape}")
+        if n < 1 or (threads is not None and threads < 1):
+            raise ValueError(f"n and threads must be at least 1, not n={n} and threads={threads}")
+        if reset not in RESETS:
+            raise ValueError(f"reset must be one of {', '.join(RESETS)}, not {reset!r}")
+        self.rules, self.n, self.seed = rules, n, rng.checked_seed(seed)
+        self.threads = threads or available_threads()
+        self._reset = RESETS.index(reset)
+        self._rules = RuleArrays.of(rules)
+        is_classic = rules.shape == (4, 4) and rules.merging is Merging.ONCE
+        self._advance: Any = kernels.advance_classic if is_classic else kernels.advance_any
+        self._blocks = -(-n // lanes.LANES)
+        self._state = BatchState.empty(self._blocks, rules.cells)
+        self._spaces = [Workspace.of(rules) for _ in range(min(self.threads, self._blocks))]
+        self._directions = np.zeros(n, np.uint8)
+        self._log = HistoryLog() if history else None
+        self.reseed(self.seed)
+
+    # --- beginning -------------------------------------------------------------------------------
+
+    def reseed(self, seed: int) -> None:
+        """Begin all over again with game number 0 of each slot of `seed`."""
+        self.seed = rng.checked_seed(seed)
+        slots = np.arange(len(self._state.rewards), dtype=np.uint64)
+        key = np.full(len(slots), rng.key_of(self.seed), np.uint64)
+        self._state.words[SLOT_KEY] = keys_of(derive_seeds(key, slots))
+        self._state.words[EPISODE] = rng.MASK
+        if self._log is not None:
+            self._log.clear()
+        self._begin(np.arange(len(self._state.rewards)))
+
+    def seed_slots(self, slots: NDArray[np.int64], seeds: NDArray[np.uint64]) -> None:
+        """Begin game number 0 of a seed of its own in each of `slots`.
+
+        Game number ``e`` of such a slot has the seed ``derive_seed(seed, e)``.
+
+        Args:
+            slots: numbers of slots, int64 `[k]`.
+            seeds: uint64 `[k]`.
+        """
+        self._state.words[SLOT_KEY, slots] = keys_of(seeds)
+        self._state.words[EPISODE, slots] = rng.MASK
+        self._begin(slots)
+
+    def reset(self, mask: ArrayLike | None = None) -> None:
+        """Begin the next game in the slots of `mask`, bool `[n]`; by default in all."""
+        chosen = np.arange(self.n) if mask is None else np.flatnonzero(np.asarray(mask, bool))
+        self._begin(chosen)
+
+    def set_boards(self, boards: ArrayLike, mask: ArrayLike | None = None) -> None:
+        """Begin the next game in the slots of `mask` from given positions, with a score of 0.
+
+        Args:
+            boards: exponents, `[n, rows, columns]`; only those of `mask` count.
+            mask: bool `[n]`; by default all slots.
+
+        Raises:
+            BoardError: if the shape is not that of the batch, or an exponent is above 30.
+        """
+        exponents = checked_boards(boards, self.rules)
+        if exponents.shape != (self.n, *self.rules.shape):
+            raise BoardError(f"boards must be {(self.n, *self.rules.shape)}, not {exponents.shape}")
+        chosen = np.arange(self.n) if mask is None else np.flatnonzero(np.asarray(mask, bool))
+        flat = exponents.reshape(self.n, self.rules.cells)
+        self._begin(chosen, np.ascontiguousarray(flat[chosen]))
+        if self._log is not None:
+            for slot in chosen.tolist():
+                self._log.set_start(slot, int(self.episodes[slot]), self.board(slot))
+
+    def _begin(self, slots: NDArray[np.int64], boards: NDArray[np.uint8] | None = None) -> None:
+        if boards is None:
+            boards = np.zeros((0, self.rules.cells), np.uint8)
+        if len(slots):
+            slots = np.ascontiguousarray(slots, np.int64)
+            enter = ready(kernels.enter_boards)
+            enter(slots, boards, self._state, self._rules, self._spaces[0])
+            self._state.rewards[slots] = 0
+
+    # --- what can be seen ------------------------------------------------------------------------
+
+    @property
+    def boards(self) -> NDArray[np.uint8]:
+        """The boards as exponents, 11 for 2048: uint8 `[n, rows, columns]`, a view."""
+        view = self._state.cells.reshape(*self.rules.shape, -1).transpose(2, 0, 1)[: self.n]
+        return _read_only(view)
+
+    def observe(self, out: NDArray[np.uint8] | None = None) -> NDArray[np.uint8]:
+        """Return the boards as exponents in an array of their own, uint8 `[n, rows, columns]`.
+
+        Args:
+            out: a C-contiguous array to write to instead.
+        """
+        if out is None:
+            out = np.empty((self.n, *self.rules.shape), np.uint8)
+        flat, groups = out.reshape(self.n, self.rules.cells), 0
+        if self.rules.cells == 16:
+            words, groups = self._state.cells.view(np.uint64), self.n // 8
+            parts = shares(groups, self._workers(1))
+            together(write_classic, [(*part, words, flat.view(np.uint64)) for part in parts])
+        write_boards(8 * groups, self.n, self._state.cells, flat)
+        return out
+
+    def board(self, slot: int) -> Board:
+        """Return the board of one game."""
+        return Board(tiles_of(self.boards[slot]).tolist())
+
+    @property
+    def scores(self) -> NDArray[np.int64]:
+        """The scores of the games: int64 `[n]`, a view."""
+        return _read_only(self._state.words[lanes.SCORE // lanes.WIDTH].view(np.int64)[: self.n])
+
+    @property
+    def rewards(self) -> NDArray[np.int32]:
+        """The points of the last step: int32 `[n]`, a view."""
+        return _read_only(self._state.rewards[: self.n])
+
+    @property
+    def dones(self) -> NDArray[np.bool_]:
+        """Whether a game ended in the last step, or is over: bool `[n]`, a view."""
+        return self._flag(lanes.DONE).view(np.bool_)
+
+    @property
+    def illegal(self) -> NDArray[np.bool_]:
+        """Whether the last direction was not legal, and so did nothing: bool `[n]`, a view."""
+        return self._flag(lanes.ILLEGAL).view(np.bool_)
+
+    @property
+    def directions(self) -> NDArray[np.uint8]:
+        """The directions of the last step: uint8 `[n]`, a view."""
+        return self._flag(lanes.DIRECTION)
+
+    @property
+    def legal_bits(self) -> NDArray[np.uint8]:
+        """The legal directions, bit ``d`` for direction ``d``; 0 if over: uint8 `[n]`, a view."""
+        return self._flag(lanes.LEGAL)
+
+    @property
+    def legal_mask(self) -> NDArray[np.bool_]:
+        """The legal directions: a new array, bool `[n, 4]`."""
+        return bits_to_mask(self.legal_bits)
+
+    def _flag(self, row: np.uint64) -> NDArray[np.uint8]:
+        return _read_only(self._state.flags[row // lanes.WIDTH, : self.n])
+
+    @property
+    def last_boards(self) -> NDArray[np.uint8]:
+        """The final boards of the games that ended last: uint8 `[n, rows, columns]`, a view."""
+        return _read_only(self._state.last_cells.reshape(-1, *self.rules.shape)[: self.n])
+
+    @property
+    def last_scores(self) -> NDArray[np.int64]:
+        """The scores of the games that ended last: int64 `[n]`, a view."""
+        return _read_only(self._state.last_scores[: self.n])
+
+    @property
+    def episodes(self) -> NDArray[np.int64]:
+        """The number of the game in each slot, from 0: int64 `[n]`, a view."""
+        return _read_only(self._state.words[EPISODE].view(np.int64)[: self.n])
+
+    @property
+    def plies(self) -> NDArray[np.int64]:
+        """The number of legal turns of each game: a new array, int64 `[n]`."""
+        keys = keys_of(self.seeds)
+        inverse = np.uint64(pow(rng.GOLDEN, -1, 2**64))
+        counters = (self._state.words[0, : self.n] - keys) * inverse
+        return (counters - np.uint64(1)).view(np.int64)
+
+    @property
+    def seeds(self) -> NDArray[np.uint64]:
+        """The seed of the game in each slot: a new array, uint64 `[n]`."""
+        return self._seeds_of(self._state.words[EPISODE, : self.n])
+
+    def _seeds_of(self, episodes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        return derive_seeds(self._state.words[SLOT_KEY, : self.n], episodes)
+
+    # --- playing ---------------------------------------------------------------------------------
+
+    def step(self, directions: ArrayLike) -> NDArray[np.int32]:
+        """Slide each board, let a tile appear, and begin new games as `reset` says.
+
+        A direction that is not legal changes nothing; it costs what the rules say.
+
+        Args:
+            directions: whole numbers 0 to 3, as the values of `Direction`: `[n]`.
+
+        Returns:
+            The points gained: int32 `[n]`, the view `rewards`.
+
+        Raises:
+            DirectionError: if there are not `n` numbers from 0 to 3.
+        """
+        self._enter(directions)
+        self._run(1, is_random=False)
+        return self.rewards
+
+    def _enter(self, directions: ArrayLike) -> None:
+        """Put the directions into the state, in one pass over them if none is wrong."""
+        numbers = np.asarray(directions)
+        if numbers.dtype.kind not in "iu" or numbers.shape != (self.n,):
+            checked_directions(directions, self.n)
+        if numbers.dtype != np.uint8:
+            numbers = numbers.astype(np.int64, copy=False)
+        enter = ready(kernels.enter_directions, int(numbers.dtype == np.uint8))
+        if not enter(np.ascontiguousarray(numbers), self._directions):
+            checked_directions(directions, self.n)
+        self._state.flags[0, : self.n] = self._directions
+
+    def play_random(self, steps: int = 1) -> Tally:
+        """Play `steps` steps of random legal directions, each equally likely.
+
+        The direction of a turn comes from bits 32 to 47 of the draw before it, which the spawn
+        leaves unused, so these games too follow from the seed.
+        """
+        steps = index(steps)
+        if self._log is None:
+            return self._run(steps, is_random=True)
+        tallies = [self._run(1, is_random=True) for _ in range(steps)]
+        return Tally(*(sum(column) for column in zip(*tallies, strict=True)))
+
+    def _run(self, steps: int, *, is_random: bool) -> Tally:
+        episodes = self.episodes.copy() if self._log is not None else None
+        parts = shares(self._blocks, self._workers(steps))
+        jobs = [
+            (*part, steps, is_random, self._reset, self._state, self._rules, space)
+            for part, space in zip(parts, self._spaces, strict=False)
+        ]
+        results = together(ready(self._advance), jobs)
+        if self._log is not None and episodes is not None:
+            self._log.add(self.directions.copy(), episodes)
+        return Tally(steps * self.n, sum(r[0] for r in results), sum(r[1] for r in results))
+
+    def _workers(self, steps: int) -> int:
+        return min(len(self._spaces), -(-self.n * max(steps, 1) // STEPS_PER_THREAD))
+
+    def slide(
+        self, directions: ArrayLike
+    ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.bool_]]:
+        """Return what a slide would give, and change nothing.
+
+        Returns:
+            The afterstates, uint8 `[n, rows, columns]`; the points of their merges, int64 `[n]`;
+            and whether the directions are legal, bool `[n]`.
+        """
+        ways = checked_directions(directions, self.n).astype(np.uint8)
+        after, points = self.observe(), np.zeros(self.n, np.int64)
+        cascade = self.rules.merging is Merging.CASCADE
+        flat = after.reshape(self.n, self.rules.cells)
+        kernels.slide_boards(flat, ways, *self.rules.shape, cascade, points)
+        return after, np.maximum(points, 0), points >= 0
+
+    # --- states and records ----------------------------------------------------------------------
+
+    def get_state(self) -> BatchState:
+        """Return a copy of the state; `set_state` goes on from there."""
+        return self._state.copy()
+
+    @property
+    def memory(self) -> BatchState:
+        """The state itself, not a copy: for kernels that read it; padded to whole blocks."""
+        return self._state
+
+    def block_shares(self) -> list[tuple[int, int]]:
+        """Return the blocks of `memory` that each thread should work on: first, end."""
+        return shares(self._blocks, self._workers(1))
+
+    def set_state(self, state: BatchState) -> None:
+        """Go on from a state of a batch with the same rules and `n`.
+
+        The history is forgotten: it belongs to other games.
+
+        Raises:
+            BoardError: if the state is of another shape.
+        """
+        self._state.assign(state)
+        if self._log is not None:
+            self._log.clear()
+
+    def history(self, slot: int, episode: int | None = None) -> History:
+        """Return what the batch remembers of a game.
+
+        Args:
+            slot: the slot.
+            episode: which of its games; by default the last one with a turn.
+
+        Raises:
+            ValueError: if the batch was made without ``history=True``.
+        """
+        if self._log is None:
+            raise ValueError("this batch keeps no history: make it with history=True")
+        if episode is None:
+            episode = self._log.last_episode(slot)
+        seed = self._seeds_of(np.full(self.n, episode, np.uint64))[slot]
+        directions = self._log.directions(slot, episode)
+        return History(self.rules, int(seed), directions, self._log.start(slot, episode))
+
+    def record(self, slot: int, episode: int | None = None) -> WrittenGame:
+        """Return the record of a game; see `history` for the arguments."""
+        return record_of(self.history(slot, episode))
+
+
+def _read_only(view: NDArray[Any]) -> NDArray[Any]:
+    view.flags.writeable = False
+    return view

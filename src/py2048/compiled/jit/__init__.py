@@ -1,0 +1,298 @@
+"""The one door to Numba: compile kernels, cache them, warm them up.
+
+A *kernel* is a function on numbers and NumPy arrays, written in the part of Python that Numba
+compiles to machine code. Only files named ``*_kernels.py`` hold kernels::
+
+    from py2048.compiled.jit import kernel
+
+    @kernel(inline=True)
+    def twice(value): ...
+
+    @kernel("(uint8[::1], int64)")
+    def fill(cells, count): ...
+
+Numba's own cache keys a compiled function by the file that it stands in, so it misses an edit of
+a helper in another file and then runs stale code. The cache here keys it by a digest of the
+function's own code, of every kernel that it calls, and of the value of every constant that it
+reads, besides the signature, the options, the processor and the versions in use.
+
+The cache and a few shortcuts use parts of Numba that it does not document. Where a version lacks
+one, kernels compile in each process, or start more slowly; what they compute is the same.
+
+``PY2048_JIT=0`` (or Numba's own ``NUMBA_DISABLE_JIT=1``) runs every kernel as plain Python, and
+``NUMBA_BOUNDSCHECK=1`` checks every index. `plain_form` gives a single kernel as plain Python.
+
+This module imports Numba when the first kernel is declared, not before.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, overload
+
+from py2048.compiled.jit.disk import DiskCache, cache_directory
+from py2048.compiled.jit.functions import digest_of, make_name_unique, name_of, plain_form
+from py2048.compiled.jit.imports import PRIVATE_CHANGED, numba_module
+
+__all__ = [
+    "IS_PLAIN",
+    "cache_directory",
+    "digest_of",
+    "kernel",
+    "kernels",
+    "plain_form",
+    "prefetch",
+    "ready",
+    "select",
+    "warm_up",
+    "warm_up_in_background",
+]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Progress = Callable[[int, int, str], None]
+"""Called with the number of compilations done, the number of all, and the next one's name."""
+
+Example = Callable[[], tuple[Any, ...]]
+"""Returns arguments of a kernel."""
+
+Use = tuple[str, Callable[[], object]]
+"""Something that compiles kernels made for it when it is called, and its name."""
+
+IS_PLAIN = os.environ.get("PY2048_JIT") == "0" or os.environ.get("NUMBA_DISABLE_JIT") == "1"
+"""Whether kernels run as plain Python in this process."""
+
+UNDOCUMENTED = "_nrt", "forceinline", "no_cfunc_wrapper"
+"""Numba's options that its documentation does not have."""
+
+PACKAGE = __name__.partition(".")[0]
+
+_registry: dict[str, Any] = {}
+"""The kernels of the package by their full names; those that others declare are their own."""
+
+
+@overload
+def kernel(function: Function, /) -> Function: ...
+@overload
+def kernel(
+    *signatures: str,
+    example: Example | None = ...,
+    inline: bool = ...,
+    parallel: bool = ...,
+    fastmath: bool = ...,
+    borrows: bool = ...,
+    expand: bool = ...,
+) -> Callable[[Function], Function]: ...
+def kernel(
+    *arguments: Any,
+    example: Example | None = None,
+    inline: bool = False,
+    parallel: bool = False,
+    fastmath: bool = False,
+    borrows: bool = False,
+    expand: bool = False,
+) -> Any:
+    """Declare a kernel: it compiles at its first call, releases the GIL and is cached on disk.
+
+    Args:
+        *arguments: the signatures that `warm_up` compiles, such as ``"(uint64, int64)"``. A
+            kernel without one is a helper, compiled only as a part of others. Other argument
+            types still work; they compile at their first use.
+        example: gives arguments to compile for, where a signature would be too long to write.
+        inline: dissolve the kernel in its callers, which lets loops around it become vector code.
+        expand: write the kernel out in its callers before anything is compiled. Each layer of
+            kernels is optimised again with all that it calls, so one that is large and has a
+            single caller makes them compile a fifth faster if it is no layer of its own.
+        parallel: run `numba.prange` loops on several threads.
+        fastmath: allow floating-point sums to be reordered.
+        borrows: promise that the kernel creates no array and keeps none. References to arrays are
+            then not counted, which can be most of the time of a kernel that is given many; and
+            one from the cache does not wait for the part of Numba that counts them.
+    """
+    if len(arguments) == 1 and callable(arguments[0]):
+        return kernel()(arguments[0])
+    options = {"forceinline": inline, "parallel": parallel, "fastmath": fastmath}
+    chosen: dict[str, Any] = {name: True for name, value in options.items() if value}
+    if borrows:
+        chosen["_nrt"] = False
+    if expand:
+        chosen["inline"] = "always"
+    forms = arguments if example is None else (*arguments, example)
+    return lambda function: _declare(function, forms, chosen)
+
+
+def _declare(function: Any, forms: tuple[str | Example, ...], options: Mapping[str, Any]) -> Any:
+    make_name_unique(function)
+    declared = _plain(function) if IS_PLAIN else _compiled(function, options)
+    declared.warm_forms = forms
+    if function.__module__.startswith(f"{PACKAGE}."):
+        _registry[name_of(function)] = declared
+    return declared
+
+
+def _plain(function: Any) -> Any:
+    function.py_func = function
+    return function
+
+
+def _compiled(function: Any, options: Mapping[str, Any]) -> Any:
+    _teach_select()
+    _teach_prefetch()
+    given = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **options}
+    known = {name: value for name, value in given.items() if name not in _unknown_options()}
+    dispatcher = numba_module().njit(**known)(function)
+    dispatcher._cache = DiskCache(dispatcher)
+    return dispatcher
+
+
+@cache
+def _unknown_options() -> frozenset[str]:
+    """Return those of our undocumented options, all for speed, that this version does not know."""
+    known: Any = None
+    with contextlib.suppress(*PRIVATE_CHANGED):
+        known = numba_module(".core.registry").cpu_target.options
+    return frozenset(name for name in UNDOCUMENTED if not hasattr(known, name))
+
+
+@cache
+def ready(kernel: Any, form: int = 0) -> Any:
+    """Return `kernel` as compiled for its declared arguments; call it with those types only.
+
+    A kernel that is called looks up the types of its arguments, which takes Numba a twentieth of a
+    second the first time. This one does not look: an array of other numbers, dimensions or layout
+    is taken for what was declared. It is for arrays that the caller itself made.
+
+    Args:
+        kernel: a kernel with declared arguments.
+        form: which of them, if there are several.
+    """
+    return kernel if IS_PLAIN else _compile(kernel, kernel.warm_forms[form]) or kernel
+
+
+def select(condition: bool, yes: Any, no: Any) -> Any:
+    """Return `yes` or `no`, which have the same type and are both computed.
+
+    In a kernel this is one instruction. A conditional expression is a branch, and LLVM likes to
+    move loads into its arms, after which the loop around it cannot become vector code.
+    """
+    return yes if condition else no
+
+
+@cache
+def _teach_select() -> None:
+    """Tell Numba how to compile `select`."""
+    extending, types = numba_module(".extending"), numba_module().types
+
+    @extending.type_callable(select)  # type: ignore[untyped-decorator]
+    def type_select(_context: Any) -> Any:
+        return lambda _condition, yes, no: yes if yes == no else None
+
+    @extending.lower_builtin(select, types.Boolean, types.Any, types.Any)  # type: ignore[untyped-decorator]
+    def emit_select(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.select(*arguments)
+
+
+def prefetch(array: Any, index: Any) -> None:
+    """Ask for the memory at `array[index]`, which is read later.
+
+    In a kernel this is one instruction that does not wait; in plain Python it does nothing.
+    """
+
+
+@cache
+def _teach_prefetch() -> None:
+    """Tell Numba how to compile `prefetch`, for arrays of one dimension."""
+    extending, types = numba_module(".extending"), numba_module().types
+
+    @extending.type_callable(prefetch)  # type: ignore[untyped-decorator]
+    def type_prefetch(_context: Any) -> Any:
+        return lambda _array, _index: types.none
+
+    @extending.lower_builtin(prefetch, types.Array, types.Integer)  # type: ignore[untyped-decorator]
+    def emit_prefetch(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        with contextlib.suppress(*PRIVATE_CHANGED):  # nobody has to be asked ahead
+            _emit_prefetch(context, builder, signature.args[0], *arguments)
+        return context.get_dummy_value()
+
+
+def _emit_prefetch(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> None:
+    # Imported only by those who compile: this module of Numba takes as long as all of NumPy.
+    cgutils, arrays = numba_module(".core.cgutils"), numba_module(".np.arrayobj")
+    ir = importlib.import_module("llvmlite.ir")
+    pointer, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+    kind = ir.FunctionType(ir.VoidType(), [pointer, word, word, word])
+    instruction = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+    place = builder.gep(arrays.make_array(array_type)(context, builder, array).data, [index])
+    to_read, keep_close, as_data = word(0), word(3), word(1)
+    builder.call(instruction, (builder.bitcast(place, pointer), to_read, keep_close, as_data))
+
+
+# --- warming up ----------------------------------------------------------------------------------
+
+
+def kernels() -> dict[str, Any]:
+    """Return every kernel of the package by its full name, importing the files that hold them."""
+    root = Path(__file__).parents[2]
+    for path in sorted(root.rglob("*_kernels.py")):
+        importlib.import_module(".".join((PACKAGE, *path.relative_to(root).with_suffix("").parts)))
+    return dict(sorted(_registry.items()))
+
+
+def warm_up(progress: Progress | None = None, uses: Sequence[Use] = ()) -> int:
+    """Compile every kernel for its declared arguments, or load it from the cache.
+
+    Args:
+        progress: called before each and at the end.
+        uses: called at last, for kernels that are made only when they are used.
+
+    Returns:
+        the number of compiled forms and uses.
+    """
+    declared = [
+        (name, lambda item=item, form=form: _compile(item, form))
+        for name, item in kernels().items()
+        for form in item.warm_forms
+    ]
+    jobs: list[Use] = [*declared, *uses]
+    for done, (name, job) in enumerate(jobs):
+        if progress is not None:
+            progress(done, len(jobs), name)
+        if not IS_PLAIN:
+            job()
+    if progress is not None:
+        progress(len(jobs), len(jobs), "")
+    return len(jobs)
+
+
+def _compile(item: Any, form: str | Example) -> Any:
+    return item.compile(form if isinstance(form, str) else tuple(map(_type_of, form())))
+
+
+def _type_of(value: Any) -> Any:
+    """Return what ``numba.typeof`` does, without ``numpy.ma``, which that imports for an array."""
+    try:
+        return _quick_type_of(value)
+    except PRIVATE_CHANGED:
+        return numba_module().typeof(value)
+
+
+def _quick_type_of(value: Any) -> Any:
+    types, support = numba_module().types, numba_module(".np.numpy_support")
+    if isinstance(value, tuple):
+        return types.BaseTuple.from_types(tuple(map(_quick_type_of, value)), type(value))
+    if not getattr(value, "ndim", 0):
+        return numba_module().typeof(value)
+    layout, is_fixed = support.map_layout(value), not value.flags.writeable
+    return types.Array(support.from_dtype(value.dtype), value.ndim, layout, readonly=is_fixed)
+
+
+def warm_up_in_background(progress: Progress | None = None) -> threading.Thread:
+    """Start `warm_up` on a daemon thread and return the thread."""
+    thread = threading.Thread(target=warm_up, args=(progress,), name="py2048-warm-up", daemon=True)
+    thread.start()
+    return thread

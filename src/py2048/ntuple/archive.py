@@ -1,0 +1,243 @@
+"""Archives of arrays: a zip file with a header and ``.npy`` members, checksummed, safe to write.
+
+`py2048.ntuple.weights` keeps networks in them and `py2048.ntuple.checkpoint` trainings. Any
+reader of ``.npz`` opens one. A file appears under its name only when it is complete.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import struct
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from py2048.errors import WeightsError
+from py2048.game.record_text import check_replaceable
+
+HEADER = "header.json"
+VERSION = 1
+ALIGNMENT = 64
+BLOCK = 1 << 24
+_PADDING = 0xD935  # the extra field that zipalign uses for the same purpose
+_LOCAL_HEADER = 30
+_ZIP64_FIELD = 20
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+
+Array = NDArray[Any]
+
+
+def write_archive(
+    path: Path,
+    kind: str,
+    header: Mapping[str, Any],
+    arrays: Iterable[tuple[str, Array]],
+    *,
+    compression: int = zipfile.ZIP_STORED,
+) -> None:
+    """Write an archive, and put it in the place of `path` when it is on the disk.
+
+    Args:
+        path: the file.
+        kind: what the archive holds, such as ``py2048-weights``.
+        header: what else there is to say, in plain JSON values.
+        arrays: the members by name, in order.
+        compression: how members are packed, a constant of `zipfile`; ``ZIP_STORED`` members can
+            be mapped into memory.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        check_replaceable(path)
+        with temporary.open("wb") as file:
+            with zipfile.ZipFile(file, "w") as archive:
+                sums = {
+                    name: _write_member(archive, file, name, array, compression)
+                    for name, array in arrays
+                }
+                text = json.dumps(
+                    {"format": kind, "version": VERSION, **header, "sha256": sums}, indent=1
+                )
+                archive.writestr(zipfile.ZipInfo(HEADER, _EPOCH), text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+        _sync_folder(path.parent)
+    except OSError as error:
+        raise WeightsError(f"{path} cannot be written: {error}") from None
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name == "posix":
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _write_member(
+    archive: zipfile.ZipFile, file: BinaryIO, name: str, array: Array, compression: int
+) -> str:
+    """Write one array whose data begin at a multiple of 64 bytes; return its checksum."""
+    info = zipfile.ZipInfo(f"{name}.npy", _EPOCH)
+    info.compress_type = compression
+    used = file.tell() + _LOCAL_HEADER + len(info.filename) + _ZIP64_FIELD + 4
+    padding = -used % ALIGNMENT
+    info.extra = struct.pack("<HH", _PADDING, padding) + bytes(padding)
+    digest = hashlib.sha256()
+    with archive.open(info, "w", force_zip64=True) as member:
+        for block in _blocks(array):
+            digest.update(block)
+            member.write(block)
+    return digest.hexdigest()
+
+
+def _blocks(array: Array) -> Iterator[bytes | memoryview]:
+    head = io.BytesIO()
+    plain = np.lib.format.header_data_from_array_1_0(np.empty(0, array.dtype))
+    np.lib.format.write_array_header_1_0(head, plain | {"shape": array.shape})
+    yield head.getvalue()
+    rows = array.reshape(-1)  # a view, of a column too
+    step = max(BLOCK // max(array.itemsize, 1), 1)
+    for first in range(0, rows.size, step):
+        yield rows[first : first + step].tobytes()
+
+
+class Archive:
+    """An archive open for reading.
+
+    Attributes:
+        path: the file.
+        header: what was written with it.
+
+    Raises:
+        WeightsError: if the file is missing, damaged, of another kind or too new.
+    """
+
+    def __init__(self, path: Path, kind: str, archive: zipfile.ZipFile) -> None:
+        self.path = path
+        self._zip = archive
+        self.header = self._read_header(kind)
+
+    def _read_header(self, kind: str) -> dict[str, Any]:
+        try:
+            header = json.loads(self._zip.read(HEADER))
+        except KeyError:
+            header = None
+        if not isinstance(header, dict) or header.get("format") != kind:
+            raise WeightsError(f"{self.path} holds no {kind}")
+        if header.get("version") != VERSION:
+            raise WeightsError(
+                f"{self.path} is of version {header.get('version')} of {kind}; this py2048 reads "
+                f"version {VERSION}"
+            )
+        return header
+
+    def names(self) -> list[str]:
+        """Return the names of the arrays."""
+        return list(self.header["sha256"])
+
+    def read(self, name: str) -> Array:
+        """Return an array, after checking its checksum.
+
+        Raises:
+            WeightsError: if it is missing or damaged.
+        """
+        expected = self._checksum(name)
+        with self._zip.open(f"{name}.npy") as member:
+            head = _Tee(member)
+            shape, dtype = _array_header(head, self.path)
+            digest = hashlib.sha256(head.seen)
+            array = np.empty(shape, dtype)
+            flat, done = array.reshape(-1).view(np.uint8), 0
+            while done < flat.size:
+                block = member.read(min(BLOCK, flat.size - done))
+                if not block:
+                    raise WeightsError(f"{self.path} is truncated: {name} ends too soon")
+                digest.update(block)
+                flat[done : done + len(block)] = np.frombuffer(block, np.uint8)
+                done += len(block)
+            # The end of a member is where zipfile compares its own checksum.
+            if member.read(1) or digest.hexdigest() != expected:
+                raise WeightsError(f"{self.path} is damaged: the checksum of {name} is wrong")
+        return array
+
+    def map(self, name: str) -> Array:
+        """Return an array mapped from the file, read-only and unchecked; `read` checks it.
+
+        Raises:
+            WeightsError: if it is missing, or compressed.
+        """
+        self._checksum(name)
+        info = self._zip.getinfo(f"{name}.npy")
+        if info.compress_type != zipfile.ZIP_STORED:
+            raise WeightsError(f"{self.path} is compressed and cannot be mapped: {name}")
+        with self.path.open("rb") as file:
+            file.seek(info.header_offset)
+            local = file.read(_LOCAL_HEADER)
+            file.seek(sum(struct.unpack("<HH", local[26:30])), os.SEEK_CUR)
+            shape, dtype = _array_header(file, self.path)
+            return np.memmap(file, dtype, "r", file.tell(), shape)
+
+    def _checksum(self, name: str) -> str:
+        sums = self.header.get("sha256", {})
+        if name not in sums or f"{name}.npy" not in self._zip.namelist():
+            raise WeightsError(f"{self.path} lacks {name}")
+        return str(sums[name])
+
+
+class _Tee:
+    """A reader that remembers what was read."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self.seen = b""
+
+    def read(self, count: int) -> bytes:
+        data: bytes = self._file.read(count)
+        self.seen += data
+        return data
+
+
+def _array_header(file: Any, path: Path) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    try:
+        version = np.lib.format.read_magic(file)
+        if version != (1, 0):
+            raise ValueError(f"version {version} of .npy")
+        shape, fortran, dtype = np.lib.format.read_array_header_1_0(file)
+    except ValueError as error:
+        raise WeightsError(f"{path} is damaged: {error}") from None
+    if fortran or dtype.hasobject:
+        raise WeightsError(f"{path} is damaged: it holds an array of an unknown kind")
+    return shape, dtype
+
+
+@contextmanager
+def open_archive(path: Path, kind: str) -> Iterator[Archive]:
+    """Open an archive for reading; errors of the file name it.
+
+    Raises:
+        WeightsError: if the file is missing, damaged, of another kind or too new.
+    """
+    import lzma
+    import zlib
+
+    try:
+        with zipfile.ZipFile(path) as archive:
+            yield Archive(path, kind, archive)
+    except FileNotFoundError:
+        raise WeightsError(f"{path} does not exist") from None
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, KeyError) as error:
+        raise WeightsError(f"{path} is damaged or no {kind}: {error}") from None
+    except (OSError, ValueError) as error:
+        raise WeightsError(f"{path} cannot be read: {error}") from None

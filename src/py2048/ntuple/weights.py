@@ -1,0 +1,259 @@
+"""Weight files: networks on disk, exact or packed small (``docs/reference/weights-format.md``)."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from py2048.compiled.jit import IS_PLAIN
+from py2048.errors import RulesError, WeightsError
+from py2048.ntuple import _steps_kernels as kernels
+from py2048.ntuple.archive import Archive, open_archive, write_archive
+from py2048.ntuple.layout import Layout
+from py2048.ntuple.network import Network, Steps, essence, in_points
+from py2048.rules import Rules
+
+KIND = "py2048-weights"
+EXACT, PACKED = "float32", "steps"
+LARGEST_STEP = 2**15 - 1
+
+Parts = dict[int, NDArray[Any]]
+"""The weights of stages, in units of their file's step."""
+
+
+class Outline(NamedTuple):
+    """A network without its weights."""
+
+    layout: Layout
+    rules: Rules
+    history: tuple[Mapping[str, Any], ...]
+    step: float
+
+
+def save(
+    network: Network, path: Path | str, *, compress: bool = False, held: Sequence[int] = ()
+) -> None:
+    """Save a network exactly, as float32.
+
+    Args:
+        network: the network.
+        path: the file; what stood there is replaced when the new one is complete.
+        compress: make the file smaller; it can then not be mapped into memory.
+        held: the stages to keep in this file, by default all; `load` puts several files together.
+    """
+    numbers = list(held) or list(range(len(network.layout.stages) + 1))
+    stages = network.weights.reshape(-1, network.layout.size)
+    arrays = [("weights", stages[numbers] if held else stages)]
+    kind = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
+    write_archive(Path(path), KIND, _header(network, EXACT, numbers), arrays, compression=kind)
+
+
+def save_packed(
+    network: Network,
+    path: Path | str,
+    *,
+    step: float,
+    prune: float = 0.0,
+    held: Sequence[int] = (),
+) -> Network:
+    """Save a network small: weights as whole numbers of `step` points, zeros left out.
+
+    Each stage is kept as its difference from the stage before in the file. Every entry takes a bit
+    that says whether it is there; those that are there take two bytes before compression.
+
+    Args:
+        network: the network.
+        path: the file.
+        step: the points that one step is worth; a weight is off by half of that at most.
+        prune: weights nearer to 0 than this become 0.
+        held: the stages to keep in this file, by default all.
+
+    Returns:
+        the network that `load` will return.
+
+    Raises:
+        WeightsError: if a weight has too many steps for two bytes.
+    """
+    if not step > 0:
+        raise WeightsError(f"a step must be more than 0 points, not {step}")
+    numbers = list(held) or list(range(len(network.layout.stages) + 1))
+    steps = quantised(network, step, prune)
+    header = {**_header(network, PACKED, numbers), "step": step, "prune": prune}
+    arrays = _packed(steps[numbers], numbers)
+    # LZMA makes files 3 % smaller that take seven times as long to read.
+    write_archive(Path(path), KIND, header, arrays, compression=zipfile.ZIP_DEFLATED)
+    return Network(network.layout, network.rules, steps.reshape(-1), network.history, step)
+
+
+def quantised(network: Network, step: float, prune: float = 0.0) -> Steps:
+    """Return the weights in whole steps: int16 `[stages, size]`."""
+    stages = network.weights.reshape(-1, network.layout.size)
+    steps = np.empty(stages.shape, np.int16)
+    for number, stage in enumerate(stages):
+        rounded = np.rint(stage / np.float32(step))
+        if np.abs(rounded).max() > LARGEST_STEP:
+            least = float(np.abs(stage).max()) / LARGEST_STEP
+            raise WeightsError(f"a step of {step} points is too small: take {least:.3g} or more")
+        rounded[np.abs(stage) < prune] = 0
+        steps[number] = rounded
+    return steps
+
+
+def _packed(steps: Steps, numbers: Sequence[int]) -> Iterator[tuple[str, NDArray[Any]]]:
+    before = np.zeros(steps.shape[1], np.int16)
+    for number, stage in zip(numbers, steps, strict=True):
+        change = stage - before  # wraps around, and so does the sum when it is read
+        used = change != 0
+        values = change[used]
+        zigzag = ((values << 1) ^ (values >> 15)).view(np.uint16)
+        yield f"stage{number}/used", np.packbits(used)
+        yield f"stage{number}/low", (zigzag & 0xFF).astype(np.uint8)
+        yield f"stage{number}/high", (zigzag >> 8).astype(np.uint8)
+        before = stage
+
+
+def load(path: Path | str, *more: Path | str, mapped: bool = False) -> Network:
+    """Load a network.
+
+    Args:
+        path: the file.
+        more: files with the stages that the first does not hold.
+        mapped: leave exact weights on the disk, to be read as they are needed and not checked.
+
+    Raises:
+        WeightsError: if a file is missing, damaged, of another version, or does not fit.
+    """
+    first, parts = _parts_of(Path(path), mapped=mapped)
+    for each in more:
+        other, added = _parts_of(Path(each), mapped=mapped)
+        if other.layout != first.layout or essence(other.rules) != essence(first.rules):
+            raise WeightsError(f"{each} has other rules, tuples or stages than {path}")
+        if other.step != first.step:
+            parts = {number: in_points(part, first.step) for number, part in parts.items()}
+            added = {number: in_points(part, other.step) for number, part in added.items()}
+            first = first._replace(step=1.0)
+        parts |= added
+    table = _joined(first.layout, parts, path)
+    return Network(first.layout, first.rules, table, first.history, first.step)
+
+
+def _joined(layout: Layout, parts: Parts, path: Path | str) -> NDArray[Any]:
+    count = len(layout.stages) + 1
+    missing = sorted(set(range(count)) - parts.keys())
+    if missing:
+        raise WeightsError(f"{path} lacks stage {missing[0]}: name the file that holds it as well")
+    whole = parts[0].base if count > 1 else parts[0]
+    if isinstance(whole, np.ndarray) and whole.size == layout.weights:
+        return whole.reshape(-1)
+    return np.concatenate([parts[number] for number in range(count)])
+
+
+def _parts_of(path: Path, *, mapped: bool) -> tuple[Outline, Parts]:
+    """Return what a file says of its network, and the weights of each stage that a file holds."""
+    with open_archive(path, KIND) as archive:
+        header, step = archive.header, 1.0
+        layout, rules, held = _layout_of(archive), _rules_of(archive), _held_of(archive)
+        if header.get("encoding") == PACKED:
+            table, step = _unpacked(archive, layout, held), _step_of(archive)
+        elif header.get("encoding") == EXACT:
+            array = archive.map("weights") if mapped else archive.read("weights")
+            table = _checked(archive, "weights", array, np.float32, (len(held), layout.size))
+        else:
+            raise WeightsError(f"{path} has an unknown encoding {header.get('encoding')!r}")
+        outline = Outline(layout, rules, tuple(header.get("history", ())), step)
+        return outline, dict(zip(held, table, strict=True))
+
+
+def _unpacked(archive: Archive, layout: Layout, held: Sequence[int]) -> Steps:
+    steps = np.zeros((len(held), layout.size), np.int16)
+    for row, number in enumerate(held):
+        used = _part(archive, f"stage{number}/used", (-(-layout.size // 8),))
+        low, high = (_part(archive, f"stage{number}/{name}") for name in ("low", "high"))
+        if row:
+            steps[row] = steps[row - 1]
+        if not np.bitwise_count(used).sum() == low.size == high.size:
+            raise WeightsError(f"{archive.path} is damaged: stage {number} has the wrong size")
+        (add_changes if IS_PLAIN else kernels.add_changes)(used, low, high, steps[row])
+    return steps
+
+
+def add_changes(
+    used: NDArray[np.uint8], low: NDArray[np.uint8], high: NDArray[np.uint8], steps: Steps
+) -> None:
+    """Do what the kernel does, in NumPy: quick enough where kernels are not compiled."""
+    zigzag = low.astype(np.uint16) | high.astype(np.uint16) << 8
+    bits = np.unpackbits(used, count=steps.size).view(np.bool_)
+    steps[bits] += ((zigzag >> 1) ^ (0 - (zigzag & 1))).view(np.int16)
+
+
+def _part(archive: Archive, name: str, shape: tuple[int, ...] | None = None) -> NDArray[Any]:
+    return _checked(archive, name, archive.read(name), np.uint8, shape)
+
+
+def _checked(
+    archive: Archive, name: str, array: NDArray[Any], dtype: Any, shape: tuple[int, ...] | None
+) -> NDArray[Any]:
+    if array.dtype != dtype or shape not in (None, array.shape):
+        raise WeightsError(f"{archive.path} is damaged: {name} is {array.dtype} {array.shape}")
+    return array
+
+
+def header_of(path: Path | str) -> dict[str, Any]:
+    """Return what a weight file says about itself, without reading its weights.
+
+    Raises:
+        WeightsError: if there is no such file.
+    """
+    with open_archive(Path(path), KIND) as archive:
+        return archive.header
+
+
+def _header(network: Network, encoding: str, held: Sequence[int]) -> Mapping[str, Any]:
+    layout = network.layout
+    return {
+        "rules": str(network.rules),
+        "rows": layout.rows,
+        "columns": layout.columns,
+        "tuples": [list(cells) for cells in layout.tuples],
+        "stages": list(layout.stages),
+        "ranks": layout.ranks,
+        "held": list(held),
+        "encoding": encoding,
+        "history": [dict(entry) for entry in network.history],
+    }
+
+
+def _layout_of(archive: Archive) -> Layout:
+    header = archive.header
+    try:
+        tuples = tuple(tuple(map(int, cells)) for cells in header["tuples"])
+        stages = tuple(map(int, header["stages"]))
+        return Layout(header["rows"], header["columns"], tuples, stages, header["ranks"])
+    except (KeyError, TypeError) as error:
+        raise WeightsError(f"{archive.path} is damaged: its header lacks {error}") from None
+
+
+def _rules_of(archive: Archive) -> Rules:
+    try:
+        return Rules.parse(archive.header["rules"])
+    except (KeyError, RulesError) as error:
+        raise WeightsError(f"{archive.path}: its rules cannot be read: {error}") from None
+
+
+def _held_of(archive: Archive) -> list[int]:
+    held = archive.header.get("held")
+    if not isinstance(held, list) or not all(isinstance(number, int) for number in held):
+        raise WeightsError(f"{archive.path} is damaged: it holds the stages {held!r}")
+    return held
+
+
+def _step_of(archive: Archive) -> float:
+    step = archive.header.get("step")
+    if not isinstance(step, int | float) or not step > 0:
+        raise WeightsError(f"{archive.path} is damaged: its step is {step!r}")
+    return step

@@ -1,0 +1,214 @@
+"""Connections: how many there may be, and how long one may keep the server waiting.
+
+A connection *waits* until the head of its next request is there. Whoever holds many such
+connections, or sends heads a byte at a time, takes nobody's place: when all places are taken, of
+one address or in all, the connection that has waited longest makes room for the next.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+
+from py2048.server.security import network_of
+
+WRITE_PATIENCE = 30.0
+"""Seconds within which a browser must take something of an answer."""
+
+
+class _Droppable(Protocol):
+    def drop(self) -> None: ...
+
+
+_Row = OrderedDict[_Droppable, None]
+
+
+class Connections:
+    """Counts the connections, and ends those that wait where there are too many.
+
+    Args:
+        most: how many there may be in all.
+        most_each: how many of one address.
+        is_proxy: says of a host whether it stands for many addresses.
+    """
+
+    def __init__(self, most: int, most_each: int, is_proxy: Callable[[str], bool]) -> None:
+        self._most = most
+        self._most_each = most_each
+        self._is_proxy = is_proxy
+        self._waiting: _Row = OrderedDict()
+        self._of: dict[str, tuple[set[_Droppable], _Row]] = {}
+        self._network: dict[_Droppable, str] = {}
+
+    def enter(self, connection: _Droppable, host: str) -> bool:
+        """Let a connection in, which waits; return whether there was room for it."""
+        network = network_of(host)
+        everybody, waiting = self._of.get(network, (set(), OrderedDict()))
+        if len(everybody) >= self._most_each and not self._is_proxy(host):
+            _drop_first(waiting)
+        elif len(self._network) >= self._most:
+            _drop_first(self._waiting)
+        is_free = len(self._network) < self._most and (
+            len(everybody) < self._most_each or self._is_proxy(host)
+        )
+        if is_free:
+            everybody.add(connection)
+            self._of[network] = (everybody, waiting)
+            self._network[connection] = network
+            self.waits(connection)
+        return is_free
+
+    def waits(self, connection: _Droppable) -> None:
+        """Note that a connection waits from now on."""
+        if connection in self._network:
+            self._waiting[connection] = None
+            self._of[self._network[connection]][1][connection] = None
+
+    def works(self, connection: _Droppable) -> None:
+        """Note that a connection does not wait any more."""
+        if connection in self._network:
+            self._waiting.pop(connection, None)
+            self._of[self._network[connection]][1].pop(connection, None)
+
+    def leave(self, connection: _Droppable) -> None:
+        """Note that a connection has ended."""
+        self.works(connection)
+        network = self._network.pop(connection, None)
+        if network is not None:
+            everybody, _ = self._of[network]
+            everybody.discard(connection)
+            if not everybody:
+                del self._of[network]
+
+
+def _drop_first(waiting: _Row) -> None:
+    if waiting:
+        next(iter(waiting)).drop()
+
+
+class HttpConnection(H11Protocol):
+    """A connection that ends if the head of a request, or the reader of an answer, is slow.
+
+    Args:
+        connections: where it counts.
+        patience: seconds within which the head of a request must come.
+        given: what uvicorn gives each of its connections.
+    """
+
+    def __init__(self, connections: Connections, patience: float, **given: Any) -> None:
+        super().__init__(**given)
+        self._connections = connections
+        self._patience = patience
+        self._timer: asyncio.TimerHandle | None = None
+        self._write_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Wait for the first request, if there is room."""
+        super().connection_made(transport)
+        if self._connections.enter(self, self.client[0] if self.client else ""):
+            self._wait()
+        else:
+            self.drop()
+
+    def data_received(self, data: bytes) -> None:
+        """Read on; a head that is complete is waited for no longer."""
+        super().data_received(data)
+        self._work_if_asked()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request, which may be there already."""
+        self._wait()
+        super().on_response_complete()
+        self._work_if_asked()
+
+    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+        """Pass the connection on."""
+        self._rest()
+        super().handle_websocket_upgrade(event)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Give the place back."""
+        self._rest()
+        super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Give a slow reader some time."""
+        super().pause_writing()
+        self._write_timer = self.loop.call_later(WRITE_PATIENCE, self.drop)
+
+    def resume_writing(self) -> None:
+        """The reader has read."""
+        super().resume_writing()
+        if self._write_timer:
+            self._write_timer.cancel()
+
+    def drop(self) -> None:
+        """End the connection without a word."""
+        self._rest()
+        self.transport.abort()
+
+    def _wait(self) -> None:
+        if self._timer:
+            self._timer.cancel()
+        self._timer = self.loop.call_later(self._patience, self.drop)
+        self._connections.waits(self)
+
+    def _work_if_asked(self) -> None:
+        cycle: RequestResponseCycle | None = self.cycle
+        if self._timer and cycle is not None and not cycle.response_complete:
+            self._timer.cancel()
+            self._timer = None
+            self._connections.works(self)
+
+    def _rest(self) -> None:
+        for timer in (self._timer, self._write_timer):
+            if timer:
+                timer.cancel()
+        self._timer = None
+        self._connections.leave(self)
+
+
+def socket_connection(connections: Connections, patience: float, **given: Any) -> asyncio.Protocol:
+    """Return what speaks with a browser over a WebSocket, and counts as a connection too.
+
+    It ends if there is no handshake within `patience` seconds: one that cannot be read is not
+    answered.
+    """
+    return _socket_connection()(connections, patience, **given)
+
+
+@functools.cache
+def _socket_connection() -> Callable[..., asyncio.Protocol]:
+    # Loaded for the first one, after the first page.
+    from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+    class SocketConnection(WebSocketsSansIOProtocol):
+        def __init__(self, connections: Connections, patience: float, **given: Any) -> None:
+            super().__init__(**given)
+            self._places = connections
+            self._timer = self.loop.call_later(patience, self._give_up)
+
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            super().connection_made(transport)
+            self._places.enter(self, self.client[0] if self.client else "")
+            self._places.works(self)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._timer.cancel()
+            self._places.leave(self)
+            super().connection_lost(exc)
+
+        def drop(self) -> None:
+            self.transport.abort()
+
+        def _give_up(self) -> None:
+            if not self.handshake_complete:
+                self.drop()
+
+    return SocketConnection

@@ -1,0 +1,130 @@
+"""Fair games: their tiles come from a secret that is committed to before the first move.
+
+The commitment is the SHA-256 of the secret (32 random bytes). Draw `counter` of the game is the
+first 8 bytes of HMAC-SHA256(secret, counter as 8 bytes), read as a big-endian number; the
+counters and what a draw decides are those of `py2048.rng`. Nobody can foresee a draw
+without the secret, and nobody can change the secret without breaking the commitment; so when it
+is revealed with the end of the game, anyone can check every tile with `check_fair`.
+
+The daily challenge has one secret for all, written ``daily-`` before its digits. Its draws depend
+on the board too: the message is the counter and then each cell's tile as 8 bytes, row-major, of the
+board on which the tile appears. So who plays the same meets the same tiles, and what one game shows
+says nothing about a game that is played in another way. It is revealed a day after the day's end.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from datetime import UTC, date, datetime, timedelta
+
+from py2048.board import Board
+from py2048.errors import RecordError
+from py2048.game import Game, Record
+from py2048.game.spawning import Draws
+from py2048.storage import Round
+
+_SECRET_BYTES = 32
+_COUNTER_MASK = 2**64 - 1
+_DAILY = "daily-"
+
+
+def new_secret() -> str:
+    """Return a fresh secret, in hexadecimal digits."""
+    return secrets.token_hex(_SECRET_BYTES)
+
+
+def new_day_secret() -> str:
+    """Return a fresh secret of a daily challenge."""
+    return _DAILY + new_secret()
+
+
+def commitment_of(secret: str) -> str:
+    """Return what is shown of a secret from the start: its SHA-256, in hexadecimal digits.
+
+    Raises:
+        RecordError: if the secret is not written in hexadecimal digits.
+    """
+    return hashlib.sha256(_bytes_of(secret)).hexdigest()
+
+
+def draws_of(secret: str) -> Draws:
+    """Return the draws of a game with this secret.
+
+    Raises:
+        RecordError: if the secret is not written in hexadecimal digits.
+    """
+    keyed = hmac.new(_bytes_of(secret), digestmod="sha256")
+    by_board = secret.startswith(_DAILY)
+
+    def draw(counter: int, board: Board) -> int:
+        message = (counter & _COUNTER_MASK).to_bytes(8)
+        if by_board:
+            message += b"".join(tile.to_bytes(8) for row in board.rows for tile in row)
+        # A copy of the keyed state, unlike `hmac.digest`, keeps the GIL: on a busy server it
+        # would take long to come back.
+        drawn = keyed.copy()
+        drawn.update(message)
+        return int.from_bytes(drawn.digest()[:8])
+
+    return draw
+
+
+def check_fair(record: Record, secret: str, commitment: str | None = None) -> None:
+    """Check that every tile of a record is the one that the secret draws.
+
+    Args:
+        record: the game.
+        secret: what was revealed at its end.
+        commitment: what was shown at its start; None leaves that comparison to the caller.
+
+    Raises:
+        RecordError: at the first tile that is another one, or if the secret is not the one
+            committed to, or if the record breaks its rules.
+    """
+    if commitment is not None and not hmac.compare_digest(commitment_of(secret), commitment):
+        raise RecordError(
+            f"the secret's SHA-256 is {commitment_of(secret)}, not the commitment {commitment}"
+        )
+    record.verify()
+    game = Game(record.rules, draws=draws_of(secret))
+    if game.start != record.start:
+        raise RecordError("the start is not the one that the secret draws")
+    for ply, (_, turn, _) in enumerate(record.replay(), 1):
+        game.attempt(turn.direction)
+        if game.board != turn.board:
+            raise RecordError(f"turn {ply}: the tile is not the one that the secret draws")
+
+
+def daily_seed(day: date) -> int:
+    """Return the seed that a day's challenge had before days had secrets: its date."""
+    return int(day.strftime("%Y%m%d"))
+
+
+def revelation_of(day: str) -> datetime:
+    """Return when the secret of a day becomes known: a day after the day has ended.
+
+    So a game that was begun in the last minute can be finished.
+    """
+    return datetime.fromisoformat(day).replace(tzinfo=UTC) + timedelta(days=2)
+
+
+def is_sealed(round_: Round) -> bool:
+    """Say whether a game is of a daily challenge whose secret nobody may know yet."""
+    is_secret = round_.day is not None and bool(round_.secret)
+    return is_secret and datetime.now(UTC) < revelation_of(round_.day or "")
+
+
+def known_secret(round_: Round, *, is_over: bool) -> str | None:
+    """Return what a game's draws come from if it may be known now, None if not."""
+    return round_.secret or None if is_over and not is_sealed(round_) else None
+
+
+def _bytes_of(secret: str) -> bytes:
+    try:
+        return bytes.fromhex(secret.removeprefix(_DAILY))
+    except ValueError:
+        raise RecordError(
+            f"{secret!r} is no secret: it has other than hexadecimal digits"
+        ) from None

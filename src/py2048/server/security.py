@@ -1,0 +1,213 @@
+"""What every request passes before anything else looks at it, and what every answer carries."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import ipaddress
+import logging
+import time
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from py2048.server.services import Services
+
+_log = logging.getLogger("py2048.access")
+
+LARGEST_BODY = 8 * 1024
+LARGEST_RECORD = 512 * 1024
+LARGEST_HEAD = 16 * 1024
+RECORDS_PATH = "/api/records/verify"
+BODY_PATIENCE = 10.0
+"""Seconds within which a request's body must have come."""
+
+_LONGEST_ADDRESS = 64
+_UNCOUNTED = ("/healthz", "/readyz", "/static/", "/themes.css")
+"""Cheap to answer, and a class that opens the page at once asks for many of them."""
+
+_SAFE = ("GET", "HEAD", "OPTIONS")
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "font-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    "content-security-policy": _POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+}
+
+
+class Guard:
+    """Refuses what comes from other sites, too fast or too large, and adds the headers.
+
+    Args:
+        app: the server behind it.
+        services: the server's parts.
+    """
+
+    def __init__(self, app: ASGIApp, services: Services) -> None:
+        self._app = app
+        self._services = services
+        extra = {"strict-transport-security": "max-age=31536000"}
+        headers = _HEADERS | (extra if services.settings.is_secure else {})
+        self._headers = [(name.encode(), value.encode()) for name, value in headers.items()]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on what may pass."""
+        if scope["type"] == "http":
+            await self._request(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await self._socket(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse a handshake of another site: its cookies would speak for the player."""
+        fault = self._foreign(Headers(scope=scope))
+        if fault is None and self._services.limits.requests.take(address_of(scope)):
+            fault = "too many connections"
+        if _head_of(scope) > LARGEST_HEAD:
+            fault = f"the head of the request is too large: at most {LARGEST_HEAD} bytes"
+        if fault is None:
+            await self._app(scope, receive, send)
+            return
+        self._services.metrics.refused += 1
+        response = Response(fault, 403)
+        await send(
+            {
+                "type": "websocket.http.response.start",
+                "status": 403,
+                "headers": response.raw_headers,
+            }
+        )
+        await send({"type": "websocket.http.response.body", "body": response.body})
+
+    async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
+        began = time.perf_counter()
+        status = 500
+
+        async def answer(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message = {**message, "headers": [*message["headers"], *self._headers]}
+            await send(message)
+
+        try:
+            app, body = self._checked(scope), _Body(scope, receive)
+            await app(scope, body.receive, answer)
+        finally:
+            self._services.metrics.count_request(status)
+            _log.info(
+                "request",
+                extra={
+                    "method": scope["method"],
+                    "path": scope["path"],
+                    "status": status,
+                    "ms": round((time.perf_counter() - began) * 1000, 1),
+                    "address": address_of(scope),
+                },
+            )
+
+    def _checked(self, scope: Scope) -> ASGIApp:
+        """Return who shall answer: the server, or a refusal."""
+        headers = Headers(scope=scope)
+        if not scope["path"].startswith(_UNCOUNTED):
+            wait = self._services.limits.requests.take(address_of(scope))
+            if wait:
+                self._services.metrics.limited += 1
+                return _refusal(429, "too many requests: wait a moment", wait)
+        if scope["method"] not in _SAFE and (fault := self._foreign(headers)):
+            return _refusal(403, fault)
+        if _head_of(scope) > LARGEST_HEAD:
+            return _refusal(431, f"the head is too large: at most {LARGEST_HEAD} bytes")
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > largest_body(scope["path"]):
+            return _refusal(
+                413, f"the body is too large: at most {largest_body(scope['path'])} bytes"
+            )
+        return self._app
+
+    def _foreign(self, headers: Headers) -> str | None:
+        """Return why a request comes from another site, None if it does not.
+
+        Browsers say where a request comes from and pages cannot change that. Programs that are
+        no browsers say nothing, and carry nobody's cookies but their own.
+        """
+        if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+            return "this request comes from another site"
+        origin = headers.get("origin")
+        if origin is None:
+            return None
+        public = self._services.settings.public_url
+        if public:
+            own = urlsplit(public)
+            same = urlsplit(origin)[:2] == own[:2]
+        else:
+            same = urlsplit(origin).netloc == headers.get("host")
+        return None if same else f"this server does not answer pages of {origin[:100]}"
+
+
+class _Body:
+    """A request's body, no longer than allowed and not slower."""
+
+    def __init__(self, scope: Scope, receive: Receive) -> None:
+        self._left = largest_body(scope["path"])
+        self._receive = receive
+        self._until = time.monotonic() + BODY_PATIENCE
+        self._ended = False
+
+    async def receive(self) -> Message:
+        if self._ended:  # what comes now is the news that the browser has gone
+            return await self._receive()
+        try:
+            wait = max(0.0, self._until - time.monotonic())
+            message = await asyncio.wait_for(self._receive(), wait)
+        except TimeoutError:
+            return {"type": "http.disconnect"}
+        self._left -= len(message.get("body", b""))
+        self._ended = not message.get("more_body", False)
+        return message if self._left >= 0 else {"type": "http.disconnect"}
+
+
+def largest_body(path: str) -> int:
+    """Return how many bytes a request to `path` may carry."""
+    return LARGEST_RECORD if path == RECORDS_PATH else LARGEST_BODY
+
+
+def address_of(scope: Scope) -> str:
+    """Return where a request comes from, as `network_of`."""
+    return network_of((scope.get("client") or ("", 0))[0])
+
+
+@functools.lru_cache(maxsize=4096)
+def network_of(host: str) -> str:
+    """Return what counts as one address: an IPv4 address, an IPv6 network of 64 bits."""
+    try:
+        address = ipaddress.ip_address(host[:_LONGEST_ADDRESS].partition("%")[0])
+    except ValueError:
+        return host[:_LONGEST_ADDRESS] or "unknown"
+    if address.version == 4:
+        return str(address)
+    if address.ipv4_mapped:
+        return str(address.ipv4_mapped)
+    return str(ipaddress.IPv6Network((int(address) >> 64 << 64, 64)).network_address)
+
+
+def _head_of(scope: Scope) -> int:
+    """Return about how many bytes the head of a request had."""
+    target = len(scope["raw_path"]) + len(scope["query_string"])
+    return target + sum(len(name) + len(value) + 4 for name, value in scope["headers"])
+
+
+def _refusal(status: int, message: str, wait: float = 0.0) -> Response:
+    headers = {"retry-after": str(max(1, round(wait)))} if wait else {}
+    return JSONResponse({"error": message}, status, headers)

@@ -1,0 +1,3 @@
+"""What every screen shares: themes, sentences, autoplay, background work. Draws nothing."""
+
+from __future__ import annotations

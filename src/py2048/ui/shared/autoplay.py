@@ -1,0 +1,112 @@
+"""Autoplay: a player makes move after move, at a speed that can be changed on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import monotonic
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from py2048.compiled.jit.progress import Compiling
+    from py2048.session import Hint, Session
+    from py2048.ui.shared.thinking import Thinker, Thought
+
+PURPOSE = "autoplay"
+SPEEDS = (1, 2, 4, 8, 16, 32, 1000)
+"""Moves a second; the last means as fast as the player thinks."""
+
+START_SPEED = 4
+
+
+class Stoppable(Protocol):
+    """A timer that can be stopped."""
+
+    def stop(self) -> None:
+        """Do not call."""
+
+
+class Autoplay:
+    """Lets a player play in a session, one thought at a time.
+
+    Args:
+        session: where to play.
+        thinker: who thinks; the screen hands the thoughts for `PURPOSE` to `answer`.
+        later: calls a function after some seconds, in the screen's thread.
+        changed: called when autoplay starts, stops or changes its speed.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        thinker: Thinker,
+        later: Callable[[float, Callable[[], None]], Stoppable],
+        changed: Callable[[], None],
+    ) -> None:
+        self._session = session
+        self._thinker = thinker
+        self._later = later
+        self._changed = changed
+        self._timer: Stoppable | None = None
+        self._asked = 0.0
+        self.player = ""
+        self.compiling: Compiling | None = None
+        self.speed = START_SPEED
+
+    @property
+    def is_on(self) -> bool:
+        """Whether a player is playing."""
+        return bool(self.player)
+
+    @property
+    def interval(self) -> float:
+        """The least time between two moves, in seconds."""
+        return 0.0 if self.speed == SPEEDS[-1] else 1 / self.speed
+
+    def __str__(self) -> str:
+        if self.is_on and self.compiling:
+            return f"{self.player}: {self.compiling}"
+        pace = "at full speed" if self.speed == SPEEDS[-1] else f"{self.speed}/s"
+        return f"{self.player} {pace}" if self.is_on else ""
+
+    def start(self, player: str) -> None:
+        """Let `player` (a spec) play from now on."""
+        self.player = player
+        self._changed()
+        self._ask()
+
+    def stop(self) -> None:
+        """Stop playing; a thought on its way is dropped."""
+        if not self.is_on:
+            return
+        self.player, self.compiling = "", None
+        self._thinker.drop()
+        if self._timer is not None:
+            self._timer.stop()
+        self._changed()
+
+    def change_speed(self, step: int) -> None:
+        """Go to the next speed up (1) or down (-1), where there is one."""
+        index = SPEEDS.index(self.speed) + step
+        self.speed = SPEEDS[min(max(index, 0), len(SPEEDS) - 1)]
+        self._changed()
+
+    def take(self, thought: Thought) -> None:
+        """Play the move that was thought of, when its time has come; until then say what it is."""
+        if self.is_on and thought.compiling != self.compiling:
+            self.compiling = thought.compiling
+            self._changed()
+        hint = thought.hint
+        if hint is None or not self.is_on or hint.version != self._session.version:
+            return
+        wait = max(0.0, self.interval - (monotonic() - self._asked))
+        self._timer = self._later(wait, lambda: self._play(hint))
+
+    def _ask(self) -> None:
+        session, player, question = self._session, self.player, self._session.question()
+        self._asked = monotonic()
+        self._thinker.ask(PURPOSE, lambda: session.advise(question, player, only_move=True))
+
+    def _play(self, hint: Hint) -> None:
+        # Playing may end the game, and its listeners then stop this.
+        if self.is_on and self._session.play_hint(hint) and self.is_on:
+            self._ask()

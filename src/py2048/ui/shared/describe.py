@@ -1,0 +1,232 @@
+"""Sentences for what happens in a game, as one would say them aloud.
+
+The terminal's line mode prints them; other screens hand them to screen readers. Rows and columns
+count from 1 at the top left, as people count.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from fractions import Fraction
+from functools import singledispatch
+
+from py2048.board import Board, Cell
+from py2048.direction import Direction
+from py2048.game import Outcome, Turn
+from py2048.players import Unit
+from py2048.rules import BoardSum, EdgeSpawn, Merging, MovePoints, Rules
+from py2048.session import (
+    Event,
+    GameOver,
+    GameStarted,
+    Hint,
+    Hinted,
+    Moved,
+    Refused,
+    SavingChanged,
+    StorageTrouble,
+    Undone,
+    Won,
+)
+
+FEW_TILES = 4
+"""A start with at most this many tiles is read out tile by tile."""
+
+
+def describe(event: Event) -> str:
+    """Return what happened in one line of plain sentences.
+
+    A move sounds like "Left: merged 4 and 4 into 8, plus 8. A 2 at row 1, column 3. Score 24."
+    """
+    return _describe(event)
+
+
+@singledispatch
+def _describe(event: object) -> str:
+    raise TypeError(f"{event!r} is no event of a session")
+
+
+@_describe.register
+def _(event: GameStarted) -> str:
+    rows, columns = event.board.shape
+    opening = "Game resumed" if event.resumed else "New game"
+    tiles = _tiles(event.board)
+    return f"{opening}, {rows} by {columns}. {tiles} Score {event.score}.{_best(event.best)}"
+
+
+@_describe.register
+def _(event: Moved) -> str:
+    opening = "Redone. " if event.redone else ""
+    merges = describe_merges(event.turn)
+    points = f", {_signed(event.points)}" if event.points else ""
+    spawn = event.turn.spawn
+    new_tile = f" {_a(spawn.tile)} at {_place(spawn.cell)}." if spawn else ""
+    return (
+        f"{opening}{_name(event.turn.direction)}: {merges}{points}.{new_tile} Score {event.score}."
+    )
+
+
+@_describe.register
+def _(event: Refused) -> str:
+    if event.penalty:
+        loss = _signed(event.penalty)
+        return f"{_name(event.direction)}: nothing moves, {loss}. Score {event.score}."
+    return f"{_name(event.direction)}: nothing moves."
+
+
+@_describe.register
+def _(event: Undone) -> str:
+    return f"Undone: {event.turn.direction}. Score {event.score}."
+
+
+@_describe.register
+def _(event: Won) -> str:
+    return f"You made {event.tile}: you win!" + (" Play on if you like." if event.plays_on else "")
+
+
+@_describe.register
+def _(event: GameOver) -> str:
+    ending = {
+        Outcome.WON: "Game over: you win!",
+        Outcome.LOST: "Game over: no move is left.",
+        Outcome.ENDED: "Game over: no move is left.",
+    }.get(event.outcome, "Game over.")
+    best = " A new best!" if event.is_best else _best(event.best)
+    return f"{ending} Score {event.score}.{best}"
+
+
+@_describe.register
+def _(event: Hinted) -> str:
+    return describe_hint(event.hint)
+
+
+@_describe.register
+def _(event: StorageTrouble) -> str:
+    return f"Warning: {event.message}"
+
+
+@_describe.register
+def _(event: SavingChanged) -> str:
+    if not event.unsaved:
+        return "All is saved again."
+    return f"Not saved: {event.unsaved}. The game goes on, and is saved when that is possible."
+
+
+def describe_hint(hint: Hint) -> str:
+    """Return a hint as sentences: the direction, and what each other loses against it."""
+    losses = [(each, loss) for each, loss in hint.losses if each is not hint.direction]
+    equals = [str(direction) for direction, loss in losses if not round(loss)]
+    worse = [f"{each} loses {loss:,.0f}" for each, loss in losses if round(loss)]
+    kind = "Quick hint" if hint.instead_of else "Hint"
+    said = [f"{kind}: {hint.direction}."]
+    if equals:
+        verb = "is" if len(equals) == 1 else "are"
+        said.append(f"{_listed(equals).capitalize()} {verb} as good.")
+    if worse:
+        unit = "In points" if hint.unit is Unit.POINTS else "By its own rating"
+        said.append(f"{unit}, {_listed(worse)}.")
+    if hint.instead_of:
+        said.append(f"{hint.instead_of} is being compiled.")
+    return " ".join(said)
+
+
+def loss_text(loss: float) -> str:
+    """Return what a move loses against the best as a short text: "0" or such as "-1,203"."""
+    return f"{-round(loss):,}"
+
+
+def describe_merges(turn: Turn) -> str:
+    """Return what merged in a turn: "merged 2 and 2 into 4 twice, and 8 and 8 into 16"."""
+    slide = turn.slide
+    if not slide.points:
+        return "nothing merged"
+    sources: dict[Cell, list[int]] = defaultdict(list)
+    for motion in slide.motions:
+        sources[motion.target].append(slide.before[motion.source])
+    counts: dict[str, int] = defaultdict(int)
+    for target, tiles in sources.items():
+        if len(tiles) > 1:
+            counts[f"{_listed([str(tile) for tile in tiles])} into {slide.board[target]}"] += 1
+    merges = [merge + _times(count) for merge, count in counts.items()]
+    return f"merged {', '.join(merges)}"
+
+
+def describe_board(board: Board) -> list[str]:
+    """Return a line for each row, in the form of "Row 1: 2, empty, 4, 4" and a full stop."""
+    return [
+        f"Row {number}: {', '.join(str(tile or 'empty') for tile in row)}."
+        for number, row in enumerate(board.rows, start=1)
+    ]
+
+
+def describe_rules(rules: Rules) -> str:
+    """Return the rules in one line: size, new tiles, scoring and the end, where they matter."""
+    rows, columns = rules.shape
+    parts = [f"{rows}x{columns}", _spawn(rules)]
+    if rules.merging is Merging.CASCADE:
+        parts.append("merged tiles merge on")
+    if isinstance(rules.scoring, MovePoints):
+        parts.append(
+            f"{_signed(rules.scoring.legal)} a move, {_signed(rules.scoring.illegal)} if illegal"
+        )
+    elif isinstance(rules.scoring, BoardSum):
+        parts.append("score is the sum of the board")
+    if rules.target is not None:
+        parts.append(f"{'ends at' if rules.ends_at_target else 'target'} {rules.target}")
+    return ", ".join(parts)
+
+
+def _spawn(rules: Rules) -> str:
+    if isinstance(rules.spawn, EdgeSpawn):
+        return f"a new {rules.spawn.tile} at the edge"
+    shares = [f"{tile} ({_percent(share)})" for tile, share in rules.spawn_weights.pairs]
+    return (
+        f"new {' or '.join(shares)}" if len(shares) > 1 else f"new {rules.spawn_weights.tiles[0]}"
+    )
+
+
+def _percent(share: Fraction) -> str:
+    return f"{float(100 * share):.3g} %"
+
+
+def _tiles(board: Board) -> str:
+    rows, columns = board.shape
+    filled = rows * columns - len(board.empty_cells())
+    if filled > FEW_TILES:
+        return f"{filled} tiles, the largest {board.max_tile}."
+    return " ".join(
+        f"{_a(value)} at {_place((row, column))}."
+        for row, line in enumerate(board.rows)
+        for column, value in enumerate(line)
+        if value
+    )
+
+
+def _a(value: int) -> str:
+    """The value with its article: "A 2", but "An 8", since one says eight."""
+    return f"{'An' if str(value).startswith('8') else 'A'} {value}"
+
+
+def _place(cell: Cell) -> str:
+    return f"row {cell[0] + 1}, column {cell[1] + 1}"
+
+
+def _name(direction: Direction) -> str:
+    return str(direction).capitalize()
+
+
+def _best(score: int) -> str:
+    """The best score of a person, where there is one: a computer's games set none."""
+    return f" Best {score}." if score else ""
+
+
+def _signed(points: int) -> str:
+    return f"plus {points}" if points >= 0 else f"minus {-points}"
+
+
+def _listed(words: list[str]) -> str:
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+
+
+def _times(count: int) -> str:
+    return {1: "", 2: " twice"}.get(count, f" {count} times")

@@ -1,0 +1,147 @@
+"""Contests on a Ray cluster of two nodes on this machine."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.arena.plugin import installed
+
+from py2048 import get_rules
+from py2048.arena import Contest, Played, Results, compare_players, compete, ray_pool
+from py2048.arena.jobs import Job
+from py2048.arena.ray_pool import RayPool
+from py2048.errors import ContestError, MissingExtraError, PlayerError
+from py2048.players import registry
+
+pytestmark = [
+    pytest.mark.cluster,
+    pytest.mark.filterwarnings("ignore"),  # Ray's own, many and none of ours
+]
+needs_ray = pytest.mark.skipif(
+    not importlib.util.find_spec("ray"), reason="no Ray: pip install 'py2048[cluster]'"
+)
+
+SMALL = get_rules("2x4")
+NODE = {"num_cpus": 1, "object_store_memory": 80_000_000}
+
+SOON = {"health_check_period_ms": 300, "health_check_failure_threshold": 3}
+"""How soon the cluster notices that a node is lost."""
+
+
+@pytest.fixture
+def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A cluster with two nodes of one processor each, where the arena's test players are installed.
+
+    Starting one takes seconds, so a single test has all that needs it.
+    """
+    from ray.cluster_utils import Cluster
+
+    folder = str(installed(tmp_path / "packages"))
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.setenv("PYTHONPATH", folder)
+    registry._entries.cache_clear()
+    head = {**NODE, "include_dashboard": False, "_system_config": SOON}
+    cluster = Cluster(initialize_head=True, head_node_args=head)
+    cluster.add_node(**NODE)
+    yield cluster
+    cluster.shutdown()
+    registry._entries.cache_clear()
+    sys.modules.pop("arena_plugin", None)
+
+
+def games_of(results: Results) -> dict[str, list[Played]]:
+    """Return all games without the time they took."""
+    return {
+        spec: [replace(game, seconds=0.0) for game in results.of(spec).values()]
+        for spec in results.contest.players
+    }
+
+
+def scores_of(results: Results) -> list[int]:
+    """Return the scores of the only player."""
+    (games,) = games_of(results).values()
+    return [game.score for game in games]
+
+
+@pytest.mark.slow
+@needs_ray
+def test_a_cluster_gives_the_results_of_one_process(cluster: Any, tmp_path: Path) -> None:
+    """The same games and records; also when workers are killed, and when a machine is lost."""
+    contest = Contest(("random", "greedy", "whole"), SMALL, 20, seed=9, recorded=True)
+    assert games_of(played_on(cluster, contest)) == games_of(compare_players(contest, jobs=1))
+    with pytest.raises(PlayerError, match="'wrong' chose up, which is illegal"):
+        played_on(cluster, Contest(("wrong",), SMALL, 2))
+    wanted = scores_of(compare_players(Contest(("corner",), SMALL, 10), jobs=1))
+    assert scores_of(played_with_killed_workers(cluster, tmp_path / "deaths")) == wanted
+    assert scores_of(played_with_a_lost_node(cluster)) == wanted
+
+
+def played_on(cluster: Any, contest: Contest) -> Results:
+    """Play a contest on a cluster of two nodes."""
+    results = Results(contest)
+    with closing(RayPool(cluster.address)) as pool:
+        assert pool.place == "on 2 nodes with 2 processors"
+        for _ in compete(results, pool):
+            pass
+    return results
+
+
+def played_with_killed_workers(cluster: Any, deaths: Path) -> Results:
+    """Play 10 games of a player that kills two of the processes it is in."""
+    deaths.mkdir()
+    for life in range(2):
+        (deaths / str(life)).touch()
+    results = played_on(cluster, Contest((f"fragile:deaths={deaths}",), SMALL, 10))
+    assert not list(deaths.iterdir())
+    return results
+
+
+def played_with_a_lost_node(cluster: Any) -> Results:
+    """Play 10 games; one of the two machines disappears after the first."""
+    results, lost = Results(Contest(("slow:ms=4.0",), SMALL, 10)), None
+    with closing(RayPool(cluster.address)) as pool:
+        for _ in compete(results, pool):
+            if lost is None:
+                (lost,) = cluster.worker_nodes
+                cluster.remove_node(lost, allow_graceful=False)
+        deadline = time.monotonic() + 60
+        while pool.place != "on 1 node with 1 processor" and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert pool.place == "on 1 node with 1 processor"
+    return results
+
+
+def test_another_version_on_a_machine_is_refused() -> None:
+    """Games of different versions never stand in one table."""
+    answer = ray_pool._attempt_there(Job("greedy", SMALL, 0, (0,)), "0.0.0")
+    assert isinstance(answer, PlayerError)
+    assert re.search(r"has py2048 .*, this one 0\.0\.0", str(answer))
+
+
+@needs_ray
+@pytest.mark.parametrize(
+    ("address", "reason"), [("127.0.0.1:1", "refused"), ("nonsense", "host:port")]
+)
+def test_a_cluster_that_is_not_there_is_one_clear_line(address: str, reason: str) -> None:
+    """With the address, and how to begin one."""
+    with pytest.raises(
+        ContestError, match=f"no Ray cluster at '{address}'.*{reason}.*ray start"
+    ) as e:
+        RayPool(address)
+    assert "\n" not in str(e.value)
+
+
+def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One line that says what to install."""
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'py2048\[cluster\]'"):
+        RayPool("auto")

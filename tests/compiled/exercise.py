@@ -1,0 +1,97 @@
+"""A round of all kernels of the engine; prints what came out, in whatever form they run.
+
+The tests run it compiled, as plain Python and with bounds checks, and compare.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+from py2048.board import Board
+from py2048.compiled import _cells_kernels
+from py2048.compiled.batch import BatchGames
+from py2048.compiled.compiled_perft import compiled_perft
+from py2048.compiled.jit import IS_PLAIN
+from py2048.compiled.packed import PackedBoards
+from py2048.compiled.rollouts import rollouts
+from py2048.direction import Direction
+from py2048.rules import RandomStart, Rules, Weights, get_rules
+
+BOARDS = [
+    Board([[2, 2, 4, 8], [0, 2, 0, 2], [2**15, 2**15, 2, 0], [4, 4, 4, 4]]),
+    Board([[2, 0, 2, 2**16], [0, 4, 2, 2**16], [2, 4, 2, 4], [8, 8, 16, 16]]),
+]
+WORDS = [0, 2**64 - 1, 0x0123456789ABCDEF, 0xFEDCBA9876543210]
+
+
+def packed_results() -> list[object]:
+    results: list[object] = []
+    for name in ("classic", "comp1127"):
+        engine = PackedBoards(get_rules(name))
+        for board in BOARDS:
+            packed = engine.pack(board)
+            results += [engine.legal_mask(packed), engine.canonical(packed)]
+            results += engine.symmetries(packed)
+            for direction in Direction:
+                after, points = engine.slide(packed, direction)
+                results += [after, points]
+                results += [engine.spawn(after, direction, word) for word in WORDS]
+    return results
+
+
+def long_lines() -> list[object]:
+    one = RandomStart(1, 1, Weights({2: 1}))
+    engine = PackedBoards(get_rules("cits1401", rows=2, columns=8, start=one))
+    packed = engine.pack(Board([[2, 2, 0, 4, 4, 8, 0, 2], [0, 0, 2, 0, 2, 0, 4, 4]]))
+    return [engine.slide(packed, direction) for direction in Direction]
+
+
+def cells_results() -> list[object]:
+    results: list[object] = []
+    for direction in Direction:
+        for cascade in (False, True):
+            cells = np.array([1, 1, 2, 3, 0, 1, 1, 0, 5, 5, 16, 16, 0, 0, 1], np.uint8)
+            points = _cells_kernels.slide(cells, direction.value, 3, 5, cascade)
+            results += [int(points), cells.tolist()]
+    return results
+
+
+OTHERS = ("comp1127:target=16", "cits1401:size=3x3,start=1..9x2:1", "2x4:spawn=2:5+4:3+8:1")
+
+
+def batch_results(texts: tuple[str, ...], steps: int) -> list[object]:
+    results: list[object] = []
+    for text in texts:
+        for reset in ("same_step", "next_step", "disabled"):
+            batch = BatchGames(Rules.parse(text), 3, seed=5, threads=1, reset=reset)
+            for step in range(steps):
+                batch.step([step % 4, step // 2 % 4, 3])
+                batch.play_random()
+            results += [batch.observe().tolist(), batch.scores.tolist(), batch.plies.tolist()]
+            results += [batch.legal_mask.tolist(), batch.dones.tolist()]
+            results.append([array.tolist() for array in batch.slide([0, 2, 3])])
+    return results
+
+
+def rollout_results() -> list[object]:
+    board = np.array([[1, 0], [2, 1]])
+    small = [Rules.parse(f"{name}:size=2x2") for name in ("classic", "comp1127")]
+    full = [[[1, 2, 3, 4], [5, 6, 7, 8], [1, 2, 3, 4], [5, 6, 7, 7]]]
+    played = [rollouts(rules, [board, board], 20, seed=2) for rules in small]
+    played.append(rollouts(get_rules("classic"), full, 3, seed=1))
+    return [(result.scores.tolist(), result.plies.tolist()) for result in played]
+
+
+def main() -> None:
+    """Print the results."""
+    if "--plain" in sys.argv:
+        assert IS_PLAIN
+    with np.errstate(over="ignore"):
+        print(packed_results(), long_lines(), cells_results(), compiled_perft(2, 2, 16), sep="\n")
+        print(batch_results(("classic", "qsan_qarut", *OTHERS), 4), rollout_results(), sep="\n")
+
+
+if __name__ == "__main__":
+    main()

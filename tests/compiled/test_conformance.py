@@ -1,0 +1,150 @@
+"""The compiled engine conforms: in every form, to published counts, to the distributions."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from py2048.compiled.arrays import tiles_of
+from py2048.compiled.batch import BatchGames
+from py2048.compiled.compiled_perft import compiled_perft
+from py2048.compiled.perft import GOLDEN, perft
+from py2048.compiled.rollouts import random_games
+from py2048.compiled.signature import behaviour_signature
+from py2048.rules import get_rules
+
+SMALL = [task for task in GOLDEN if GOLDEN[task] < 10**6]
+LARGE = [task for task in GOLDEN if GOLDEN[task] >= 10**6]
+
+
+def exercise(*options: str, **environment: str) -> str:
+    """Run the kernels in a process of their own; return what came out."""
+    source = Path(__file__).parents[2] / "src"
+    return subprocess.run(
+        [sys.executable, str(Path(__file__).parent / "exercise.py"), *options],
+        env=os.environ | {"PYTHONPATH": str(source)} | environment,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=900,
+    ).stdout
+
+
+@pytest.mark.timeout(600)
+def test_kernels_are_the_same_compiled_and_plain() -> None:
+    """No kernel relies on being compiled."""
+    compiled = exercise()
+    assert len(compiled) > 10_000
+    assert exercise("--plain", PY2048_JIT="0") == compiled
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+def test_kernels_stay_in_their_arrays() -> None:
+    """With every index checked, kernels do what those do that are optimised as for users."""
+    assert exercise(NUMBA_BOUNDSCHECK="1") == exercise(NUMBA_OPT="3")
+
+
+@pytest.mark.parametrize(("side", "target"), SMALL)
+def test_compiled_perft_gives_the_published_counts(side: int, target: int) -> None:
+    """The compiled engine reaches as many boards as were published."""
+    assert compiled_perft(side, side, target) == GOLDEN[side, target]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize(("side", "target"), LARGE)
+def test_compiled_perft_gives_the_large_published_counts(side: int, target: int) -> None:
+    """The compiled engine reaches as many boards as were published, 25 million of them."""
+    assert compiled_perft(side, side, target) == GOLDEN[side, target]
+
+
+@pytest.mark.parametrize(("rows", "columns", "target"), [(2, 3, 16), (3, 2, 16), (1, 4, 32)])
+def test_compiled_perft_is_the_plain_one_on_other_shapes(
+    rows: int, columns: int, target: int
+) -> None:
+    """Rectangles have four symmetries, not eight."""
+    assert compiled_perft(rows, columns, target) == perft(rows, columns, target)
+
+
+def chi_squared(counts: np.ndarray, expected: np.ndarray) -> float:
+    return float(((counts - expected) ** 2 / expected).sum())
+
+
+def test_spawns_are_uniform_over_cells_and_right_over_tiles() -> None:
+    """Chi-squared over 200,000 spawns, cell by tile: each of n cells 1/n, a 4 in one of ten."""
+    games, board = 200_000, np.zeros((4, 4), np.uint8)
+    board[0] = [1, 2, 3, 4]
+    batch = BatchGames(get_rules("classic"), games, seed=42)
+    batch.set_boards(np.broadcast_to(board, (games, 4, 4)))
+    batch.step(np.ones(games, int))
+    spawned = batch.observe()
+    spawned[:, 3] = 0
+    counts = np.array(
+        [[(spawned[:, r, c] == rank).sum() for rank in (1, 2)] for r in range(3) for c in range(4)]
+    )
+    assert counts.sum() == games
+    expected = games / 12 * np.array([0.9, 0.1]) * np.ones((12, 1))
+    # 23 degrees of freedom: above 58.6 once in 16,000 seeds; this seed is fixed.
+    assert chi_squared(counts, expected) < 58.6
+
+
+def test_starts_have_the_right_distribution() -> None:
+    """cits1401 starts with 1 to 25 tiles, each count equally likely (24 degrees of freedom)."""
+    batch = BatchGames(get_rules("cits1401"), 100_000, seed=7)
+    counts = np.bincount((batch.boards > 0).sum(axis=(1, 2)), minlength=26)
+    assert counts[0] == 0
+    assert chi_squared(counts[1:], np.full(25, 4000)) < 60.0
+
+
+def test_random_directions_are_uniform() -> None:
+    """Where all four directions are legal, random play takes each equally often."""
+    batch = BatchGames(get_rules("classic"), 100_000, seed=3)
+    board = np.zeros((4, 4), np.uint8)
+    board[1:3, 1:3] = [[1, 2], [3, 1]]
+    batch.set_boards(np.broadcast_to(board, (batch.n, 4, 4)))
+    batch.play_random()
+    counts = np.bincount(batch.directions, minlength=4)
+    assert chi_squared(counts, np.full(4, 25_000)) < 21.0  # 3 degrees of freedom, 1 in 9,000
+
+
+def assert_random_statistics(scores: np.ndarray, plies: np.ndarray, tolerance: float) -> None:
+    assert scores.mean() == pytest.approx(1095.0, abs=tolerance)
+    assert plies.mean() == pytest.approx(118.4, abs=tolerance / 10)
+
+
+def test_random_play_scores_as_published() -> None:
+    """The mean of random play on 4x4 is 1,095 points in 118.4 moves, within four errors."""
+    scores, plies = random_games(get_rules("classic"), 40_000, seed=1)
+    assert_random_statistics(scores, plies, tolerance=4 * scores.std() / 200 + 0.5)
+
+
+@pytest.mark.slow
+def test_random_play_scores_as_published_over_a_million_games() -> None:
+    """1,095 ± 1 points and 118.4 ± 0.1 moves over a million games."""
+    played = random_games(get_rules("classic"), 1_000_000, seed=1)
+    assert_random_statistics(*played, tolerance=1.0)
+
+
+def test_score_of_random_play_is_the_potential_of_the_board() -> None:
+    """The score is the sum of (rank - 1) * tile over the board, less 4 for each 4 that appeared."""
+    batch = BatchGames(get_rules("classic", spawn=get_rules("cmput175").spawn), 64, seed=5)
+    rules = batch.rules
+    batch.play_random(80)
+    ranks = batch.boards.astype(int)
+    potential = ((ranks - 1) * tiles_of(ranks)).sum(axis=(1, 2))
+    fours = potential - batch.scores
+    assert rules.target == 2048
+    assert (fours % 4 == 0).all()
+    assert (fours >= 0).all()
+    assert (fours <= 4 * (batch.plies + 2)).all()
+
+
+def test_behaviour_signature_is_pinned() -> None:
+    """One number over fixed games of every preset. A change that alters it must say so."""
+    assert behaviour_signature() == 14_293_230_736_704_080_366

@@ -1,0 +1,355 @@
+"""The door to Numba: kernels compile once, and never run from a stale cache."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+import textwrap
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from py2048.compiled import jit
+from py2048.compiled.batch_state import BatchState
+from py2048.compiled.jit import disk
+from py2048.compiled.jit.imports import collections_put_off
+
+HELPERS = """
+    from py2048.compiled.jit import kernel
+    import numpy as np
+    FACTOR = np.int64({factor})
+    NUMBER = np.int64
+
+    @kernel(inline=True)
+    def scaled(value):
+        return NUMBER(value * FACTOR + {offset})
+"""
+MAIN = """
+    import helper_kernels
+    from helper_kernels import scaled
+    from py2048.compiled.jit import kernel
+
+    @kernel("(int64,)")
+    def twice_scaled(value):
+        return 2 * scaled(value)
+
+    if __name__ == "__main__":
+        print(twice_scaled(1), sum(getattr(twice_scaled, "_cache_hits", {}).values()))
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A folder with a kernel in one file and its helper in another."""
+    (tmp_path / "main_kernels.py").write_text(textwrap.dedent(MAIN))
+    write_helper(tmp_path)
+    return tmp_path
+
+
+def write_helper(folder: Path, factor: int = 10, offset: int = 1) -> None:
+    text = textwrap.dedent(HELPERS).format(factor=factor, offset=offset)
+    (folder / "helper_kernels.py").write_text(text)
+
+
+def run(folder: Path, *arguments: str, **environment: str) -> tuple[int, int]:
+    """Run the kernel in a new process; return its value and the number of cache hits."""
+    source = Path(jit.__file__).parents[3]
+    settings = {"NUMBA_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": str(source)}
+    output = subprocess.run(
+        [sys.executable, "main_kernels.py", *arguments],
+        cwd=folder,
+        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"} | settings | environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    value, hits = map(int, output.split())
+    return value, hits
+
+
+def cached_files(folder: Path) -> list[Path]:
+    return list((folder / "cache").rglob("__main__.*.kernel"))
+
+
+def test_second_process_loads_from_the_cache(project: Path) -> None:
+    """What one process compiled, the next one loads."""
+    assert run(project) == (22, 0)
+    assert run(project) == (22, 1)
+
+
+def test_edit_of_a_helper_in_another_file_is_noticed(project: Path) -> None:
+    """A kernel is compiled anew when the code or a constant of a helper elsewhere changed."""
+    assert run(project) == (22, 0)
+    write_helper(project, offset=2)
+    assert run(project) == (24, 0)
+    write_helper(project, factor=100, offset=2)
+    assert run(project) == (204, 0)
+    assert run(project) == (204, 1)
+
+
+def test_cached_kernels_use_arrays_texts_and_threads(tmp_path: Path) -> None:
+    """Code from the cache finds the parts of Numba's runtime that it calls."""
+    text = """
+        import numpy as np
+        from numba import prange
+        from py2048.compiled.jit import kernel
+
+        @kernel(parallel=True)
+        def allocate(n):
+            table = np.zeros(n)
+            for i in prange(n):
+                table[i] = np.sin(i)
+            return table
+
+        @kernel
+        def count(words):
+            return len({word: hash(word) for word in words})
+
+        print(int(allocate(100)[0]) + count(("a", "b", "a")), len(count._cache_hits))
+    """
+    (tmp_path / "main_kernels.py").write_text(textwrap.dedent(text))
+    assert run(tmp_path) == (2, 0)
+    assert run(tmp_path) == (2, 1)
+
+
+HIDDEN = """
+    import importlib, sys
+    import numba.core.compiler
+    from py2048.compiled import jit
+    from py2048.compiled.jit import disk, imports
+
+    def without_private_modules(module=""):
+        if module not in ("", ".extending"):
+            raise ImportError(f"numba{module} is not there")
+        return importlib.import_module(f"numba{module}")
+
+    if sys.argv[1] == "modules":
+        jit.numba_module = disk.numba_module = without_private_modules
+    else:
+        delattr(numba.core.compiler.CompileResult, sys.argv[1])
+
+    import numpy as np
+    from py2048.compiled.jit import kernel, prefetch, ready, select
+
+    @kernel(inline=True, borrows=True)
+    def larger(a, b):
+        return select(a > b, a, b)
+
+    @kernel("(int64[::1], int64)", example=lambda: (np.zeros(1), 0.0), borrows=True)
+    def largest(values, least):
+        for index in range(values.size):
+            prefetch(values, index)
+            least = larger(values[index], least)
+        return least
+
+    values = np.array([3, 20, 2])
+    assert ready(largest)(values, 0) == 20
+    assert ready(largest, 1)(values / 2, 9.0) == 10
+    print(largest(values, 1) + 2, len(largest._cache_hits))
+"""
+
+
+@pytest.mark.parametrize("name", ["modules", "_reduce", "_rebuild"])
+def test_no_undocumented_part_of_numba_is_needed(tmp_path: Path, name: str) -> None:
+    """Where a version of Numba has renamed one, kernels compile in each process, and compute."""
+    (tmp_path / "main_kernels.py").write_text(textwrap.dedent(HIDDEN))
+    assert run(tmp_path, name) == (22, 0)
+    assert run(tmp_path, name) == (22, 0)
+    assert list((tmp_path / "cache").rglob("*.turn")) == []
+
+
+def test_stale_files_are_removed(project: Path) -> None:
+    """The cache holds one file for each kernel and signature, however often the source changed."""
+    for offset in range(3):
+        write_helper(project, offset=offset)
+        run(project)
+    assert len(cached_files(project)) == 1
+
+
+@pytest.mark.parametrize("damage", [b"nonsense", None], ids=["nonsense", "half"])
+def test_damaged_file_is_compiled_anew(project: Path, damage: bytes | None) -> None:
+    """A file of the cache that is not whole is never loaded."""
+    run(project)
+    (file,) = cached_files(project)
+    content = file.read_bytes()
+    file.write_bytes(content[: len(content) // 2] if damage is None else damage)
+    assert run(project) == (22, 0)
+    assert run(project) == (22, 1)
+
+
+def test_of_several_processes_one_compiles(project: Path) -> None:
+    """The others wait for it, and load what it has made."""
+    with ThreadPoolExecutor(3) as pool:
+        answers = list(pool.map(lambda _: run(project), range(3)))
+    assert sorted(answers) == [(22, 0), (22, 1), (22, 1)]
+    assert len(cached_files(project)) == 1
+    assert list((project / "cache").rglob("*.turn")) == []
+
+
+def test_nobody_waits_for_ever_for_a_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who has waited too long goes ahead; a turn that has ended is free at once."""
+    monkeypatch.setattr(disk, "PATIENCE", 0.1)
+    path = tmp_path / "some.kernel"
+    first = disk.Turn(path)
+    disk.Turn(path).end()
+    assert path.with_suffix(".turn").exists()
+    first.end()
+    assert not path.with_suffix(".turn").exists()
+    monkeypatch.setattr(disk, "PATIENCE", 60.0)
+    disk.Turn(path).end()
+
+
+def test_plain_mode_loads_no_numba(project: Path) -> None:
+    """With ``PY2048_JIT=0`` kernels are plain functions and Numba is not imported."""
+    main = project / "main_kernels.py"
+    main.write_text(main.read_text() + "    import sys; assert 'numba' not in sys.modules\n")
+    assert run(project, PY2048_JIT="0") == (22, 0)
+
+
+def test_without_a_writable_folder_nothing_is_cached(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no folder can be written, kernels compile in each process and nothing fails."""
+    monkeypatch.setattr(disk, "_cache_candidates", lambda: iter([Path("/proc/none")]))
+    jit.cache_directory.cache_clear()
+    try:
+        assert jit.cache_directory() is None
+
+        @jit.kernel
+        def add(a, b):  # type: ignore[no-untyped-def]
+            return a + b
+
+        assert add(2, 3) == 5
+    finally:
+        jit.cache_directory.cache_clear()
+
+
+def test_digest_covers_arrays_and_closures() -> None:
+    """Two kernels with the same code and different captured values are different kernels."""
+
+    def make(table: np.ndarray, shift: int):  # type: ignore[no-untyped-def]
+        @jit.kernel
+        def look_up(index):  # type: ignore[no-untyped-def]
+            return table[index] + shift
+
+        return look_up
+
+    table = np.arange(4)
+    same, other_table, other_shift = make(table, 1), make(table + 1, 1), make(table, 2)
+    digests = {jit.digest_of(k) for k in (make(table, 1), same, other_table, other_shift)}
+    assert len(digests) == 3
+
+
+def test_kernels_of_one_factory_do_not_mix(tmp_path: Path) -> None:
+    """Kernels that captured different helpers keep them when both come from the cache."""
+    text = """
+        import sys
+        from py2048.compiled.jit import kernel
+
+        @kernel
+        def one():
+            return 1
+
+        @kernel
+        def two():
+            return 2
+
+        def make(part, number):
+            @kernel
+            def middle(x):
+                return part() * 10 + number + x
+
+            @kernel
+            def outer(x):
+                total = 0
+                for _ in range(x):
+                    total += middle(x)
+                return total
+
+            return outer
+
+        kernels = [make(one, 0), make(two, 5)]
+        chosen = sys.argv[1:] and [kernels[int(sys.argv[1])]] or kernels
+        hits = [sum(k._cache_hits.values()) for k in chosen if k(1)]
+        print(100 * kernels[0](1) + kernels[1](1), sum(hits))
+    """
+    (tmp_path / "main_kernels.py").write_text(textwrap.dedent(text))
+    assert run(tmp_path, "0")[0] == 1126
+    assert run(tmp_path, "1")[0] == 1126
+    assert run(tmp_path) == (1126, 2)
+    before = set(cached_files(tmp_path))
+    (tmp_path / "main_kernels.py").write_text(textwrap.dedent(text.replace("* 10", "* 20")))
+    assert run(tmp_path) == (2146, 0)
+    kept = before & set(cached_files(tmp_path))
+    assert sorted(path.name.split("-")[0] for path in kept) == ["__main__.one", "__main__.two"]
+
+
+def test_import_is_lazy() -> None:
+    """Importing the door does not import Numba."""
+    code = "import sys, py2048.compiled.jit; assert 'numba' not in sys.modules"
+    path = str(Path(jit.__file__).parents[3])
+    subprocess.run([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": path}, check=True)
+
+
+@pytest.mark.parametrize("is_on", [True, False])
+def test_collector_is_as_it_was_after_an_import(is_on: bool) -> None:
+    """Putting collections off freezes nothing, and keeps them off if they were."""
+    before = gc.isenabled(), gc.get_freeze_count()
+    (gc.enable if is_on else gc.disable)()
+    try:
+        with collections_put_off():
+            assert not gc.isenabled()
+        assert (gc.isenabled(), gc.get_freeze_count()) == (is_on, before[1])
+    finally:
+        (gc.enable if before[0] else gc.disable)()
+
+
+def test_ready_kernel_is_the_declared_form() -> None:
+    """`ready` compiles what was declared, once, and a call of the kernel uses the same code."""
+
+    @jit.kernel("(int64,)", example=lambda: (np.zeros(1, np.uint8), np.zeros((1, 2), np.int64)))
+    def size_of(a, b):  # type: ignore[no-untyped-def]
+        return a.size + b.size
+
+    both = np.zeros(3, np.uint8), np.zeros((2, 2), np.int64)
+    assert jit.ready(size_of, 1)(*both) == size_of(*both) == 7
+    assert jit.ready(size_of, 1) is jit.ready(size_of, 1)
+    assert jit.IS_PLAIN or len(size_of.signatures) == 1
+
+
+def test_types_of_examples_are_those_of_calls() -> None:
+    """Arguments are compiled for exactly the types that Numba finds when they are given."""
+    numba = pytest.importorskip("numba")
+    fixed = np.zeros(3, np.uint8)
+    fixed.flags.writeable = False
+    state = BatchState.empty(1, 16)
+    values = (fixed, state.cells.T, state.cells[:, ::2], np.uint64(1), 1, True, (1, 2.0), state)
+    for value in values:
+        assert jit._type_of(value) == numba.typeof(value)
+
+
+def test_every_kernel_has_a_plain_form() -> None:
+    """The registry finds the kernels of the whole package, each with its Python function."""
+    found = jit.kernels()
+    assert found
+    assert all(callable(item.py_func) for item in found.values())
+
+
+def test_kernels_of_others_are_not_warmed_up() -> None:
+    """`warm_up` compiles the package's own kernels, whatever else was declared before."""
+
+    @jit.kernel("(int64,)")
+    def of_a_user(first, second):  # type: ignore[no-untyped-def]
+        return first + second
+
+    assert of_a_user not in jit.kernels().values()
+    assert {name.partition(".")[0] for name in jit.kernels()} == {"py2048"}
+
+
+def test_kernels_built_from_others_have_names_of_their_own() -> None:
+    """Kernels of one factory differ in name by what they were built from, at any depth."""
+    names = list(jit.kernels())
+    assert len([name for name in names if ".advance[turn," in name]) == 2
+    assert any(".turn[legal_classic,slide_classic," in name for name in names)

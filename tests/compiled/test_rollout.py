@@ -1,0 +1,135 @@
+"""Random games in the kernel are the games that the documented draws give."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from py2048 import rng
+from py2048.board import Board
+from py2048.compiled.arrays import exponents_of
+from py2048.compiled.batch import BatchGames
+from py2048.compiled.rollouts import GAMES_AT_ONCE, random_games, rollouts
+from py2048.direction import Direction
+from py2048.errors import BoardError, DirectionError
+from py2048.game import Game
+from py2048.rules import Rules, get_rules
+
+
+def played(
+    rules: Rules, board: Board, seed: int, first: Direction | None, moves: int = 10**9
+) -> tuple[int, int]:
+    """Play a random game in plain Python; return the points and the number of turns."""
+    game, key = Game(rules, seed=seed, board=board), rng.key_of(seed)
+    while not game.is_over and game.ply < moves:
+        legal = game.legal_directions()
+        bits = rng.draw(key, (game.ply - 1) % 2**64) >> 32 & 0xFFFF
+        chosen = legal[bits * len(legal) >> 16]
+        game.play(first if first is not None and game.ply == 0 else chosen)
+    return game.score, game.ply
+
+
+@pytest.mark.parametrize(
+    "name", ["classic", "comp1127", "qsan_qarut", "3x3", "2x4", "cits1401:size=3x3,start=1..3x2:1"]
+)
+@pytest.mark.parametrize("is_forced", [False, True])
+def test_rollouts_are_random_games(name: str, is_forced: bool) -> None:
+    """Points and turns are those of the game played in plain Python, first direction included."""
+    rules = Rules.parse(name)
+    boards = [Game(rules, seed=seed).board for seed in range(4)]
+    firsts = [board.legal_directions()[-1] for board in boards] if is_forced else [None] * 4
+    result = rollouts(
+        rules,
+        [exponents_of(board.rows) for board in boards],
+        5,
+        seed=3,
+        directions=[first.value for first in firsts] if is_forced else None,  # type: ignore[union-attr]
+    )
+    for i, (board, first) in enumerate(zip(boards, firsts, strict=True)):
+        for k in range(5):
+            expected = played(rules, board, rng.derive_seed(3, 5 * i + k), first)
+            assert (result.scores[i, k], result.plies[i, k]) == expected
+
+
+@pytest.mark.parametrize("moves", [1, 7, 100])
+def test_games_can_be_left_off(moves: int) -> None:
+    """A game that is left off after some turns is the beginning of the whole game."""
+    rules = get_rules("classic")
+    boards = [Game(rules, seed=seed).board for seed in range(3)]
+    given = [exponents_of(board.rows) for board in boards]
+    stopped = rollouts(rules, given, 400, seed=9, moves=moves)
+    whole = rollouts(rules, given, 400, seed=9)
+    assert np.array_equal(stopped.plies, np.minimum(whole.plies, moves))
+    ended = whole.plies <= moves
+    assert np.array_equal(stopped.scores[ended], whole.scores[ended])
+    for i, k in [(0, 0), (1, 17), (2, 399)]:
+        seed = rng.derive_seed(9, 400 * i + k)
+        assert stopped.scores[i, k] == played(rules, boards[i], seed, None, moves)[0]
+
+
+def test_large_boards_need_a_last_move() -> None:
+    """Random games on 8x8 boards, which hardly ever end, can be left off."""
+    rules = get_rules("8x8")
+    board = exponents_of(Game(rules, seed=1).board.rows)
+    assert (rollouts(rules, [board], 20, moves=50).plies == 50).all()
+
+
+def test_threads_change_nothing() -> None:
+    """The results are the same on one thread and on three."""
+    rules = get_rules("classic")
+    board = exponents_of(Game(rules, seed=1).board.rows)
+    one, three = (rollouts(rules, [board] * 2, 1700, threads=n) for n in (1, 3))
+    assert np.array_equal(one.scores, three.scores)
+    assert np.array_equal(one.plies, three.plies)
+
+
+def test_boards_without_a_move_gain_nothing() -> None:
+    """A game that is over from the start has no points and no turns; others are not disturbed."""
+    rules = get_rules("classic")
+    stuck = np.array([[1, 2, 1, 2], [2, 1, 2, 1], [1, 2, 1, 2], [2, 1, 2, 1]])
+    fresh = exponents_of(Game(rules, seed=1).board.rows)
+    result = rollouts(rules, [stuck, fresh, stuck], 600)
+    assert not result.scores[[0, 2]].any()
+    assert not result.plies[[0, 2]].any()
+    assert result.scores[1].min() > 0
+
+
+def test_nothing_to_play_is_fine() -> None:
+    """No boards, or no games, give empty results."""
+    rules = get_rules("classic")
+    assert rollouts(rules, np.zeros((0, 4, 4), np.uint8), 3).scores.shape == (0, 3)
+    assert rollouts(rules, np.ones((2, 4, 4), np.uint8), 0).plies.shape == (2, 0)
+
+
+def test_random_games_begin_at_their_own_starts() -> None:
+    """Each game is a rollout from a start of the same seed, whatever the number of threads."""
+    rules = get_rules("3x3")
+    played = random_games(rules, 30, seed=5, threads=1)
+    seed = rng.derive_seed(5, 0)
+    starts = BatchGames(rules, 30, seed=seed).observe()
+    expected = rollouts(rules, starts, 1, seed=seed)
+    assert np.array_equal(played.scores, expected.scores)
+    assert np.array_equal(played.plies, expected.plies)
+
+
+def test_many_random_games_are_played_in_parts() -> None:
+    """No part repeats another."""
+    played = random_games(Rules.parse("classic:size=2x2"), GAMES_AT_ONCE + 40, seed=1)
+    assert played.scores.shape == (GAMES_AT_ONCE + 40, 1)
+    assert not np.array_equal(played.plies[:40], played.plies[-40:])
+
+
+def test_nonsense_is_refused() -> None:
+    """The error names what is wrong."""
+    rules = get_rules("classic")
+    boards = np.ones((2, 4, 4), np.uint8)
+    with pytest.raises(BoardError, match="4, 4"):
+        rollouts(rules, np.ones((2, 3, 3), np.uint8), 1)
+    with pytest.raises(DirectionError, match="7 is no direction"):
+        rollouts(rules, boards, 1, directions=[0, 7])
+    with pytest.raises(ValueError, match="-1"):
+        rollouts(rules, boards, -1)
+    with pytest.raises(ValueError, match="moves must be 1 or more, not 0"):
+        rollouts(rules, boards, 1, moves=0)
+    with pytest.raises(ValueError, match="1 or more, not 0"):
+        random_games(rules, 0)

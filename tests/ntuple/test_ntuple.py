@@ -1,0 +1,215 @@
+"""n-tuple networks: what they sum, which boards they take, and how they play."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from tests.ntuple.networks import NETWORKS, positions
+
+from py2048 import Board, Direction, Game, Rules, get_rules, make_player
+from py2048.compiled.jit.functions import plain_form
+from py2048.errors import BoardError, PlayerError, WeightsError
+from py2048.ntuple import _ntuple_kernels as kernels
+from py2048.ntuple import _steps_kernels as steps_kernels
+from py2048.ntuple import weights
+from py2048.ntuple.layout import Layout, images, parse_tuples
+from py2048.ntuple.lowering import lowered
+from py2048.ntuple.network import Network, code_of
+from py2048.ntuple.shipped import shipped_network
+from py2048.ntuple.weights import save, save_packed
+
+
+def images_of(board: Board) -> list[tuple[tuple[int, ...], ...]]:
+    """The images of a board under the symmetries of its shape."""
+    rows = board.rows
+    seen = [rows, tuple(row[::-1] for row in rows), rows[::-1]]
+    seen.append(tuple(row[::-1] for row in rows[::-1]))
+    if board.shape[0] == board.shape[1]:
+        seen += [tuple(zip(*image, strict=True)) for image in list(seen)]
+    return seen
+
+
+def plain_value(network: Network, board: Board) -> float:
+    """The value by its definition."""
+    layout = network.layout
+    tiles = {tile for row in board.rows for tile in row}
+    stage = sum(sum(tiles) >= least for least in layout.stages)
+    total = 0.0
+    for image in images_of(board):
+        ranks = lowered(
+            [max(tile.bit_length() - 1, 0) for row in image for tile in row], layout.known
+        )
+        for cells, offset in zip(layout.tuples, layout.offsets[:-1], strict=True):
+            radix = 16 if layout.is_packed else layout.ranks
+            index = sum(ranks[cell] * radix**place for place, cell in enumerate(cells))
+            total += float(network.weights[stage * layout.size + offset + index])
+    return total
+
+
+@settings(max_examples=150)
+@given(positions())
+def test_a_value_is_the_sum_of_the_weights_that_all_images_meet(
+    case: tuple[Network, Board],
+) -> None:
+    """Whole weights sum exactly; every stage, shape and tile, those above 32768 included."""
+    network, board = case
+    assert network.value(board) == plain_value(network, board)
+
+
+@settings(max_examples=150)
+@given(positions())
+def test_a_move_is_worth_its_points_and_what_follows(case: tuple[Network, Board]) -> None:
+    """Exactly the legal moves are rated, by the reference's slides."""
+    network, board = case
+    rules = network.rules
+    expected = {}
+    for direction in Direction:
+        slide = board.slide(direction, rules.merging)
+        if slide.changed:
+            gain: float = slide.points if "qsan" not in rules.name else 3.0
+            if rules.ends_at_target and slide.board.max_tile >= (rules.target or 0):
+                # Tiles at the target on the board before have ended that game already.
+                over = board.max_tile >= (rules.target or 0) and slide.points < (rules.target or 0)
+                value = plain_value(network, slide.board) if over else 0.0
+            else:
+                value = plain_value(network, slide.board)
+            expected[direction] = gain + value
+    assert network.rate(board) == expected
+
+
+def test_boards_of_another_shape_are_refused() -> None:
+    """The message names both shapes."""
+    with pytest.raises(BoardError, match="4x4, not on 3x3"):
+        NETWORKS["classic"].value(Board.empty(3, 3))
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"tuples": ()}, "at least one tuple"),
+        ({"tuples": ((0, 0),)}, "names a cell twice"),
+        ({"tuples": ((0, 16),)}, "leaves the 4x4 board"),
+        ({"stages": (3,)}, "a sum of different tiles"),
+        ({"stages": (64, 32)}, "must ascend"),
+        ({"ranks": 17}, "tells 2 to 16 ranks apart, not 17"),
+        ({"tuples": (tuple(range(9)),)}, "are more than"),
+    ],
+)
+def test_impossible_layouts_are_refused(change: dict[str, object], reason: str) -> None:
+    """Each with its reason."""
+    values = {"rows": 4, "columns": 4, "tuples": ((0, 1),)} | change
+    with pytest.raises(WeightsError, match=reason):
+        Layout(**values)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("name", "printed"),
+    [
+        ("4x6", "012345 456789 012456 45689a"),
+        ("8x6", "012456 12569d 012345 01567a 01259a 0159de 01589d 01246a"),
+    ],
+)
+def test_named_tuples_are_those_of_the_papers(name: str, printed: str) -> None:
+    """Each is an image of the tuple that the paper has in its place."""
+    moves = list(images(4, 4))
+    for ours, theirs in zip(parse_tuples(name, 4, 4), parse_tuples(printed, 4, 4), strict=True):
+        assert ours in {tuple(sorted(move[cell] for cell in theirs)) for move in moves}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"), [("4x7", "did you mean '4x6'"), ("lnes", "did you mean 'lines'")]
+)
+def test_unknown_tuples_are_refused(text: str, reason: str) -> None:
+    """The nearest name is suggested."""
+    with pytest.raises(WeightsError, match=reason):
+        parse_tuples(text, 4, 4)
+
+
+@pytest.mark.parametrize(
+    ("rules", "reason"),
+    [("classic", "does not fit the 4x4 board"), ("cits1401:size=3x3,start=2x2:1", "not random")],
+)
+def test_rules_that_a_network_cannot_play_are_refused(rules: str, reason: str) -> None:
+    """Another shape; a spawn without chance."""
+    with pytest.raises(WeightsError, match=reason):
+        Network.zeros(Layout(3, 3, ((0, 1),)), Rules.parse(rules))
+
+
+# --- the player ----------------------------------------------------------------------------------
+
+
+@settings(max_examples=100)
+@given(case=positions())
+def test_the_player_never_returns_an_illegal_move(
+    case: tuple[Network, Board], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """On any board of any shape, with weights from a file."""
+    network, board = case
+    assume(Game(network.rules, board=board).legal_directions())
+    if board.shape == (4, 4):  # a search of other tuples would be compiled for this test alone
+        network = shipped_network(get_rules("ist")) or network
+    path = tmp_path_factory.getbasetemp() / f"{network.rules.rows}x{network.rules.columns}.npz"
+    if not path.exists():
+        save_packed(network, path, step=network.step)
+    player = make_player(f"ntuple:weights={path}")
+    game = Game(network.rules, board=board)
+    assert player.choose(game) in game.legal_directions()
+
+
+def test_weights_of_other_rules_are_refused(tmp_path: Path) -> None:
+    """The message names both rules; without weights it says where to get some."""
+    path = tmp_path / "network.npz"
+    save(NETWORKS["classic"], path)
+    with pytest.raises(PlayerError, match="are for classic"):
+        make_player(f"ntuple:weights={path}").choose(Game(get_rules("ist"), seed=1))
+    with pytest.raises(PlayerError, match="py2048 train"):
+        make_player("ntuple").choose(Game(get_rules("7x7"), seed=1))
+    with pytest.raises(PlayerError, match="does not exist"):
+        make_player(f"ntuple:weights={tmp_path / 'nowhere.npz'}")
+
+
+@pytest.fixture(scope="module")
+def both_indexers() -> Callable[[int, int], tuple[list[int], list[int]]]:
+    """The indices of a packed board, by tables and by code made for the network."""
+    network = NETWORKS["classic"]
+    tailored = kernels.indexer_4x4(code_of(network.layout))
+
+    def indices(low: int, high: int) -> tuple[list[int], list[int]]:
+        boards = np.array([[low, high]], np.uint64)
+        out = np.zeros((2, network.layout.active), np.uint64)
+        for row, write in enumerate((kernels.indices_4x4, tailored)):
+            with np.errstate(over="ignore"):
+                plain_form(write)(boards, 0, network.space, out, row)
+        return out[0].tolist(), out[1].tolist()
+
+    return indices
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 2**64 - 1), st.sampled_from([0, 1, 1 << 60, 1 << 20]))
+def test_tailored_indices_are_those_of_the_tables(
+    both_indexers: Callable[[int, int], tuple[list[int], list[int]]], low: int, high: int
+) -> None:
+    """Code made for one network finds the same weights in the same order."""
+    by_tables, by_code = both_indexers(low, high)
+    assert by_code == by_tables
+    assert len(set(by_code)) > 1 or low in (0, 2**64 - 1)
+
+
+@given(st.lists(st.tuples(st.integers(-(2**15), 2**15 - 1), st.integers(-(2**15), 2**15 - 1))))
+def test_changes_are_the_same_compiled_and_in_numpy(pairs: list[tuple[int, int]]) -> None:
+    """Numbers before and after, of any sign and however far apart, are told by their changes."""
+    before, after = np.array(pairs, np.int16).reshape(-1, 2).T.copy()
+    change = after - before
+    zigzag = ((change << 1) ^ (change >> 15)).view(np.uint16)[change != 0]
+    parts = np.packbits(change != 0), *(zigzag >> s & 0xFF for s in (0, 8))
+    given = [part.astype(np.uint8) for part in parts]
+    for add in (weights.add_changes, steps_kernels.add_changes, steps_kernels.add_changes.py_func):
+        found = before.copy()
+        add(*given, found)
+        assert np.array_equal(found, after)

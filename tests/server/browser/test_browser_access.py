@@ -1,0 +1,204 @@
+"""Playing without a mouse, and without seeing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.server.browser.test_browser_pages import claim, play_to_the_end
+from tests.server.browser.visiting import Arrive, Player
+
+from py2048.ui.shared.themes import THEMES
+
+ONE_MOVE = "short:size=1x2,start=2x2:1,spawn=2:1"
+GUIDELINES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+"""What axe looks for: the guidelines up to level AA, and its advice."""
+
+
+def axe_script() -> str:
+    """Return the source of axe-core."""
+    axe = pytest.importorskip("axe_playwright_python", reason="make test installs it")
+    return (Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+
+
+async def violations(player: Player, rules: list[str] | None = None) -> list[Any]:
+    """Return what axe finds wrong with the page as it stands, by all rules or some."""
+    if not await player.page.evaluate("() => 'axe' in window"):
+        await player.page.evaluate(axe_script())
+    await player.page.wait_for_function("() => !document.querySelector('#rise *')")
+    found = await player.page.evaluate(
+        "async rules => (await axe.run(document, rules)).violations",
+        {"runOnly": rules or GUIDELINES},
+    )
+    return [
+        (each["id"], [(node["html"][:120], node.get("failureSummary")) for node in each["nodes"]])
+        for each in found
+    ]
+
+
+async def test_axe_on_the_board(player: Player) -> None:
+    """axe-core finds nothing wrong before, during and after a game, nor in the dialogs."""
+    await player.visit()
+    assert await violations(player) == []
+    await player.ask()
+    assert await violations(player) == []
+    await player.press("m")
+    await player.page.select_option("#rules", "own")
+    await player.page.wait_for_function(
+        "() => document.getElementById('rules-said')?.textContent.includes('4')"
+    )
+    assert await violations(player) == []
+    await player.press("Escape", "g")
+    await player.page.wait_for_selector("#games-dialog[open]")
+    assert await violations(player) == []
+    await player.deal(ONE_MOVE)
+    await player.press("ArrowLeft")
+    await player.page.wait_for_selector(".veil")
+    await player.page.wait_for_timeout(900)
+    assert await violations(player) == []
+
+
+async def test_axe_in_every_theme(guest: Player) -> None:
+    """The contrasts of the page hold in every theme."""
+    await guest.visit()
+    await guest.press("ArrowLeft", "ArrowDown")
+    await guest.ask()
+    for path in ("", "/account"):
+        if path:
+            await guest.visit(path)
+        for theme in THEMES:
+            await guest.page.select_option("#theme", theme.name)
+            assert await violations(guest, ["color-contrast"]) == [], theme.name
+
+
+async def test_axe_on_the_other_pages(player: Player) -> None:
+    """axe-core finds nothing wrong with any other page, empty or full."""
+    game = await player.deal(ONE_MOVE)
+    await player.press("ArrowLeft")
+    await player.page.wait_for_selector(".veil")
+    for path in ("/leaderboards", "/daily", "/account", "/about", f"/game/{game}"):
+        await player.page.goto(player.url + path)
+        assert await violations(player) == [], path
+    await player.page.goto(player.url + "/nothing-here")
+    assert await violations(player) == []
+    player.faults.clear()
+
+
+async def test_axe_on_somebodys_pages(player: Player, arrive: Arrive) -> None:
+    """axe-core finds nothing wrong with the page of a player, nor with a game that goes on."""
+    name = await claim(player)
+    await play_to_the_end(player)
+    game = await player.deal("classic", "ranked")
+    watcher = await arrive()
+    for path in (f"/player/{name}", f"/game/{game}"):
+        await watcher.page.goto(watcher.url + path)
+        await watcher.page.wait_for_selector(".tile" if "game" in path else "h1")
+        assert await violations(watcher) == [], path
+
+
+async def test_the_board_is_a_grid(guest: Player) -> None:
+    """Assistive technology finds a grid of rows and cells, whose texts are the tiles."""
+    await guest.deal("classic:size=3x5")
+    tree = await guest.page.locator("#board").aria_snapshot()
+    assert tree.count("- row") == 3
+    assert tree.count("- gridcell") == 15
+    grid = guest.page.get_by_role("grid", name="Board, 3 by 5")
+    assert await grid.get_by_role("row").count() == 3
+    assert await grid.get_attribute("aria-colcount") == "5"
+    await guest.press("ArrowLeft", "ArrowDown")
+    await guest.settle()
+    assert await guest.cells() == (await guest.state())["board"]
+
+
+async def test_what_is_said(guest: Player) -> None:
+    """A live region says merges, points, the new tile, the score, nothing moved, and the end."""
+    await guest.deal("talk:size=1x4,start=2x2:1,spawn=2:1,target=4")
+    await guest.said("New game, 1 by 4.")
+    await guest.press("ArrowLeft")
+    await guest.settle()
+    await guest.said("Left: merged 2 and 2 into 4, plus 4.")
+    await guest.said("A 2 at row 1, column")
+    await guest.said("Score 4.")
+    await guest.said("You made 4: you win!")
+    region = guest.page.locator("#live")
+    assert await region.get_attribute("aria-live") == "polite"
+    await guest.deal("stuck:size=1x3,start=1,spawn=2:1")
+    await guest.press("ArrowUp")
+    await guest.said("Up: nothing moves.")
+    await guest.press("b")
+    await guest.said("Row 1:")
+    await guest.deal(ONE_MOVE)
+    await guest.press("ArrowLeft")
+    await guest.said("Game over: no move is left.")
+
+
+async def test_cells_by_keyboard(guest: Player) -> None:
+    """Tab enters the board at one cell; Shift with arrows goes from cell to cell."""
+    await guest.visit()
+    place = """() => {
+      const cell = document.activeElement;
+      return [cell.getAttribute("role"), +cell.parentElement.getAttribute("aria-rowindex"),
+              +cell.getAttribute("aria-colindex")];
+    }"""
+    await guest.page.focus("#games")
+    await guest.press("Tab")
+    assert await guest.page.evaluate(place) == ["gridcell", 1, 1]
+    for arrow in ("ArrowDown", "ArrowRight", "ArrowRight", "ArrowUp", "ArrowUp"):
+        await guest.press(f"Shift+{arrow}")
+    assert await guest.page.evaluate(place) == ["gridcell", 1, 3]
+    assert guest.moves() == []
+    await guest.press("ArrowDown")
+    await guest.settle()
+    assert guest.moves() == ["down"]
+    assert await guest.page.evaluate(place) == ["gridcell", 1, 3]
+    await guest.press("Shift+Tab", "Tab")
+    assert await guest.page.evaluate(place) == ["gridcell", 1, 3]
+
+
+async def test_everything_by_keyboard(guest: Player) -> None:
+    """Tab reaches every control in the order of the page, each with a ring one can see."""
+    await guest.visit()
+    reached = []
+    for _ in range(60):
+        await guest.press("Tab")
+        name, ring = await guest.page.evaluate(
+            """() => {
+                 const at = document.activeElement;
+                 const style = getComputedStyle(at);
+                 const after = getComputedStyle(at, "::after");
+                 const ring = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2
+                   || after.borderTopStyle === "solid";
+                 const name = at === document.body ? "BODY" : at.id || at.dataset.direction;
+                 return [name || at.className || at.textContent.trim(), ring];
+               }"""
+        )
+        if name == "BODY":
+            break
+        assert ring, name
+        reached.append(name)
+    wanted = ["skip", "brand", "theme", "account-link", "new", "undo", "redo", "hint", "auto",
+              "games", "cell", "left", "up", "down", "right", "player", "speed"]  # fmt: skip
+    assert [name for name in reached if name in wanted] == wanted
+
+
+async def test_dialogs_keep_and_return_the_focus(guest: Player) -> None:
+    """A dialog takes the focus, keeps the keys to itself, and gives the focus back."""
+    await guest.visit()
+    await guest.page.focus("#new")
+    await guest.press("Enter")
+    await guest.page.wait_for_selector("#new-dialog[open]")
+    assert await guest.page.evaluate("() => document.activeElement.id") == "new-play"
+    await guest.press("ArrowLeft", "KeyS")
+    assert guest.moves() == []
+    await guest.press("Escape")
+    assert await guest.page.evaluate("() => document.activeElement.id") == "new"
+
+
+async def test_a_page_without_scripts(arrive: Arrive) -> None:
+    """Without scripts the page says that the game needs them; leaderboards do without."""
+    player = await arrive(java_script_enabled=False)
+    await player.page.goto(player.url + "/")
+    assert "needs JavaScript" in (await player.page.text_content("noscript") or "")
+    await player.page.goto(player.url + "/leaderboards?board=computer&period=week")
+    assert await player.page.locator("h1").text_content() == "Leaderboards"

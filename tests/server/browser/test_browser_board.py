@@ -1,0 +1,244 @@
+"""The board on the screen: the original's motion, and what each tile looks like."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.server.browser.visiting import Arrive, Player
+
+from py2048.board import Board
+from py2048.direction import Direction
+from py2048.rules import Merging
+from py2048.ui.shared.themes import THEMES
+
+WIDTHS = (320, 360, 768, 1280)
+STAGE = """async () => {
+  const { BoardView } = await import("/static/js/board.js");
+  const place = document.getElementById("board");
+  place.replaceChildren();
+  window.stage = new BoardView(place);
+  window.running = () => document.getElementById("board").getAnimations({ subtree: true })
+    .filter(each => each.playState !== "finished")
+    .map(each => {
+      const { duration, delay, easing } = each.effect.getComputedTiming();
+      const frames = each.effect.getKeyframes();
+      const at = each.effect.target;
+      return { duration, delay, easing: easing === "linear" ? frames[0].easing : easing,
+               scales: frames.map(f => f.scale), value: +at.dataset.value,
+               moves: frames.some(f => f.translate) };
+    });
+}"""
+
+
+async def stage(guest: Player) -> None:
+    """Put a board of our own on the page, which no server plays on."""
+    await guest.visit()
+    await guest.page.evaluate(STAGE)
+
+
+def turn(board: Board, direction: Direction, **more: Any) -> dict[str, Any]:
+    """Return the message of a slide, as the server sends it."""
+    slide = board.slide(direction, more.pop("merging", Merging.ONCE))
+    spawn = more.get("spawn")
+    after = slide.board.with_tile(tuple(spawn["cell"]), spawn["tile"]) if spawn else slide.board
+    motions = [{"source": m.source, "target": m.target, "merged": m.merged} for m in slide.motions]
+    return {"event": {"motions": motions, "spawn": spawn}, "board": after.rows}
+
+
+async def test_the_originals_timings(guest: Player) -> None:
+    """100 ms to slide, eased in and out; then 200 ms in which a merged tile pops and one grows."""
+    await stage(guest)
+    board = Board.parse("2 2 . . / 4 . . . / . . . . / . . . 8")
+    told = turn(board, Direction.RIGHT, spawn={"tile": 2, "cell": [2, 0]})
+    found = await guest.page.evaluate(
+        """async ([before, { event, board }]) => {
+             stage.show(before);
+             stage.move(event, board);
+             return running();
+           }""",
+        [board.rows, told],
+    )
+    slides = [each for each in found if each["moves"]]
+    assert sorted(each["value"] for each in slides) == [2, 2, 4]
+    assert {(s["duration"], s["delay"], s["easing"]) for s in slides} == {(100, 0, "ease-in-out")}
+    (pop,) = (each for each in found if each["scales"] == ["0", "1.2", "1"])
+    assert (pop["value"], pop["duration"], pop["delay"], pop["easing"]) == (4, 200, 100, "ease")
+    (grow,) = (each for each in found if each["scales"] == ["0", "1"])
+    assert (grow["value"], grow["duration"], grow["delay"]) == (2, 200, 100)
+    assert len(found) == 5
+
+
+async def test_a_new_move_ends_the_motion_at_once(guest: Player) -> None:
+    """Whatever moves when the next move comes is at its end at once, and so is `finish`."""
+    await stage(guest)
+    board = Board.parse("2 2 . . / 4 4 8 . / . . . . / 2 . . 2")
+    first = turn(board, Direction.LEFT, spawn={"tile": 4, "cell": [2, 2]})
+    second = turn(Board.from_rows(first["board"]), Direction.DOWN)
+    shown = await guest.page.evaluate(
+        """([before, first, second]) => {
+             stage.show(before);
+             stage.move(first.event, first.board);
+             stage.finish();
+             const one = [stage.board, stage.isMoving];
+             stage.move(first.event, first.board);  // does not follow: the board is taken as it is
+             stage.show(first.board);
+             stage.move(second.event, second.board);
+             stage.move({ motions: [], spawn: null }, second.board);
+             return [one, [stage.board, stage.isMoving]];
+           }""",
+        [board.rows, first, second],
+    )
+    assert shown[0] == [[list(row) for row in first["board"]], False]
+    assert shown[1] == [[list(row) for row in second["board"]], False]
+
+
+@pytest.mark.parametrize("merging", list(Merging))
+async def test_slides_and_their_undo_end_on_the_servers_board(
+    guest: Player, merging: Merging
+) -> None:
+    """From motions alone the page comes to the server's board, forwards and backwards."""
+    await stage(guest)
+    boards = [
+        Board.parse("2 2 2 2 / 4 2 2 . / 8 8 4 4 / 2 . . 2"),
+        Board.parse("2 2 4 8 16 32 / 64 . 64 128 . ."),
+        Board.parse("65536 65536 131072 / . 2 ."),
+    ]
+    for board in boards:
+        for direction in board.legal_directions():
+            told = turn(board, direction, merging=merging)
+            ends = await guest.page.evaluate(
+                """([before, { event, board }]) => {
+                     stage.show(before);
+                     stage.move(event, board);
+                     const count = document.querySelectorAll(".tile").length;
+                     stage.finish();
+                     const after = [stage.board, document.querySelectorAll(".tile").length];
+                     const home = event.motions.map(m => ({ source: m.target, target: m.source }));
+                     stage.unmove({ motions: home }, before);
+                     stage.finish();
+                     return [count, after, stage.board];
+                   }""",
+                [board.rows, told],
+            )
+            slid = board.slide(direction, merging).board
+            tiles = sum(1 for row in slid.rows for tile in row if tile)
+            rows = [list(row) for row in slid.rows]
+            assert ends[1] == [rows, tiles]
+            assert ends[0] > tiles or ends[0] == sum(1 for r in board.rows for t in r if t)
+            assert ends[2] == [list(row) for row in board.rows]
+
+
+async def test_less_motion(arrive: Arrive) -> None:
+    """Where the system asks for less motion nothing moves; X switches it by hand, and is kept."""
+    player = await arrive(reduced_motion="reduce")
+    moving = "() => document.getAnimations().length + document.querySelectorAll('#rise *').length"
+    await player.deal("short:size=1x3,start=2x2:1,spawn=2:1")
+    await player.press("ArrowLeft")
+    await player.page.wait_for_function("() => window.py2048?.queue.length === 0")
+    assert await player.page.evaluate(moving) == 0
+    await player.press("x")
+    await player.said("Animation on.")
+    await player.page.evaluate("() => window.py2048.scene.view.appear([[2, 4, 8]])")
+    assert await player.page.evaluate(moving) == 3
+    await player.page.reload()
+    await player.page.wait_for_function("() => window.py2048?.game")
+    await player.press("x")
+    await player.said("Animation off.")
+
+
+async def test_themes_are_the_one_table(player: Player) -> None:
+    """Every tile has the colours that the terminal and the desktop have; the choice is kept."""
+    await player.visit()
+    values = [2**rank for rank in range(1, 25)]
+    rows = [values[start : start + 6] for start in range(0, 24, 6)]
+    await player.page.evaluate("rows => window.py2048.scene.view.show(rows)", rows)
+    for theme in THEMES:
+        await player.page.select_option("#theme", theme.name)
+        page, colours = await player.page.evaluate(
+            """() => [
+                 getComputedStyle(document.documentElement).backgroundColor,
+                 [...document.querySelectorAll(".tile")].map(tile => {
+                   const { backgroundColor, color } = getComputedStyle(tile);
+                   return [+tile.textContent, backgroundColor, color];
+                 })]"""
+        )
+        assert page == _rgb(theme.page)
+        assert len(colours) == len(values)
+        for value, face, text in colours:
+            style = theme.tile(value)
+            assert (face, text) == (_rgb(style.background), _rgb(style.text)), value
+        await player.look(f"theme-{theme.name}")
+    overflow = await player.page.evaluate(
+        """() => [...document.querySelectorAll(".tile")].filter(
+                   tile => tile.scrollWidth > tile.clientWidth).map(tile => tile.textContent)"""
+    )
+    assert overflow == []
+    await player.page.goto(player.url + "/about")
+    assert await player.page.input_value("#theme") == THEMES[-1].name
+    shown = await player.page.evaluate("() => document.documentElement.dataset.theme")
+    assert shown == THEMES[-1].name
+
+
+@pytest.mark.parametrize(
+    ("system", "name"),
+    [
+        ({"color_scheme": "light"}, "light"),
+        ({"color_scheme": "dark"}, "dark"),
+        ({"contrast": "more"}, "high-contrast"),
+    ],
+)
+async def test_the_systems_theme_is_the_default(
+    arrive: Arrive, system: dict[str, str], name: str
+) -> None:
+    """Until somebody chooses, the page is as light, dark or rich in contrast as the system."""
+    player = await arrive(**system)
+    await player.visit("/about")
+    (theme,) = (theme for theme in THEMES if theme.name == name)
+    for variable in ("page", "ink", "accent"):
+        shown = await player.page.evaluate(
+            "name => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`)",
+            variable,
+        )
+        assert shown == getattr(theme, variable)
+
+
+def _rgb(colour: str) -> str:
+    red, green, blue = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
+    return f"rgb({red}, {green}, {blue})"
+
+
+async def test_layouts(guest: Player) -> None:
+    """From 320 px up nothing is wider than the window, and the board is seen whole."""
+    await guest.visit()
+    await guest.ask()
+    for width in WIDTHS:
+        await guest.page.set_viewport_size({"width": width, "height": 640})
+        box = await guest.page.locator("#board").bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width
+        assert box["y"] + box["height"] <= 640
+        assert box["width"] >= 240
+        await guest.look("layout")
+    for path in ("/", "/leaderboards", "/daily", "/account", "/about", "/nothing-here"):
+        if path != "/":
+            await guest.page.goto(guest.url + path)
+        for width in WIDTHS:
+            await guest.page.set_viewport_size({"width": width, "height": 640})
+            wide = await guest.page.evaluate("() => document.documentElement.scrollWidth")
+            assert wide <= width, path
+    guest.faults.clear()  # the page that is not there
+
+
+async def test_zoom(arrive: Arrive) -> None:
+    """At four times the size (a window of 320 by 200) everything can still be reached."""
+    player = await arrive(viewport={"width": 320, "height": 200})
+    await player.visit()
+    for selector in ("#new", "#undo", "#hint", ".pad [data-direction=up]", "#player", "footer a"):
+        await player.page.locator(selector).first.scroll_into_view_if_needed()
+        box = await player.page.locator(selector).first.bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 320
+    await player.press("m")
+    await player.page.click("#new-play")
+    await player.page.wait_for_function("() => !document.querySelector('dialog[open]')")

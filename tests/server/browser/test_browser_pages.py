@@ -1,0 +1,242 @@
+"""The other pages: watching, replays, leaderboards, players and accounts."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+
+from tests.server.browser.visiting import Arrive, Player
+
+from py2048.game import Record
+
+SHORT = "classic:size=2x2"
+
+
+async def claim(player: Player) -> str:
+    """Take a name that nobody has; return it."""
+    name = f"visitor {secrets.token_hex(4)}"
+    await player.page.goto(player.url + "/account")
+    form = player.page.locator("form[action='/account/claim']")
+    await form.locator("[name=name]").fill(name)
+    await form.locator("[name=password]").fill("correct horse battery")
+    await form.locator("button").click()
+    await player.page.wait_for_function(
+        "name => document.querySelector('h1')?.textContent === name", arg=name
+    )
+    return name
+
+
+async def play_to_the_end(player: Player, mode: str = "ranked") -> str:
+    """Play a short game until it is over; return its id."""
+    game = await player.deal(SHORT, mode)
+    for _ in range(60):
+        await player.press("ArrowLeft", "ArrowDown", "ArrowRight", "ArrowUp")
+        await player.settle()
+        if await player.page.evaluate("() => window.py2048.game.outcome !== 'playing'"):
+            return game
+    raise AssertionError("a game on four cells does not end")
+
+
+async def test_watching_live(arrive: Arrive) -> None:
+    """Who opens the page of a game that goes on sees each move as it is made, and its end."""
+    one, other = await arrive(), await arrive("phone")
+    game = await one.deal(SHORT, "ranked")
+    await other.page.goto(f"{other.url}/game/{game}")
+    await other.page.wait_for_selector(".tile")
+    assert await other.page.locator(".badge.live").count() == 1
+    assert await other.page.get_by_role("link", name="Play on", exact=True).count() == 0
+    await one.press("ArrowLeft", "ArrowDown")
+    await one.settle()
+    state = await one.state()
+    await other.page.wait_for_function(
+        "ply => document.getElementById('moves')?.textContent === String(ply)", arg=state["ply"]
+    )
+    drawn = await other.page.locator("#board [role=gridcell]").all_text_contents()
+    tiles = [tile for row in state["board"] for tile in row]
+    assert [0 if cell == "empty" else int(cell) for cell in drawn] == tiles
+    await other.press("ArrowLeft")
+    await other.look("watch")
+    for _ in range(60):
+        await one.press("ArrowLeft", "ArrowDown", "ArrowRight", "ArrowUp")
+        await one.settle()
+        if (await one.state())["outcome"] != "playing":
+            break
+    await other.page.click("text=See the replay")
+    await other.page.wait_for_selector("#place")
+
+
+async def test_replay(player: Player) -> None:
+    """A finished game has a page for ever: with slider, buttons, keys, record and proof."""
+    game = await play_to_the_end(player)
+    state = await player.state()
+    assert state["secret"]
+    await player.page.goto(f"{player.url}/game/{game}")
+    await player.page.wait_for_selector(".tile")
+    total = int(await player.page.get_attribute("#place", "max") or 0)
+    assert total == state["ply"]
+    assert await player.text("#moves") == "0"
+    start = await cells(player)
+    await player.page.click("#forward")
+    await player.page.click("#forward")
+    await moves_say(player, 2)
+    await player.page.click("#back")
+    await moves_say(player, 1)
+    await player.press("Home")
+    await moves_say(player, 0)
+    assert await cells(player) == start
+    await player.page.locator("#place").fill(str(total - 1))
+    await moves_say(player, total - 1)
+    await player.page.evaluate("() => document.activeElement.blur()")
+    await player.press("ArrowRight")
+    await moves_say(player, total)
+    assert await cells(player) == [tile for row in state["board"] for tile in row]
+    assert await player.text("#score") == f"{state['score']:,}"
+    await player.page.wait_for_selector("#proof.good")
+    assert "is the commitment" in await player.text("#proof")
+    await player.look("replay")
+    async with player.page.expect_download() as downloading:
+        await player.page.click("text=Download the record")
+    record = Record.load(await (await downloading.value).path())
+    record.verify()
+    assert record.score == state["score"]
+
+
+async def test_replay_runs_by_itself(guest: Player) -> None:
+    """Space runs through the game and stops it; at the end it stops by itself."""
+    game = await play_to_the_end(guest)
+    await guest.page.goto(f"{guest.url}/game/{game}")
+    await guest.page.wait_for_selector(".tile")
+    await guest.page.select_option("#pace", "1")
+    await guest.page.evaluate("() => document.activeElement.blur()")
+    await guest.press("Space")
+    assert await guest.text("#run") == "Pause"
+    await guest.press("Space")
+    assert await guest.text("#run") == "Play"
+    await guest.page.select_option("#pace", "60")
+    await guest.page.evaluate("() => document.activeElement.blur()")
+    await guest.press("Space")
+    total = int(await guest.page.get_attribute("#place", "max") or 0)
+    await moves_say(guest, total)
+    await guest.page.wait_for_selector("#run[aria-pressed=false]")
+    await guest.page.select_option("#pace", "1")
+    await guest.page.click("#run")
+    await moves_say(guest, 1)
+    await guest.page.click("#run")
+    assert await guest.text("#run") == "Play"
+
+
+async def moves_say(player: Player, number: int) -> None:
+    """Wait until so many moves are shown."""
+    await player.page.wait_for_function(
+        "number => document.getElementById('moves')?.textContent === String(number)", arg=number
+    )
+
+
+async def cells(player: Player) -> list[int]:
+    """Return the tiles of the board, row by row."""
+    found = await player.page.locator("#board [role=gridcell]").all_text_contents()
+    return [0 if cell == "empty" else int(cell) for cell in found]
+
+
+async def test_leaderboard_and_player(player: Player) -> None:
+    """A ranked game of somebody with a name stands on its board, and on the player's page."""
+    name = await claim(player)
+    game = await play_to_the_end(player)
+    score = f"{(await player.state())['score']:,}"
+    for period in ("day", "week", "ever"):
+        rules = "classic:size=2x2"
+        await player.page.goto(
+            f"{player.url}/leaderboards?rules={rules}&board=ranked&period={period}"
+        )
+        row = player.page.locator("table tr", has=player.page.locator(f"a[href='/game/{game}']"))
+        assert await row.locator("td.strong").text_content() == score
+    await player.look("leaderboard")
+    await row.get_by_role("link", name=name).click()
+    assert await player.text("h1") == name
+    assert await player.page.locator("svg.plot").count() == 2
+    assert score in await player.text("table")
+    assert await player.page.locator(f"a[href='/game/{game}']").count() == 1
+    await player.look("player")
+    await player.page.goto(f"{player.url}/leaderboards")
+    await player.page.select_option("[name=rules]", "5x5")
+    await player.page.select_option("[name=board]", "computer")
+    await player.page.select_option("[name=period]", "week")
+    await player.page.click("text=Show")
+    assert "rules=5x5" in player.page.url
+    assert await player.page.input_value("[name=board]") == "computer"
+
+
+async def test_assisted_games_have_their_own_board(guest: Player) -> None:
+    """A casual game with an undo stands among the assisted ones and not among the ranked."""
+    await claim(guest)
+    await guest.deal(SHORT, "casual")
+    await guest.press("ArrowLeft", "ArrowDown", "ArrowRight", "u")
+    await guest.settle()
+    game = (await guest.state())["game"]
+    for _ in range(60):
+        await guest.press("ArrowLeft", "ArrowDown", "ArrowRight", "ArrowUp")
+        await guest.settle()
+        if (await guest.state())["outcome"] != "playing":
+            break
+    await guest.press("n")  # a casual game can be undone until it is left
+    await guest.page.wait_for_function(
+        "game => (window.py2048?.game?.game ?? game) !== game", arg=game
+    )
+    for _ in range(200):  # what is left is finished in the background
+        page = await guest.page.context.request.get(f"{guest.url}/game/{game}")
+        if 'id="place"' in await page.text():
+            break
+        await asyncio.sleep(0.1)
+    await guest.page.goto(f"{guest.url}/game/{game}")
+    await guest.page.wait_for_selector("#place")
+    assert await guest.page.locator(".badge.warn").text_content() == "assisted"
+    for board, there in (("assisted", 1), ("ranked", 0)):
+        await guest.page.goto(f"{guest.url}/leaderboards?rules={SHORT}&board={board}")
+        assert await guest.page.locator(f"table a[href='/game/{game}']").count() == there
+
+
+async def test_account(player: Player) -> None:
+    """A guest takes a name and keeps the games; logs out and in; exports; deletes everything."""
+    await player.visit()
+    await player.press("ArrowLeft", "ArrowDown")
+    await player.settle()
+    board = await player.board()
+    assert (await player.text(".account-link")).startswith("guest")
+    name = await claim(player)
+    assert await player.text(".account-link") == name
+    await player.look("account")
+    await player.visit()
+    assert await player.board() == board
+    await player.page.goto(player.url + "/account")
+    async with player.page.expect_download() as downloading:
+        await player.page.click("text=Export all that is kept of me")
+    exported = (await (await downloading.value).path()).read_text(encoding="utf-8")
+    assert name in exported
+    json.loads(exported)
+    await player.page.click("form[action='/account/logout'] button")
+    await player.page.wait_for_selector("form[action='/account/login']")
+    form = player.page.locator("form[action='/account/login']")
+    await form.locator("[name=name]").fill(name)
+    await form.locator("[name=password]").fill("wrong password")
+    await form.locator("button").click()
+    await player.page.wait_for_selector("[role=alert]")
+    player.faults.clear()  # the browser's note of the status 403
+    form = player.page.locator("form[action='/account/login']")
+    await form.locator("[name=name]").fill(name)
+    await form.locator("[name=password]").fill("correct horse battery")
+    await form.locator("button").click()
+    await player.page.wait_for_selector("form[action='/account/logout']")
+    await player.visit()
+    assert await player.board() == board
+    await player.page.goto(player.url + "/account")
+    await player.page.click("summary")
+    await player.page.fill(
+        "form[action='/account/delete'] [name=password]", "correct horse battery"
+    )
+    await player.page.click("form[action='/account/delete'] button")
+    await player.page.wait_for_selector("form[action='/account/claim']")
+    answer = await player.page.goto(f"{player.url}/player/{name}")
+    assert answer is not None
+    assert answer.status == 404
+    player.faults.clear()

@@ -1,0 +1,389 @@
+"""Playing in the browser: every way to move, and every button."""
+
+from __future__ import annotations
+
+from tests.server.browser.visiting import Arrive, Player
+
+from py2048.board import Board
+from py2048.direction import Direction
+from py2048.rules import list_rules
+
+ONE_MOVE = "short:size=1x2,start=2x2:1,spawn=2:1"
+"""Two tiles of 2 side by side: one move, and the game is over."""
+WON_AT_ONCE = "won:size=1x2,start=2x2:1,spawn=2:1,target=4,end=target"
+WON_AND_ON = "on:size=1x6,start=2x2:1,spawn=2:1,target=4"
+
+
+async def test_plays_at_once(player: Player) -> None:
+    """Who opens the page has a board with its start tiles, and keys move them."""
+    await player.visit()
+    assert await player.page.locator(".tile").count() == 2
+    await player.press("ArrowDown", "ArrowUp")  # one of them moves two tiles wherever they lie
+    await player.settle()
+    assert int(await player.text("#moves")) >= 1
+    await player.look("play")
+
+
+async def test_keys_by_their_place(guest: Player) -> None:
+    """Arrows, WASD and hjkl slide, whatever letter is printed on a key."""
+    await guest.visit()
+    keys = {
+        "up": ("ArrowUp", "KeyW", "KeyK"),
+        "down": ("ArrowDown", "KeyS", "KeyJ"),
+        "left": ("ArrowLeft", "KeyA", "KeyH"),
+        "right": ("ArrowRight", "KeyD", "KeyL"),
+    }
+    for same in zip(*keys.values(), strict=True):
+        await guest.press(*same)
+    await guest.settle()
+    assert guest.moves() == list(keys) * 3
+    # A French keyboard says "q" in the place of A, and "a" in the place of Q.
+    await guest.page.evaluate(
+        "document.body.dispatchEvent(new KeyboardEvent('keydown',"
+        " {code: 'KeyA', key: 'q', bubbles: true}))"
+    )
+    await guest.page.evaluate(
+        "document.body.dispatchEvent(new KeyboardEvent('keydown',"
+        " {code: 'KeyQ', key: 'a', bubbles: true}))"
+    )
+    await guest.settle()
+    assert guest.moves()[12:] == ["left"]
+
+
+async def test_keys_with_modifiers_are_the_browsers(guest: Player) -> None:
+    """Ctrl, Alt and Meta with a key are left to the browser."""
+    await guest.visit()
+    for modifier in ("Control", "Alt", "Meta"):
+        await guest.page.evaluate(
+            """modifier => {
+                 const keys = {code: 'KeyA', key: 'a', bubbles: true, cancelable: true};
+                 keys[modifier.toLowerCase().replace('control', 'ctrl') + 'Key'] = true;
+                 document.body.dispatchEvent(new KeyboardEvent('keydown', keys));
+               }""",
+            modifier,
+        )
+    assert guest.moves() == []
+
+
+async def test_no_key_is_lost(guest: Player) -> None:
+    """Of keys pressed faster than anything can move, each is answered, once and in order."""
+    await guest.visit()
+    keys = ["ArrowDown", "ArrowLeft", "ArrowRight", "KeyS", "KeyA", "KeyD"] * 6
+    await guest.press(*keys)
+    await guest.settle()
+    meant = ["down", "left", "right"] * 12
+    assert guest.moves() == meant
+    answers = [
+        event
+        for message in guest.heard
+        if message["type"] == "events"
+        for event in message["events"]
+        if event["kind"] in ("moved", "nothing_moved")
+    ]
+    assert [answer["direction"] for answer in answers] == meant
+    state = await guest.state()
+    assert state["ply"] == len(guest.events("moved"))
+    assert await guest.board() == state["board"] == await guest.cells()
+    assert await guest.text("#score") == f"{state['score']:,}"
+
+
+async def test_buttons_of_the_pad_move(player: Player) -> None:
+    """Four buttons move too, for those who cannot swipe or press keys."""
+    await player.visit()
+    for direction in ("left", "up", "right", "down"):
+        await player.page.click(f".pad [data-direction={direction}]")
+    await player.settle()
+    assert player.moves() == ["left", "up", "right", "down"]
+
+
+async def test_swipes_on_the_board_only(arrive: Arrive) -> None:
+    """A swipe on the board moves the tiles; one beside it scrolls the page."""
+    player = await arrive("phone")
+    await player.visit()
+    box = await player.page.locator("#board").bounding_box()
+    middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    for way in ((60, 5), (-60, 5), (5, 60), (5, -60)):
+        await swipe(player, middle, way)
+    await player.settle()
+    assert player.moves() == ["right", "left", "down", "up"]
+    await swipe(player, middle, (4, -6))
+    assert await player.page.evaluate("() => scrollY") == 0
+    await swipe(player, (middle[0], box["y"] - 20), (0, -60))
+    assert len(player.moves()) == 4
+    await player.page.wait_for_function("() => scrollY > 20")
+
+
+async def swipe(player: Player, start: tuple[float, float], way: tuple[float, float]) -> None:
+    """Put a finger down, move it and lift it."""
+    session = await player.page.context.new_cdp_session(player.page)
+    steps = [(start[0] + way[0] * k / 4, start[1] + way[1] * k / 4) for k in range(5)]
+    for index, (x, y) in enumerate(steps):
+        kind = "touchStart" if index == 0 else "touchMove"
+        await session.send(
+            "Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]}
+        )
+    await session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    await session.detach()
+
+
+async def test_mouse(guest: Player) -> None:
+    """The mouse drags over the board, or clicks near one of its sides."""
+    await guest.visit()
+    box = await guest.page.locator("#board").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    mouse = guest.page.mouse
+    await mouse.move(x, y)
+    await mouse.down()
+    await mouse.move(x + 80, y + 10)
+    await mouse.up()
+    await mouse.click(x, box["y"] + 20)
+    await mouse.click(box["x"] + 20, y)
+    await mouse.click(x + 3, y + 3)
+    await guest.settle()
+    assert guest.moves() == ["right", "up", "left"]
+
+
+async def test_undo_and_redo(player: Player) -> None:
+    """Undo goes back to the first board, redo forward to the last; the game then is assisted."""
+    await player.visit()
+    first = await player.board()
+    await player.press("ArrowDown", "ArrowLeft", "ArrowUp", "ArrowRight")
+    await player.settle()
+    last, score = await player.board(), await player.text("#score")
+    count = len(player.events("moved"))
+    await player.press(*["u"] * count)
+    await player.settle()
+    assert await player.board() == first == (await player.state())["board"]
+    assert await player.text("#score") == "0"
+    await player.press("u")
+    await player.status("nothing to undo")
+    for _ in range(count):
+        await player.page.click("#redo")
+    await player.settle()
+    assert await player.board() == last == await player.cells()
+    assert await player.text("#score") == score
+    assert await player.text("#category") == "assisted"
+
+
+async def test_hint(player: Player) -> None:
+    """A hint marks the best direction and says what the others lose; a move takes it away."""
+    await player.visit()
+    await player.ask()
+    best = player.page.locator(".pad .best")
+    hint = next(message for message in player.heard if message["type"] == "hint")
+    shown = {}
+    for direction in ("up", "down", "left", "right"):
+        worth = await player.text(f".pad [data-direction={direction}] output")
+        if worth:
+            shown[direction] = worth
+    most = max(hint["values"].values())
+    losses = {name: round(most - value) for name, value in hint["values"].items()}
+    texts = {name: f"\N{MINUS SIGN}{loss:,}" if loss else "0" for name, loss in losses.items()}
+    assert shown == texts | {hint["direction"]: "best"}
+    board = Board.from_rows(await player.board())
+    assert set(shown) == {str(direction) for direction in board.legal_directions()}
+    assert await best.get_attribute("data-direction") == hint["direction"]
+    await player.said(f"Hint: {hint['direction']}")
+    await player.look("hint")
+    await player.page.click(f".pad [data-direction={hint['direction']}]")
+    await player.settle()
+    assert await best.count() == 0
+    assert await player.text("#category") == "assisted"
+    assert player.moves() == [hint["direction"]]
+
+
+async def test_autoplay(player: Player) -> None:
+    """The computer plays at the speed that is set, until a move by hand stops it."""
+    await player.visit()
+    await player.page.select_option("#player", "corner")
+    await player.page.locator("#speed").fill("5")
+    assert await player.text("#speed-said") == "32 moves a second"
+    await player.page.locator("#auto").scroll_into_view_if_needed()
+    await player.page.click("#auto")
+    await player.page.wait_for_function(
+        "() => +document.getElementById('moves')?.textContent >= 10"
+    )
+    assert await player.text("#auto") == "Stop"
+    assert await player.text("#category") == "computer"
+    await player.look("autoplay")
+    before = len(player.events("moved")) + len(player.events("nothing_moved"))
+    await player.page.evaluate("document.activeElement.blur()")
+    await player.press("ArrowLeft")
+    await player.page.wait_for_selector("#auto[aria-pressed=false]")
+    await player.settle()
+    assert len(player.events("moved")) + len(player.events("nothing_moved")) > before
+    state = await player.state()
+    assert state["autoplay"] is None
+    assert await player.board() == state["board"]
+
+
+async def test_win_and_play_on(player: Player) -> None:
+    """At the target the page says so, and any move plays on."""
+    await player.deal(WON_AND_ON)
+    await player.press("ArrowLeft")
+    await player.said("You made 4: you win! Play on if you like.")
+    await player.page.wait_for_selector(".veil.won")
+    assert await player.text(".veil-title") == "You win!"
+    await player.look("won")
+    await player.press("ArrowRight")
+    await player.settle()
+    assert await player.page.locator(".veil").count() == 0
+    assert (await player.state())["outcome"] == "playing"
+
+
+async def test_the_end(player: Player) -> None:
+    """A game that is over says so with its score; in a casual game the end can be undone."""
+    game = await player.deal(ONE_MOVE)
+    await player.press("ArrowLeft")
+    await player.said("Game over")
+    await player.page.wait_for_selector(".veil.over")
+    assert await player.text(".veil-title") == "Game over"
+    assert "4 points" in await player.text(".veil-text")
+    replay = player.page.locator(".veil a")
+    assert await replay.get_attribute("href") == f"/game/{game}"
+    await player.page.wait_for_timeout(900)
+    await player.look("over")
+    await player.press("ArrowLeft")
+    await player.page.click(".veil button:has-text('Undo')")
+    await player.settle()
+    assert await player.board() == [[2, 2]]
+    assert await player.page.locator(".veil").count() == 0
+    assert player.moves() == ["left"]
+    await player.press("ArrowRight")
+    await player.page.wait_for_selector(".veil.over")
+    await player.page.click(".veil a")
+    await player.page.wait_for_selector("#place")  # the replay: what is left is a record
+
+
+async def test_a_win_on_the_last_move_is_a_win(guest: Player) -> None:
+    """Rules that end at the target show a win, not a loss."""
+    await guest.deal(WON_AT_ONCE)
+    await guest.press("ArrowRight")
+    await guest.page.wait_for_selector(".veil.won")
+    assert await guest.text(".veil-title") == "You win!"
+    await guest.press("n")
+    await guest.page.wait_for_function("() => window.py2048?.game?.ply === 0")
+    assert await guest.text("#rules-name") == "won"
+
+
+async def test_new_game_asks_if_one_is_in_progress(player: Player) -> None:
+    """N starts at once before the first move, and asks after it; nothing is ever thrown away."""
+    await player.visit()
+    first = await player.state()
+    await player.press("n")
+    await player.page.wait_for_function(
+        "game => (window.py2048?.game?.game ?? game) !== game", arg=first["game"]
+    )
+    assert not await player.page.locator("#new-dialog").is_visible()
+    await player.press("ArrowLeft", "ArrowDown", "ArrowRight", "ArrowUp")
+    await player.settle()
+    old = await player.state()
+    await player.press("n")
+    warning = player.page.locator("#new-warning", has_text="in progress")
+    await warning.wait_for(state="visible")
+    await player.look("new")
+    await player.press("Escape", "n", "Enter")
+    await player.page.wait_for_function(
+        "game => (window.py2048?.game?.game ?? game) !== game", arg=old["game"]
+    )
+    assert (await player.state())["ply"] == 0
+    await player.press("g")
+    await player.page.click(f"#games-list button[aria-label*='{old['ply']} moves']")
+    await player.page.wait_for_function(
+        "game => window.py2048?.game?.game === game", arg=old["game"]
+    )
+    assert await player.board() == old["board"]
+
+
+async def test_all_presets_are_offered(guest: Player) -> None:
+    """The dialog has every preset, and each can be played."""
+    await guest.visit()
+    options = await guest.page.locator("#rules option").evaluate_all(
+        "options => options.map(option => option.value)"
+    )
+    assert options == [*(rules.name for rules in list_rules()), "own"]
+    for rules in list_rules():
+        await guest.press("m")
+        await guest.page.select_option("#rules", rules.name)
+        await guest.page.click("#new-play")
+        await guest.page.wait_for_function(
+            "name => window.py2048?.game?.rules.name === name", arg=rules.name
+        )
+        board = await guest.board()
+        assert (len(board), len(board[0])) == rules.shape
+        assert Board.from_rows(board).max_tile > 0
+
+
+async def test_rules_of_ones_own(player: Player) -> None:
+    """The form says at once what is wrong, and what is right can be played and is kept."""
+    await player.visit()
+    await player.press("m")
+    await player.page.select_option("#rules", "own")
+    await player.page.fill("#own-spawn", "3:1")
+    said = player.page.locator("#rules-said")
+    await said.filter(has_text="3 is not a tile").wait_for()
+    player.faults.clear()  # the browser's note of the status 422
+    assert await player.page.locator("#new-play").is_disabled()
+    await player.page.fill("#own-spawn", "2:1+8:1")
+    await player.page.fill("#own-rows", "3")
+    await player.page.fill("#own-columns", "5")
+    await player.page.fill("#own-name", "mine")
+    await player.page.wait_for_selector("#new-play:enabled")
+    await player.look("own-rules")
+    await player.page.click("#new-play")
+    await player.page.wait_for_function("() => window.py2048?.game?.rules.name === 'mine'")
+    board = await player.board()
+    assert (len(board), len(board[0])) == (3, 5)
+    assert "spawn=2:1+8:1" in (await player.state())["rules"]["text"]
+    await player.page.reload()
+    await player.page.wait_for_selector(".tile")
+    await player.press("m")
+    assert await player.page.input_value("#own-spawn") == "2:1+8:1"
+
+
+async def test_ranked_games_have_no_help(guest: Player) -> None:
+    """In a ranked game undo, hint and autoplay only say where they are to be had."""
+    await guest.deal("classic", "ranked")
+    await guest.press("ArrowDown", "ArrowLeft")
+    await guest.settle()
+    sent = len(guest.sent)
+    for key in ("u", "?", "Space"):
+        await guest.press(key)
+        await guest.status("need a casual game")
+    for button in ("undo", "redo", "hint", "auto"):
+        assert await guest.page.get_attribute(f"#{button}", "aria-disabled") == "true"
+    assert len(guest.sent) == sent
+    assert len(await guest.text("#commitment")) == 64
+
+
+async def test_daily_game_is_given_back(guest: Player) -> None:
+    """The daily challenge is one game a day: asking again gives the same game."""
+    await guest.visit("/daily")
+    await guest.page.click("text=Play today's game")
+    await guest.page.wait_for_selector(".tile")
+    await guest.page.wait_for_function("() => window.py2048?.game?.mode === 'daily'")
+    first = await guest.state()
+    await guest.press("ArrowDown", "ArrowLeft")
+    await guest.settle()
+    await guest.visit("/?new=daily")
+    await guest.page.wait_for_function("() => window.py2048?.game?.mode === 'daily'")
+    again = await guest.state()
+    assert again["game"] == first["game"]
+    assert again["ply"] == len(guest.events("moved"))
+    assert (await guest.text("#mode")).startswith("daily")
+
+
+async def test_a_penalty_shows(guest: Player) -> None:
+    """Where an illegal move costs a point, the page takes it off and says so."""
+    await guest.deal("cits1401:size=2x3,start=1x2:1")
+    for _ in range(300):
+        legal = Board.from_rows(await guest.board()).legal_directions()
+        stuck = [each for each in Direction if each not in legal]
+        await guest.press(f"Arrow{(stuck or legal)[0].name.title()}")
+        await guest.settle()
+        if stuck:
+            break
+    assert guest.events("nothing_moved")[0]["points"] == -1
+    state = await guest.state()
+    assert int((await guest.text("#score")).replace("\u2212", "-")) == state["score"]
+    await guest.said("nothing moves, minus 1")

@@ -1,0 +1,66 @@
+"""The server's parts in the tests' own process, and visitors who need no network."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from py2048.server.conversation import Conversation
+from py2048.server.house import new_account_id
+from py2048.server.outbox import Outbox
+from py2048.server.services import Services
+from py2048.server.settings import Settings
+from py2048.storage import Account
+
+Json = dict[str, Any]
+
+
+@asynccontextmanager
+async def running(url: str) -> AsyncIterator[Services]:
+    """Run the server's parts on a store, with limits that nobody meets."""
+    much = 1e6
+    settings = Settings(
+        key="k" * 16, database=url, moves_rate=much, address_rate=much, players=("random",)
+    )
+    services = Services(settings)
+    async with services.running():
+        await services.ready()
+        yield services
+
+
+class Visitor:
+    """A browser without a network."""
+
+    def __init__(self, services: Services) -> None:
+        self.outbox = Outbox()
+        self.account = Account(new_account_id(), None, None, 0, "")
+        self.talk = Conversation(services, self.account, "127.0.0.1", self.outbox)
+        self.state: Json = {}
+        self._frames: asyncio.Queue[str] = asyncio.Queue()
+        self._sending = asyncio.create_task(self.outbox.run(self._frames.put))
+
+    async def receive(self) -> Json:
+        """Return the next message."""
+        message: Json = json.loads(await asyncio.wait_for(self._frames.get(), 30))
+        self.state |= message.get("state") or message
+        return message
+
+    async def ask(self, kind: str, **fields: Any) -> Json:
+        """Send a message and return the next one."""
+        await self.talk.hear(json.dumps({"type": kind, **fields}))
+        return await self.receive()
+
+    async def new(self, rules: str = "long:size=5x5", mode: str = "casual") -> Json:
+        return await self.ask("new", rules=rules, mode=mode)
+
+    async def move(self) -> Json:
+        """Make the first legal move."""
+        number = self.state["version"] + 1
+        return await self.ask("move", number=number, direction=self.state["legal"][0])
+
+    def leave(self) -> None:
+        self.talk.end()
+        self._sending.cancel()

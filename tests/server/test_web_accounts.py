@@ -1,0 +1,380 @@
+"""Accounts: guests, names, passwords, sessions, the export and the end."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from web_server import GENEROUS, Browser, Socket, WebServer, serving
+from websockets.asyncio.client import connect
+
+from py2048.server.identity import browser_of
+from py2048.server.passwords import (
+    FormError,
+    Line,
+    checked_password,
+    code_hash,
+    is_code,
+    new_code,
+)
+
+PASSWORD = "correct horse battery"
+
+
+def claimed(server: WebServer, name: str, password: str = PASSWORD) -> Browser:
+    """Return a browser whose guest has taken a name."""
+    browser = Browser(server)
+    answer = browser.form("/account/claim", name=name, password=password)
+    assert answer.status == 200, answer.text
+    return browser
+
+
+def test_a_guest_takes_a_name(web_server: WebServer) -> None:
+    """The name stands on the page from then on, and others find it however it is written."""
+    browser = claimed(web_server, "Ada Lovelace")
+    assert "<h1>Ada Lovelace</h1>" in browser.get("/account").text
+    assert Browser(web_server).get("/player/ada%20lovelace").status == 200
+
+
+def test_a_name_belongs_to_one(web_server: WebServer) -> None:
+    """A name that looks the same is taken, in other letters too."""
+    claimed(web_server, "Grace")
+    answer = Browser(web_server).form("/account/claim", name="GRACE", password=PASSWORD)
+    assert answer.status == 403
+    assert "taken" in answer.text
+
+
+@pytest.mark.parametrize("name", ["", "x", "a" * 25, "<b>", "guest 1", "a\0b", "...", "a/b"])
+def test_bad_names_are_refused(browser: Browser, name: str) -> None:
+    """A name must be readable, short, and not a guest's."""
+    answer = browser.form("/account/claim", name=name, password=PASSWORD)
+    assert answer.status == 400
+    assert "Name" in answer.text or "name" in answer.text
+
+
+@pytest.mark.parametrize("password", ["", "short", "x" * 129])
+def test_bad_passwords_are_refused(browser: Browser, password: str) -> None:
+    """A password has 8 to 128 characters."""
+    answer = browser.form("/account/claim", name="Margaret", password=password)
+    assert answer.status == 400
+
+
+@pytest.mark.parametrize(
+    "password",
+    [
+        "password", "Password1!", "p4ssw0rd", "qwertyuiop", "12345678", "87654321", "aaaaaaaa",
+        "abababab", "iloveyou", "1q2w3e4r", "asdfghjkl", "19991231", "Margaret", "margaret1",
+    ],
+)  # fmt: skip
+def test_passwords_that_are_tried_first_are_refused(password: str) -> None:
+    """Common words however disguised, rows of keys, dates, and the name itself protect nothing."""
+    with pytest.raises(FormError, match="first that anybody"):
+        checked_password(password, "Margaret")
+
+
+@pytest.mark.parametrize("password", [PASSWORD, "hunter2-hunter2", "zR8#kq0!", "margaret's cat"])
+def test_other_passwords_are_taken(password: str) -> None:
+    """Several words, or letters that nobody guesses."""
+    assert checked_password(password, "Margaret") == password
+
+
+def test_names_mix_no_alphabets(browser: Browser) -> None:
+    """A Cyrillic letter among Latin ones is told, and so is a name that looks like another's."""
+    claimed(browser.server, "chess")
+    mixed = browser.form("/account/claim", name="\u0430dmin", password=PASSWORD)
+    assert mixed.status == 400
+    assert "Cyrillic and Latin" in mixed.text
+    other = "\u0441\u04bb\u0435\u0455\u0455"  # all of it Cyrillic
+    assert browser.form("/account/claim", name=other, password=PASSWORD).status == 403
+
+
+def test_log_in_from_another_browser(web_server: WebServer) -> None:
+    """Name and password are the account; a wrong one is not, and does not say which is wrong."""
+    claimed(web_server, "Katherine")
+    other = Browser(web_server)
+    wrong = other.form("/account/login", name="Katherine", password="wrong wrong")
+    nobody = other.form("/account/login", name="Nobody at all", password=PASSWORD)
+    assert (wrong.status, nobody.status) == (403, 403)
+    message = "The name or the password is wrong."
+    assert message in wrong.text
+    assert message in nobody.text
+    assert other.form("/account/login", name="katherine", password=PASSWORD).status == 303
+    assert "<h1>Katherine</h1>" in other.get("/account").text
+
+
+def guess(browser: Browser, name: str) -> int:
+    """Try wrong passwords until one is not even looked at; return how many were."""
+    for number in range(12):
+        spelt = name[:number] + " " + name[number:]  # the same name
+        answer = browser.form("/account/login", name=spelt, password=f"guess {number}")
+        if answer.status == 429:
+            return number
+        assert answer.status == 403
+    raise AssertionError("guessing goes on and on")
+
+
+def from_elsewhere(server: WebServer, address: str, cookie: str = "") -> Browser:
+    """Return a browser behind the proxy that the server trusts."""
+    return Browser(server, cookie=cookie, headers={"X-Forwarded-For": address})
+
+
+def test_guessing_locks_nobody_out_but_who_guesses(tmp_path: Path) -> None:
+    """After a few wrong passwords an address waits, and the owner does not.
+
+    Who has the password logs in from any other address, and from the same one with a browser
+    that was logged in before.
+    """
+    with serving(tmp_path / "guessed", *GENEROUS, "--trusted-proxies", "127.0.0.1") as server:
+        owner = claimed(server, "Dorothy")
+        assert owner.form("/account/logout").status == 303
+        right = {"name": "Dorothy", "password": PASSWORD}
+        attacker, other = (from_elsewhere(server, "198.51.100.7") for _ in range(2))
+        assert other.form("/account/claim", name="Eve", password=PASSWORD).status == 200
+        assert guess(attacker, "Dorothy") == 5
+        # Nor does a browser help that was logged in as somebody else.
+        for stranger in (attacker, other):
+            assert stranger.form("/account/login", **right).status == 429
+        for address, cookie in (("203.0.113.5", ""), ("198.51.100.7", owner.cookie)):
+            own = from_elsewhere(server, address, cookie)
+            assert own.form("/account/login", **right).status == 303
+            assert "<h1>Dorothy</h1>" in own.get("/account").text
+
+
+def test_a_flood_of_logins_leaves_room_for_known_browsers(web_server: WebServer) -> None:
+    """While strangers stand in line for the processor, an account's own browser is let in."""
+    owner = claimed(web_server, "Flooded")
+    names = [f"nobody {number}" for number in range(16)]
+    with ThreadPoolExecutor(16) as pool:
+        flood = [
+            pool.submit(Browser(web_server).form, "/account/login", name=name, password=PASSWORD)
+            for name in names
+        ]
+        known = owner.form("/account/login", name="Flooded", password=PASSWORD)
+        assert not all(each.done() for each in flood)
+        statuses = {each.result().status for each in flood}
+    assert known.status == 303
+    assert statuses == {403}
+
+
+async def test_the_line_for_the_processor_is_bounded() -> None:
+    """Who finds no place in it, of an address or at all, is told at once; places are given back."""
+    line = Line(at_once=2, most_each=4, most=10)
+    waiting = [line.do(f"address {n % 5}", lambda: True) for n in range(25)]
+    one = [line.do("address 1", lambda: True) for n in range(6)]
+    for work, most in ((waiting, 10), (one, 4)):
+        answers = await asyncio.gather(*work, return_exceptions=True)
+        refused = [each for each in answers if isinstance(each, FormError)]
+        assert len(answers) - len(refused) == most
+        assert {error.status for error in refused} == {503}
+
+
+def test_a_new_password_ends_other_sessions(web_server: WebServer) -> None:
+    """Whoever was logged in elsewhere is a stranger after the password changed."""
+    here = claimed(web_server, "Mary")
+    there = Browser(web_server, cookie=here.cookie)
+    refused = here.form("/account/password", password="wrong wrong", new_password="another one")
+    assert refused.status == 403
+    done = here.form("/account/password", password=PASSWORD, new_password="another one")
+    assert done.status == 303
+    assert "<h1>Mary</h1>" in here.get("/account").text
+    assert "<h1>Mary</h1>" not in there.get("/account").text
+
+
+def is_in(browser: Browser, name: str) -> bool:
+    return f"<h1>{name}</h1>" in browser.get("/account").text
+
+
+def test_log_out_ends_the_session(web_server: WebServer) -> None:
+    """After logging out the browser is a new guest, and its old cookie is worth nothing."""
+    browser = claimed(web_server, "Hedy")
+    copy = Browser(web_server, cookie=browser.cookie)
+    assert is_in(copy, "Hedy")
+    assert browser.form("/account/logout").status == 303
+    assert not is_in(browser, "Hedy")
+    assert not is_in(copy, "Hedy")
+
+
+async def test_a_guest_who_logs_out_is_gone(web_server: WebServer) -> None:
+    """A copy of a guest's cookie is worth nothing afterwards."""
+    browser = Browser(web_server)
+    async with browser.socket() as socket:
+        await socket.new()
+        copy = Browser(web_server, cookie=browser.cookie)
+        assert "Play on" in copy.get("/account").text
+        assert (await asyncio.to_thread(browser.form, "/account/logout")).status == 303
+        assert await socket.closed() == 1008
+    assert "Play on" not in copy.get("/account").text
+
+
+async def test_a_cookie_from_before_the_name_is_worth_nothing(web_server: WebServer) -> None:
+    """Who planted a guest's cookie does not own the name that the guest takes, nor its socket."""
+    browser = Browser(web_server)
+    async with browser.socket() as socket:
+        await socket.new()
+        planted, again = (Browser(web_server, cookie=browser.cookie) for _ in range(2))
+        answer = await asyncio.to_thread(
+            browser.form, "/account/claim", name="Planted on", password=PASSWORD
+        )
+        assert answer.status == 200
+        assert await socket.closed() == 1008
+    assert is_in(browser, "Planted on")
+    assert not is_in(planted, "Planted on")
+    assert "Play on" not in planted.get("/account").text
+    assert await closed_at_once(again) == 1008
+
+
+async def closed_at_once(browser: Browser) -> int:
+    """Return the code with which the server closes a WebSocket before it says anything."""
+    address = f"ws://127.0.0.1:{browser.server.port}/ws"
+    async with connect(address, additional_headers={"Cookie": browser.cookie}) as connection:
+        return await Socket(connection).closed()
+
+
+async def test_sessions_are_listed_and_ended_one_by_one(web_server: WebServer) -> None:
+    """The page names each browser; ending one closes its connections and no other's."""
+    firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+    here = await asyncio.to_thread(claimed, web_server, "Sessions")
+    there = Browser(web_server, headers={"User-Agent": firefox})
+    assert there.form("/account/login", name="Sessions", password=PASSWORD).status == 303
+    async with here.socket() as mine, there.socket() as other:
+        page = here.get("/account").text
+        assert "Firefox on Linux" in page
+        (session,) = [
+            each
+            for each in re.findall(r'name="session" value="(\w+)"', page)
+            if each != session_of_cookie(here)
+        ]
+        stranger = await asyncio.to_thread(claimed, web_server, "Stranger to sessions")
+        assert stranger.form("/account/end", session=session).status == 303
+        assert is_in(there, "Sessions")
+        assert here.form("/account/end", session=session).status == 303
+        assert await other.closed() == 1008
+        await mine.ask("ping", "pong")
+    assert is_in(here, "Sessions")
+    assert not is_in(there, "Sessions")
+
+
+def session_of_cookie(browser: Browser) -> str:
+    """Return the session that the page calls this browser's."""
+    page = browser.get("/account").text
+    found = re.search(r'value="(\w+)">\s*<strong>', page)
+    assert found
+    return found[1]
+
+
+def test_log_out_everywhere(web_server: WebServer) -> None:
+    """All sessions are over, this one too."""
+    here = claimed(web_server, "Everywhere")
+    there = Browser(web_server)
+    assert there.form("/account/login", name="Everywhere", password=PASSWORD).status == 303
+    assert is_in(there, "Everywhere")
+    assert here.form("/account/everywhere").status == 303
+    assert not is_in(here, "Everywhere")
+    assert not is_in(there, "Everywhere")
+
+
+def test_forms_of_accounts_are_not_for_guests(browser: Browser) -> None:
+    """A guest has no password, sessions or programs to change."""
+    for form in ("password", "code", "end", "everywhere", "bot", "token", "bot-delete"):
+        assert browser.form(f"/account/{form}", name="Nobody", password="").status == 403
+
+
+@pytest.mark.parametrize(
+    ("agent", "label"),
+    [
+        ("Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) Safari/604.1", "Safari on iPhone"),
+        ("Mozilla/5.0 (Windows NT 10.0) Chrome/150.0 Safari/537.36 Edg/150.0", "Edge on Windows"),
+        ("<script>", "A browser"),
+        ("", "A browser"),
+    ],
+)
+def test_browsers_have_names(agent: str, label: str) -> None:
+    """What is listed tells one's browsers apart, and holds nothing that a stranger wrote."""
+    assert browser_of(agent) == label
+
+
+def test_a_recovery_code_is_read_as_people_write_it() -> None:
+    """Case, dashes, spaces and letters that look like digits do not matter; digits do."""
+    code = "0123-ABCD-1111-0000-ZZZZ"
+    for written in (code.lower(), code.replace("-", " "), "O123ABCDIl1iOoo0zzzz"):
+        assert is_code(code_hash(code), written)
+    assert not is_code(code_hash(code), code.replace("3", "4"))
+    assert not is_code(None, "")
+    assert len({new_code() for _ in range(20)}) == 20
+
+
+def test_a_lost_password_is_replaced_by_the_recovery_code(web_server: WebServer) -> None:
+    """Once: it ends all sessions, and a new code takes its place."""
+    browser = Browser(web_server)
+    page = browser.form("/account/claim", name="Forgetful", password=PASSWORD).text
+    code = code_on(page)
+    elsewhere = Browser(web_server)
+    wrong = elsewhere.form(
+        "/account/recover", name="Forgetful", code=new_code(), new_password="quite another"
+    )
+    assert wrong.status == 403
+    right = {"name": "forgetful", "code": code, "new_password": "quite another"}
+    answer = elsewhere.form("/account/recover", **right)
+    assert answer.status == 200
+    assert is_in(elsewhere, "Forgetful")
+    assert not is_in(browser, "Forgetful")
+    assert browser.form("/account/login", name="Forgetful", password=PASSWORD).status == 403
+    assert browser.form("/account/recover", **right).status == 403
+    assert code_on(answer.text) != code
+    renewed = elsewhere.form("/account/code", password="quite another")
+    assert code_on(renewed.text) not in (code, code_on(answer.text))
+
+
+def code_on(page: str) -> str:
+    found = re.search(r'<code id="code">([^<]+)</code>', page)
+    assert found, page
+    return found[1]
+
+
+async def test_the_export_holds_everything_but_secrets(web_server: WebServer) -> None:
+    """All games and turns are in it; the password's hash and a running game's secret are not."""
+    browser = await asyncio.to_thread(claimed, web_server, "Radia")
+    async with browser.socket() as socket:
+        state = await socket.new(mode="ranked")
+        await socket.move()
+    exported = browser.get("/account/export").json()
+    assert exported["account"]["name"] == "Radia"
+    assert [game["id"] for game in exported["games"]] == [state["game"]]
+    assert len(exported["turns"]) == 1
+    (round_,) = exported["rounds"]
+    assert round_["secret"] == state["commitment"]
+    assert "argon2" not in str(exported)
+
+
+async def test_a_deleted_account_is_gone(web_server: WebServer) -> None:
+    """With the account go its games, its records and its place on the leaderboard."""
+    browser = await asyncio.to_thread(claimed, web_server, "Ephemeral")
+    async with browser.socket() as socket:
+        game = (await socket.new("2x4", "ranked"))["game"]
+        await socket.play_out()
+        for _ in range(100):
+            if browser.get(f"/game/{game}/record").status == 200:
+                break
+            await asyncio.sleep(0.05)
+        assert "Ephemeral" in browser.get("/leaderboards?rules=2x4").text
+        assert browser.form("/account/delete", password="wrong wrong").status == 403
+        assert browser.form("/account/delete", password=PASSWORD).status == 303
+        assert await socket.closed() == 1008
+    assert browser.get(f"/game/{game}").status == 404
+    assert browser.get("/player/Ephemeral").status == 404
+    assert "Ephemeral" not in browser.get("/leaderboards?rules=2x4").text
+
+
+async def test_a_guests_games_come_along(web_server: WebServer) -> None:
+    """Games played as a guest belong to the name that the guest takes."""
+    browser = Browser(web_server)
+    async with browser.socket() as socket:
+        game = (await socket.new())["game"]
+        await socket.move()
+    assert browser.form("/account/claim", name="Once a visitor", password=PASSWORD).status == 200
+    async with browser.socket() as socket:
+        assert socket.hello["me"] == {"name": "Once a visitor", "is_guest": False}
+        assert socket.hello["current"] == game

@@ -1,0 +1,248 @@
+"""The JSON API: what programs get, and that it is what the description says."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, settings
+from schemathesis.specs.openapi.checks import (
+    negative_data_rejection,
+    positive_data_acceptance,
+)
+from web_server import Browser, WebServer
+
+from py2048 import Board, Direction, Game, get_rules
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples/bot.py"
+
+schema = schemathesis.pytest.from_fixture("api_schema")
+
+
+@pytest.fixture
+def api_schema(web_server: WebServer) -> object:
+    return schemathesis.openapi.from_url(f"{web_server.url}/api/openapi.json")
+
+
+@schema.parametrize()
+@settings(max_examples=8, suppress_health_check=list(HealthCheck))
+def test_the_api_is_as_described(case: schemathesis.Case) -> None:
+    """Whatever is sent, statuses, types and bodies are those of the OpenAPI description.
+
+    A body of the described shape may still be no board and a text no rules, which no schema says;
+    so what has the right shape may be refused.
+    """
+    response = case.call()
+    excluded = [positive_data_acceptance]
+    if response.status_code == 413:  # documented, and not among what is known as a rejection
+        excluded.append(negative_data_rejection)
+    case.validate_response(response, excluded_checks=excluded)
+
+
+def test_slides_are_the_engines(browser: Browser) -> None:
+    """Each direction's board, points and motions are what the engine says."""
+    board = Board.parse("2 2 4 . / . 4 4 8 / 2 . . 2")
+    answer = browser.post("/api/boards/slides", {"board": board.rows}).json()
+    assert answer["legal"] == [str(each) for each in board.legal_directions()]
+    for direction in Direction:
+        slide, told = board.slide(direction), answer["slides"][str(direction)]
+        assert (told["legal"], told["points"]) == (slide.changed, slide.points)
+        assert told["board"] == [list(row) for row in slide.board.rows]
+        assert len(told["motions"]) == len(slide.motions)
+
+
+def test_a_hint_names_a_legal_direction(browser: Browser) -> None:
+    """The direction is legal and has the highest value."""
+    answer = browser.post("/api/hints", {"board": [[2, 2], [4, 0]], "player": "greedy"}).json()
+    best = max(answer["values"].values())
+    assert answer["values"][answer["direction"]] == best
+    over = browser.post("/api/hints", {"board": [[2, 4], [4, 2]], "player": "greedy"})
+    assert over.status == 409
+    unknown = browser.post("/api/hints", {"board": [[2, 2]], "player": "expectimax:depth=20"})
+    assert unknown.status == 422
+
+
+def test_a_record_is_verified(browser: Browser) -> None:
+    """A true record passes; one byte more, another score or another secret does not."""
+    game = Game(get_rules("2x4"), seed=3)
+    while not game.is_over:
+        game.play(game.legal_directions()[0])
+    text = game.record().to_json()
+    verify = "/api/records/verify"
+    answer = browser.request("POST", verify, text.encode()).json()
+    assert answer["ok"]
+    assert answer["score"] == game.score
+    false = text.replace(f'"score": {game.score}', f'"score": {game.score + 4}')
+    assert false != text
+    assert not browser.request("POST", verify, false.encode()).json()["ok"]
+    assert not browser.request("POST", f"{verify}?secret=00", text.encode()).json()["ok"]
+
+
+def token_on(page: str) -> str:
+    found = re.search(r'<code id="token">([^<]+)</code>', page)
+    assert found, page
+    return found[1]
+
+
+def with_program(server: WebServer, person: str, name: str) -> tuple[Browser, Browser]:
+    """Return the browser of a person and the client of the person's program."""
+    browser = Browser(server)
+    browser.form("/account/claim", name=person, password="correct horse battery")
+    token = token_on(browser.form("/account/bot", name=name).text)
+    return browser, Browser(server, headers={"Authorization": f"Bearer {token}"})
+
+
+def listed(browser: Browser, board: str, rules: str = "2x4") -> set[str]:
+    found = browser.get(f"/api/leaderboards?board={board}&rules={rules}").json()["games"]
+    return {row["player"] for row in found}
+
+
+def test_the_example_plays_for_the_programs_board(web_server: WebServer) -> None:
+    """What it plays stands under its name on the programs' board, and on no other."""
+    person, program = with_program(web_server, "Ada of bots", "Analytical engine")
+    token = program.headers["Authorization"].removeprefix("Bearer ")
+    done = subprocess.run(
+        [sys.executable, EXAMPLE, web_server.url, "2x4"], env=os.environ | {"PY2048_TOKEN": token},
+        capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    points, _, page = done.stdout.strip().partition(" points: ")
+    until = time.monotonic() + 20
+    while "Analytical engine" not in listed(person, "bot") and time.monotonic() < until:
+        time.sleep(0.05)
+    for board in ("ranked", "assisted", "computer", "daily", "bot"):
+        assert ("Analytical engine" in listed(person, board)) == (board == "bot")
+    assert "Analytical engine" in person.get("/leaderboards?rules=2x4&board=bot").text
+    shown = person.get("/player/Analytical%20engine").text
+    assert "A program of" in shown
+    assert "Ada of bots" in shown
+    record = person.get(page.removeprefix(web_server.url) + "/record").json()
+    assert (record["player"], str(record["score"])) == ("Analytical engine", points)
+
+
+async def test_a_program_plays_over_the_socket(web_server: WebServer) -> None:
+    """With the token it is greeted by its name and plays bot games, and no others."""
+    _, program = await asyncio.to_thread(with_program, web_server, "Socket owner", "Socket bot")
+    async with program.socket() as socket:
+        assert socket.hello["me"]["name"] == "Socket bot"
+        assert (await socket.ask("new", "state", rules="2x4"))["mode"] == "bot"
+        await socket.move()
+        assert (await socket.ask("undo", "refused", number=2))["reason"] == "mode"
+        for mode in ("ranked", "casual", "daily"):
+            assert (await socket.ask("new", "refused", mode=mode))["reason"] == "mode"
+
+
+async def test_people_play_no_bot_games(browser: Browser) -> None:
+    """That board is for programs that say so."""
+    async with browser.socket() as socket:
+        assert (await socket.ask("new", "refused", mode="bot"))["reason"] == "mode"
+
+
+@pytest.mark.parametrize("mode", ["ranked", "daily", "bot"])
+async def test_without_a_token_the_api_plays_casual_games_only(browser: Browser, mode: str) -> None:
+    """A program that plays by a person's cookie reaches no board of people without help."""
+    refused = browser.post("/api/games", {"mode": mode})
+    assert (refused.status, refused.json()["reason"]) == (403, "mode")
+    if mode == "bot":
+        return
+    async with browser.socket() as socket:
+        state = await socket.new(mode=mode)
+        move = {"number": 1, "direction": state["legal"][0]}
+        refused = browser.post(f"/api/games/{state['game']}/moves", move)
+        assert (refused.status, refused.json()["reason"]) == (403, "mode")
+
+
+def test_tokens_are_renewed_and_end_with_their_program(web_server: WebServer) -> None:
+    """An old token is none, and none is a person's way in; others' programs are out of reach."""
+    person, program = with_program(web_server, "Token owner", "Token bot")
+    assert program.post("/api/games", {}).status == 201
+    bot = re.findall(r'name="bot" value="(\w+)"', person.get("/account").text)[0]
+    stranger, _ = with_program(web_server, "Token thief", "Thief bot")
+    assert stranger.form("/account/token", bot=bot).status == 404
+    assert stranger.form("/account/bot-delete", bot=bot).status == 404
+    token = token_on(person.form("/account/token", bot=bot).text)
+    refused = program.post("/api/games", {})
+    assert refused.status == 401
+    assert refused.headers["WWW-Authenticate"] == "Bearer"
+    program.headers["Authorization"] = f"bearer {token}"
+    assert program.post("/api/games", {}).status == 201
+    assert "<h1>guest" in program.get("/account").text
+    assert person.form("/account/login", name="Token bot", password="").status == 403
+    assert person.form("/account/bot-delete", bot=bot).status == 303
+    assert program.post("/api/games", {}).status == 401
+    assert person.get("/player/Token%20bot").status == 404
+
+
+def test_a_session_is_no_token(web_server: WebServer) -> None:
+    """What is in a person's cookie does not speak for a program."""
+    person, _ = with_program(web_server, "Cookie owner", "Cookie bot")
+    for part in re.findall(r"[\w-]{20,}", person.cookie):
+        client = Browser(web_server, headers={"Authorization": f"Bearer {part}"})
+        assert client.post("/api/games", {}).status == 401
+
+
+def test_a_person_has_a_few_programs(web_server: WebServer) -> None:
+    """Five, each with a name that is nobody's."""
+    person, _ = with_program(web_server, "Many programs", "Number one")
+    assert person.form("/account/bot", name="many programs").status == 403
+    for name in ("Number two", "Number three", "Number four", "Number five"):
+        assert person.form("/account/bot", name=name).status == 200
+    refused = person.form("/account/bot", name="Number six")
+    assert refused.status == 403
+    assert "5 programs" in refused.text
+
+
+def test_a_game_is_played_by_requests(browser: Browser) -> None:
+    """Deal, move by number, look: with a cookie jar and no browser."""
+    dealt = browser.post("/api/games", {"rules": "classic", "mode": "casual"})
+    assert dealt.status == 201
+    state = dealt.json()
+    path = dealt.headers["Location"]
+    move = {"number": 1, "direction": state["legal"][0]}
+    moved = browser.post(f"{path}/moves", move).json()
+    assert moved["version"] == 1
+    again = browser.post(f"{path}/moves", move).json()
+    assert (again["type"], again["version"], again["board"]) == ("state", 1, moved["board"])
+    gap = browser.post(f"{path}/moves", {"number": 9, "direction": "left"})
+    assert (gap.status, gap.json()["reason"]) == (409, "gap")
+    assert browser.get(path).json()["board"] == moved["board"]
+    stranger = Browser(browser.server).post(f"{path}/moves", {"number": 2, "direction": "left"})
+    assert stranger.status == 403
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "status"),
+    [
+        (b"{", "application/json", 400),
+        (b"[]", "application/json", 422),
+        (b"{}", "application/json", 422),
+        (b'{"board":[[2,3]]}', "application/json", 422),
+        (b'{"board":[[2,2],[2]]}', "application/json", 422),
+        (b'{"board":[[2,2]],"rules":"classic"}', "application/json", 422),
+        (b'{"board":[[2,2]]}', "text/plain", 415),
+        (b"[" * 8000, "application/json", 400),
+    ],
+)
+def test_nonsense_gets_a_status_and_a_reason(
+    browser: Browser, body: bytes, kind: str, status: int
+) -> None:
+    """A request that makes no sense is told so, in JSON."""
+    answer = browser.request("POST", "/api/boards/slides", body, Content_Type=kind)
+    assert answer.status == status
+    assert answer.json()["error"]
+
+
+def test_the_description_is_shown(browser: Browser) -> None:
+    """Every route stands on the page for people too."""
+    document = browser.get("/api/openapi.json").json()
+    page = browser.get("/api/docs").text
+    for path in document["paths"]:
+        assert path in page
+    assert json.dumps(document).count("summary") >= len(document["paths"])

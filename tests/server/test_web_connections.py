@@ -1,0 +1,301 @@
+"""Connections that hold the server up, and proxies that stand before it."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import socket as sockets
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+from web_server import GENEROUS, Browser, WebServer, serving
+from websockets.asyncio.client import connect
+
+from py2048.server.connections import Connections
+from py2048.server.security import network_of
+from py2048.server.settings import ServerError, Settings, find_proxies
+
+UPGRADE = (
+    b"GET /ws HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n"
+)
+HALF = b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "
+
+
+class Link:
+    """A connection that notes when it is dropped."""
+
+    def __init__(self, connections: Connections) -> None:
+        self.connections = connections
+        self.is_dropped = False
+
+    def drop(self) -> None:
+        self.is_dropped = True
+        self.connections.leave(self)
+
+
+def entered(connections: Connections, host: str, *, busy: bool = False) -> Link | None:
+    """Let a connection in and return it, None if there was no room."""
+    link = Link(connections)
+    if not connections.enter(link, host):
+        return None
+    if busy:
+        connections.works(link)
+    return link
+
+
+def test_the_longest_waiting_makes_room() -> None:
+    """Of one address, or of all, the oldest that waits goes; what works stays."""
+    connections = Connections(4, 2, lambda host: host == "proxy")
+    busy = entered(connections, "a", busy=True)
+    first = entered(connections, "a")
+    second = entered(connections, "a")
+    assert [link and link.is_dropped for link in (busy, first, second)] == [False, True, False]
+    other, another = entered(connections, "b"), entered(connections, "c")
+    newcomer = entered(connections, "d")
+    assert [link and link.is_dropped for link in (second, other, another, newcomer)] == [
+        True, False, False, False,
+    ]  # fmt: skip
+
+
+def test_where_all_work_there_is_no_room() -> None:
+    """Nobody who is being served is sent away for a newcomer; who leaves makes room."""
+    connections = Connections(3, 2, lambda host: host == "proxy")
+    one = entered(connections, "a", busy=True)
+    assert entered(connections, "a", busy=True)
+    assert entered(connections, "a") is None
+    assert entered(connections, "proxy", busy=True)
+    assert entered(connections, "b") is None
+    assert one is not None
+    connections.leave(one)
+    connections.leave(one)
+    assert entered(connections, "b", busy=True)
+    assert entered(connections, "c") is None
+
+
+def test_a_proxy_stands_for_many() -> None:
+    """Its connections are counted in all, and not as one address."""
+    connections = Connections(10, 2, lambda host: host == "proxy")
+    links = [entered(connections, "proxy") for _ in range(10)]
+    assert not any(link is None or link.is_dropped for link in links)
+    assert entered(connections, "a") is not None
+    assert sum(link is not None and link.is_dropped for link in links) == 1
+
+
+@pytest.mark.parametrize(
+    ("host", "other", "same"),
+    [
+        ("192.0.2.1", "192.0.2.2", False),
+        ("192.0.2.1", "::ffff:192.0.2.1", True),
+        ("2001:db8::1", "2001:db8::2", True),
+        ("2001:db8::1", "2001:db8:0:0:ffff::", True),
+        ("2001:db8::1", "2001:db8:0:1::1", False),
+        ("::1", "127.0.0.1", False),
+        ("fe80::1%eth0", "fe80::2", True),
+        ("unix:one", "unix:two", False),
+    ],
+)
+def test_addresses_count_by_network(host: str, other: str, same: bool) -> None:
+    """Who has one IPv6 address has 2^64 of them."""
+    assert (network_of(host) == network_of(other)) is same
+
+
+def test_what_is_no_address_is_cut_short() -> None:
+    """A proxy may pass on anything; it becomes a short key."""
+    assert len(network_of("x" * 10_000)) <= 64
+    assert network_of("") == "unknown"
+
+
+@contextmanager
+def impatient(home: Path, **settings: float) -> Iterator[WebServer]:
+    """Serve with settings that no option gives."""
+    given = ", ".join(f"{name}={value}" for name, value in settings.items())
+    script = (
+        "from py2048.server import Settings, serve, find_key; from py2048.storage import"
+        f" data_folder; serve(Settings(key=find_key(data_folder()), port=0, {given}), 'warning')"
+    )
+    server = WebServer(home, command=[sys.executable, "-c", script])
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+def is_closed(connection: sockets.socket, patience: float) -> bool:
+    """Say whether the other side ends a connection within so many seconds."""
+    connection.settimeout(patience)
+    try:
+        while connection.recv(65536):
+            pass
+    except TimeoutError:
+        return False
+    except ConnectionError:
+        pass
+    return True
+
+
+def test_slow_heads_are_not_waited_for(tmp_path: Path) -> None:
+    """Nothing at all, a head byte by byte, a second one, a body after the answer, no handshake."""
+    with impatient(tmp_path / "impatient", head_patience=1.0) as server:
+        begun = {
+            "silent": b"",
+            "half": HALF,
+            "second": b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" + HALF,
+            "body": b"POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 4000\r\n\r\n1",
+            "handshake": UPGRADE + b"X-Long: " + b"x" * 9000 + b"\r\n\r\n",
+        }
+        with ExitStack() as stack:
+            slow = {}
+            for name, text in begun.items():
+                address = ("127.0.0.1", server.port)
+                slow[name] = stack.enter_context(sockets.create_connection(address, timeout=20))
+                slow[name].sendall(text)
+            until = time.monotonic() + 15
+            left = set(slow)
+            while left and time.monotonic() < until:
+                for name in tuple(left):
+                    if is_closed(slow[name], 0.05):
+                        left.discard(name)
+                        continue
+                    try:
+                        slow[name].sendall(b"x" if begun[name] else b"")
+                    except ConnectionError:
+                        left.discard(name)
+            assert not left
+        assert Browser(server).get("/healthz").status == 200
+
+
+async def test_sockets_that_give_no_sign_of_life_are_closed(tmp_path: Path) -> None:
+    """A client that answers no ping loses its connection; one that does keeps it."""
+    with impatient(tmp_path / "pinged", ping=0.5) as server:
+        address = f"ws://127.0.0.1:{server.port}/ws"
+        async with connect(address, ping_interval=None) as alive:
+            reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+            writer.write(UPGRADE + b"\r\n")
+            assert await asyncio.wait_for(reader.read(), 20)  # until the end
+            writer.close()
+            await alive.send('{"type":"ping"}')
+            while '"pong"' not in str(await asyncio.wait_for(alive.recv(), 20)):
+                pass
+
+
+def test_a_large_head_is_refused(web_server: WebServer) -> None:
+    """16 KiB are enough for anybody, whatever is asked for."""
+    for size, statuses in ((15_000, {200}), (70_000, {400, 431})):
+        request = b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-Large: " + b"x" * size + b"\r\n\r\n"
+        with sockets.create_connection(("127.0.0.1", web_server.port), timeout=20) as connection:
+            connection.sendall(request)
+            assert int(connection.recv(65536).split()[1]) in statuses
+
+
+def status_from(server: WebServer, source: str) -> int:
+    """Return the status of a page that one address of this machine asks for."""
+    address = ("127.0.0.1", server.port)
+    with sockets.create_connection(address, 20, source_address=(source, 0)) as connection:
+        connection.sendall(b"GET /about HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        return int(connection.recv(65536).split()[1])
+
+
+async def half_open(server: WebServer) -> asyncio.StreamWriter:
+    _, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    writer.write(HALF)
+    return writer
+
+
+@pytest.fixture
+def many_files() -> Iterator[None]:
+    """Let this process hold thousands of connections."""
+    files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(files, min(8192, most)), most))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (files, most))
+
+
+@pytest.mark.usefixtures("many_files")
+async def test_half_open_connections_stop_nobody(tmp_path: Path) -> None:
+    """While one address holds 5,600 of them, others and that address itself are served."""
+    held: list[asyncio.StreamWriter] = []
+    with serving(tmp_path / "besieged", *GENEROUS) as server:
+        async with Browser(server).socket() as player:
+            for _ in range(14):
+                held += await asyncio.gather(*(half_open(server) for _ in range(400)))
+                for source in ("127.0.0.2", "127.0.0.1"):
+                    assert await asyncio.to_thread(status_from, server, source) == 200
+            await player.ask("ping", "pong")
+        for writer in held:
+            writer.transport.abort()
+
+
+def who_is_limited(server: WebServer, *forwarded: str) -> list[bool]:
+    """Let one forwarded address ask too often, then the others once; say who is refused."""
+    first = Browser(server, headers={"X-Forwarded-For": forwarded[0]})
+    assert any(first.get("/about").status == 429 for _ in range(40))
+    asked = (Browser(server, headers={"X-Forwarded-For": each}) for each in forwarded)
+    return [browser.get("/about").status == 429 for browser in asked]
+
+
+def test_a_trusted_proxy_says_where_a_visitor_is(tmp_path: Path) -> None:
+    """Visitors behind it count for themselves, by the address that the proxy itself saw."""
+    options = ("--requests-rate", "0.2", "--trusted-proxies", "127.0.0.1,10.0.0.0/8")
+    with serving(tmp_path / "proxied", *options) as server:
+        limited = who_is_limited(server, "192.0.2.1", "192.0.2.2", "192.0.2.2, 192.0.2.1")
+        assert limited == [True, False, True]
+        # What a visitor writes in front of the proxies' own word changes nothing.
+        assert who_is_limited(server, "192.0.2.9, 198.51.100.1, 10.1.1.1", "192.0.2.9") == [
+            True, False,
+        ]  # fmt: skip
+    assert {"192.0.2.1", "198.51.100.1"} <= {line.get("address") for line in server.logged()}
+
+
+def test_nobody_else_is_believed(tmp_path: Path) -> None:
+    """Without a trusted proxy, or from another address, the header is only a text."""
+    for name, trusted in (("none", ()), ("other", ("--trusted-proxies", "10.0.0.0/8"))):
+        with serving(tmp_path / name, "--requests-rate", "0.2", *trusted) as server:
+            assert who_is_limited(server, "192.0.2.1", "192.0.2.2") == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("public_url", "trusted", "networks"),
+    [
+        (None, None, set()),
+        ("https://x.example", None, {"127.0.0.1/32", "::ffff:7f00:1/128", "::1/128"}),
+        ("https://x.example", "", set()),
+        (None, " 10.0.0.0/8 ", {"10.0.0.0/8", "::ffff:a00:0/104"}),
+    ],
+)
+def test_proxies_are_trusted_where_it_is_said(
+    public_url: str | None, trusted: str | None, networks: set[str]
+) -> None:
+    """Those of this machine with a public address, and what is listed, for IPv4 and IPv6."""
+    settings = Settings(key="k" * 32, public_url=public_url, trusted_proxies=trusted)
+    assert {str(network) for network in settings.proxies} == networks
+
+
+@pytest.mark.parametrize("text", ["*", "nginx", "10.0.0.1/8", "127.0.0.1;::1", "300.1.1.1"])
+def test_what_is_no_proxy_is_told(text: str) -> None:
+    """A server that trusts something else than was meant does not start."""
+    with pytest.raises(ServerError, match="no address or network"):
+        Settings(key="k" * 32, trusted_proxies=text)
+
+
+@pytest.mark.parametrize(
+    ("variables", "found"),
+    [
+        ({}, None),
+        ({"FORWARDED_ALLOW_IPS": "10.0.0.1"}, "10.0.0.1"),
+        ({"FORWARDED_ALLOW_IPS": "10.0.0.1", "PY2048_TRUSTED_PROXIES": "10.0.0.2"}, "10.0.0.2"),
+    ],
+)
+def test_the_environment_names_proxies(
+    variables: dict[str, str], found: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Our own variable first, then the one that others use too."""
+    for name in ("FORWARDED_ALLOW_IPS", "PY2048_TRUSTED_PROXIES"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert find_proxies() == found

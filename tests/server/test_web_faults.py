@@ -1,0 +1,276 @@
+"""What goes wrong with the store, or is made to: nobody loses a move without being told."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import resource
+import secrets
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+import pytest
+from inside import Json, Visitor, running
+from web_server import GENEROUS, Browser, Socket, serving
+
+from py2048.server import services as services_module
+from py2048.server.conversation import Conversation
+from py2048.server.health import Health
+from py2048.storage import open_store
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
+
+from hostile_web import WORST_RULES
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The URL of an empty database, once of each kind."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path / 'store.sqlite3'}"
+        return
+    server, schema = request.getfixturevalue("web_postgresql"), f"web_{secrets.token_hex(4)}"
+    server.create_schema(schema)
+    yield server.url(schema=schema)
+    server.drop_schema(schema)
+
+
+async def test_hostile_visitors_cost_nobody_a_move(url: str) -> None:
+    """40 honest players beside 20 who send the worst rules and messages lose nothing."""
+    chance = random.Random(2048)
+
+    async def play(honest: Visitor) -> str:
+        game = (await honest.new())["game"]
+        for version in range(1, 13):
+            answer = await honest.move()
+            assert (answer["type"], answer["version"]) == ("events", version)
+            await asyncio.sleep(0)
+        return str(game)
+
+    async def harm(hostile: Visitor) -> None:
+        for rules in chance.sample(WORST_RULES, 6):
+            answer = await hostile.new(rules)
+            for _ in range(8):
+                number = (answer.get("state") or answer).get("version", 0) + 1
+                direction = chance.choice(("left", "right", "up", "down"))
+                worst: list[Json] = [
+                    {"kind": "move", "number": number, "direction": direction},
+                    {"kind": "move", "number": 2**31 - 1, "direction": "left"},
+                    {"kind": "undo", "number": number},
+                    {"kind": "\ud800", "text": "\0"},
+                ]
+                answer = await hostile.ask(**chance.choices(worst, (6, 1, 1, 1))[0])
+
+    async with running(url) as services:
+        honest = [Visitor(services) for _ in range(40)]
+        hostile = [Visitor(services) for _ in range(20)]
+        playing = [play(each) for each in honest]
+        games = (await asyncio.gather(*playing, *map(harm, hostile)))[:40]
+        for each in (*honest, *hostile):
+            each.leave()
+        assert services.metrics.storage_faults == 0
+    with open_store(url) as store:
+        assert [store.load_game(str(game)).revision for game in games] == [12] * 40
+
+
+async def test_a_store_held_by_another_program_is_told_to_the_player(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The move is taken back and the player told why; when the store is free it can be made."""
+    monkeypatch.setattr(services_module, "_STORE_PATIENCE", 0.2)
+    file = tmp_path / "store.sqlite3"
+    async with running(f"sqlite:///{file}") as services:
+        player = Visitor(services)
+        before = await player.new()
+        with closing(sqlite3.connect(file, isolation_level=None)) as rival:
+            rival.execute("BEGIN EXCLUSIVE")
+            refused = await player.move()
+            ready = await Health(services).ready(None)  # type: ignore[arg-type]
+        assert (refused["type"], refused["reason"]) == ("refused", "storage")
+        assert refused["message"].startswith("Another program holds the server's store")
+        assert refused["state"]["board"] == before["board"]
+        assert refused["retry_ms"] > 0
+        assert ready.status_code == 503
+        assert b'"reason":"locked"' in ready.body
+        assert (await player.move())["version"] == 1
+        player.leave()
+
+
+async def test_a_new_game_that_cannot_be_saved_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever asks for a game hears that the store is held, and may ask again."""
+    monkeypatch.setattr(services_module, "_STORE_PATIENCE", 0.2)
+    file = tmp_path / "store.sqlite3"
+    async with running(f"sqlite:///{file}") as services:
+        player = Visitor(services)
+        with closing(sqlite3.connect(file, isolation_level=None)) as rival:
+            rival.execute("BEGIN EXCLUSIVE")
+            refused = await player.new()
+        assert refused["reason"] == "storage"
+        assert "Another program" in refused["message"]
+        assert (await player.new())["type"] == "state"
+        player.leave()
+
+
+async def test_autoplay_stops_when_a_move_cannot_be_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A computer player does not go on against a store that is held."""
+    monkeypatch.setattr(services_module, "_STORE_PATIENCE", 0.2)
+    file = tmp_path / "store.sqlite3"
+    async with running(f"sqlite:///{file}") as services:
+        player = Visitor(services)
+        await player.new()
+        await player.ask("autoplay", player="random", delay=50)
+        with closing(sqlite3.connect(file, isolation_level=None)) as rival:
+            rival.execute("BEGIN EXCLUSIVE")
+            while (message := await player.receive())["type"] != "refused":
+                assert message["type"] in ("autoplay", "events")
+        assert message["state"]["autoplay"] is None
+        assert (await player.move())["type"] == "events"
+        player.leave()
+
+
+async def test_one_visitor_leaves_computer_players_to_others(tmp_path: Path) -> None:
+    """Whoever asks for autoplay in many tabs gets it in two; somebody else still gets it."""
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as services:
+        greedy, other = [Visitor(services) for _ in range(3)], Visitor(services)
+        for tab in greedy:
+            tab.talk = Conversation(services, greedy[0].account, "127.0.0.1", tab.outbox)
+        answers = []
+        for each in (*greedy, other):
+            await each.new()
+            answers.append(await each.ask("autoplay", player="random", delay=1000))
+        assert [answer["type"] for answer in answers] == [
+            *("autoplay", "autoplay", "refused", "autoplay")
+        ]
+        for each in (*greedy, other):
+            each.leave()
+
+
+@contextmanager
+def full_file_system(folder: Path) -> Iterator[Callable[[], None]]:
+    """Make `folder` a file system of a megabyte; the function that is given fills it up."""
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(folder)], check=False
+    )
+    if mounted.returncode:
+        pytest.skip("this machine may not mount a file system")
+
+    def fill() -> None:
+        with (folder / "ballast").open("wb", buffering=0) as ballast, suppress(OSError):
+            while True:
+                ballast.write(b"x" * 4096)
+
+    try:
+        yield fill
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+async def until_refused(socket: Socket) -> Json:
+    """Move until the store has no room for another."""
+    for _ in range(3000):
+        number = socket.state["version"] + 1
+        answer = await socket.ask("move", None, number=number, direction=socket.state["legal"][0])
+        if answer["type"] == "refused":
+            return answer
+    raise AssertionError("the store has room without end")
+
+
+async def until_ready(browser: Browser) -> None:
+    for _ in range(150):
+        if (await asyncio.to_thread(browser.get, "/readyz")).status == 200:
+            return
+        await asyncio.sleep(0.1)
+    raise AssertionError("the server does not recover")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small file system")
+async def test_a_full_disk_is_told_to_players_pages_programs_and_operators(tmp_path: Path) -> None:
+    """Nothing is lost in silence, nobody sees where the store lies, and room is all it takes."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    with (
+        full_file_system(folder) as fill,
+        serving(tmp_path / "home", *GENEROUS, database=f"sqlite:///{folder}/s.sqlite3") as server,
+    ):
+        browser, program = Browser(server), Browser(server)
+        game = program.post("/api/games", {"rules": "long:size=5x5"}).json()
+        async with browser.socket() as socket:
+            await socket.new("long:size=8x8")
+            await socket.move()
+            fill()
+            refused = await until_refused(socket)
+            assert refused["reason"] == "storage"
+            assert refused["message"].startswith("The server's disk is full")
+            assert refused["state"]["version"] == socket.state["version"]
+            ready = await asyncio.to_thread(browser.get, "/readyz")
+            assert (ready.status, ready.json()["reason"]) == (503, "full")
+            move = {"number": 1, "direction": game["legal"][0]}
+            answers = [
+                ready,
+                program.post(f"/api/games/{game['game']}/moves", move),
+                program.post("/api/games", {}),
+                program.form("/account/claim", name="Ada", password="correct horse battery"),
+            ]
+            assert [answer.status for answer in answers] == [503] * 4
+            assert all("disk is full" in answer.text for answer in answers)
+            assert not any(str(folder) in answer.text for answer in answers)
+            assert browser.get("/leaderboards").status == 200  # reading needs no room
+            (folder / "ballast").unlink()
+            await until_ready(browser)
+            socket.state |= refused["state"]
+            assert (await socket.move())["version"] == refused["state"]["version"] + 1
+            assert program.post(f"/api/games/{game['game']}/moves", move).json()["version"] == 1
+
+
+@pytest.mark.slow
+async def test_a_store_that_may_not_grow_is_told(tmp_path: Path) -> None:
+    """A limit on the size of files, which needs no rights to set: told, and gone when it is."""
+    with serving(tmp_path, *GENEROUS) as server:
+        browser = Browser(server)
+        async with browser.socket() as socket:
+            await socket.new("long:size=8x8")
+            pid, before = server.process.pid, resource.getrlimit(resource.RLIMIT_FSIZE)
+            size = max(path.stat().st_size for path in tmp_path.glob("*.sqlite3*"))
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, before[1]))
+            refused = await until_refused(socket)
+            assert refused["reason"] == "storage"
+            assert str(tmp_path) not in refused["message"]
+            assert (await asyncio.to_thread(browser.get, "/readyz")).status == 503
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, before)
+            await until_ready(browser)
+            socket.state |= refused["state"]
+            await socket.move()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a file system read-only")
+def test_a_read_only_store_is_told_and_used_as_soon_as_it_can_be(tmp_path: Path) -> None:
+    """A server on a file system that cannot be written says so, and starts when it can be."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    with full_file_system(folder):
+        open_store(folder / "s.sqlite3").close()
+        subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True)
+        database = f"sqlite:///{folder}/s.sqlite3"
+        with serving(tmp_path / "home", *GENEROUS, database=database) as server:
+            browser = Browser(server)
+            page = browser.get("/leaderboards")
+            ready = browser.get("/readyz")
+            assert (page.status, ready.status) == (503, 503)
+            assert ready.json()["reason"] == "read-only"
+            assert str(folder) not in page.text + ready.text
+            subprocess.run(["mount", "-o", "remount,rw", str(folder)], check=True)
+            began = time.monotonic()
+            while browser.get("/readyz").status != 200:
+                assert time.monotonic() < began + 20
+                time.sleep(0.1)
+            assert browser.get("/leaderboards").status == 200

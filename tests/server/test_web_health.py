@@ -1,0 +1,89 @@
+"""For those who run the server: health, readiness, metrics, and a kind end."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from web_server import Browser, serving
+
+from py2048.cli import main
+from py2048.server.metrics import Histogram
+
+
+async def test_the_metrics_count_what_happened(browser: Browser) -> None:
+    """Moves, commits and sockets are counted in Prometheus' text format."""
+    before = samples(browser)
+    async with browser.socket() as socket:
+        await socket.new("long:size=5x5")
+        for _ in range(5):
+            await socket.move()
+        during = samples(browser)
+    assert during["py2048_moves_total"] - before["py2048_moves_total"] >= 5
+    assert during["py2048_commits_total"] > before["py2048_commits_total"]
+    assert during["py2048_sockets"] >= 1
+    assert during["py2048_tables"] >= 1
+    assert during["py2048_move_seconds_count"] - before["py2048_move_seconds_count"] >= 5
+
+
+def samples(browser: Browser) -> dict[str, float]:
+    """Return every sample without labels; each line must be one of the format."""
+    browser.get("/readyz")
+    found = {}
+    for line in browser.get("/metrics").text.splitlines():
+        sample = re.fullmatch(r"([a-z0-9_]+)(\{[^}]*\})? ([-+0-9.eInf]+)", line)
+        assert sample or line.startswith(("# HELP ", "# TYPE ")), line
+        if sample and not sample[2]:
+            found[sample[1]] = float(sample[3])
+    return found
+
+
+def test_a_histogram_is_cumulative() -> None:
+    """Each bucket counts all that took no longer; the last counts everything."""
+    histogram = Histogram()
+    for seconds in (0.0005, 0.001, 0.03, 99.0):
+        histogram.observe(seconds)
+    counts = [int(line.rsplit(" ", 1)[1]) for line in histogram.lines("x") if "_bucket" in line]
+    assert counts == sorted(counts)
+    assert (counts[0], counts[-1]) == (2, 4)
+    assert histogram.lines("x")[-1] == "x_count 4"
+
+
+def test_without_a_store_the_server_lives_and_is_not_ready(tmp_path: Path) -> None:
+    """Health says alive, readiness says why not, the first page is there all the same."""
+    damaged = tmp_path / "damaged.sqlite3"
+    damaged.write_bytes(b"this is no database" * 100)
+    with serving(tmp_path / "home", database=f"sqlite:///{damaged}") as server:
+        browser = Browser(server)
+        assert browser.get("/healthz").status == 200
+        assert browser.get("/").status == 200
+        assert browser.get("/leaderboards").status == 503
+        ready = browser.get("/readyz")
+        assert ready.status == 503
+        assert "damaged" in ready.json()["reason"]
+        assert str(damaged) not in browser.get("/leaderboards").text
+
+
+def test_a_taken_port_is_told(
+    tmp_path: Path, browser: Browser, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A second server on the same port says so in one line and exits with status 2."""
+    assert main(["serve", "--port", str(browser.server.port)]) == 2
+    error = capsys.readouterr().err
+    assert "choose another --port" in error
+    assert error.count("\n") == 1
+
+
+def test_the_server_ends_kindly(tmp_path: Path) -> None:
+    """SIGTERM ends it with status 0."""
+    with serving(tmp_path / "home") as server:
+        assert Browser(server).get("/account").status == 200
+        assert server.stop() == 0
+
+
+def test_the_server_ends_kindly_before_anybody_came(tmp_path: Path) -> None:
+    """SIGTERM just after its first line is not overheard."""
+    for _ in range(3):
+        with serving(tmp_path / "home") as server:
+            assert server.stop() == 0

@@ -1,0 +1,59 @@
+"""Answers that are worked out once for many: fresh enough, and never by two at a time."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from py2048.server.recent import Recent
+
+
+async def test_an_answer_is_worked_out_once_for_all_who_ask() -> None:
+    """Whoever asks while it is worked out, or a moment later, gets the same; then it is anew."""
+    now, asked = 10.0, []
+    recent: Recent[int] = Recent(1.0, clock=lambda: now)
+
+    async def answer() -> int:
+        asked.append(now)
+        await asyncio.sleep(0)
+        return len(asked)
+
+    assert await asyncio.gather(*(recent.get("a", answer) for _ in range(24))) == [1] * 24
+    now = 11.0
+    assert await recent.get("a", answer) == 1
+    assert await recent.get("b", answer) == 2
+    now = 11.1
+    assert await recent.get("a", answer) == 3
+
+
+async def test_a_failure_is_told_and_tried_again() -> None:
+    """All who wait hear of it; once it is old the question is asked again."""
+    now = 10.0
+    recent: Recent[int] = Recent(1.0, clock=lambda: now)
+
+    async def fail() -> int:
+        raise ValueError("no answer")
+
+    async def answer() -> int:
+        return 7
+
+    with pytest.raises(ValueError, match="no answer"):
+        await recent.get("a", fail)
+    now = 12.0
+    assert await recent.get("a", answer) == 7
+
+
+async def test_one_who_goes_away_spoils_nothing() -> None:
+    """If the first to ask is cancelled, the others still get the answer."""
+    recent: Recent[int] = Recent(1.0)
+
+    async def answer() -> int:
+        await asyncio.sleep(0.01)
+        return 7
+
+    first = asyncio.create_task(recent.get("a", answer))
+    await asyncio.sleep(0)
+    second = asyncio.create_task(recent.get("a", answer))
+    first.cancel()
+    assert await second == 7

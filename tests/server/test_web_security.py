@@ -1,0 +1,277 @@
+"""What the server refuses, and what every answer carries."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket as sockets
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from web_server import GENEROUS, Browser, WebServer, serving
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from py2048.server.cookies import Cookies, Pass
+from py2048.server.limits import Backoff, Buckets, Seats
+from py2048.server.outbox import TOO_SLOW, Outbox
+from py2048.server.settings import ServerError, find_key
+
+PAGES = ["/", "/about", "/leaderboards", "/daily", "/account", "/nowhere", "/api/rules", "/healthz"]
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_answer_carries_a_strict_policy(browser: Browser, path: str) -> None:
+    """No inline script or style, no other origin, no frame, no guessing of types."""
+    headers = browser.get(path).headers
+    policy = headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "script-src 'self';" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "unsafe" not in policy
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Referrer-Policy"] == "same-origin"
+    assert "Server" not in headers
+
+
+@pytest.mark.parametrize("path", ["/", "/about", "/leaderboards", "/daily", "/account"])
+def test_pages_keep_their_own_policy(browser: Browser, path: str) -> None:
+    """A page holds no inline script, style or handler, and nothing from another host."""
+    page = browser.get(path).text.lower()
+    assert "<style" not in page
+    assert " style=" not in page
+    assert " onclick=" not in page
+    assert "//cdn" not in page
+    assert "<script>" not in page
+
+
+def test_the_cookie_is_out_of_reach_of_scripts(browser: Browser) -> None:
+    """The session cookie is HttpOnly and SameSite, and not Secure on plain HTTP."""
+    cookie = browser.get("/").headers["Set-Cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=Lax" in cookie
+    assert "Secure" not in cookie
+
+
+def test_behind_tls_cookies_are_secure(tmp_path: Path) -> None:
+    """With an https address in public the cookie goes by TLS only, and the browser is told."""
+    with serving(tmp_path / "tls", "--public-url", "https://2048.example") as server:
+        answer = Browser(server).get("/")
+        assert "; Secure" in answer.headers["Set-Cookie"]
+        assert "max-age" in answer.headers["Strict-Transport-Security"]
+        own = Browser(server, headers={"Origin": "https://2048.example"})
+        assert own.form("/account/logout").status == 303
+        plain = Browser(server, headers={"Origin": server.url})
+        assert plain.form("/account/logout").status == 403
+
+
+def test_a_forged_cookie_makes_a_stranger(browser: Browser) -> None:
+    """A cookie signed by another key is no cookie: a new guest is made."""
+    forged = Cookies("another key, long enough", secure=False).write(Pass("victim"))
+    browser.cookie = forged.partition(";")[0]
+    assert "Set-Cookie" in browser.get("/account").headers
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+    ],
+)
+async def test_other_sites_cannot_speak_for_a_player(
+    browser: Browser, headers: dict[str, str]
+) -> None:
+    """Forms, the API and the handshake refuse what a browser says comes from another site."""
+    foreign = Browser(browser.server, headers=headers)
+    assert foreign.form("/account/logout").status == 403
+    assert foreign.post("/api/games", {}).status == 403
+    with pytest.raises(InvalidStatus) as refused:
+        async with foreign.socket():
+            pass
+    assert refused.value.response.status_code == 403
+
+
+async def test_the_own_page_may_speak(browser: Browser) -> None:
+    """The server's own origin is let in."""
+    own = Browser(browser.server, headers={"Origin": browser.server.url})
+    assert own.form("/account/logout").status == 303
+    async with own.socket() as socket:
+        await socket.ask("ping", "pong")
+
+
+def test_large_bodies_are_refused(browser: Browser) -> None:
+    """A form or request of more than a few KiB is not read; a record may be longer."""
+    assert browser.form("/account/login", name="a" * 10_000, password="b").status == 413
+    assert browser.post("/api/boards/slides", {"board": [[0] * 9000]}).status == 413
+    long_record = json.dumps({"turns": "L10" * 30_000}).encode()
+    answer = browser.request("POST", "/api/records/verify", long_record)
+    assert answer.json()["ok"] is False
+
+
+def test_a_body_that_never_ends_is_cut(web_server: WebServer) -> None:
+    """A chunked body without a length is cut at the same limit."""
+    with sockets.create_connection(("127.0.0.1", web_server.port), timeout=20) as connection:
+        connection.sendall(
+            b"POST /api/boards/slides HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+            b"Transfer-Encoding: chunked\r\n\r\n"
+        )
+        for _ in range(20):
+            connection.sendall(b"400\r\n" + b"1" * 1024 + b"\r\n")
+        assert b" 413 " in connection.recv(4096).splitlines()[0]
+
+
+def test_requests_are_rationed(tmp_path: Path) -> None:
+    """One address gets 429 with the time to wait when it asks too often; files are free."""
+    with serving(tmp_path / "rationed", "--requests-rate", "2") as server:
+        browser = Browser(server)
+        answers = [browser.get("/about") for _ in range(30)]
+        limited = [answer for answer in answers if answer.status == 429]
+        assert limited
+        assert int(limited[0].headers["Retry-After"]) >= 1
+        assert browser.get("/healthz").status == 200
+        assert browser.get("/themes.css").status == 200
+
+
+async def test_connections_of_one_address_are_counted(tmp_path: Path) -> None:
+    """The third connection is closed where two are allowed; a seat that is left is free again."""
+    with serving(tmp_path / "seats", *GENEROUS, "--sockets-per-address", "2") as server:
+        async with Browser(server).socket(), Browser(server).socket() as second:
+            with pytest.raises(ConnectionClosed, match="1013"):
+                async with Browser(server).socket():
+                    pass
+            await second.connection.close()
+            assert await eventually(lambda: is_let_in(server))
+
+
+async def is_let_in(server: WebServer) -> bool:
+    """Say whether one more connection is allowed."""
+    try:
+        async with Browser(server).socket():
+            return True
+    except ConnectionClosed as closed:
+        return closed.rcvd is None or closed.rcvd.code != 1013
+
+
+async def eventually(question: Callable[[], Awaitable[bool]]) -> bool:
+    """Ask again for a while, until the answer is yes."""
+    for _ in range(100):
+        if await question():
+            return True
+        await asyncio.sleep(0.05)
+    return False
+
+
+def test_buckets_fill_steadily() -> None:
+    """A burst empties the bucket; it fills at the rate, and never beyond its size."""
+    now = 0.0
+    buckets = Buckets(2.0, 4.0, clock=lambda: now)
+    assert [buckets.take("a") for _ in range(5)] == [0, 0, 0, 0, 0.5]
+    assert buckets.take("b") == 0
+    now = 0.5
+    assert buckets.take("a") == 0
+    assert buckets.take("a") > 0
+    now = 1000.0
+    assert [buckets.take("a") > 0 for _ in range(5)] == [False] * 4 + [True]
+
+
+def test_delays_double_and_are_forgiven() -> None:
+    """A few failures are free, then each wait is twice the last, up to a bound, by key."""
+    now = 0.0
+    backoff = Backoff(free=3, first=1.0, longest=60.0, clock=lambda: now)
+    assert [backoff.attempt("a") for _ in range(3)] == [0, 0, 0]
+    waits = []
+    for _ in range(8):
+        waits.append(backoff.attempt("a"))
+        now += waits[-1]
+        assert backoff.attempt("a") == 0
+    assert waits == [1, 2, 4, 8, 16, 32, 60, 60]
+    assert backoff.attempt("b") == 0
+    backoff.forgive("a")
+    assert [backoff.attempt("a") for _ in range(3)] == [0, 0, 0]
+    assert backoff.attempt("a") > 0
+    now += 200.0
+    assert [backoff.attempt("a") for _ in range(3)] == [0, 0, 0]
+
+
+def test_seats_are_given_back() -> None:
+    """A seat is free again when its block ends, by key and in all."""
+    seats = Seats(1, 2)
+    with seats.held("a") as first, seats.held("a") as again, seats.held("b") as other:
+        assert (first, again, other) == (True, False, True)
+        with seats.held("c") as crowded:
+            assert not crowded
+    assert seats.taken == 0
+
+
+async def test_a_slow_reader_is_dropped_and_delays_nobody() -> None:
+    """Frames for a reader that does not read are bounded; posting never waits."""
+    outbox = Outbox()
+    for _ in range(10_000):
+        outbox.post("x" * 1000)
+    assert outbox.closed == TOO_SLOW
+    assert outbox.overflowed.is_set()
+
+
+async def test_a_browser_that_does_not_read_loses_its_connection(tmp_path: Path) -> None:
+    """It asks and asks and never reads: it is cut off, and others are answered meanwhile."""
+    endless = ("--moves-rate", "1000000", "--address-rate", "1000000")
+    with serving(tmp_path / "patient", *endless) as server:
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        writer.write(
+            b"GET /ws HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+        )
+        await reader.readuntil(b"\r\n\r\n")
+        writer.transport.pause_reading()  # type: ignore[attr-defined]
+        question = b'{"type":"move","number":1,"direction":"left","more":"%s"}' % (b"x" * 60)
+        frame = bytes([0x81, 0x80 | len(question)]) + bytes(4) + question
+        deal = b'{"type":"new","rules":"wide:size=16x16"}'
+        writer.write(bytes([0x81, 0x80 | len(deal)]) + bytes(4) + deal)
+        other = Browser(server)
+        with suppress(ConnectionError, TimeoutError):
+            for _ in range(200):
+                writer.write(frame * 100)
+                await asyncio.wait_for(writer.drain(), 5)
+        async with other.socket() as socket:
+            await socket.ask("ping", "pong")
+        assert await eventually(lambda: was_cut_off(other))
+        writer.close()
+
+
+async def was_cut_off(browser: Browser) -> bool:
+    """Say whether the server has dropped a reader that was too slow."""
+    metrics = (await asyncio.to_thread(browser.get, "/metrics")).text
+    return "py2048_slow_readers_total 1" in metrics
+
+
+def test_a_short_key_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A guessable key would let anyone be anyone."""
+    monkeypatch.setenv("PY2048_SECRET_KEY", "short")
+    with pytest.raises(ServerError, match="PY2048_SECRET_KEY"):
+        find_key(tmp_path)
+
+
+def test_the_key_is_made_once_and_kept_private(tmp_path: Path) -> None:
+    """The key of a data folder stays the same, and only its owner reads it."""
+    key = find_key(tmp_path / "home")
+    assert find_key(tmp_path / "home") == key
+    (file,) = (tmp_path / "home").iterdir()
+    assert file.stat().st_mode & 0o077 == 0
+
+
+def test_logs_are_json_and_hold_no_secrets(tmp_path: Path) -> None:
+    """Each line is an object; passwords, cookies, keys and query strings are not in them."""
+    with serving(tmp_path / "logged", *GENEROUS) as server:
+        browser = Browser(server)
+        browser.form("/account/claim", name="Somebody", password="hunter2-hunter2")
+        browser.get("/api/records/verify?secret=abcdef")
+    lines = server.logged()
+    assert {"time", "level", "logger", "message"} <= set(lines[0])
+    assert any(line.get("path") == "/account/claim" for line in lines)
+    text = server.log.read_text()
+    for secret in ("hunter2", browser.cookie, "abcdef", find_key(server.home)):
+        assert secret not in text
