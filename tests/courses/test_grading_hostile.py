@@ -8,9 +8,8 @@ from dataclasses import replace
 import pytest
 from toys import ADD, GREET, GROW, RIGHT, TOY, failures, grade_path, grade_source
 
-from py2048.courses._kit import Check, Example, Grading, Task
-from py2048.courses._kit.protection import PLAIN, strongest
-from py2048.courses._kit.runner import SandboxConfig
+from py2048.courses.grading import Check, Example, Grading, Task
+from py2048.courses.grading.sandbox import PLAIN, SandboxConfig, chosen
 
 
 def test_a_right_submission_has_full_marks():
@@ -276,7 +275,7 @@ def test_a_class_that_looks_like_a_list_is_a_list():
 
 def test_a_fork_bomb_ends():
     """Processes are counted, and all are gone when the check is over."""
-    if strongest() is PLAIN:
+    if chosen() is PLAIN:
         pytest.skip("only namespaces make this harmless everywhere")
     bomb = f"\ndef greet():{BOMB}"
     began = time.monotonic()
@@ -388,7 +387,7 @@ def greet():
 """
     long = replace(TOY.tasks[1], checks=tuple(replace(c, seconds=60) for c in TOY.tasks[1].checks))
     grading = replace(TOY, tasks=(TOY.tasks[0], long, TOY.tasks[2]))
-    sandbox = replace(SandboxConfig.usual(), seconds=4)
+    sandbox = replace(SandboxConfig.default(), seconds=4)
     began = time.monotonic()
     report = grade_source(ADD + deaf + GROW, grading, sandbox)
     assert time.monotonic() - began < 30

@@ -10,11 +10,11 @@ import pytest
 
 from py2048 import Board, Direction, Game, get_rules
 from py2048.courses import get_course
-from py2048.courses._kit.grade import grade
-from py2048.courses._kit.runner import SandboxConfig
-from py2048.courses._kit.submissions import collect
 from py2048.courses.cits1401.grading.table import Sight, after
 from py2048.courses.cits1401.tasks import GRADING
+from py2048.courses.grading.grader import grade
+from py2048.courses.grading.sandbox import SandboxConfig
+from py2048.courses.grading.submissions import collect
 
 HERE = Path(__file__).parent
 
@@ -28,7 +28,7 @@ def test_ten_equal_tasks_make_up_the_documents_25_marks() -> None:
 def test_the_starter_earns_nothing_as_it_is(tmp_path: Path) -> None:
     starter = get_course("cits1401").starter
     (submission,) = collect([starter / "app.py"], GRADING, tmp_path)
-    assert grade(submission, GRADING, SandboxConfig.usual()).earned == 0
+    assert grade(submission, GRADING, SandboxConfig.default()).earned == 0
 
 
 def test_the_starters_tests_pass_on_right_functions(tmp_path: Path) -> None:

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from comp1127_stand_ins import NotedBoard, NotedFrame, fresh
 
-from py2048.courses._kit import Example
-from py2048.courses._kit.values import same
 from py2048.courses.comp1127 import gui
 from py2048.courses.comp1127.grading import gui as checker_gui
 from py2048.courses.comp1127.grading import reference_patches
 from py2048.courses.comp1127.tasks import GRADING
+from py2048.courses.grading import Example
+from py2048.courses.grading.tasks import same
 
 DOCUMENT_MARKS = [1, 2, 1, 3, 2, 7, 12, 6, 5, 5, 5, 5, 3, 7, 6, 6, 2, 9, 5, 10, 4]
 

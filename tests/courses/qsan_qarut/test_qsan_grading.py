@@ -12,9 +12,9 @@ import pytest
 
 import py2048.courses.qsan_qarut as package
 from py2048.courses import get_course
-from py2048.courses._kit.grade import grade
-from py2048.courses._kit.runner import SandboxConfig
-from py2048.courses._kit.submissions import collect
+from py2048.courses.grading.grader import grade
+from py2048.courses.grading.sandbox import SandboxConfig
+from py2048.courses.grading.submissions import collect
 from py2048.courses.qsan_qarut.tasks import GRADING
 
 HERE = Path(__file__).parent
@@ -23,7 +23,7 @@ MODULES = ("model.py", "view.py", "controller.py", "game.py")
 
 def graded(folder: Path, scratch: Path, **around: bool):
     (submission,) = collect([folder], GRADING, scratch)
-    usual = SandboxConfig.usual()
+    usual = SandboxConfig.default()
     return grade(submission, GRADING, SandboxConfig(usual.protection, **around))
 
 

@@ -6,9 +6,9 @@ given to the students and earn none.
 
 from __future__ import annotations
 
-from py2048.courses._kit import Check, Grading, Task
 from py2048.courses.cmput175.grading import cells, slides
 from py2048.courses.cmput175.grading.reference_patches import DIRECTIONS, all_but
+from py2048.courses.grading import Check, Grading, Task
 from py2048.direction import Direction
 
 MARKS = 10

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from py2048.courses._kit import Check, Example, Grading, Task
 from py2048.courses.comp1127.grading import boards, numbers, tiles, turns
 from py2048.courses.comp1127.grading.reference_patches import DOCUMENT_NAMES, all_but
+from py2048.courses.grading import Check, Example, Grading, Task
 
 FIGURE_3: boards.Rows = [[0, 4, 0, 2], [2, 0, 0, 8], [0, 0, 16, 0], [32, 4, 0, 64]]
 

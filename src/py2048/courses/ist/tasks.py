@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from py2048.courses._kit import Grading
-from py2048.courses._kit.python2 import places
+from py2048.courses.grading import Grading
+from py2048.courses.grading.python2 import places
 from py2048.courses.ist.grading import board, coordinate, game
 from py2048.courses.ist.grading.words import PORTUGUESE
 

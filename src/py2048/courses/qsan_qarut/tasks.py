@@ -5,7 +5,7 @@ The document gives no marks; ten for each task are ours.
 
 from __future__ import annotations
 
-from py2048.courses._kit import Check, Example, Grading, Task
+from py2048.courses.grading import Check, Example, Grading, Task
 from py2048.courses.qsan_qarut.grading import boards, window
 from py2048.courses.qsan_qarut.grading.reference_patches import all_but
 
@@ -172,7 +172,6 @@ GRADING = Grading(
     module="model",
     files=("model.py",),
     expects=("Model", "Game"),
-    more_modules=("view", "controller", "game"),
     tasks=(START, NUMBER, LEFT_RIGHT, UP_DOWN, ADDING, SCORE, END, ARROWS, WINDOW, CONTROL),
     gui=True,
     libraries=("numpy", "PIL"),

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from itertools import pairwise
 
 from py2048.board import Board
-from py2048.courses._kit import Session
 from py2048.courses.cits1401.grading.games import Step, evidence
 from py2048.courses.cits1401.grading.table import (
     BORDERS,
@@ -22,12 +21,13 @@ from py2048.courses.cits1401.grading.table import (
     after,
     listed,
 )
+from py2048.courses.grading import SubmissionSession
 from py2048.direction import Direction
 
-Run = Callable[[Session], None]
+Run = Callable[[SubmissionSession], None]
 
 
-def has_all_components(session: Session) -> None:
+def has_all_components(session: SubmissionSession) -> None:
     """Squares, score board, New game."""
     table = Table(session)
     table.begin()
@@ -35,7 +35,7 @@ def has_all_components(session: Session) -> None:
         session.fail("a score board: a text with the word score", str(table.sight.others))
 
 
-def quits(session: Session) -> None:
+def quits(session: SubmissionSession) -> None:
     """Quit closes the window."""
     table = Table(session)
     table.begin()
@@ -55,7 +55,7 @@ def quits(session: Session) -> None:
 # --- what the squares show ---
 
 
-def shows_legal_values(session: Session) -> None:
+def shows_legal_values(session: SubmissionSession) -> None:
     """A square shows a power of two or nothing."""
     for step in evidence(session).steps:
         for row in step.now.rows:
@@ -68,7 +68,7 @@ def shows_legal_values(session: Session) -> None:
             _fail(session, step, "nothing on an empty square", "'0'")
 
 
-def highlights_what_moved(session: Session) -> None:
+def highlights_what_moved(session: SubmissionSession) -> None:
     """Squares that moved in the last move look different from the others with their number."""
     compared = 0
     for step in evidence(session).steps:
@@ -98,7 +98,7 @@ def highlights_what_moved(session: Session) -> None:
 # --- clicks ---
 
 
-def border_squares_act(session: Session) -> None:
+def border_squares_act(session: SubmissionSession) -> None:
     """Every square on the border but the corners takes clicks, if any on its side does."""
     table = Table(session)
     table.begin()
@@ -128,7 +128,7 @@ def _possible(sight: Sight, direction: Direction) -> bool:
     return sight.board is not None and sight.board.slide(direction).changed
 
 
-def other_squares_do_nothing(session: Session) -> None:
+def other_squares_do_nothing(session: SubmissionSession) -> None:
     """Corners and squares inside do nothing and cost nothing."""
     table = Table(session)
     table.begin(seed=4)
@@ -146,7 +146,9 @@ def other_squares_do_nothing(session: Session) -> None:
 # --- moves ---
 
 
-def _of(session: Session, direction: Direction, *, possible: bool) -> list[tuple[Step, Board]]:
+def _of(
+    session: SubmissionSession, direction: Direction, *, possible: bool
+) -> list[tuple[Step, Board]]:
     found = []
     for step in evidence(session).steps:
         board = step.before.board
@@ -161,7 +163,7 @@ def _of(session: Session, direction: Direction, *, possible: bool) -> list[tuple
 def slides(direction: Direction) -> Run:
     """Return the check that all tiles go in a direction and merge as they should."""
 
-    def check(session: Session) -> None:
+    def check(session: SubmissionSession) -> None:
         for step, board in _of(session, direction, possible=True):
             slid = board.slide(direction).board
             shown = step.now.board
@@ -180,7 +182,7 @@ def _with_one_more(slid: Board, shown: Board) -> bool:
 def adds_at_its_place(direction: Direction) -> Run:
     """Return the check that the new 2 appears where the rules say."""
 
-    def check(session: Session) -> None:
+    def check(session: SubmissionSession) -> None:
         for step, board in _of(session, direction, possible=True):
             shown = step.now.board
             wanted = after(board, direction)
@@ -196,7 +198,7 @@ def adds_at_its_place(direction: Direction) -> Run:
 def refuses(direction: Direction) -> Run:
     """Return the check that an impossible move leaves the board as it is."""
 
-    def check(session: Session) -> None:
+    def check(session: SubmissionSession) -> None:
         for step, board in _of(session, direction, possible=False):
             if step.changed:
                 _fail(session, step, f"{listed(board)}: nothing can move", str(step.now.rows))
@@ -209,7 +211,7 @@ def refuses(direction: Direction) -> Run:
 # --- status and score ---
 
 
-def tells_success(session: Session) -> None:
+def tells_success(session: SubmissionSession) -> None:
     """After a successful move the status panel says so, and in which direction it was."""
     told = 0
     for step in evidence(session).steps:
@@ -224,7 +226,7 @@ def tells_success(session: Session) -> None:
         session.fail("a successful move", "there was none")
 
 
-def tells_failure(session: Session) -> None:
+def tells_failure(session: SubmissionSession) -> None:
     """After an impossible move the status panel says so, and only then."""
     told = 0
     for step in evidence(session).steps:
@@ -240,7 +242,7 @@ def tells_failure(session: Session) -> None:
         session.fail("an impossible move that leaves the board as it is", "there was none")
 
 
-def tells_the_end(session: Session) -> None:
+def tells_the_end(session: SubmissionSession) -> None:
     """When no move is left, the status panel says that the game is over, and the final score."""
     for step in evidence(session).steps:
         board = step.now.board
@@ -261,7 +263,7 @@ def tells_the_end(session: Session) -> None:
         _fail(session, last, "the final score beside 'Game over'", str(over))
 
 
-def counts(session: Session) -> None:
+def counts(session: SubmissionSession) -> None:
     """The score begins with 0; a success adds one, a failure takes one away."""
     for game in evidence(session).games:
         if not game:
@@ -289,7 +291,7 @@ def _scores_after(step: Step, scores: set[int]) -> set[int]:
 # --- new game ---
 
 
-def begins_a_human_s_game(session: Session) -> None:
+def begins_a_human_s_game(session: SubmissionSession) -> None:
     """New game, in the middle of a game, leads to a new one: only 2s, score 0, clicks work."""
     table = Table(session)
     table.begin()
@@ -308,7 +310,7 @@ def begins_a_human_s_game(session: Session) -> None:
         session.fail("a random number of tiles at the start, 1 to 25", f"always {found}")
 
 
-def _checked_start(session: Session, sight: Sight) -> int:
+def _checked_start(session: SubmissionSession, sight: Sight) -> int:
     values = [value for row in sight.rows for value in row]
     if set(values) - {0, 2} or 2 not in values:
         session.fail("1 to 25 squares with a 2 at the start, and no others", str(sight.rows))
@@ -317,7 +319,7 @@ def _checked_start(session: Session, sight: Sight) -> int:
     return values.count(2)
 
 
-def lets_the_computer_play(session: Session) -> None:
+def lets_the_computer_play(session: SubmissionSession) -> None:
     """The computer moves by itself, with pauses, in several directions, to the end."""
     table = Table(session)
     table.begin("Computer", seed=3)
@@ -340,7 +342,7 @@ def lets_the_computer_play(session: Session) -> None:
             session.fail("the computer to play until the game is over", f"it stops: {now.rows}")
 
 
-def stops_the_computer(session: Session) -> None:
+def stops_the_computer(session: SubmissionSession) -> None:
     """New game ends the computer's game, too."""
     table = Table(session)
     table.begin("Computer", seed=5)
@@ -353,7 +355,7 @@ def stops_the_computer(session: Session) -> None:
         session.fail("the computer to stop when a person plays", str(table.sight.rows))
 
 
-def _fail(session: Session, step: Step, expected: str, actual: str) -> None:
+def _fail(session: SubmissionSession, step: Step, expected: str, actual: str) -> None:
     cell = BORDERS[step.direction][0]
     session.shown[:] = [
         f"# the board shows {step.before.rows}",

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
 from py2048.board import Board
-from py2048.courses._kit import Mismatch, Session
 from py2048.courses.cits1401.grading.table import BORDERS, OVER, Sight, Table, after
+from py2048.courses.grading import CheckFailed, SubmissionSession
 from py2048.direction import Direction
 
 SHORT_GAMES = 1
@@ -47,7 +47,7 @@ class Evidence:
     """What came of the games: their steps, game by game, and why no more of them was seen."""
 
     games: list[list[Step]] = field(default_factory=list)
-    fault: Mismatch | None = None
+    fault: CheckFailed | None = None
 
     @property
     def steps(self) -> list[Step]:
@@ -55,14 +55,14 @@ class Evidence:
         return [step for game in self.games for step in game]
 
 
-_SEEN: WeakKeyDictionary[Session, Evidence] = WeakKeyDictionary()
+_SEEN: WeakKeyDictionary[SubmissionSession, Evidence] = WeakKeyDictionary()
 
 
-def evidence(session: Session) -> Evidence:
+def evidence(session: SubmissionSession) -> Evidence:
     """Return the games played with a submission; they are played when first asked for.
 
     Raises:
-        Mismatch: if not a single click could be made.
+        CheckFailed: if not a single click could be made.
     """
     if session not in _SEEN:
         _SEEN[session] = _play(session)
@@ -72,7 +72,7 @@ def evidence(session: Session) -> Evidence:
     return seen
 
 
-def _play(session: Session) -> Evidence:
+def _play(session: SubmissionSession) -> Evidence:
     seen = Evidence()
     try:
         for seed in range(SHORT_GAMES + 1):
@@ -83,7 +83,7 @@ def _play(session: Session) -> Evidence:
                 _play_by_chance(table, seen.games[-1], random.Random(seed))
             else:
                 _play_to_the_end(table, seen.games[-1])
-    except Mismatch as mismatch:
+    except CheckFailed as mismatch:
         seen.fault = mismatch
     return seen
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from py2048.board import Board
-from py2048.courses._kit import Session
 from py2048.courses.cits1401.grading.looking import LOOKING
+from py2048.courses.grading import SubmissionSession
 from py2048.direction import Direction
 from py2048.errors import BoardError
 from py2048.game.spawning import edge_cell
@@ -86,7 +86,7 @@ class Table:
     `sight` is what it showed last.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: SubmissionSession) -> None:
         self.session = session
         self.sight = Sight([], [], [])
         self.shown: list[str] = []

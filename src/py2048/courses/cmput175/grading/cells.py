@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from py2048.courses._kit import Example, Raised, Session
 from py2048.courses.cmput175.grading.grids import Rows, grid_of, tiles_of
+from py2048.courses.grading import Example, Raised, SubmissionSession
 
 EMPTY: Rows = [[0] * 4 for _ in range(4)]
 FULL: Rows = [[2, 4, 8, 16], [4, 8, 16, 32], [8, 16, 32, 64], [16, 32, 64, 128]]
@@ -52,7 +52,7 @@ CELLS_OF_OTHERS = (
 )
 
 
-def starts_with_twos(session: Session) -> None:
+def starts_with_twos(session: SubmissionSession) -> None:
     """A new grid holds `initial` tiles of 2, and the list holds the other cells."""
     for row, col, initial in ((4, 4, 2), (4, 4, 1), (4, 4, 16)):
         session.begin()
@@ -103,7 +103,7 @@ def emptied(boards: tuple[Rows, ...]) -> Iterator[Example]:
         )
 
 
-def plays_on(session: Session) -> None:
+def plays_on(session: SubmissionSession) -> None:
     """In a game each new tile goes into a cell that is empty then."""
     for seed in range(6):
         session.begin()
@@ -136,7 +136,7 @@ game.game.emptiesSet = list(range(4, 16))
 """
 
 
-def stays_still(session: Session) -> None:
+def stays_still(session: SubmissionSession) -> None:
     """A move that changes nothing brings no tile; one that changes something brings one.
 
     This much is given, so it counts for nothing until `updateEmptiesSet` does something.

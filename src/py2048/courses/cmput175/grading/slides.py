@@ -6,8 +6,8 @@ import random
 from collections.abc import Callable, Iterator
 
 from py2048.board import Board
-from py2048.courses._kit import Example, OneOf, Satisfies, Session
 from py2048.courses.cmput175.grading.grids import TILES, Rows, grid_of, random_rows, tiles_of
+from py2048.courses.grading import Example, OneOf, Satisfies, SubmissionSession
 from py2048.direction import Direction
 from py2048.reference import slide_line
 from py2048.rules import Merging
@@ -168,7 +168,7 @@ KEPT = tuple(
 )
 
 
-def scores(session: Session) -> None:
+def scores(session: SubmissionSession) -> None:
     """Merges add to the score, be it in collapseRow or in the methods that call it."""
     for line, points in (([2, 2, 0, 0], 4), ([2, 4, 0, 0], 0), ([4, 4, 2, 2], 12)):
         session.begin()

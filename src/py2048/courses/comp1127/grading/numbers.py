@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from py2048.courses._kit import Example, OneOf, Satisfies, Session
 from py2048.courses.comp1127.grading.boards import (
     CELLS,
     EMPTY,
@@ -20,6 +19,7 @@ from py2048.courses.comp1127.grading.boards import (
     tiles_of,
     with_tiles,
 )
+from py2048.courses.grading import Example, OneOf, Satisfies, SubmissionSession
 
 FIGURE: Rows = [[0, 0, 0, 4], [0, 0, 4, 2], [2, 4, 4, 2], [0, 8, 4, 2]]
 
@@ -34,7 +34,7 @@ def empty_slots() -> Iterator[Example]:
         yield Example("empty_slots()", expected, given=grid(rows))
 
 
-def draws_every_slot(session: Session) -> None:
+def draws_every_slot(session: SubmissionSession) -> None:
     """Each of three empty slots comes up in 40 draws, and nothing else does."""
     for slots in ([(2, 3)], [(0, 0), (0, 3), (3, 1)]):
         session.begin()
@@ -128,7 +128,7 @@ THREE_KEYS = Satisfies(
 )
 
 
-def counts_its_keys(session: Session) -> None:
+def counts_its_keys(session: SubmissionSession) -> None:
     """Three numbers have three keys, which are texts: the course's own are "Count 1" and so on."""
     session.fresh()
     session.begin()

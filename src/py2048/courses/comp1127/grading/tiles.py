@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from py2048.courses._kit import Example, Loosely
 from py2048.courses.comp1127.grading.boards import (
     MOVES,
     STEPS,
@@ -14,6 +13,7 @@ from py2048.courses.comp1127.grading.boards import (
     tiles_of,
     with_tiles,
 )
+from py2048.courses.grading import Example, Loosely
 
 ONE: Rows = with_tiles({(1, 1): 2})
 ALONE = laid(ONE)

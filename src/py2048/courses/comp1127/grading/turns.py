@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from py2048.courses._kit import Check, Example, OneOf, Session
 from py2048.courses.comp1127.grading.boards import (
     CELLS,
     EMPTY,
@@ -27,6 +26,7 @@ from py2048.courses.comp1127.grading.boards import (
     unequal_rows,
     with_tiles,
 )
+from py2048.courses.grading import Check, Example, OneOf, SubmissionSession
 
 
 def whole_move(rows: Rows, direction: str, call: str) -> Example:
@@ -195,7 +195,7 @@ finally:
 """
 
 
-def run_main_section(session: Session) -> None:
+def run_main_section(session: SubmissionSession) -> None:
     """Run the student's main section up to the point where it waits for the player."""
     session.begin()
     outcome = session.run(_MAIN_SECTION)
@@ -206,13 +206,13 @@ def run_main_section(session: Session) -> None:
     session.shown.pop()
 
 
-def starts_with_two(session: Session) -> None:
+def starts_with_two(session: SubmissionSession) -> None:
     """Two numbers stand on the board."""
     run_main_section(session)
     session.expect("len(gui.opened()[1].numbers)", 2)
 
 
-def starts_with_keys(session: Session) -> None:
+def starts_with_keys(session: SubmissionSession) -> None:
     """The arrow keys are bound."""
     run_main_section(session)
     session.expect("sorted(gui.opened()[0].bound)", SEQUENCES)

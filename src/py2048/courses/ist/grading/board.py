@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable, Iterator, Sequence
 
 from py2048.board import Board
-from py2048.courses._kit import Check, Example, Lines, Raises, Session, Task
+from py2048.courses.grading import Check, Example, Lines, Raises, SubmissionSession, Task
 from py2048.courses.ist.grading.right_types import OTHER_COORDINATE, board_patches, replacing
 from py2048.courses.ist.grading.words import ENGLISH, Words
 from py2048.direction import Direction
@@ -125,7 +125,9 @@ def _finished() -> Iterator[Example]:
         yield Example("board_finished(b)", finished, given=build(rows, 4), then=unchanged)
 
 
-def _knows_coordinates_by_their_operations(session: Session, words: Words = ENGLISH) -> None:
+def _knows_coordinates_by_their_operations(
+    session: SubmissionSession, words: Words = ENGLISH
+) -> None:
     """Use the board with coordinates of another kind."""
     rows = ((2, 2, 0, 0), (0, 0, 0, 0), (0, 0, 0, 8), (0, 0, 0, 0))
     steps: tuple[tuple[str, object], ...] = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from py2048.courses._kit import Check, Example, Raises, Task
+from py2048.courses.grading import Check, Example, Raises, Task
 
 _REFUSED = Raises("ValueError", "create_coordinate: invalid arguments")
 _CELLS = [(row, column) for row in range(1, 5) for column in range(1, 5)]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from py2048.board import Board, Slide
-from py2048.courses._kit import Check, Example, Session, Task
+from py2048.courses.grading import Check, Example, SubmissionSession, Task
 from py2048.courses.ist.grading.board import DIRECTIONS
 from py2048.courses.ist.grading.right_types import (
     BOARD,
@@ -89,7 +89,7 @@ class Played(NamedTuple):
         yield from zip(self.scenes, self.letters, self.scenes[1:], strict=False)
 
 
-def play(session: Session, letters: Sequence[str], seed: int, words: Words) -> Played:
+def play(session: SubmissionSession, letters: Sequence[str], seed: int, words: Words) -> Played:
     """Play with these letters; the scenes are read from what the game prints."""
     session.shown.clear()
     outcome = session.run(words("game_2048()"), typed=letters, seed=seed)
@@ -110,7 +110,7 @@ def play(session: Session, letters: Sequence[str], seed: int, words: Words) -> P
 
 
 def _scene_before_a_question(
-    session: Session, scenes: Sequence[Scene], part: str, words: Words
+    session: SubmissionSession, scenes: Sequence[Scene], part: str, words: Words
 ) -> Scene:
     scene = _last_scene(part, words)
     if scene is None and scenes and words(REFUSAL) in part:
@@ -121,7 +121,7 @@ def _scene_before_a_question(
     return scene
 
 
-def _tell(session: Session, letters: Sequence[str], asked: int, words: Words) -> None:
+def _tell(session: SubmissionSession, letters: Sequence[str], asked: int, words: Words) -> None:
     """Show the letters that were read, the last few of them if there are many."""
     read = list(letters[:asked])
     typed = f"# typed: {'… ' if len(read) > 12 else ''}{' '.join(read[-12:])}"
@@ -143,7 +143,12 @@ def _last_scene(text: str, words: Words) -> Scene | None:
 
 
 def _at(
-    session: Session, words: Words, before: Scene, letter: str, expected: str, after: Scene
+    session: SubmissionSession,
+    words: Words,
+    before: Scene,
+    letter: str,
+    expected: str,
+    after: Scene,
 ) -> None:
     """Report what came after `letter` on the board `before`."""
     picture = [f"# {line}" for line in words(str(before)).splitlines()]
@@ -151,7 +156,7 @@ def _at(
     _fail(session, words, expected, f"\n{after}")
 
 
-def _fail(session: Session, words: Words, expected: str, actual: str) -> None:
+def _fail(session: SubmissionSession, words: Words, expected: str, actual: str) -> None:
     session.fail(words(expected), words(actual))
 
 
@@ -171,7 +176,7 @@ def _letters(seed: int, count: int) -> list[str]:
     return random.Random(seed).choices("NSEW", k=count)
 
 
-def check_moves(session: Session, played: Played, words: Words) -> None:
+def check_moves(session: SubmissionSession, played: Played, words: Words) -> None:
     """Fail unless each move that changes the board is a slide and one new tile."""
     for before, letter, after in played.turns():
         slide = _slide(before, letter)
@@ -184,7 +189,7 @@ def check_moves(session: Session, played: Played, words: Words) -> None:
             _at(session, words, before, letter, f"Score: {before.score + slide.points}", after)
 
 
-def _moves(session: Session, words: Words = ENGLISH) -> None:
+def _moves(session: SubmissionSession, words: Words = ENGLISH) -> None:
     for seed in range(4):
         played = play(session, _letters(seed, 40), seed, words)
         if len(played.letters) < 10:
@@ -192,7 +197,7 @@ def _moves(session: Session, words: Words = ENGLISH) -> None:
         check_moves(session, played, words)
 
 
-def _nothing_moved(session: Session, words: Words = ENGLISH) -> None:
+def _nothing_moved(session: SubmissionSession, words: Words = ENGLISH) -> None:
     for seed in range(4):
         letters = [letter for letter in _letters(seed, 10) for _ in range(4)]
         for before, letter, after in play(session, letters, seed, words).turns():
@@ -200,7 +205,7 @@ def _nothing_moved(session: Session, words: Words = ENGLISH) -> None:
                 _at(session, words, before, letter, "the same board again", after)
 
 
-def _spawns(session: Session, words: Words = ENGLISH) -> None:
+def _spawns(session: SubmissionSession, words: Words = ENGLISH) -> None:
     """Two tiles at the start; then a 4 one time in five, judged over many moves."""
     tiles: list[int] = []
     for seed in range(10):
@@ -220,7 +225,7 @@ def _spawns(session: Session, words: Words = ENGLISH) -> None:
         session.fail("a 4 one time in five", f"{tiles.count(4)} fours in {len(tiles)} new tiles")
 
 
-def _ends(session: Session, words: Words = ENGLISH) -> None:
+def _ends(session: SubmissionSession, words: Words = ENGLISH) -> None:
     for seed in range(2):
         played = play(session, _letters(seed, 3000), seed, words)
         last = played.scenes[-1]
@@ -251,7 +256,7 @@ _start_with_two_tiles_of_1024(project)
 """
 
 
-def _plays_on(session: Session, words: Words = ENGLISH) -> None:
+def _plays_on(session: SubmissionSession, words: Words = ENGLISH) -> None:
     """Give the game a board with two tiles of 1024."""
     letters = ["W", *_letters(1, 12)]
     with replacing(session, words(_RICH)):
@@ -262,7 +267,7 @@ def _plays_on(session: Session, words: Words = ENGLISH) -> None:
         _fail(session, words, "to play on after 2048", f"the end at\n{played.scenes[-1]}")
 
 
-def _keeps_to_the_operations(session: Session, words: Words = ENGLISH) -> None:
+def _keeps_to_the_operations(session: SubmissionSession, words: Words = ENGLISH) -> None:
     """Play with types that are represented in another way."""
     with replacing(session, words(OTHER_COORDINATE + BOARD)):
         played = play(session, _letters(5, 30), 5, words)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from py2048.courses._kit import Session
+from py2048.courses.grading import SubmissionSession
 
 _COORDINATE = """
 def _replace_coordinates(module):
@@ -283,7 +283,7 @@ _replace_request_move(project)
 
 
 @contextmanager
-def replacing(session: Session, code: str) -> Iterator[None]:
+def replacing(session: SubmissionSession, code: str) -> Iterator[None]:
     """Run `code`, which rebinds names of the submission's module, for the time of the block."""
     session.run(code)
     session.begin()

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from py2048.courses._kit import Check, Example, Lines, Raises, Task
+from py2048.courses.grading import Check, Example, Lines, Raises, Task
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from py2048.courses._kit import Example, OneOf, Satisfies, Session
+from py2048.courses.grading import Example, OneOf, Satisfies, SubmissionSession
 from py2048.direction import Direction
 from py2048.reference import Rows, slide
 
@@ -111,7 +111,7 @@ COUNT = "int(np.count_nonzero(game.board))"
 FREE_CELL = "tuple(int(part) for part in game.get_random_position())"
 
 
-def draws_every_free_cell(session: Session) -> None:
+def draws_every_free_cell(session: SubmissionSession) -> None:
     """`get_random_position` gives each empty cell at some time, and never another."""
     for rows, free in (
         ("[[2, 4], [0, 2]]", {(1, 0)}),
@@ -124,7 +124,7 @@ def draws_every_free_cell(session: Session) -> None:
             session.fail(f"each of the empty cells {sorted(free)} at some time", str(found))
 
 
-def adds_2_or_4(session: Session) -> None:
+def adds_2_or_4(session: SubmissionSession) -> None:
     """`add_num` puts 2 and 4 about equally often on empty cells, and changes no other."""
     session.begin()
     session.run(laid("[[8, 0], [0, 16]]"))
@@ -161,7 +161,7 @@ def _sum(rows: str) -> int:
 LONELY = "[[0, 0, 0], [0, 8, 0], [0, 0, 0]]"
 
 
-def adds_after_each_move(session: Session) -> None:
+def adds_after_each_move(session: SubmissionSession) -> None:
     """A move that changed the board is followed by one new number, in every direction."""
     moved = 0
     for move in DIRECTIONS:
@@ -186,7 +186,7 @@ STILL = (
 )
 
 
-def adds_nothing_else(session: Session) -> None:
+def adds_nothing_else(session: SubmissionSession) -> None:
     """A move that changed nothing is followed by no new number."""
     for rows, moves in STILL:
         for move in moves:
@@ -232,7 +232,7 @@ def arrow(move: str, *, twice: bool = False) -> Example:
     )
 
 
-def writes_score_and_board(session: Session) -> None:
+def writes_score_and_board(session: SubmissionSession) -> None:
     """Each arrow writes the score and the board as they are after the move."""
     for move, name in ARROWS.items():
         session.begin()
@@ -291,7 +291,7 @@ PLAYS_ON = (
 )
 
 
-def _announced(session: Session, rows: str, words: str, what: str) -> None:
+def _announced(session: SubmissionSession, rows: str, words: str, what: str) -> None:
     session.begin()
     session.run(laid(rows))
     output = session.run("game.left_arrow(None)").output
@@ -303,7 +303,7 @@ WON_WORDS = r"\bw[io]n|congrat|victor"
 OVER_WORDS = r"over|lost|lose|finished|no more"
 
 
-def announces(session: Session) -> None:
+def announces(session: SubmissionSession) -> None:
     """The end is said, and so is the win, but only once, and neither too early."""
     _keeps_quiet(session)
     _announced(session, "[[2, 4], [8, 16]]", OVER_WORDS, "that the game is over")
@@ -313,7 +313,7 @@ def announces(session: Session) -> None:
         session.fail("the win to be announced once", repr(output))
 
 
-def _keeps_quiet(session: Session) -> None:
+def _keeps_quiet(session: SubmissionSession) -> None:
     session.begin()
     session.run(laid("[[2, 0, 0], [0, 4, 0], [0, 0, 0]]"))
     output = session.run("game.left_arrow(None)").output

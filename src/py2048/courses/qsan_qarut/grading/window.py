@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from py2048.courses._kit import Session
+from py2048.courses.grading import SubmissionSession
 
 OPEN = """
 def opened(n=4):
@@ -51,7 +51,7 @@ WINNING = "[[1024, 1024, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]"
 LONELY = "[[0, 0, 0, 0], [0, 8, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]"
 
 
-def begin(session: Session, n: int = 4) -> None:
+def begin(session: SubmissionSession, n: int = 4) -> None:
     """Open the window in a fresh process."""
     session.fresh()
     session.begin()
@@ -59,7 +59,7 @@ def begin(session: Session, n: int = 4) -> None:
     session.expect(f"made = opened({n})" if n != 4 else "made = opened()")
 
 
-def has_the_documents_window(session: Session) -> None:
+def has_the_documents_window(session: SubmissionSession) -> None:
     """Title, size, two canvases, the score."""
     begin(session)
     session.expect("made.view.window.title()", "Qsan Qarut")
@@ -73,7 +73,7 @@ def has_the_documents_window(session: Session) -> None:
     session.expect("screen.shows('Game Over')", False)
 
 
-def shows_the_board(session: Session) -> None:
+def shows_the_board(session: SubmissionSession) -> None:
     """Every cell shows its number; equal numbers look the same and others do not."""
     begin(session)
     session.expect("shown(made) == board(made)", True)
@@ -85,21 +85,21 @@ def shows_the_board(session: Session) -> None:
     session.expect(f"len({colours % '[(0, 0), (0, 1), (1, 0), (2, 2), (2, 3)]'})", 5)
 
 
-def has_every_colour(session: Session) -> None:
+def has_every_colour(session: SubmissionSession) -> None:
     """Numbers beyond 2048 can be shown as well."""
     begin(session)
     session.expect("lay(made, [[2 ** (i + j + 6) for j in range(4)] for i in range(4)])")
     session.expect("shown(made)[3][3]", "4096")
 
 
-def has_colours_to_the_end(session: Session) -> None:
+def has_colours_to_the_end(session: SubmissionSession) -> None:
     """So can those that only very long games reach, up to the largest that can occur."""
     begin(session)
     session.expect("lay(made, [[2 ** (4 * i + j + 2) for j in range(4)] for i in range(4)])")
     session.expect("shown(made)[3][3]", str(2**17))
 
 
-def fits_any_size(session: Session) -> None:
+def fits_any_size(session: SubmissionSession) -> None:
     """Other values of N give other boards."""
     for n in (2, 3, 5, 8):
         begin(session, n)
@@ -111,7 +111,7 @@ def fits_any_size(session: Session) -> None:
             session.fail(f"{n} cells beside each other in 600 pixels", f"{width:g} pixels a cell")
 
 
-def keys_move(session: Session) -> None:
+def keys_move(session: SubmissionSession) -> None:
     """Each arrow key moves once, and the window follows."""
     for key, (row, column) in KEYS.items():
         begin(session)
@@ -123,7 +123,7 @@ def keys_move(session: Session) -> None:
         session.expect("screen.shows('Score: ' + str(made.model.game.board.sum()))", True)
 
 
-def stops_at_the_end(session: Session) -> None:
+def stops_at_the_end(session: SubmissionSession) -> None:
     """The end is shown, and the keys do nothing any more."""
     begin(session)
     session.expect(f"lay(made, {STUCK})\nscreen.press('Left')")
@@ -137,7 +137,7 @@ def stops_at_the_end(session: Session) -> None:
 BUTTONS = "[b.text() for b in screen.widgets('Button') if b.winfo_ismapped()]"
 
 
-def begins_anew(session: Session) -> None:
+def begins_anew(session: SubmissionSession) -> None:
     """The button, shown at the end, starts a game in which the keys work, once for each press."""
     begin(session)
     session.expect(f"lay(made, {STUCK})\nscreen.press('Left')")
@@ -154,7 +154,7 @@ def begins_anew(session: Session) -> None:
     session.expect("int(np.count_nonzero(made.model.game.board))", 2)
 
 
-def shows_the_win(session: Session) -> None:
+def shows_the_win(session: SubmissionSession) -> None:
     """A win is said in the window, and the keys still work; on the last move, too."""
     begin(session)
     session.expect(f"lay(made, {WINNING})")

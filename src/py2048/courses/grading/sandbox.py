@@ -1,23 +1,32 @@
 """What stands between a submission and the machine, from the strongest that works here down.
 
-`strongest()` tries each way once by running a trivial command in it. A protection under which a
-submission could read py2048's own solutions is refused unless the teacher insists; what else does
-not hold is said in words, so that a teacher knows on each run.
+`chosen()` tries each protection once by running a trivial command in it. One under which a
+submission could read py2048's own solutions is refused unless the teacher insists; every run names
+what else is not protected.
+
+Programs with windows draw on a virtual display of their own: Xvfb in a sandbox of its own, as a
+user of its own where that is possible, which lets in only whoever has the key.
 """
 
 from __future__ import annotations
 
 import functools
 import os
+import secrets
+import select
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
+import tempfile
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
-from py2048.courses._kit.agent import landlock
+from py2048.courses.grading.agent import landlock
 from py2048.errors import CourseError
 
 AGENT = Path(__file__).resolve().parent / "agent"
@@ -26,12 +35,13 @@ SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/g
 SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
 FONTS = ("/etc/fonts", "/var/cache/fontconfig")
 AUTHORITY, DISPLAY_KEY = "/py2048/authority", "/py2048/key"
+SUBMISSION_SECONDS = 60.0
 DISPLAY_KIB = 1 << 20  # the address space of a virtual display
 SCRATCH = "/py2048/scratch"  # as a submission in bubblewrap sees it
 
 
 @dataclass(frozen=True)
-class Limits:
+class ResourceLimits:
     """What one process of a submission may use."""
 
     cpu_seconds: int = 60
@@ -43,7 +53,7 @@ class Limits:
     open_files: int = 64
 
     def by_name(self, others: int = 0) -> dict[str, int]:
-        """The limits under the names of ``resource.RLIMIT_*``; `others` processes run already."""
+        """The limits as ``resource.RLIMIT_*`` names them, beside `others` running processes."""
         return {
             "CPU": self.cpu_seconds,
             "AS": self.memory_mib << 20,
@@ -62,7 +72,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Setup:
+class ProcessSetup:
     """The folders of one process: the prepared submission, given files, the scratch folder.
 
     For windows, `sockets` is the folder with the virtual display's socket and `authority` the
@@ -72,7 +82,7 @@ class Setup:
     folder: Path
     given: Path | None
     scratch: Path
-    limits: Limits
+    limits: ResourceLimits
     libraries: bool = False
     trusted: bool = False
     sockets: Path | None = None
@@ -88,16 +98,16 @@ class Setup:
 
 @dataclass(frozen=True)
 class Protection:
-    """One way to run a submission: the command around it, and what that keeps off.
+    """One way to isolate a submission: the command around it, and what that keeps off.
 
     With `own_root` the submission sees folders under other names. With `landlock` its process
-    gives up most files by itself, where the kernel can do that.
+    drops its own access to most files, where the kernel can do that.
     """
 
     name: str
     holds: tuple[str, ...]
     lacks: tuple[str, ...]
-    wrap: Callable[[Setup], list[str]] = field(repr=False)
+    wrap: Callable[[ProcessSetup], list[str]] = field(repr=False)
     own_root: bool = False
     landlock: bool = False
 
@@ -113,7 +123,7 @@ class Protection:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """What this does not keep off, on this machine."""
+        """What this does not protect on this machine."""
         found = [] if self.hides_solutions else ["the solutions (a submission can read them)"]
         files = [] if self.hides_files else ["files of this machine"]
         return (*found, *files, *self.lacks)
@@ -155,7 +165,7 @@ def _readable_by_others() -> bool:
 
 
 def copies_of_py2048(libraries: Sequence[str] = ()) -> list[Path]:
-    """Every folder of the package py2048 where a submission may come upon its solutions."""
+    """Every folder of the package py2048 in which a submission might find the solutions."""
     places = {package_root(), *map(Path, libraries)}
     for prefix in (sys.prefix, sys.base_prefix, sys.base_exec_prefix, "/usr", "/usr/local"):
         places.update(Path(prefix).glob("lib/python3*/*-packages"))
@@ -163,14 +173,14 @@ def copies_of_py2048(libraries: Sequence[str] = ()) -> list[Path]:
     return sorted(found)
 
 
-def _places(setup: Setup) -> list[str]:
+def _places(setup: ProcessSetup) -> list[str]:
     """What of this machine a submission can read."""
     prefixes = {sys.base_prefix, sys.base_exec_prefix}
     return [*SYSTEM, *SETTINGS, *FONTS, *sorted(prefixes), *setup.library_paths]
 
 
-def landlock_rules(setup: Setup, agent: Path) -> dict[str, list[str]]:
-    """What a process restricted by Landlock is left: see `agent/landlock.py`."""
+def landlock_rules(setup: ProcessSetup, agent: Path) -> dict[str, list[str]]:
+    """What a process restricted by Landlock may still use: see `landlock.restrict`."""
     hidden = tuple([] if setup.trusted else copies_of_py2048(setup.library_paths))
     readable, listed = _all_but(tuple(_places(setup)), hidden)
     more = [setup.given, setup.authority, agent, Path("/dev/urandom"), Path("/dev/random")]
@@ -185,7 +195,7 @@ def landlock_rules(setup: Setup, agent: Path) -> dict[str, list[str]]:
 def _all_but(
     places: tuple[str, ...], hidden: tuple[Path, ...]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """`places` without what is `hidden` in them, and the folders that were opened for that."""
+    """`places` without what is `hidden` in them, and the folders that had to be split for that."""
     readable: list[str] = []
     listed: list[str] = []
     waiting = {Path(place).resolve() for place in places}
@@ -201,7 +211,7 @@ def _all_but(
     return tuple(sorted(readable)), tuple(sorted(listed))
 
 
-def _binds(setup: Setup) -> list[str]:
+def _binds(setup: ProcessSetup) -> list[str]:
     """Arguments for bubblewrap: what can be read."""
     words: list[str] = []
     for place in SYSTEM:
@@ -211,7 +221,7 @@ def _binds(setup: Setup) -> list[str]:
             words += ["--ro-bind", place, place]
     for place in dict.fromkeys(_places(setup)):
         if place not in SYSTEM and Path(place).exists() and not place.startswith("/usr/"):
-            words += [*_way_to(Path(place)), "--ro-bind", place, place]
+            words += [*_parents_of(Path(place)), "--ro-bind", place, place]
     for package in [] if setup.trusted else copies_of_py2048(setup.library_paths):
         bound = [Path(place) for place in _places(setup)]
         if any(place in package.parents for place in bound):
@@ -219,7 +229,7 @@ def _binds(setup: Setup) -> list[str]:
     return words
 
 
-def _way_to(place: Path) -> list[str]:
+def _parents_of(place: Path) -> list[str]:
     """Arguments for bubblewrap that make the folders above `place` passable for everybody."""
     above = [str(folder) for folder in reversed(place.parents) if folder != Path("/")]
     return [word for folder in above for word in ("--perms", "0755", "--dir", folder)]
@@ -233,7 +243,7 @@ def _namespaces() -> list[str]:
     return [*words, "--perms", "1777", "--tmpfs", "/tmp"]
 
 
-def _bubblewrap(setup: Setup) -> list[str]:
+def _bubblewrap(setup: ProcessSetup) -> list[str]:
     """The command line of bubblewrap around `setup`."""
     words = [*_namespaces(), *_binds(setup)]
     words += ["--perms", "0755", "--dir", "/py2048"]
@@ -263,7 +273,7 @@ def display_command(
     return words
 
 
-def _unshare(setup: Setup) -> list[str]:
+def _unshare(setup: ProcessSetup) -> list[str]:
     """The command line of unshare."""
     del setup
     mapped = ["--user", "--map-current-user"] if os.geteuid() else []
@@ -299,6 +309,7 @@ PLAIN = Protection(
     lambda setup: [],
 )
 ALL = (BUBBLEWRAP, UNSHARE, LANDLOCK, PLAIN)
+BUBBLEWRAP_FIX = "install bubblewrap (apt install bubblewrap) and let it make namespaces"
 
 
 @functools.cache
@@ -308,7 +319,7 @@ def python(protection: Protection) -> str | None:
     It is the one below any virtual environment. Where that cannot be read by the user that
     submissions run as, the system's Python of the same version takes its place.
     """
-    setup = Setup(AGENT, None, Path("/"), Limits())
+    setup = ProcessSetup(AGENT, None, Path("/"), ResourceLimits())
     words = protection.wrap(setup)
     if words and not shutil.which(words[0]):
         return None
@@ -339,21 +350,12 @@ def works(protection: Protection) -> bool:
     return python(protection) is not None
 
 
-def strongest() -> Protection:
-    """The strongest protection that works on this machine.
-
-    Raises:
-        CourseError: if submissions could read py2048's solutions under all that work.
-    """
-    return chosen()
-
-
 def chosen(name: str | None = None, *, unprotected: bool = False) -> Protection:
     """The protection called `name`, or the strongest that works here.
 
     Raises:
-        CourseError: if it does not work, or does not hide the solutions and is not wanted
-            `unprotected`.
+        CourseError: if it does not work, or shows submissions the solutions and `unprotected`
+            is not set.
     """
     if os.name != "posix":
         raise CourseError("grading runs submissions in limited processes: use Linux or macOS")
@@ -371,13 +373,143 @@ def chosen(name: str | None = None, *, unprotected: bool = False) -> Protection:
     return found
 
 
-BUBBLEWRAP_FIX = "install bubblewrap (apt install bubblewrap) and let it make namespaces"
-
-
 def protection_named(name: str) -> Protection:
-    """A protection by its name, for those who want a certain one."""
+    """The protection called `name`; raise `CourseError` with all names otherwise."""
     for protection in ALL:
         if protection.name == name:
             return protection
     names = ", ".join(protection.name for protection in ALL)
     raise CourseError(f"no protection is called {name!r}: choose one of {names}")
+
+
+DISPLAY_SIZE = "1280x1024x24"
+DISPLAY_START = 20.0  # seconds that Xvfb may take on a busy machine
+FAMILY_ANY = 0xFFFF
+ON_SCREEN = os.name == "posix" and os.uname().sysname == "Darwin"  # Tk there knows no X
+
+
+def check_display() -> None:
+    """Raise `CourseError` if windows cannot be graded on this machine."""
+    if not ON_SCREEN and not shutil.which("Xvfb"):
+        raise CourseError(
+            "programs with windows are graded on a virtual display, and there is no Xvfb: "
+            "install it (apt install xvfb)"
+        )
+
+
+def key_file(key: bytes) -> bytes:
+    """The contents of an X authority file that gives `key` for every display."""
+    parts = [b"", b"", b"MIT-MAGIC-COOKIE-1", key]
+    return FAMILY_ANY.to_bytes(2, "big") + b"".join(
+        len(part).to_bytes(2, "big") + part for part in parts
+    )
+
+
+class Display:
+    """A display that `user` may open; ``name`` is what ``DISPLAY`` has to be.
+
+    Attributes:
+        authority: the file with the key.
+        sockets: the folder that has to be ``/tmp/.X11-unix`` for those with a root of their own.
+    """
+
+    def __init__(self, protection: Protection, user: int | None, server_user: int | None) -> None:
+        check_display()
+        self._folder = Path(tempfile.mkdtemp(prefix="py2048-display-"))
+        self._folder.chmod(0o711)
+        self.sockets = self._folder / "sockets"
+        self.sockets.mkdir()
+        self.sockets.chmod(0o1777)
+        key = key_file(secrets.token_bytes(16))
+        self.authority = self._private("authority", key, user)
+        own_root = protection.own_root
+        kept = self._private("server", key, server_user)
+        reading, writing = os.pipe()
+        words = [
+            "Xvfb",
+            "-displayfd",
+            str(writing),
+            "-screen",
+            "0",
+            DISPLAY_SIZE,
+            "-nolisten",
+            "tcp",
+        ]
+        words += ["-nolisten", "local", "-noreset", "-auth", DISPLAY_KEY if own_root else str(kept)]
+        self._server = subprocess.Popen(
+            [*display_command(protection, self.sockets, kept, server_user), *words],
+            pass_fds=[writing],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        os.close(writing)
+        number = _line(reading)
+        self.name = f":{number}"
+        self._left = [] if own_root else [f"/tmp/.X11-unix/X{number}", f"/tmp/.X{number}-lock"]
+        if not number:
+            self.close()
+            raise CourseError("no virtual display could be started: Xvfb ended")
+
+    def _private(self, name: str, data: bytes, user: int | None) -> Path:
+        """A file that only `user` can read."""
+        path = self._folder / name
+        path.touch(0o600)
+        path.write_bytes(data)
+        path.chmod(0o400)
+        if user is not None:
+            os.chown(path, user, user)
+        return path
+
+    @property
+    def alive(self) -> bool:
+        """Whether it still runs: a submission may have broken it."""
+        return self._server.poll() is None
+
+    def close(self) -> None:
+        """End it and remove its files."""
+        if self.alive:
+            os.killpg(self._server.pid, signal.SIGKILL)
+        self._server.wait()
+        shutil.rmtree(self._folder, ignore_errors=True)
+        for path in self._left:
+            Path(path).unlink(missing_ok=True)
+
+
+def _line(descriptor: int) -> str:
+    """The line that a server writes when it is ready; nothing if it ends or takes too long."""
+    with os.fdopen(descriptor, "rb") as answer:
+        ready = select.select([answer], [], [], DISPLAY_START)[0]
+        return answer.readline().decode().strip() if ready else ""
+
+
+class _Killable(Protocol):
+    def kill(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class SandboxConfig:
+    """How processes are started, and with which protection.
+
+    `seconds` is the time that one submission may take in all. `trusted` lets the code import
+    py2048; it is for our own reference solutions only. `live` are the running submissions, which
+    `abort` stops.
+    """
+
+    protection: Protection
+    trusted: bool = False
+    seconds: float = SUBMISSION_SECONDS
+    live: set[_Killable] = field(default_factory=set, compare=False)
+    aborted: threading.Event = field(default_factory=threading.Event, compare=False)
+
+    @classmethod
+    def default(cls) -> SandboxConfig:
+        """The strongest protection that works here."""
+        return cls(chosen())
+
+    def abort(self) -> None:
+        """Stop everything that is running: the run is finished or was interrupted."""
+        self.aborted.set()
+        for running in list(self.live):
+            running.kill()

@@ -1,7 +1,14 @@
-"""The server inside a submission's process: runs the lines it is told to and reports facts."""
+"""The server inside a submission's process: loads it, runs the lines it is sent, reports facts.
+
+A file is loaded in one of three modes, each more forgiving than the one before: ``whole`` runs it
+as Python would; ``each`` runs it statement by statement and leaves out those that fail or take too
+long; ``quiet`` runs only imports, definitions and assignments, for files that start a game or end
+the process when they are imported.
+"""
 
 from __future__ import annotations
 
+import ast
 import builtins
 import os
 import sys
@@ -20,22 +27,18 @@ from os import _exit as os_exit
 from os import fork as os_fork
 from types import ModuleType
 
-from . import lines, loading, terminal, wire
-from .clock import Clock
+from . import serialize, terminal
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # importing the real one costs more time than all the rest here
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import FrameType
+    from collections.abc import Callable, Sequence
+    from types import CodeType, FrameType
     from typing import Any
 
-# What the functions below use, whatever a submission puts into the builtins later.
-globals()["__builtins__"] = dict(vars(builtins))
+    Guard = Callable[[float, Callable[[], Any]], tuple[Any, BaseException | None]]
 
-_write, _wait_for, _kill, _scan, _number = os.write, os.waitpid, os.kill, os.scandir, os.getpid
-_modules = sys.modules
-import_ = builtins.__import__
-
+QUIET = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
+PATIENCE = 0.5  # seconds for one statement in the mode ``each``
 
 # What Python itself imports when it warns, shows an error or ends.
 NEEDED = """
@@ -47,8 +50,124 @@ AT_START = "abc codecs encodings genericpath io ntpath os posixpath site stat zi
 LIBRARY = 20.0  # seconds to import a library
 SLACK = 3  # how much longer a call may wait than work
 FLOODED = 85  # the exit code of a process that printed too much
-DEAF = 86  # the exit code of a process that does not end when it is told to
-RINGS = 5  # times that it is told
+DEAF = 86  # the exit code of a process that ignores its alarms
+RINGS = 5  # alarms before that
+
+_known: dict[str, tuple[CodeType, CodeType | None]] = {}
+
+
+def parsed(text: str) -> tuple[CodeType, CodeType | None]:
+    """Lines as code, and their last expression, if they end with one, as code of its own.
+
+    Raises:
+        SyntaxError: if they are no Python.
+    """
+    if text not in _known:
+        _known[text] = _parse(text)
+    return _known[text]
+
+
+def _parse(text: str) -> tuple[CodeType, CodeType | None]:
+    tree = ast.parse(text)
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    lines = compile(tree, "<grader>", "exec")
+    if not isinstance(last, ast.Expr):
+        return lines, None
+    return lines, compile(ast.Expression(last.value), "<grader>", "eval")
+
+
+class Loader:
+    """Loads `file` of `folder` as the module `name`.
+
+    `guard` runs a function for at most some seconds and gives its result and its error.
+    """
+
+    def __init__(self, name: str, folder: str, file: str, guard: Guard) -> None:
+        self.folder = folder
+        self.file = file
+        self.guard = guard
+        self.module = ModuleType(name)
+        self.module.__file__ = file
+        sys.modules[name] = self.module
+
+    def load(self, load_mode: str, skip: Sequence[int], seconds: float) -> list[dict[str, Any]]:
+        """Run the file; return what was left out beside the statements at the lines `skip`."""
+        with open(f"{self.folder}/{self.file}", "rb") as source:
+            tree = ast.parse(source.read(), self.file)
+        if load_mode == "whole":
+            error = self.guard(seconds, lambda: self.run(tree.body))[1]
+            return [] if error is None else [self.note(error, tree.body[0])]
+        futures: list[ast.stmt] = [s for s in tree.body if is_future(s)]
+        self.run(futures)
+        wanted = [s for s in tree.body if s not in futures and s.lineno not in skip]
+        found = [self.part(statement, futures, load_mode) for statement in wanted]
+        return [note for note in found if note]
+
+    def part(
+        self, statement: ast.stmt, futures: list[ast.stmt], load_mode: str
+    ) -> dict[str, Any] | None:
+        """Run one statement, or say why it is left out."""
+        if load_mode == "quiet" and not isinstance(statement, QUIET):
+            harmless = isinstance(statement, ast.If) or is_docstring(statement)
+            return None if harmless else left_out(statement, statement.lineno, "", "")
+        error = self.guard(PATIENCE, lambda: self.run([*futures, statement]))[1]
+        return self.note(error, statement) if error is not None else None
+
+    def run(self, statements: list[ast.stmt]) -> None:
+        """Run `statements` in the module."""
+        exec(compile(ast.Module(statements, []), self.file, "exec"), self.module.__dict__)
+
+    def note(self, error: BaseException, statement: ast.stmt) -> dict[str, Any]:
+        """What went wrong in a statement, and on which line of the student's file."""
+        file, line = place_of(error, self.file, self.folder)
+        line = line if file == self.file and line else statement.lineno
+        return left_out(statement, line, type(error).__name__, words_of(error))
+
+
+def is_future(statement: ast.stmt) -> bool:
+    """Whether a statement imports from ``__future__``."""
+    return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
+
+
+def is_docstring(statement: ast.stmt) -> bool:
+    """Whether a statement is only a string."""
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def left_out(statement: ast.stmt, line: int, error: str, message: str) -> dict[str, Any]:
+    """A statement that was left out: where it begins, where it failed, and how."""
+    return {"statement": statement.lineno, "line": line, "error": error, "message": message}
+
+
+def words_of(error: BaseException) -> str:
+    """The message of an error, whatever its `__str__` does."""
+    try:
+        return str(error)[:500]
+    except Exception as other:  # noqa: BLE001 - a submission's own exception may do anything
+        return f"(its message raised {type(other).__name__})"
+
+
+def place_of(error: BaseException, file: str, folder: str) -> tuple[str, int]:
+    """The last file and line of the submission that the error passed through, or ("", 0)."""
+    place = "", 0
+    trace = error.__traceback__
+    for _ in range(5000):
+        if trace is None:
+            break
+        name = trace.tb_frame.f_code.co_filename
+        if name == file or name.startswith(folder):
+            place = name.removeprefix(folder).lstrip("/"), trace.tb_lineno
+        trace = trace.tb_next
+    return place
+
+
+# What the functions below use, whatever a submission puts into the builtins later. Those above run
+# its code, which gets the real ones.
+globals()["__builtins__"] = dict(vars(builtins))
+
+_write, _wait_for, _kill, _scan, _number = os.write, os.waitpid, os.kill, os.scandir, os.getpid
+_modules = sys.modules
+import_ = builtins.__import__
 
 
 class OutOfTime(BaseException):
@@ -56,14 +175,13 @@ class OutOfTime(BaseException):
 
 
 class LeftAlone(BaseException):
-    """Raised in a program that waits for a person while it is only being imported."""
+    """Raised in a program that waits for its user while it is only being imported."""
 
 
-class Host:
+class Agent:
     """One submission loaded into this process.
 
-    `requests` and `replies` are file descriptors; `config` is the first request. `held` are the
-    limits that could be set.
+    `requests` and `replies` are file descriptors; `config` is the first request.
     """
 
     def __init__(self, requests: int, replies: int, config: dict[str, Any]) -> None:
@@ -73,7 +191,6 @@ class Host:
         self.replies = replies
         self.process = _number()
         self.config = config
-        self.held: list[str] = []
         self.shadowed: set[str] = set()
         self.modules: dict[str, Any] = {}
         self.file = config["file"]
@@ -88,26 +205,25 @@ class Host:
         self.requests = self.open_request = 0
         self.builtins = dict(vars(builtins))
         self.depth = sys.getrecursionlimit()
-        self.screen = terminal.Screen(config["output"], self._too_much)
-        self.complaints = terminal.Screen(config["output"], self._too_much)
-        self.keyboard = terminal.Keyboard()
-        self.chance = terminal.take_over_random()
-        self.clock = Clock(self.wait)
+        self.output = terminal.CapturedOutput(config["output"], self._too_much)
+        self.errors = terminal.CapturedOutput(config["output"], self._too_much)
+        self.keyboard = terminal.ScriptedInput()
+        self.random = terminal.take_over_random()
+        self.clock = terminal.VirtualClock(self.wait)
         self.windows: Any = None
         self.is_copy = False
         for name in NEEDED.split():
             __import__(name)
 
     def take_over(self) -> None:
-        """Stand in for the terminal and the clock, and take hold of the windows."""
+        """Replace the terminal and the clock, and take control of the windows."""
         if self.config["gui"]:
-            from .person import Person
-            from .windows import Windows
+            from .tk import TkControl, TkUser
 
-            self.windows = Windows(self.clock)
-            self.helpers["screen"] = Person(self.windows)
-        sys.stdout = sys.__stdout__ = self.screen  # type: ignore[assignment,misc]
-        sys.stderr = sys.__stderr__ = self.complaints  # type: ignore[assignment,misc]
+            self.windows = TkControl(self.clock)
+            self.helpers["screen"] = TkUser(self.windows)
+        sys.stdout = sys.__stdout__ = self.output  # type: ignore[assignment,misc]
+        sys.stderr = sys.__stderr__ = self.errors  # type: ignore[assignment,misc]
         sys.stdin = sys.__stdin__ = self.keyboard  # type: ignore[assignment,misc]
         builtins.input = self.keyboard.input
         self.builtins["input"] = self.keyboard.input
@@ -117,10 +233,9 @@ class Host:
         self.clock.take_over()
 
     def make_way(self) -> None:
-        """Forget modules of which the submission has its own, as for ``python game.py``.
+        """Forget modules that the submission replaces by its own, as ``python game.py`` would.
 
-        The libraries and the files of the course are imported before that: they need the standard
-        ones.
+        Libraries and the files of the course need the standard ones and are imported before that.
         """
         entries = {entry.name.partition(".")[0] for entry in _scan(".")}
         loaded = {*AT_START.split(), *sys.builtin_module_names}
@@ -147,7 +262,7 @@ class Host:
     def _too_much(self) -> None:
         os_exit(FLOODED)
 
-    # -- the conversation ---------------------------------------------------------------
+    # -- the protocol -------------------------------------------------------------------
 
     def serve(self) -> None:
         """Answer requests until the grader hangs up."""
@@ -159,11 +274,11 @@ class Host:
             self.answer(request)
 
     def answer(self, request: dict[str, Any]) -> None:
-        """Do what one request says and reply."""
+        """Answer one request."""
         getattr(self, f"do_{request['op']}")(request)
 
     def wait(self) -> None:
-        """Called when a program waits for a person: let the grader be that person once."""
+        """Called when a program waits for its user: let the grader be that user for a request."""
         if not self.running:
             raise LeftAlone("the program waits for a person")
         if self.pending is not None:
@@ -185,28 +300,30 @@ class Host:
             data = data[_write(self.replies, data) :]
 
     def _reply(self, facts: dict[str, Any]) -> None:
-        """Send `facts` with what was printed and asked for meanwhile.
+        """Send `facts` with what was printed and read meanwhile.
 
-        A process that the submission forked off comes here too, and has no say.
+        A process that the submission forked off arrives here too, and is ended.
         """
         if _number() != self.process:
             os_exit(0)
         builtins.__dict__.update(self.builtins)
         sys.setrecursionlimit(self.depth)
-        facts["output"] = self.screen.take()
-        facts["complaints"] = self.complaints.take()
-        facts["asked"] = self.keyboard.asked
+        self.errors.take()
         opened = self.windows is not None and self.windows.interpreters
-        facts["can_be_copied"] = not opened and not threads_started()
-        self._send(wire.encode(facts))
+        meanwhile = {
+            "output": self.output.take(),
+            "asked": self.keyboard.asked,
+            "can_be_copied": not opened and not threads_started(),
+        }
+        self._send(serialize.encode({**meanwhile, **facts}))
 
     # -- time ---------------------------------------------------------------------------
 
     def _time(self, seconds: float) -> None:
-        """Let an alarm go off after `seconds` of work, or a multiple of them of waiting.
+        """Let an alarm go off after `seconds` of work, or `SLACK` times as long of waiting.
 
         It goes off again soon, in case it is swallowed. Work is what counts, so that a busy
-        machine does not cost marks.
+        machine costs no marks.
         """
         self.rings = 0
         again = 0.1 if seconds else 0
@@ -222,7 +339,7 @@ class Host:
         raise OutOfTime("still running when the time was over")
 
     def guard(self, seconds: float, action: Callable[[], Any]) -> tuple[Any, BaseException | None]:
-        """Run `action` for at most `seconds`: its result, or the error that ended it."""
+        """Run `action` for at most `seconds`; return its result and the error that ended it."""
         try:
             try:
                 self._time(seconds)
@@ -235,9 +352,9 @@ class Host:
     # -- the requests -------------------------------------------------------------------
 
     def do_hello(self, request: dict[str, Any]) -> None:
-        """Say that the process is up, and which limits hold."""
+        """Say that the process is up."""
         del request
-        self._reply({"state": "done", "held": self.held})
+        self._reply({"state": "done"})
 
     def do_fork(self, request: dict[str, Any]) -> None:
         """Let a copy of this process answer from here on, until it leaves or dies."""
@@ -268,8 +385,8 @@ class Host:
         config = self.config
         result, error = self.guard(
             request["seconds"] + 30,
-            lambda: loading.Loader(config["module"], config["scratch"], self.file, self.guard).load(
-                request["way"], request["skip"], request["seconds"]
+            lambda: Loader(config["module"], config["scratch"], self.file, self.guard).load(
+                request["load_mode"], request["skip"], request["seconds"]
             ),
         )
         if not self.is_copy:
@@ -302,14 +419,15 @@ class Host:
         return self.prelude[1]
 
     def do_examples(self, request: dict[str, Any]) -> None:
-        """Run examples one after the other, each with fresh names; stop when one overruns."""
-        found = []
+        """Run examples one after the other, each with fresh names; reply after each.
+
+        Stop when one overruns.
+        """
         for example in request["examples"]:
             facts = self._example(example, request)
-            found.append(facts)
+            self._reply({**facts, "state": "done"})
             if facts["over"]:
                 break
-        self._reply({"state": "done", "found": found})
 
     def _example(self, example: dict[str, Any], request: dict[str, Any]) -> dict[str, Any]:
         """Prepare, run, and look afterwards."""
@@ -323,19 +441,19 @@ class Host:
             "over": False,
         }
         if early is None and example["given"]:
-            self._prepare({**example, "typed": [], "draws": []})
+            self._prepare({**example, "typed": []})
             early = self._run(example["given"], seconds)["error"]
         if early is not None:
             return {**nothing, "early": early, "over": early["type"] == "OutOfTime"}
-        self.screen.take()
+        self.output.take()
         self._prepare(example)
         facts = {**nothing, "early": None, **self._run(example["code"], seconds)}
-        facts["output"] = self.screen.take()
+        facts["output"] = self.output.take()
         facts["over"] = bool(facts["error"]) and facts["error"]["type"] == "OutOfTime"
         if not facts["over"]:
             self._follow()
             facts["then"] = [self._run(expression, seconds) for expression in example["then"]]
-        self.screen.take()
+        self.output.take()
         return facts
 
     def _follow(self) -> None:
@@ -356,7 +474,7 @@ class Host:
         facts = self._run(request["code"], request["seconds"])
         if before:
             if self.open_request == number:
-                self.pending = facts  # the program goes on first; see `wait`
+                self.pending = facts  # the program continues first; see `wait`
             self._time(request["seconds"])
         else:
             self._reply({**facts, "state": "done"})
@@ -366,29 +484,29 @@ class Host:
         value, error = self.guard(seconds, lambda: self._evaluate(code))
         text = None
         if error is None:
-            text, error = self.guard(seconds, lambda: wire.encode(value))
+            text, error = self.guard(seconds, lambda: serialize.encode(value))
         return {
-            "value": None if text is None else wire.Raw(text),
+            "value": None if text is None else serialize.Raw(text),
             "error": None if error is None else self.describe(error),
         }
 
     def _prepare(self, request: dict[str, Any]) -> None:
         self.keyboard.type(request["typed"])
-        if request["seed"] is not None or request["draws"]:
-            terminal.reseed(self.chance, request["seed"] or 0, request["draws"])
+        if request["seed"] is not None:
+            terminal.reseed(self.random, request["seed"])
         self.clock.allow()
         if self.names:
             self._follow()
 
     def _evaluate(self, code: str) -> Any:
-        first, last = lines.parsed(code)
+        first, last = parsed(code)
         exec(first, self.names)
         return None if last is None else eval(last, self.names)
 
     def do_program(self, request: dict[str, Any]) -> None:
-        """Run the student's file as a program, until it ends or waits for a person."""
+        """Run the student's file as a program, until it ends or waits for its user."""
         self._prepare(request)
-        sys.argv[:] = [self.file, *request["arguments"]]
+        sys.argv[:] = [self.file]
         main = ModuleType("__main__")
         main.__file__ = self.file
         _modules["__main__"] = main
@@ -406,20 +524,20 @@ class Host:
 
     def describe(self, error: BaseException) -> dict[str, Any]:
         """What is known of an exception, as data."""
-        file, line = loading.place_of(error, self.file, self.config["scratch"])
+        file, line = place_of(error, self.file, self.config["scratch"])
         if not line and isinstance(error, SyntaxError):
             file, line = self.file, error.lineno or 0
         return {
             "type": type(error).__name__,
-            "bases": [kind.__name__ for kind in wire.BASES(type(error))],
-            "message": error.msg if isinstance(error, SyntaxError) else loading.words_of(error),
+            "bases": [kind.__name__ for kind in serialize.BASES(type(error))],
+            "message": error.msg if isinstance(error, SyntaxError) else words_of(error),
             "file": file,
             "line": line,
         }
 
 
 def _picture(folder: str) -> list[tuple[str, int, int]]:
-    """The files of a folder with size and time of change, to see whether anything changed."""
+    """The files of a folder with size and time of change, to see whether any has changed."""
     found = []
     for entry in _scan(folder):
         facts = entry.stat(follow_symlinks=False)
@@ -430,7 +548,7 @@ def _picture(folder: str) -> list[tuple[str, int, int]]:
 
 
 def _kill_others() -> None:
-    """End every process that a copy has left behind; this sandbox holds nothing else."""
+    """End every process that a copy left running; this sandbox holds nothing else."""
     try:
         _kill(-1, SIGKILL)
     except OSError:

@@ -1,7 +1,7 @@
 """First code of a submission's process: give up rights, set the limits, then serve the grader.
 
 Run by path: ``python -s -S -P boot.py REQUESTS REPLIES`` with two inherited file descriptors.
-The first request is the configuration; see `py2048.courses._kit.process`.
+The first request is the configuration; see `py2048.courses.grading.process`.
 """
 
 from __future__ import annotations
@@ -69,13 +69,10 @@ def drop_rights(user: int | None) -> None:
         os.setuid(user)
 
 
-def set_limits(limits: dict[str, int]) -> list[str]:
-    """Set each limit, soft and hard; return the names of those that hold here."""
-    try:
-        import resource
-    except ImportError:
-        return []
-    held = []
+def set_limits(limits: dict[str, int]) -> None:
+    """Set each limit that this system knows, soft and hard."""
+    import resource
+
     for name, value in limits.items():
         kind = getattr(resource, f"RLIMIT_{name}", None)
         if kind is None:
@@ -86,8 +83,6 @@ def set_limits(limits: dict[str, int]) -> list[str]:
             resource.setrlimit(kind, (lower, lower))
         except (OSError, ValueError):
             continue
-        held.append(name)
-    return held
 
 
 def package_here() -> ModuleType:
@@ -115,10 +110,10 @@ def main(requests: int, replies: int) -> None:
 
 def prepared(requests: int, replies: int, config: dict[str, Any]) -> Any:
     """The server, in a process that has no rights any more."""
-    host = package_here().Host(requests, replies, config)
+    host = package_here().Agent(requests, replies, config)
     move_in(config["scratch"], config["user"])
     drop_rights(config["user"])
-    host.held = set_limits(config["limits"])
+    set_limits(config["limits"])
     if config["landlock"] is not None:
         from _grader.landlock import restrict  # type: ignore[import-not-found]
 

@@ -1,15 +1,17 @@
-"""The machinery that the five courses share: starters, grading, reports.
+"""The grader that the five courses share.
 
 A course author needs the names below; ``docs/how-to/write-a-graded-task.md`` shows them at work.
 """
 
 from __future__ import annotations
 
-from py2048.courses._kit.session import Outcome, Session
-from py2048.courses._kit.tasks import Check, Example, Grading, Mismatch, Task, Trouble
-from py2048.courses._kit.values import (
+from py2048.courses.grading.session import RunResult, SubmissionSession
+from py2048.courses.grading.tasks import (
     Array,
-    Contains,
+    Check,
+    CheckFailed,
+    Example,
+    Grading,
     Lines,
     Loosely,
     OneOf,
@@ -17,26 +19,25 @@ from py2048.courses._kit.values import (
     Raised,
     Raises,
     Satisfies,
-    Words,
+    SubmissionCrash,
+    Task,
 )
 
 __all__ = [
     "Array",
     "Check",
-    "Contains",
+    "CheckFailed",
     "Example",
     "Grading",
     "Lines",
     "Loosely",
-    "Mismatch",
     "OneOf",
     "Opaque",
-    "Outcome",
     "Raised",
     "Raises",
+    "RunResult",
     "Satisfies",
-    "Session",
+    "SubmissionCrash",
+    "SubmissionSession",
     "Task",
-    "Trouble",
-    "Words",
 ]
