@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from py2048.courses.cits1401.grading import checks
+from py2048.courses.cits1401 import checks
 from py2048.courses.grading import Check, Grading, Task
 from py2048.direction import Direction
 

@@ -1,13 +1,130 @@
-"""What qsan_qarut asks, in ten tasks, and how they are graded.
-
-The document gives no marks; ten for each task are ours.
-"""
+"""What qsan_qarut asks, in ten tasks, and how they are graded."""
 
 from __future__ import annotations
 
 from py2048.courses.grading import Check, Example, Grading, Task
-from py2048.courses.qsan_qarut.grading import boards, window
-from py2048.courses.qsan_qarut.grading.reference_patches import all_but
+from py2048.courses.qsan_qarut import checks
+
+_START = """
+def _mend_start():
+    made = Game.__init__
+    def __init__(self, N):
+        try:
+            made(self, N)
+        except Exception:
+            pass
+        self.grid = N
+        self.score = 0
+        self.is_finished = self.is_won = False
+        self.set_board()
+    Game.__init__ = __init__
+
+    def model(self, N):
+        self.game = Game(N)
+    Model.__init__ = model
+_mend_start()
+"""
+
+_BOARD = """
+def _mend_board():
+    def set_board(self):
+        self.board = np.zeros((self.grid, self.grid), dtype=int)
+        self.add_num()
+    Game.set_board = set_board
+_mend_board()
+"""
+
+_NUMBER = """
+def _mend_number():
+    def get_random_position(self):
+        cells = np.argwhere(self.board == 0)
+        row, column = cells[np.random.randint(len(cells))]
+        return int(row), int(column)
+
+    def add_num(self):
+        if 0 in self.board:
+            i, j = self.get_random_position()
+            self.board[i][j] = np.random.choice([2, 4])
+    Game.get_random_position, Game.add_num = get_random_position, add_num
+_mend_number()
+"""
+
+_STACK = """
+def _mend_stack():
+    def slid(line):
+        tiles = [n for n in line if n]
+        out = []
+        while tiles:
+            n = tiles.pop(0)
+            if tiles and tiles[0] == n:
+                n += tiles.pop(0)
+            out.append(n)
+        return out + [0] * (len(line) - len(out))
+
+    def stack(self, move):
+        rows = self.board.tolist()
+        lines = [list(line) for line in zip(*rows)] if move in 'ub' else rows
+        turn = -1 if move in 'rb' else 1
+        after = [slid(line[::turn])[::turn] for line in lines]
+        if after != lines:
+            self.board[:] = [list(line) for line in zip(*after)] if move in 'ub' else after
+            self.add_num()
+    Game.stack = stack
+_mend_stack()
+"""
+
+_SCORE = """
+def _mend_score():
+    def update_score(self):
+        self.score = int(self.board.sum())
+    Game.update_score = update_score
+_mend_score()
+"""
+
+_MOVE = """
+def _mend_move():
+    def make_move(self, move):
+        self.stack(move)
+        self.update_score()
+    Game.make_move = make_move
+_mend_move()
+"""
+
+_ARROWS = """
+def _mend_arrows():
+    def is_stuck(board):
+        beside, below = board[:, 1:] == board[:, :-1], board[1:] == board[:-1]
+        return 0 not in board and not beside.any() and not below.any()
+
+    def arrow(move):
+        def handler(self, event=None):
+            self.make_move(move)
+            if 2048 in self.board:
+                self.is_won = True
+            if is_stuck(self.board):
+                self.is_finished = True
+        return handler
+    Game.left_arrow, Game.right_arrow = arrow('l'), arrow('r')
+    Game.up_arrow, Game.down_arrow = arrow('u'), arrow('b')
+_mend_arrows()
+"""
+
+PARTS = {
+    "start": _START,
+    "board": _BOARD,
+    "number": _NUMBER,
+    "stack": _STACK,
+    "score": _SCORE,
+    "move": _MOVE,
+    "arrows": _ARROWS,
+}
+
+
+def all_but(*about: str) -> tuple[str, ...]:
+    """Code that puts right versions of all parts but those that a check is `about`."""
+    parts = "".join(code for name, code in PARTS.items() if name not in about)
+    return (f"import numpy as np\n{parts}",)
+
 
 MARKS = 10
 
@@ -29,8 +146,8 @@ START = Task(
                 ),
             ),
         ),
-        Check("a board of N by N with one number", tuple(boards.fresh_boards())),
-        Check("set_board clears the board", (boards.FULL_BOARD_CLEARED,)),
+        Check("a board of N by N with one number", tuple(checks.fresh_boards())),
+        Check("set_board clears the board", (checks.FULL_BOARD_CLEARED,)),
     ),
     reference_patches=all_but("start", "board"),
 )
@@ -41,16 +158,16 @@ NUMBER = Task(
     "2 or 4 there, half of the time each, and does nothing on a full board.",
     marks=MARKS,
     checks=(
-        Check("any empty cell, and no other", run=boards.draws_every_free_cell),
-        Check("2 or 4, equally often", run=boards.adds_2_or_4),
-        Check("a full board stays as it is", boards.FULL_STAYS),
+        Check("any empty cell, and no other", run=checks.draws_every_free_cell),
+        Check("2 or 4, equally often", run=checks.adds_2_or_4),
+        Check("a full board stays as it is", checks.FULL_STAYS),
     ),
     reference_patches=all_but("number"),
 )
 
 
 def _stack(number: str, title: str, moves: str) -> Task:
-    words = [boards.ARROWS[move] for move in moves]
+    words = [checks.ARROWS[move] for move in moves]
     return Task(
         id=number,
         title=title,
@@ -58,7 +175,7 @@ def _stack(number: str, title: str, moves: str) -> Task:
         "neighbours merge, those at the wall first, each number once a move.",
         marks=MARKS,
         checks=tuple(
-            Check(f"everything goes {word}", boards.stacked(move))
+            Check(f"everything goes {word}", checks.stacked(move))
             for move, word in zip(moves, words, strict=True)
         ),
         reference_patches=all_but("stack"),
@@ -73,8 +190,8 @@ ADDING = Task(
     asked="A move that changed the board is followed by one new number; one that did not, by none.",
     marks=MARKS,
     checks=(
-        Check("one number after a move", run=boards.adds_after_each_move),
-        Check("none after a move that moved nothing", run=boards.adds_nothing_else),
+        Check("one number after a move", run=checks.adds_after_each_move),
+        Check("none after a move that moved nothing", run=checks.adds_nothing_else),
     ),
     reference_patches=all_but("stack"),
 )
@@ -90,15 +207,15 @@ SCORE = Task(
             (
                 Example(
                     "game.update_score()",
-                    given=boards.laid("[[2, 4], [8, 16]]"),
+                    given=checks.laid("[[2, 4], [8, 16]]"),
                     then={"int(game.score)": 30},
                 ),
             ),
         ),
-        Check("make_move moves", tuple(boards.made(move) for move in boards.DIRECTIONS)),
+        Check("make_move moves", tuple(checks.made(move) for move in checks.DIRECTIONS)),
         Check(
             "the score is right after each move",
-            tuple(example for move in boards.DIRECTIONS for example in boards.scored(move)),
+            tuple(example for move in checks.DIRECTIONS for example in checks.scored(move)),
         ),
     ),
     reference_patches=all_but("score", "move"),
@@ -111,16 +228,16 @@ END = Task(
     "once, and play goes on after it.",
     marks=MARKS,
     checks=(
-        Check("finished when full and stuck", boards.FINISHED),
-        Check("the new number counts", boards.FILLED_BY_THE_LAST_NUMBER),
-        Check("not finished while a move is left", boards.GOES_ON),
-        Check("won with 2048", boards.WON),
-        Check("play goes on after a win", boards.PLAYS_ON),
-        Check("announced, the win once", run=boards.announces),
+        Check("finished when full and stuck", checks.FINISHED),
+        Check("the new number counts", checks.FILLED_BY_THE_LAST_NUMBER),
+        Check("not finished while a move is left", checks.GOES_ON),
+        Check("won with 2048", checks.WON),
+        Check("play goes on after a win", checks.PLAYS_ON),
+        Check("announced, the win once", run=checks.announces),
     ),
     reference_patches=all_but("move", "arrows"),
 )
-ARROWS = Task(
+ARROW_KEYS = Task(
     id="8",
     title="The arrows and the command line",
     asked="`left_arrow(event)` and the other three make their move and write the score and the "
@@ -130,10 +247,10 @@ ARROWS = Task(
         Check(
             "each arrow makes its move",
             tuple(
-                boards.arrow(move, twice=twice) for move in boards.ARROWS for twice in (False, True)
+                checks.arrow(move, twice=twice) for move in checks.ARROWS for twice in (False, True)
             ),
         ),
-        Check("score and board are written", run=boards.writes_score_and_board),
+        Check("score and board are written", run=checks.writes_score_and_board),
     ),
     reference_patches=all_but("arrows"),
 )
@@ -144,11 +261,11 @@ WINDOW = Task(
     "cell a frame and a label in `controller.cells`, in a colour for every number, for any N.",
     marks=MARKS,
     checks=(
-        Check("title, size, score", run=window.has_the_documents_window),
-        Check("the cells show the board", run=window.shows_the_board),
-        Check("colours for numbers beyond 2048", run=window.has_every_colour),
-        Check("colours up to 131072", run=window.has_colours_to_the_end, weight=0),
-        Check("any N", run=window.fits_any_size, seconds=5),
+        Check("title, size, score", run=checks.has_the_documents_window),
+        Check("the cells show the board", run=checks.shows_the_board),
+        Check("colours for numbers beyond 2048", run=checks.has_every_colour),
+        Check("colours up to 131072", run=checks.has_colours_to_the_end, weight=0),
+        Check("any N", run=checks.fits_any_size, seconds=5),
     ),
     reference_patches=all_but(),
 )
@@ -159,10 +276,10 @@ CONTROL = Task(
     "keys do nothing, and a button starts a new game. A win is shown and play goes on.",
     marks=MARKS,
     checks=(
-        Check("the arrow keys move", run=window.keys_move),
-        Check("the end stops the keys", run=window.stops_at_the_end),
-        Check("the button begins anew", run=window.begins_anew),
-        Check("a win is shown", run=window.shows_the_win),
+        Check("the arrow keys move", run=checks.keys_move),
+        Check("the end stops the keys", run=checks.stops_at_the_end),
+        Check("the button begins anew", run=checks.begins_anew),
+        Check("a win is shown", run=checks.shows_the_win),
     ),
     reference_patches=all_but(),
 )
@@ -172,10 +289,10 @@ GRADING = Grading(
     module="model",
     files=("model.py",),
     expects=("Model", "Game"),
-    tasks=(START, NUMBER, LEFT_RIGHT, UP_DOWN, ADDING, SCORE, END, ARROWS, WINDOW, CONTROL),
+    tasks=(START, NUMBER, LEFT_RIGHT, UP_DOWN, ADDING, SCORE, END, ARROW_KEYS, WINDOW, CONTROL),
     gui=True,
     libraries=("numpy", "PIL"),
-    prelude=boards.PRELUDE,
+    prelude=checks.PRELUDE,
     opening="import numpy as np; from {module} import *",
     not_graded="how the window looks, beyond its parts, texts and colours",
 )

@@ -16,7 +16,7 @@ from py2048.courses.grading import Check, Example, Lines, Raises, Task
 
 
 @dataclass(frozen=True)
-class Words:
+class Language:
     """A language: what stands in it for the names and texts of the English document."""
 
     table: Mapping[str, str] = field(default_factory=dict)
@@ -75,8 +75,8 @@ class Words:
                 return expected
 
 
-ENGLISH = Words()
-PORTUGUESE = Words(
+ENGLISH = Language()
+PORTUGUESE = Language(
     {
         "create_coordinate": "cria_coordenada",
         "coordinate_row": "coordenada_linha",

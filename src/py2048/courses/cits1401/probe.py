@@ -6,7 +6,7 @@ rectangles on a canvas, or 25 widgets in a grid, in five rows and five columns; 
 
 from __future__ import annotations
 
-LOOKING = '''
+PROBE = '''
 SQUARES = {}
 DRAWN = {}
 

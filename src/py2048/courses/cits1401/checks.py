@@ -2,27 +2,296 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
+from weakref import WeakKeyDictionary
 
 from py2048.board import Board
-from py2048.courses.cits1401.grading.games import Step, evidence
-from py2048.courses.cits1401.grading.table import (
-    BORDERS,
-    CORNERS,
-    FAILURE,
-    INSIDE,
-    OVER,
-    SUCCESS,
-    Cell,
-    Sight,
-    Table,
-    after,
-    listed,
-)
-from py2048.courses.grading import SubmissionSession
+from py2048.courses.cits1401.probe import PROBE
+from py2048.courses.grading import CheckFailed, SubmissionSession
 from py2048.direction import Direction
+from py2048.errors import BoardError
+from py2048.game.spawning import edge_cell
+
+Cell = tuple[int, int]
+
+BORDERS: dict[Direction, tuple[Cell, ...]] = {
+    Direction.UP: ((0, 2), (0, 1), (0, 3)),
+    Direction.DOWN: ((4, 2), (4, 3), (4, 1)),
+    Direction.LEFT: ((2, 0), (1, 0), (3, 0)),
+    Direction.RIGHT: ((2, 4), (3, 4), (1, 4)),
+}
+CORNERS = ((0, 0), (0, 4), (4, 0), (4, 4))
+INSIDE = ((1, 1), (2, 2), (3, 2), (1, 3))
+
+SUCCESS = r"succe|done|moved|ok\b"
+FAILURE = (
+    r"not possible|impossible|not allowed|invalid|illegal|can'?t|cannot|unsuccessful|fail|no move"
+)
+OVER = r"game[ -]*over|no more moves|game (has )?(ended|finished)"
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What a window shows: the texts and looks of its squares, and all other texts."""
+
+    texts: list[list[str]]
+    looks: list[list[str]]
+    others: list[str]
+
+    @property
+    def rows(self) -> list[list[Any]]:
+        """The numbers on the squares, 0 for none; what is no number stays a text."""
+        return [[_number(text) for text in row] for row in self.texts]
+
+    @property
+    def board(self) -> Board | None:
+        """The board that is shown, `None` if it cannot be one."""
+        try:
+            return Board.from_rows(self.rows)
+        except BoardError:
+            return None
+
+    def says(self, words: str) -> bool:
+        """Whether a text beside the squares matches."""
+        return any(re.search(words, text, re.IGNORECASE) for text in self.others)
+
+    def shows_score(self, score: int) -> bool:
+        """Whether a text beside the squares has this number as a word."""
+        return self.says(rf"(?<![-\d.]){score}(?![\d.])" if score >= 0 else rf"- ?{-score}\b")
+
+
+def _number(text: str) -> Any:
+    stripped = text.strip()
+    if not stripped:
+        return 0
+    return int(stripped) if re.fullmatch(r"\d{1,12}", stripped) else stripped
+
+
+def after(board: Board, direction: Direction) -> Board:
+    """Return what a move makes of `board`, the new tile included; the same if it is impossible."""
+    slide = board.slide(direction)
+    cell = edge_cell(slide.board, direction) if slide.changed else None
+    return slide.board if cell is None else slide.board.with_tile(cell, 2)
+
+
+def listed(board: Board) -> list[list[int]]:
+    """Return the rows as lists, as a student writes them."""
+    return [list(row) for row in board.rows]
+
+
+class Table:
+    """A submission that is played.
+
+    `sight` is what it showed last.
+    """
+
+    def __init__(self, session: SubmissionSession) -> None:
+        self.session = session
+        self.sight = Sight([], [], [])
+        self.shown: list[str] = []
+
+    def begin(self, who: str = "Human", seed: int = 0) -> None:
+        """Run the program and begin a new game, played by `who`."""
+        session = self.session
+        outcome = session.program(seed=seed)
+        if outcome.error is not None:
+            session.fail("a window", str(outcome.error))
+        if outcome.state != "waiting":
+            session.fail("a window that waits for clicks", "the program is at its end already")
+        session.run(PROBE, show=False)
+        self.new_game(who)
+
+    def new_game(self, who: str) -> None:
+        """Push New game and answer who plays."""
+        session = self.session
+        for words in ("New game", "New"):
+            if session.value(f"choose({words!r})", show=False):
+                session.shown.append("choose('New game')")
+                break
+        else:
+            session.fail("a button New game", self.texts())
+        session.run("screen.settle()", show=False)
+        before = len(session.value("screen.dialogs()", show=False))
+        if not session.value(f"choose({who!r})"):
+            self._answer_dialog(who, before)
+        self.settle()
+
+    def _answer_dialog(self, who: str, before: int) -> None:
+        """Answer a message box or a question in place of two buttons."""
+        session = self.session
+        dialogs = session.value("screen.dialogs()", show=False)
+        if not dialogs or before == 0:
+            session.fail(f"to be offered {who!r}", self.texts())
+        kind, title, message = dialogs[-1]
+        if "string" in kind:
+            answer: object = who.lower()
+        else:
+            asked = f"{title} {message}".lower()
+            first = min(("human", "computer"), key=lambda word: asked.find(word) % 10_000)
+            answer = (first == who.lower()) if kind != "askquestion" else _yes(first, who)
+        session.run(f"screen.answer({answer!r})")
+        session.run("choose('New game')")
+
+    def settle(self) -> None:
+        """Let everything happen that is under way, and look."""
+        self.session.run("screen.settle()", show=False)
+        self.look()
+
+    def look(self) -> Sight:
+        """See what is shown now."""
+        seen = self.session.value("look()", show=False)
+        if seen["texts"] is None:
+            self.session.fail(
+                "5 x 5 squares: rectangles on a canvas or widgets in a grid", str(seen["others"])
+            )
+        self.sight = Sight(seen["texts"], seen["looks"], seen["others"])
+        return self.sight
+
+    def click(self, cell: Cell) -> Sight:
+        """Click on a square and see what comes of it."""
+        self.session.shown[:] = [
+            f"# {self.sight.rows}",
+            f"hit{cell}  # a click on row {cell[0]}, column {cell[1]}",
+        ]
+        outcome = self.session.run(f"hit{cell}", show=False)
+        if outcome.error is not None:
+            self.session.fail("no exception", str(outcome.error))
+        self.settle()
+        return self.sight
+
+    def texts(self) -> str:
+        """All texts that are shown, for a message."""
+        return str(self.session.value("screen.texts()", show=False))
+
+
+def _yes(first: str, who: str) -> str:
+    return "yes" if first == who.lower() else "no"
+
+
+SHORT_GAMES = 1
+SHORT = 50
+"""Clicks in each of the short games."""
+
+LONG = 450
+"""Clicks after which a game that should have ended long ago is given up."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One click on the border: what was to be seen before and after it."""
+
+    before: Sight
+    direction: Direction
+    now: Sight
+
+    @property
+    def changed(self) -> bool:
+        """Whether the squares show anything else than before."""
+        return self.before.rows != self.now.rows
+
+    @property
+    def went(self) -> Direction | None:
+        """In which direction the tiles really went, if it was a right move in some direction."""
+        board = self.before.board
+        if board is None or not self.changed or after(board, self.direction) == board:
+            return None
+        ways = [self.direction, *(way for way in Direction if way is not self.direction)]
+        return next((way for way in ways if after(board, way) == self.now.board), None)
+
+
+@dataclass
+class Evidence:
+    """What came of the games: their steps, game by game, and why no more of them was seen."""
+
+    games: list[list[Step]] = field(default_factory=list)
+    fault: CheckFailed | None = None
+
+    @property
+    def steps(self) -> list[Step]:
+        """All steps of all games."""
+        return [step for game in self.games for step in game]
+
+
+_SEEN: WeakKeyDictionary[SubmissionSession, Evidence] = WeakKeyDictionary()
+
+
+def evidence(session: SubmissionSession) -> Evidence:
+    """Return the games played with a submission; they are played when first asked for.
+
+    Raises:
+        CheckFailed: if not a single click could be made.
+    """
+    if session not in _SEEN:
+        _SEEN[session] = _play(session)
+    seen = _SEEN[session]
+    if seen.fault is not None and not seen.steps:
+        raise seen.fault
+    return seen
+
+
+def _play(session: SubmissionSession) -> Evidence:
+    seen = Evidence()
+    try:
+        for seed in range(SHORT_GAMES + 1):
+            table = Table(session)
+            table.begin(seed=seed)
+            seen.games.append([])
+            if seed < SHORT_GAMES:
+                _play_by_chance(table, seen.games[-1], random.Random(seed))
+            else:
+                _play_to_the_end(table, seen.games[-1])
+    except CheckFailed as mismatch:
+        seen.fault = mismatch
+    return seen
+
+
+def _play_by_chance(table: Table, steps: list[Step], chance: random.Random) -> None:
+    while len(steps) < SHORT and not table.sight.says(OVER):
+        _step(table, steps, _idle(table, steps) or chance.choice(tuple(Direction)))
+
+
+def _play_to_the_end(table: Table, steps: list[Step]) -> None:
+    """Play so that the board fills up soon, for as long as anything moves."""
+    while len(steps) < LONG and not table.sight.says(OVER):
+        board = table.sight.board
+        refused = {step.direction for step in steps if step.now.rows == table.sight.rows}
+        legal = [way for way in Direction if board and after(board, way) != board]
+        open_ways = [way for way in legal if way not in refused]
+        if board is None or not open_ways:
+            return
+        nearest = min(open_ways, key=lambda way: _room(after(board, way)))
+        _step(table, steps, _idle(table, steps) or nearest)
+
+
+def _idle(table: Table, steps: list[Step]) -> Direction | None:
+    """Return a direction in which nothing can move, if it has not been tried twice already."""
+    board = table.sight.board
+    tried = [step.direction for step in steps if not step.changed]
+    idle = [way for way in Direction if board and after(board, way) == board]
+    return next((way for way in idle if tried.count(way) < 2), None)
+
+
+def _room(board: Board) -> tuple[int, int]:
+    """How far a board is from being stuck: few empty cells and few legal moves are near it."""
+    nexts = [after(board, way) for way in board.legal_directions()]
+    return len(board.empty_cells()) + sum(len(b.empty_cells()) for b in nexts), len(nexts)
+
+
+def _step(table: Table, steps: list[Step], direction: Direction) -> None:
+    """Click on a square of the side, on another one where the first takes no clicks."""
+    before = table.sight
+    possible = before.board is not None and after(before.board, direction) != before.board
+    for cell in BORDERS[direction]:
+        now = table.click(cell)
+        if not possible or (now.texts, now.others) != (before.texts, before.others):
+            break
+    steps.append(Step(before, direction, now))
+
 
 Run = Callable[[SubmissionSession], None]
 
