@@ -10,7 +10,7 @@ import pytest
 
 from py2048 import Board, Direction, Game, get_rules
 from py2048.courses import get_course
-from py2048.courses.cits1401.grading.table import Sight, after
+from py2048.courses.cits1401.checks import WindowContents, after
 from py2048.courses.cits1401.tasks import GRADING
 from py2048.courses.grading.grader import grade
 from py2048.courses.grading.sandbox import SandboxConfig
@@ -80,10 +80,10 @@ def test_what_is_expected_of_a_move_is_what_the_game_does() -> None:
     ],
 )
 def test_a_score_is_read_as_a_whole_number(text: str, score: int, shown: bool) -> None:
-    assert Sight([], [], [text]).shows_score(score) is shown
+    assert WindowContents([], [], [text]).shows_score(score) is shown
 
 
 def test_squares_are_read_as_numbers_and_other_texts_make_no_board() -> None:
-    assert Sight([["2", ""], [" 4 ", "0"]], [], []).board == Board.parse("2 . / 4 .")
-    assert Sight([["2", "x"], ["", ""]], [], []).board is None
-    assert Sight([["2", "3"], ["", ""]], [], []).board is None
+    assert WindowContents([["2", ""], [" 4 ", "0"]], [], []).board == Board.parse("2 . / 4 .")
+    assert WindowContents([["2", "x"], ["", ""]], [], []).board is None
+    assert WindowContents([["2", "3"], ["", ""]], [], []).board is None

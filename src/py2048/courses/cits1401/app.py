@@ -7,14 +7,14 @@ import tkinter as tk
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from py2048.courses.cits1401.board_view import DARK, FONT, GOLD, PAGE, WHITE, BoardView
+from py2048.courses.cits1401.board_view import DARK, FONT, GOLD, PAGE, WHITE, BoardCanvas
 from py2048.courses.cits1401.presenter import (
-    PACES,
     SIDES,
-    Mover,
-    Presenter,
-    Scene,
-    Settings,
+    SPEEDS,
+    BorderPresenter,
+    GameSettings,
+    PlayerKind,
+    ViewState,
     checked_side,
 )
 from py2048.direction import Direction
@@ -111,7 +111,7 @@ def choices(
     return row
 
 
-SKILLS = {"random": Mover.RANDOM, "intelligent": Mover.INTELLIGENT}
+SKILLS = {"random": PlayerKind.RANDOM, "intelligent": PlayerKind.INTELLIGENT}
 
 
 class NewGamePanel(tk.Frame):
@@ -122,14 +122,14 @@ class NewGamePanel(tk.Frame):
         on_answer: called with the settings that were chosen.
     """
 
-    def __init__(self, parent: tk.Misc, on_answer: Callable[[Settings], None]) -> None:
+    def __init__(self, parent: tk.Misc, on_answer: Callable[[GameSettings], None]) -> None:
         super().__init__(parent, background=WHITE, padx=30, pady=24)
         self.configure(highlightthickness=2, highlightbackground=BLUE)
         self._on_answer = on_answer
         self.rows = tk.StringVar(self)
         self.columns = tk.StringVar(self)
         self.skill = tk.StringVar(self, "random")
-        self.pace = tk.StringVar(self)
+        self.speed = tk.StringVar(self)
         self._build()
 
     @property
@@ -137,11 +137,11 @@ class NewGamePanel(tk.Frame):
         """Whether the question is on the screen."""
         return bool(self.place_info())
 
-    def open(self, settings: Settings) -> None:
+    def open(self, settings: GameSettings) -> None:
         """Ask, with the answers of the last time filled in."""
         self.rows.set(str(settings.rows))
         self.columns.set(str(settings.columns))
-        self.pace.set(settings.pace.name)
+        self.speed.set(settings.speed.name)
         self.complaint["text"] = ""
         self.place(relx=0.5, rely=0.5, anchor="center")
         self.human.focus_set()
@@ -158,7 +158,7 @@ class NewGamePanel(tk.Frame):
         self._label("Computer", 2)
         self._choices(self.skill, tuple(SKILLS), 2)
         self._label("Speed", 3)
-        self._choices(self.pace, tuple(pace.name for pace in PACES), 3)
+        self._choices(self.speed, tuple(speed.name for speed in SPEEDS), 3)
         question = tk.Label(self, text="Who plays?", font=(FONT, -20, "bold"))
         question.configure(foreground=DARK, background=WHITE)
         question.grid(row=4, column=0, columnspan=2, pady=(16, 8))
@@ -194,19 +194,19 @@ class NewGamePanel(tk.Frame):
         choices(self, variable, values).grid(row=row, column=1, sticky="w", pady=4)
 
     def _human(self) -> None:
-        self._answer(Mover.HUMAN)
+        self._answer(PlayerKind.HUMAN)
 
     def _computer(self) -> None:
         self._answer(SKILLS[self.skill.get()])
 
-    def _answer(self, mover: Mover) -> None:
-        pace = next(pace for pace in PACES if pace.name == self.pace.get())
+    def _answer(self, player_kind: PlayerKind) -> None:
+        speed = next(speed for speed in SPEEDS if speed.name == self.speed.get())
         try:
             sides = checked_side(self.rows.get()), checked_side(self.columns.get())
         except CourseError as error:
             self.complaint["text"] = str(error)
             return
-        self._on_answer(Settings(mover, *sides, pace))
+        self._on_answer(GameSettings(player_kind, *sides, speed))
 
 
 TITLE = "CITS1401 - 2048 on the border"
@@ -233,7 +233,7 @@ SLIDE_MS = 110
 
 
 class App(tk.Tk):
-    """The window. It is the `Screen` of its presenter.
+    """The window. It is the `GameScreen` of its presenter.
 
     Args:
         seed: of the games, for tests; by default every game differs.
@@ -244,11 +244,11 @@ class App(tk.Tk):
         self.title(TITLE)
         self.configure(background=PAGE)
         self.resizable(False, False)
-        self.presenter = Presenter(self, seed)
+        self.presenter = BorderPresenter(self, seed)
         self._waiting: str | None = None
         self._best: Counter[tuple[int, int]] = Counter()
         self._build_header()
-        self.board = BoardView(self, self.presenter.click, self.presenter.push)
+        self.board = BoardCanvas(self, self.presenter.click, self.presenter.push)
         self.board.pack(padx=20, pady=(16, 8))
         self._build_status()
         self._build_buttons()
@@ -299,9 +299,9 @@ class App(tk.Tk):
             foreground="#6b665c",
             background=PAGE,
         )
-        self.pace = tk.StringVar(self)
-        names = [pace.name for pace in PACES]
-        self.pace_choice = choices(bar, self.pace, names, self._set_pace)
+        self.speed = tk.StringVar(self)
+        names = [speed.name for speed in SPEEDS]
+        self.speed_choice = choices(bar, self.speed, names, self._set_speed)
 
     def _bind_keys(self) -> None:
         for direction, names in KEYS.items():
@@ -318,26 +318,26 @@ class App(tk.Tk):
         if not self.panel.is_open:
             action()
 
-    def _start(self, settings: Settings) -> None:
+    def _start(self, settings: GameSettings) -> None:
         self.panel.close()
         self.focus_set()
         self.hint.pack_forget()
-        self.pace_choice.pack_forget()
-        below = self.pace_choice if settings.mover.is_computer else self.hint
+        self.speed_choice.pack_forget()
+        below = self.speed_choice if settings.player_kind.is_computer else self.hint
         below.pack(side="left", expand=True)
-        self.pace.set(settings.pace.name)
+        self.speed.set(settings.speed.name)
         self._animate(settings)
         self.board.lay_out((settings.rows, settings.columns))
         self.presenter.start(settings)
 
-    def _set_pace(self) -> None:
+    def _set_speed(self) -> None:
         """Let the computer play as fast as the buttons below the board say."""
-        self.presenter.set_pace(next(pace for pace in PACES if pace.name == self.pace.get()))
+        self.presenter.set_speed(next(speed for speed in SPEEDS if speed.name == self.speed.get()))
         self._animate(self.presenter.settings)
 
-    def _animate(self, settings: Settings) -> None:
+    def _animate(self, settings: GameSettings) -> None:
         """Let tiles slide so fast that they have arrived before the next move."""
-        pause = settings.pace.pause if settings.mover.is_computer else SLIDE_MS * 4
+        pause = settings.speed.pause if settings.player_kind.is_computer else SLIDE_MS * 4
         self.board.slide_ms = min(SLIDE_MS, pause // 4)
 
     def quit_game(self) -> None:
@@ -347,16 +347,16 @@ class App(tk.Tk):
 
     # --- what the presenter asks for ---
 
-    def show(self, scene: Scene) -> None:
+    def show(self, state: ViewState) -> None:
         """Show the board, the score and the status."""
-        self.status["text"] = scene.status
-        colours = (colour for word, colour in LIGHTS.items() if word in scene.status)
+        self.status["text"] = state.status
+        colours = (colour for word, colour in LIGHTS.items() if word in state.status)
         self.light["background"] = next(colours, WAITING)
-        self.score.show(scene.score)
-        best = self._best[scene.board.shape] = max(scene.score, self._best[scene.board.shape])
+        self.score.show(state.score)
+        best = self._best[state.board.shape] = max(state.score, self._best[state.board.shape])
         self.best.show(best)
-        self.largest.show(scene.board.max_tile)
-        self.board.show(scene)
+        self.largest.show(state.board.max_tile)
+        self.board.show(state)
 
     def ask(self) -> None:
         """Ask who is to play the next game."""

@@ -14,7 +14,7 @@ from functools import lru_cache
 from PIL import Image, ImageDraw
 
 from py2048.board import Cell
-from py2048.courses.cits1401.presenter import Scene, border_direction
+from py2048.courses.cits1401.presenter import ViewState, border_direction
 from py2048.direction import Direction
 
 PAGE = "#f3f1ec"
@@ -148,7 +148,7 @@ FRAME_MS = 12
 FONT = "Helvetica"
 
 
-class BoardView(tk.Canvas):
+class BoardCanvas(tk.Canvas):
     """A board in its frame.
 
     Args:
@@ -158,7 +158,7 @@ class BoardView(tk.Canvas):
 
     Attributes:
         slide_ms: how long tiles take to slide, in milliseconds.
-        scene: what is shown; `None` for an empty board.
+        state: what is shown; `None` for an empty board.
     """
 
     def __init__(
@@ -169,7 +169,7 @@ class BoardView(tk.Canvas):
     ) -> None:
         super().__init__(parent, width=SIDE, height=SIDE, background=PAGE, highlightthickness=0)
         self.slide_ms = 130
-        self.scene: Scene | None = None
+        self.state: ViewState | None = None
         self._on_cell = on_cell
         self._on_arrow = on_arrow
         self._pictures: dict[int, tuple[Image.Image, tk.PhotoImage]] = {}
@@ -187,7 +187,7 @@ class BoardView(tk.Canvas):
         self.delete("all")
         self._pictures.clear()
         self.shape = rows, columns = shape
-        self.scene = None
+        self.state = None
         room = SIDE - 2 * MARGIN
         self.step = 12 * room // (12 * max(shape) + 1)
         self.gap = max(2, self.step // 12)
@@ -217,28 +217,28 @@ class BoardView(tk.Canvas):
         x, y = self.corner(cell)
         return x + self.tile // 2, y + self.tile // 2
 
-    def show(self, scene: Scene) -> None:
-        """Show `scene`, after its tiles have slid to their places if there is time for it.
+    def show(self, state: ViewState) -> None:
+        """Show `state`, after its tiles have slid to their places if there is time for it.
 
         A slide still going on is cut short: nothing that is pressed waits for it.
         """
-        if scene.board.shape != self.shape:
-            self.lay_out(scene.board.shape)
+        if state.board.shape != self.shape:
+            self.lay_out(state.board.shape)
         self._stop()
-        self.scene = scene
+        self.state = state
         self.delete("veil")
-        if scene.motions and scene.animated and self.slide_ms >= FRAME_MS:
-            self._slide(scene, time.perf_counter())
+        if state.motions and state.animated and self.slide_ms >= FRAME_MS:
+            self._slide(state, time.perf_counter())
         else:
-            self._settle(scene)
+            self._settle(state)
         self._point(self._pointed)
 
     def rest(self) -> None:
         """Leave what is shown as it is, and let clicks be expected no more."""
-        if self.scene is not None:
+        if self.state is not None:
             self._stop()
-            self.scene = replace(self.scene, listens=False)
-            self._settle(self.scene)
+            self.state = replace(self.state, listens=False)
+            self._settle(self.state)
             self._point(None)
 
     # --- drawing ---
@@ -284,38 +284,38 @@ class BoardView(tk.Canvas):
     def _width(self, value: int, height: int) -> int:
         return int(self.tk.call("font", "measure", (FONT, -height, "bold"), str(value)))
 
-    def _slide(self, scene: Scene, since: float) -> None:
+    def _slide(self, state: ViewState, since: float) -> None:
         """Draw the tiles on their way, and call for the next frame."""
         share = (time.perf_counter() - since) * 1000 / self.slide_ms
         if share >= 1:
-            self._pop(scene, time.perf_counter())
+            self._pop(state, time.perf_counter())
             return
         eased = 1 - (1 - share) ** 3
-        merged = {motion.target for motion in scene.motions if motion.merged}
+        merged = {motion.target for motion in state.motions if motion.merged}
         self.delete("tile")
-        for (row, column), target, _ in scene.motions:
-            value = scene.board[target] // (2 if target in merged else 1)
+        for (row, column), target, _ in state.motions:
+            value = state.board[target] // (2 if target in merged else 1)
             at = (row + (target[0] - row) * eased, column + (target[1] - column) * eased)
             self._draw_tile(value, at, Mark.NONE, 1)
         self._raise_hover()
-        self._frame = self.after(FRAME_MS, self._slide, scene, since)
+        self._frame = self.after(FRAME_MS, self._slide, state, since)
 
-    def _pop(self, scene: Scene, since: float) -> None:
+    def _pop(self, state: ViewState, since: float) -> None:
         """Draw the tiles in their places while the new one grows and merged ones bulge."""
         share = (time.perf_counter() - since) * 1000 / self.slide_ms
         self._frame = None
-        self._settle(scene, min(1.0, share))
+        self._settle(state, min(1.0, share))
         if share < 1:
-            self._frame = self.after(FRAME_MS, self._pop, scene, since)
+            self._frame = self.after(FRAME_MS, self._pop, state, since)
 
-    def _settle(self, scene: Scene, grown: float = 1.0) -> None:
+    def _settle(self, state: ViewState, grown: float = 1.0) -> None:
         """Draw all tiles in their places, the squares of the last move marked."""
         steps = round(grown * 4) / 4  # few sizes, so that few pictures are drawn
-        merged = {motion.target for motion in scene.motions if motion.merged}
-        moved = scene.moved
-        new = scene.spawn.cell if scene.spawn else None
+        merged = {motion.target for motion in state.motions if motion.merged}
+        moved = state.moved
+        new = state.spawn.cell if state.spawn else None
         self.delete("tile")
-        for row, line in enumerate(scene.board.rows):
+        for row, line in enumerate(state.board.rows):
             for column, value in enumerate(line):
                 cell = row, column
                 if cell == new:
@@ -324,15 +324,15 @@ class BoardView(tk.Canvas):
                     mark = Mark.MOVED if cell in moved else Mark.NONE
                     self._draw_tile(value, cell, mark, 1.12 - 0.12 * steps if cell in merged else 1)
         self._raise_hover()
-        if scene.is_over and grown >= 1:
-            self._draw_end(scene)
+        if state.is_over and grown >= 1:
+            self._draw_end(state)
 
-    def _draw_end(self, scene: Scene) -> None:
+    def _draw_end(self, state: ViewState) -> None:
         rows, columns = self.shape
         width, height = columns * self.step + self.gap, rows * self.step + self.gap
         self._picture(draw_veil(width, height), self._left, self._top, "veil")
         middle = self._left + width // 2, self._top + height // 2
-        for text, size, offset in (("Game over", 46, -26), (f"Final score {scene.score}", 26, 26)):
+        for text, size, offset in (("Game over", 46, -26), (f"Final score {state.score}", 26, 26)):
             self.create_text(
                 middle[0],
                 middle[1] + offset,
@@ -364,7 +364,7 @@ class BoardView(tk.Canvas):
             return Direction.LEFT if across < 0 else Direction.RIGHT
         return None
 
-    def _click(self, event: tk.Event[BoardView]) -> None:
+    def _click(self, event: tk.Event[BoardCanvas]) -> None:
         place = self._place(event.x, event.y)
         if isinstance(place, Direction):
             self._on_arrow(place)
@@ -375,7 +375,7 @@ class BoardView(tk.Canvas):
         """Show what a click at `place` would do."""
         self._pointed = place
         self.delete("hover")
-        listens = self.scene is not None and self.scene.listens
+        listens = self.state is not None and self.state.listens
         direction = self._direction(place) if listens else None
         if direction is not None:
             rows, columns = self.shape

@@ -36,7 +36,7 @@ OVER = r"game[ -]*over|no more moves|game (has )?(ended|finished)"
 
 
 @dataclass(frozen=True)
-class Sight:
+class WindowContents:
     """What a window shows: the texts and looks of its squares, and all other texts."""
 
     texts: list[list[str]]
@@ -84,15 +84,15 @@ def listed(board: Board) -> list[list[int]]:
     return [list(row) for row in board.rows]
 
 
-class Table:
+class WindowDriver:
     """A submission that is played.
 
-    `sight` is what it showed last.
+    `contents` is what it showed last.
     """
 
     def __init__(self, session: SubmissionSession) -> None:
         self.session = session
-        self.sight = Sight([], [], [])
+        self.contents = WindowContents([], [], [])
         self.shown: list[str] = []
 
     def begin(self, who: str = "Human", seed: int = 0) -> None:
@@ -142,27 +142,27 @@ class Table:
         self.session.run("screen.settle()", show=False)
         self.look()
 
-    def look(self) -> Sight:
+    def look(self) -> WindowContents:
         """See what is shown now."""
         seen = self.session.value("look()", show=False)
         if seen["texts"] is None:
             self.session.fail(
                 "5 x 5 squares: rectangles on a canvas or widgets in a grid", str(seen["others"])
             )
-        self.sight = Sight(seen["texts"], seen["looks"], seen["others"])
-        return self.sight
+        self.contents = WindowContents(seen["texts"], seen["looks"], seen["others"])
+        return self.contents
 
-    def click(self, cell: Cell) -> Sight:
+    def click(self, cell: Cell) -> WindowContents:
         """Click on a square and see what comes of it."""
         self.session.shown[:] = [
-            f"# {self.sight.rows}",
+            f"# {self.contents.rows}",
             f"hit{cell}  # a click on row {cell[0]}, column {cell[1]}",
         ]
         outcome = self.session.run(f"hit{cell}", show=False)
         if outcome.error is not None:
             self.session.fail("no exception", str(outcome.error))
         self.settle()
-        return self.sight
+        return self.contents
 
     def texts(self) -> str:
         """All texts that are shown, for a message."""
@@ -182,12 +182,12 @@ LONG = 450
 
 
 @dataclass(frozen=True)
-class Step:
+class ObservedMove:
     """One click on the border: what was to be seen before and after it."""
 
-    before: Sight
+    before: WindowContents
     direction: Direction
-    now: Sight
+    now: WindowContents
 
     @property
     def changed(self) -> bool:
@@ -205,22 +205,22 @@ class Step:
 
 
 @dataclass
-class Evidence:
-    """What came of the games: their steps, game by game, and why no more of them was seen."""
+class ObservedGames:
+    """What came of the games: their moves, game by game, and why no more of them was seen."""
 
-    games: list[list[Step]] = field(default_factory=list)
+    games: list[list[ObservedMove]] = field(default_factory=list)
     fault: CheckFailed | None = None
 
     @property
-    def steps(self) -> list[Step]:
-        """All steps of all games."""
-        return [step for game in self.games for step in game]
+    def moves(self) -> list[ObservedMove]:
+        """All moves of all games."""
+        return [move for game in self.games for move in game]
 
 
-_SEEN: WeakKeyDictionary[SubmissionSession, Evidence] = WeakKeyDictionary()
+_SEEN: WeakKeyDictionary[SubmissionSession, ObservedGames] = WeakKeyDictionary()
 
 
-def evidence(session: SubmissionSession) -> Evidence:
+def observed_games(session: SubmissionSession) -> ObservedGames:
     """Return the games played with a submission; they are played when first asked for.
 
     Raises:
@@ -229,49 +229,49 @@ def evidence(session: SubmissionSession) -> Evidence:
     if session not in _SEEN:
         _SEEN[session] = _play(session)
     seen = _SEEN[session]
-    if seen.fault is not None and not seen.steps:
+    if seen.fault is not None and not seen.moves:
         raise seen.fault
     return seen
 
 
-def _play(session: SubmissionSession) -> Evidence:
-    seen = Evidence()
+def _play(session: SubmissionSession) -> ObservedGames:
+    seen = ObservedGames()
     try:
         for seed in range(SHORT_GAMES + 1):
-            table = Table(session)
-            table.begin(seed=seed)
+            driver = WindowDriver(session)
+            driver.begin(seed=seed)
             seen.games.append([])
             if seed < SHORT_GAMES:
-                _play_by_chance(table, seen.games[-1], random.Random(seed))
+                _play_by_chance(driver, seen.games[-1], random.Random(seed))
             else:
-                _play_to_the_end(table, seen.games[-1])
+                _play_to_the_end(driver, seen.games[-1])
     except CheckFailed as mismatch:
         seen.fault = mismatch
     return seen
 
 
-def _play_by_chance(table: Table, steps: list[Step], chance: random.Random) -> None:
-    while len(steps) < SHORT and not table.sight.says(OVER):
-        _step(table, steps, _idle(table, steps) or chance.choice(tuple(Direction)))
+def _play_by_chance(driver: WindowDriver, moves: list[ObservedMove], chance: random.Random) -> None:
+    while len(moves) < SHORT and not driver.contents.says(OVER):
+        _make_move(driver, moves, _idle(driver, moves) or chance.choice(tuple(Direction)))
 
 
-def _play_to_the_end(table: Table, steps: list[Step]) -> None:
+def _play_to_the_end(driver: WindowDriver, moves: list[ObservedMove]) -> None:
     """Play so that the board fills up soon, for as long as anything moves."""
-    while len(steps) < LONG and not table.sight.says(OVER):
-        board = table.sight.board
-        refused = {step.direction for step in steps if step.now.rows == table.sight.rows}
+    while len(moves) < LONG and not driver.contents.says(OVER):
+        board = driver.contents.board
+        refused = {move.direction for move in moves if move.now.rows == driver.contents.rows}
         legal = [way for way in Direction if board and after(board, way) != board]
         open_ways = [way for way in legal if way not in refused]
         if board is None or not open_ways:
             return
         nearest = min(open_ways, key=lambda way: _room(after(board, way)))
-        _step(table, steps, _idle(table, steps) or nearest)
+        _make_move(driver, moves, _idle(driver, moves) or nearest)
 
 
-def _idle(table: Table, steps: list[Step]) -> Direction | None:
+def _idle(driver: WindowDriver, moves: list[ObservedMove]) -> Direction | None:
     """Return a direction in which nothing can move, if it has not been tried twice already."""
-    board = table.sight.board
-    tried = [step.direction for step in steps if not step.changed]
+    board = driver.contents.board
+    tried = [move.direction for move in moves if not move.changed]
     idle = [way for way in Direction if board and after(board, way) == board]
     return next((way for way in idle if tried.count(way) < 2), None)
 
@@ -282,15 +282,15 @@ def _room(board: Board) -> tuple[int, int]:
     return len(board.empty_cells()) + sum(len(b.empty_cells()) for b in nexts), len(nexts)
 
 
-def _step(table: Table, steps: list[Step], direction: Direction) -> None:
+def _make_move(driver: WindowDriver, moves: list[ObservedMove], direction: Direction) -> None:
     """Click on a square of the side, on another one where the first takes no clicks."""
-    before = table.sight
+    before = driver.contents
     possible = before.board is not None and after(before.board, direction) != before.board
     for cell in BORDERS[direction]:
-        now = table.click(cell)
+        now = driver.click(cell)
         if not possible or (now.texts, now.others) != (before.texts, before.others):
             break
-    steps.append(Step(before, direction, now))
+    moves.append(ObservedMove(before, direction, now))
 
 
 Run = Callable[[SubmissionSession], None]
@@ -298,16 +298,16 @@ Run = Callable[[SubmissionSession], None]
 
 def has_all_components(session: SubmissionSession) -> None:
     """Squares, score board, New game."""
-    table = Table(session)
-    table.begin()
-    if not table.sight.says("score"):
-        session.fail("a score board: a text with the word score", str(table.sight.others))
+    driver = WindowDriver(session)
+    driver.begin()
+    if not driver.contents.says("score"):
+        session.fail("a score board: a text with the word score", str(driver.contents.others))
 
 
 def quits(session: SubmissionSession) -> None:
     """Quit closes the window."""
-    table = Table(session)
-    table.begin()
+    driver = WindowDriver(session)
+    driver.begin()
     for word in ("Quit", "Exit"):
         pushed = session.run(f"choose({word!r})")
         if pushed.state == "done":
@@ -318,7 +318,7 @@ def quits(session: SubmissionSession) -> None:
                 session.fail("no window", f"{windows} still open")
             return
         session.shown.pop()
-    session.fail("a button Quit", table.texts())
+    session.fail("a button Quit", driver.texts())
 
 
 # --- what the squares show ---
@@ -326,22 +326,22 @@ def quits(session: SubmissionSession) -> None:
 
 def shows_legal_values(session: SubmissionSession) -> None:
     """A square shows a power of two or nothing."""
-    for step in evidence(session).steps:
-        for row in step.now.rows:
+    for move in observed_games(session).moves:
+        for row in move.now.rows:
             for value in row:
                 text = str(value)
                 legal = value == 0 or (isinstance(value, int) and value & (value - 1) == 0)
                 if not legal or value == 1:
-                    _fail(session, step, "2, 4, 8 … or nothing on every square", repr(text))
-        if any(text.strip() == "0" for row in step.now.texts for text in row):
-            _fail(session, step, "nothing on an empty square", "'0'")
+                    _fail(session, move, "2, 4, 8 … or nothing on every square", repr(text))
+        if any(text.strip() == "0" for row in move.now.texts for text in row):
+            _fail(session, move, "nothing on an empty square", "'0'")
 
 
 def highlights_what_moved(session: SubmissionSession) -> None:
     """Squares that moved in the last move look different from the others with their number."""
     compared = 0
-    for step in evidence(session).steps:
-        board, way = step.before.board, step.went
+    for move in observed_games(session).moves:
+        board, way = move.before.board, move.went
         if board is None or way is None:
             continue
         motions = board.slide(way).motions
@@ -349,14 +349,14 @@ def highlights_what_moved(session: SubmissionSession) -> None:
         looks: dict[bool, dict[int, set[str]]] = {True: {}, False: {}}
         for source, target, _ in motions:
             if target not in merged:
-                look = step.now.looks[target[0]][target[1]]
+                look = move.now.looks[target[0]][target[1]]
                 looks[source != target].setdefault(board[source], set()).add(look)
         for value in looks[True].keys() & looks[False].keys():
             compared += 1
             if looks[True][value] & looks[False][value]:
                 _fail(
                     session,
-                    step,
+                    move,
                     f"the {value}s that moved to look different from those that did not",
                     "some look the same",
                 )
@@ -369,11 +369,11 @@ def highlights_what_moved(session: SubmissionSession) -> None:
 
 def border_squares_act(session: SubmissionSession) -> None:
     """Every square on the border but the corners takes clicks, if any on its side does."""
-    table = Table(session)
-    table.begin()
+    driver = WindowDriver(session)
+    driver.begin()
     acting = 0
     for direction, cells in BORDERS.items():
-        acts = [_acts(table, cell, direction) for cell in cells]
+        acts = [_acts(driver, cell, direction) for cell in cells]
         acting += any(acts)
         if any(acts) and not all(acts):
             cell = cells[acts.index(False)]
@@ -382,31 +382,31 @@ def border_squares_act(session: SubmissionSession) -> None:
         session.fail("clicks on the border to make moves", "nothing happened on most sides")
 
 
-def _acts(table: Table, cell: Cell, direction: Direction) -> bool:
+def _acts(driver: WindowDriver, cell: Cell, direction: Direction) -> bool:
     """Whether a click on `cell` does anything when a move in `direction` is possible."""
     for way in (*Direction, *Direction):
-        if _possible(table.sight, direction):
+        if _possible(driver.contents, direction):
             break
-        table.click(BORDERS[way][0])
-    before = table.sight
-    now = table.click(cell)
+        driver.click(BORDERS[way][0])
+    before = driver.contents
+    now = driver.click(cell)
     return (before.texts, before.others) != (now.texts, now.others)
 
 
-def _possible(sight: Sight, direction: Direction) -> bool:
-    return sight.board is not None and sight.board.slide(direction).changed
+def _possible(contents: WindowContents, direction: Direction) -> bool:
+    return contents.board is not None and contents.board.slide(direction).changed
 
 
 def other_squares_do_nothing(session: SubmissionSession) -> None:
     """Corners and squares inside do nothing and cost nothing."""
-    table = Table(session)
-    table.begin(seed=4)
-    acted = [table.click(cells[0]) for cells in BORDERS.values()]
-    if all(sight.texts == acted[0].texts for sight in acted):
+    driver = WindowDriver(session)
+    driver.begin(seed=4)
+    acted = [driver.click(cells[0]) for cells in BORDERS.values()]
+    if all(contents.texts == acted[0].texts for contents in acted):
         session.fail("clicks on the border to make moves", "nothing happened on any side")
     for cell in (*CORNERS, *INSIDE):
-        before = table.sight
-        now = table.click(cell)
+        before = driver.contents
+        now = driver.click(cell)
         if (before.texts, before.others) != (now.texts, now.others):
             changed = [text for text in now.others if text not in before.others]
             session.fail("nothing to happen", f"{now.rows} {changed}")
@@ -417,13 +417,13 @@ def other_squares_do_nothing(session: SubmissionSession) -> None:
 
 def _of(
     session: SubmissionSession, direction: Direction, *, possible: bool
-) -> list[tuple[Step, Board]]:
+) -> list[tuple[ObservedMove, Board]]:
     found = []
-    for step in evidence(session).steps:
-        board = step.before.board
-        moves = board is not None and after(board, direction) != board
-        if board is not None and step.direction is direction and moves is possible:
-            found.append((step, board))
+    for move in observed_games(session).moves:
+        board = move.before.board
+        can_move = board is not None and after(board, direction) != board
+        if board is not None and move.direction is direction and can_move is possible:
+            found.append((move, board))
     if possible and not found:
         session.fail(f"boards on which the move {direction} is possible", "there was none")
     return found
@@ -433,11 +433,11 @@ def slides(direction: Direction) -> Run:
     """Return the check that all tiles go in a direction and merge as they should."""
 
     def check(session: SubmissionSession) -> None:
-        for step, board in _of(session, direction, possible=True):
+        for move, board in _of(session, direction, possible=True):
             slid = board.slide(direction).board
-            shown = step.now.board
+            shown = move.now.board
             if shown is None or not _with_one_more(slid, shown):
-                _fail(session, step, f"{listed(slid)} and a new 2", str(step.now.rows))
+                _fail(session, move, f"{listed(slid)} and a new 2", str(move.now.rows))
 
     return check
 
@@ -452,14 +452,14 @@ def adds_at_its_place(direction: Direction) -> Run:
     """Return the check that the new 2 appears where the rules say."""
 
     def check(session: SubmissionSession) -> None:
-        for step, board in _of(session, direction, possible=True):
-            shown = step.now.board
+        for move, board in _of(session, direction, possible=True):
+            shown = move.now.board
             wanted = after(board, direction)
             slid = board.slide(direction).board
             if shown is None or [c for c in slid.empty_cells() if shown[c]] != [
                 c for c in slid.empty_cells() if wanted[c]
             ]:
-                _fail(session, step, str(listed(wanted)), str(step.now.rows))
+                _fail(session, move, str(listed(wanted)), str(move.now.rows))
 
     return check
 
@@ -468,10 +468,10 @@ def refuses(direction: Direction) -> Run:
     """Return the check that an impossible move leaves the board as it is."""
 
     def check(session: SubmissionSession) -> None:
-        for step, board in _of(session, direction, possible=False):
-            if step.changed:
-                _fail(session, step, f"{listed(board)}: nothing can move", str(step.now.rows))
-        if not any(step.changed for step in evidence(session).steps):
+        for move, board in _of(session, direction, possible=False):
+            if move.changed:
+                _fail(session, move, f"{listed(board)}: nothing can move", str(move.now.rows))
+        if not any(move.changed for move in observed_games(session).moves):
             session.fail("some move to be made", "the board never changes")
 
     return check
@@ -483,14 +483,14 @@ def refuses(direction: Direction) -> Run:
 def tells_success(session: SubmissionSession) -> None:
     """After a successful move the status panel says so, and in which direction it was."""
     told = 0
-    for step in evidence(session).steps:
-        way = step.went
-        if way is None or step.now.says(OVER):
+    for move in observed_games(session).moves:
+        way = move.went
+        if way is None or move.now.says(OVER):
             continue
         told += 1
-        if not (step.now.says(SUCCESS) and step.now.says(str(way.name))):
+        if not (move.now.says(SUCCESS) and move.now.says(str(way.name))):
             wanted = f"a text such as '{way.name.title()} movement is successful'"
-            _fail(session, step, wanted, str(step.now.others))
+            _fail(session, move, wanted, str(move.now.others))
     if not told:
         session.fail("a successful move", "there was none")
 
@@ -498,28 +498,28 @@ def tells_success(session: SubmissionSession) -> None:
 def tells_failure(session: SubmissionSession) -> None:
     """After an impossible move the status panel says so, and only then."""
     told = 0
-    for step in evidence(session).steps:
-        if step.now.says(OVER):
+    for move in observed_games(session).moves:
+        if move.now.says(OVER):
             continue
-        if not step.changed:
+        if not move.changed:
             told += 1
-            if not step.now.says(FAILURE):
-                _fail(session, step, "a text such as 'Movement not possible'", str(step.now.others))
-        elif step.went is not None and step.now.says("not possible|impossible"):
-            _fail(session, step, "no word of failure", str(step.now.others))
+            if not move.now.says(FAILURE):
+                _fail(session, move, "a text such as 'Movement not possible'", str(move.now.others))
+        elif move.went is not None and move.now.says("not possible|impossible"):
+            _fail(session, move, "no word of failure", str(move.now.others))
     if not told:
         session.fail("an impossible move that leaves the board as it is", "there was none")
 
 
 def tells_the_end(session: SubmissionSession) -> None:
     """When no move is left, the status panel says that the game is over, and the final score."""
-    for step in evidence(session).steps:
-        board = step.now.board
-        if board is not None and board.can_move() and step.now.says(OVER):
-            _fail(session, step, "the game to go on", str(step.now.others))
-    last = evidence(session).games[-1][-1]
+    for move in observed_games(session).moves:
+        board = move.now.board
+        if board is not None and board.can_move() and move.now.says(OVER):
+            _fail(session, move, "the game to go on", str(move.now.others))
+    last = observed_games(session).games[-1][-1]
     board = last.now.board
-    if not any(step.changed for step in evidence(session).steps):
+    if not any(move.changed for move in observed_games(session).moves):
         session.fail("some move to be made", "the board never changes")
     if board is None or board.can_move():
         return  # moves that are possible are refused: other tasks ask for them
@@ -534,26 +534,26 @@ def tells_the_end(session: SubmissionSession) -> None:
 
 def counts(session: SubmissionSession) -> None:
     """The score begins with 0; a success adds one, a failure takes one away."""
-    for game in evidence(session).games:
+    for game in observed_games(session).games:
         if not game:
             continue
         if not game[0].before.shows_score(0):
             _fail(session, game[0], "the score 0 at the start", str(game[0].before.others))
         possible = {0}
-        for step in game:
-            possible = _scores_after(step, possible)
-            shown = {score for score in possible if step.now.shows_score(score)}
+        for move in game:
+            possible = _scores_after(move, possible)
+            shown = {score for score in possible if move.now.shows_score(score)}
             if not shown:
                 wanted = " or ".join(map(str, sorted(possible)))
-                _fail(session, step, f"the score {wanted}", str(step.now.others))
+                _fail(session, move, f"the score {wanted}", str(move.now.others))
             possible = shown
-    if not any(step.changed for step in evidence(session).steps):
+    if not any(move.changed for move in observed_games(session).moves):
         session.fail("some move to be made", "the board never changes")
 
 
-def _scores_after(step: Step, scores: set[int]) -> set[int]:
+def _scores_after(move: ObservedMove, scores: set[int]) -> set[int]:
     """Return what the score may be; where a move itself went wrong, it may have counted or not."""
-    gains = {1} if step.went is not None else {-1} if not step.changed else {1, -1}
+    gains = {1} if move.went is not None else {-1} if not move.changed else {1, -1}
     return {score + gain for score in scores for gain in gains}
 
 
@@ -562,16 +562,16 @@ def _scores_after(step: Step, scores: set[int]) -> set[int]:
 
 def begins_a_human_s_game(session: SubmissionSession) -> None:
     """New game, in the middle of a game, leads to a new one: only 2s, score 0, clicks work."""
-    table = Table(session)
-    table.begin()
-    counts_seen = {_checked_start(session, table.sight)}
+    driver = WindowDriver(session)
+    driver.begin()
+    counts_seen = {_checked_start(session, driver.contents)}
     for _ in range(5):
         for cells in BORDERS.values():
-            table.click(cells[0])
-        table.new_game("Human")
-        counts_seen.add(_checked_start(session, table.sight))
-    before = table.sight
-    later = [table.click(cells[0]) for cells in BORDERS.values()]
+            driver.click(cells[0])
+        driver.new_game("Human")
+        counts_seen.add(_checked_start(session, driver.contents))
+    before = driver.contents
+    later = [driver.click(cells[0]) for cells in BORDERS.values()]
     if all((now.texts, now.others) == (before.texts, before.others) for now in later):
         session.fail("clicks to work in the new game", "nothing happens")
     if len(counts_seen) < 3:
@@ -579,55 +579,55 @@ def begins_a_human_s_game(session: SubmissionSession) -> None:
         session.fail("a random number of tiles at the start, 1 to 25", f"always {found}")
 
 
-def _checked_start(session: SubmissionSession, sight: Sight) -> int:
-    values = [value for row in sight.rows for value in row]
+def _checked_start(session: SubmissionSession, contents: WindowContents) -> int:
+    values = [value for row in contents.rows for value in row]
     if set(values) - {0, 2} or 2 not in values:
-        session.fail("1 to 25 squares with a 2 at the start, and no others", str(sight.rows))
-    if sight.says("score") and not sight.shows_score(0):
-        session.fail("the score 0 at the start", str(sight.others))
+        session.fail("1 to 25 squares with a 2 at the start, and no others", str(contents.rows))
+    if contents.says("score") and not contents.shows_score(0):
+        session.fail("the score 0 at the start", str(contents.others))
     return values.count(2)
 
 
 def lets_the_computer_play(session: SubmissionSession) -> None:
     """The computer moves by itself, with pauses, in several directions, to the end."""
-    table = Table(session)
-    table.begin("Computer", seed=3)
-    sights = [table.sight]
+    driver = WindowDriver(session)
+    driver.begin("Computer", seed=3)
+    contents_seen = [driver.contents]
     for _ in range(30):
         session.run("screen.advance(200)", show=False)
-        sights.append(table.look())
+        contents_seen.append(driver.look())
     session.shown.append("screen.advance(6000)  # six seconds pass")
-    boards = [sight.texts for sight in sights]
+    boards = [contents.texts for contents in contents_seen]
     changes = sum(one != two for one, two in pairwise(boards))
-    if sights[0].says(OVER) or changes == 0:
+    if contents_seen[0].says(OVER) or changes == 0:
         session.fail("moves that can be watched, with a pause between them", f"{changes} in sight")
     for _ in range(80):
-        before = table.sight
+        before = driver.contents
         if before.says(OVER) or (before.board is not None and not before.board.can_move()):
             break
         session.run("screen.advance(30000)", show=False)
-        now = table.look()
+        now = driver.look()
         if (now.texts, now.others) == (before.texts, before.others):
             session.fail("the computer to play until the game is over", f"it stops: {now.rows}")
 
 
 def stops_the_computer(session: SubmissionSession) -> None:
     """New game ends the computer's game, too."""
-    table = Table(session)
-    table.begin("Computer", seed=5)
+    driver = WindowDriver(session)
+    driver.begin("Computer", seed=5)
     session.run("screen.advance(3000)", show=False)
-    table.new_game("Human")
-    _checked_start(session, table.sight)
-    before = table.sight
+    driver.new_game("Human")
+    _checked_start(session, driver.contents)
+    before = driver.contents
     session.run("screen.advance(20000)")
-    if table.look().texts != before.texts:
-        session.fail("the computer to stop when a person plays", str(table.sight.rows))
+    if driver.look().texts != before.texts:
+        session.fail("the computer to stop when a person plays", str(driver.contents.rows))
 
 
-def _fail(session: SubmissionSession, step: Step, expected: str, actual: str) -> None:
-    cell = BORDERS[step.direction][0]
+def _fail(session: SubmissionSession, move: ObservedMove, expected: str, actual: str) -> None:
+    cell = BORDERS[move.direction][0]
     session.shown[:] = [
-        f"# the board shows {step.before.rows}",
-        f"hit{cell}  # a click on row {cell[0]}, column {cell[1]}: {step.direction}",
+        f"# the board shows {move.before.rows}",
+        f"hit{cell}  # a click on row {cell[0]}, column {cell[1]}: {move.direction}",
     ]
     session.fail(expected, actual)

@@ -432,7 +432,7 @@ REQUEST = Task(
 )
 
 
-class Scene(NamedTuple):
+class PrintedBoard(NamedTuple):
     """What the player sees before an answer: a board and its score."""
 
     board: Board
@@ -443,7 +443,7 @@ class Scene(NamedTuple):
         return "\n".join([*rows, f"Score: {self.score}"])
 
 
-class Played(NamedTuple):
+class ObservedGame(NamedTuple):
     """A game as it was seen.
 
     Attributes:
@@ -453,17 +453,19 @@ class Played(NamedTuple):
         closing: whether a board was shown after the last letter of a game that ended.
     """
 
-    scenes: list[Scene]
+    scenes: list[PrintedBoard]
     letters: list[str]
     ended: bool
     closing: bool
 
-    def turns(self) -> Iterator[tuple[Scene, str, Scene]]:
+    def turns(self) -> Iterator[tuple[PrintedBoard, str, PrintedBoard]]:
         """Scenes before and after each letter."""
         yield from zip(self.scenes, self.letters, self.scenes[1:], strict=False)
 
 
-def play(session: SubmissionSession, letters: Sequence[str], seed: int, words: Language) -> Played:
+def play(
+    session: SubmissionSession, letters: Sequence[str], seed: int, words: Language
+) -> ObservedGame:
     """Play with these letters; the scenes are read from what the game prints."""
     session.shown.clear()
     outcome = session.run(words("game_2048()"), typed=letters, seed=seed)
@@ -472,7 +474,7 @@ def play(session: SubmissionSession, letters: Sequence[str], seed: int, words: L
         session.fail("a game", str(outcome.error))
     *questions, rest = outcome.output.split(words(PROMPT))
     ended = outcome.error is None
-    scenes: list[Scene] = []
+    scenes: list[PrintedBoard] = []
     for part in questions:
         scenes.append(_scene_before_a_question(session, scenes, part, words))
     closing = _last_scene(rest, words) if ended else None
@@ -480,18 +482,17 @@ def play(session: SubmissionSession, letters: Sequence[str], seed: int, words: L
         scenes.append(closing)
     if not scenes:
         session.fail("a board", f"printed {outcome.output!r}")
-    return Played(scenes, list(letters[: len(scenes) - 1]), ended, closing is not None)
+    return ObservedGame(scenes, list(letters[: len(scenes) - 1]), ended, closing is not None)
 
 
 def _scene_before_a_question(
-    session: SubmissionSession, scenes: Sequence[Scene], part: str, words: Language
-) -> Scene:
+    session: SubmissionSession, scenes: Sequence[PrintedBoard], part: str, words: Language
+) -> PrintedBoard:
     scene = _last_scene(part, words)
     if scene is None and scenes and words(REFUSAL) in part:
         return scenes[-1]  # to call a move that changes nothing invalid is as good
     if scene is None:
         session.fail("the board before each question", f"printed {part!r}")
-        raise AssertionError
     return scene
 
 
@@ -502,7 +503,7 @@ def _tell(session: SubmissionSession, letters: Sequence[str], asked: int, words:
     session.shown[:] = [words("game_2048()"), *([typed] if read else [])]
 
 
-def _last_scene(text: str, words: Language) -> Scene | None:
+def _last_scene(text: str, words: Language) -> PrintedBoard | None:
     found = re.findall(words(_BOARD), text)
     if not found:
         return None
@@ -513,16 +514,16 @@ def _last_scene(text: str, words: Language) -> Scene | None:
         )
     except BoardError:
         return None
-    return Scene(board, int(score))
+    return PrintedBoard(board, int(score))
 
 
 def _at(
     session: SubmissionSession,
     words: Language,
-    before: Scene,
+    before: PrintedBoard,
     letter: str,
     expected: str,
-    after: Scene,
+    after: PrintedBoard,
 ) -> None:
     """Report what came after `letter` on the board `before`."""
     picture = [f"# {line}" for line in words(str(before)).splitlines()]
@@ -534,7 +535,7 @@ def _fail(session: SubmissionSession, words: Language, expected: str, actual: st
     session.fail(words(expected), words(actual))
 
 
-def _slide(before: Scene, letter: str) -> Slide:
+def _slide(before: PrintedBoard, letter: str) -> Slide:
     return before.board.slide(DIRECTIONS[letter])
 
 
@@ -550,14 +551,14 @@ def _letters(seed: int, count: int) -> list[str]:
     return random.Random(seed).choices("NSEW", k=count)
 
 
-def check_moves(session: SubmissionSession, played: Played, words: Language) -> None:
+def check_moves(session: SubmissionSession, played: ObservedGame, words: Language) -> None:
     """Fail unless each move that changes the board is a slide and one new tile."""
     for before, letter, after in played.turns():
         slide = _slide(before, letter)
         if not slide.changed:
             continue
         if _new_tile(slide, after.board) not in (2, 4):
-            afterstate = Scene(slide.board, before.score + slide.points)
+            afterstate = PrintedBoard(slide.board, before.score + slide.points)
             _at(session, words, before, letter, f"one new 2 or 4 on\n{afterstate}", after)
         if after.score != before.score + slide.points:
             _at(session, words, before, letter, f"Score: {before.score + slide.points}", after)
