@@ -35,7 +35,7 @@ def _graded(
     submissions: list[Submission], memory: ResultsFile | None = None, jobs: int = 2
 ) -> dict[str, Report]:
     around = SandboxConfig.default()
-    reports = grade_all(submissions, TOY, around, jobs=jobs, memory=memory)
+    reports = grade_all(submissions, TOY, around, jobs=jobs, results=memory)
     return {report.name: report for report in reports}
 
 

@@ -396,6 +396,29 @@ def greet():
     assert "not tried: the time for one submission was over" in failures(report)
 
 
+DEAF = """
+def deaf(*words):
+    import signal
+    for number in (signal.SIGALRM, signal.SIGPROF, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    while True: pass
+"""
+
+
+def test_a_deaf_function_takes_the_time_of_one_call_and_no_more():
+    """It is killed once the time of that call is over, however many calls were to follow.
+
+    So there is time left for the other tasks, and whatever calls it again costs twice its limit.
+    """
+    calls = tuple(Example(f"add({n}, 0)", n) for n in range(1, 21))
+    many = replace(TOY.tasks[0], checks=(Check("many", calls), Check("again", calls[:1])))
+    grading = replace(TOY, tasks=(many, *TOY.tasks[1:]), seconds=1)
+    source = f"{RIGHT}{DEAF}real = add\ndef add(a, b): return deaf() if a == 3 else real(a, b)\n"
+    report = grade_source(source, grading, replace(SandboxConfig.default(), seconds=20))
+    assert [check.example for check in report.tasks[0].checks] == ["add(3, 0)", ""]
+    assert (report.lost, report.notes) == (("1",), ()), failures(report)
+
+
 def test_a_process_that_a_function_forks_off_has_no_say():
     """Both halves return, but only one of them is listened to."""
     forks = "    import os\n    os.fork()\n    return a + b"

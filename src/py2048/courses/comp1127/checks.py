@@ -533,7 +533,7 @@ def run_main_section(session: SubmissionSession) -> None:
     """Run the student's main section up to the point where it waits for the player."""
     session.begin()
     outcome = session.run(_MAIN_SECTION)
-    session.shown[:] = [f"$ python {session.work.file}"]
+    session.shown[:] = [f"$ python {session.submission.file}"]
     if outcome.error is not None and outcome.error.type != "LeftAlone":
         session.fail("a window with a game", str(outcome.error))
     session.expect("gui.opened() is not None", True)

@@ -104,7 +104,7 @@ class SubmissionSession:
             self._crashed("the program to load", death)
 
     def _run_patch(self) -> None:
-        request = {"code": self.reference_patch, "typed": [], "seed": None}
+        request: Facts = {"code": self.reference_patch, "typed": [], "seed": None}
         facts = self._ask({"op": "run", **request})
         if facts["error"]:
             raise PatchFailed(self.text(), "right versions of other functions", str(_error(facts)))

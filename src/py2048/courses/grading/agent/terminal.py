@@ -131,7 +131,7 @@ def take_over_random() -> random.Random:
     generator = random.Random(0)
     for name in METHODS.split():
         setattr(random, name, getattr(generator, name))
-    random._inst = generator  # type: ignore[attr-defined]
+    random._inst = generator
     random.Random = random.SystemRandom = SeededRandom  # type: ignore[assignment,misc]
     return generator
 
