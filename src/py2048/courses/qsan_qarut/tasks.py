@@ -222,8 +222,8 @@ TASKS = (
         "7",
         "The end and the win",
         "After each arrow `is_finished` says whether the board is full and nothing can merge, "
-        "and `is_won` whether 2048 has been reached; both are announced on the command line, the win "
-        "once, and play goes on after it.",
+        "and `is_won` whether 2048 has been reached; both are announced on the command line, the "
+        "win once, and play goes on after it.",
         Check("finished when full and stuck", checks.FINISHED),
         Check("the new number counts", checks.FILLED_BY_THE_LAST_NUMBER),
         Check("not finished while a move is left", checks.GOES_ON),
