@@ -6,11 +6,12 @@ quiet cores is what we promise to teachers.
 
 from __future__ import annotations
 
+import shutil
 import time
 from pathlib import Path
 
 import pytest
-from test_mutants import MUTANTS
+from tests.courses.test_mutants import MUTANTS
 
 from py2048.courses import COURSES
 from py2048.courses.grading.grader import grade_all
@@ -89,21 +90,21 @@ for place in {SOLUTIONS}:
 def _class(course: str, folder: Path) -> dict[str, set[str] | None]:
     """Write fifteen submissions; return what each should lose, `None` where that is open."""
     right = sorted((HERE / course / "right").glob("*.py"))
-    grading = COURSES[course].grading()
     expected: dict[str, set[str] | None] = {}
     for name, source in HOSTILE[course].items():
         (folder / f"{name}.py").write_text(f"{right[0].read_text()}\n{source}")
         expected[name] = None
     (folder / "cheat.py").write_text(CHEAT)
-    expected["cheat"] = {task.id for task in grading.tasks}
+    expected["cheat"] = {task.id for task in COURSES[course].grading().tasks}
     named = folder / "names"
     named.mkdir()
-    (named / grading.files[0]).write_text(right[0].read_text())
+    program = COURSES[course].grading().files[0]
+    (named / program).write_text(right[0].read_text())
     for name in ("enum", "functools", "collections", "typing", "ast", "tkinter"):
         (named / f"{name}.py").write_text("raise SystemError\n")
     expected["names"] = set()
     for path in right:
-        (folder / path.name).write_text(path.read_text())
+        shutil.copy(path, folder)
         expected[path.stem] = set()
     for mutant in MUTANTS[course][: 15 - len(expected)]:
         mutant.write(folder)
