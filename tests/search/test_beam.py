@@ -64,11 +64,11 @@ def worth(board: Board, weights: BeamWeights) -> float:
         tile = board[row, column]
         along = columns - 1 - column if row % 2 == 0 else column
         place = row * columns + along
-        total += tile * weights.falloff**place if tile else weights.room
+        total += tile * weights.falloff**place if tile else weights.empty_bonus
         for near in ((row + 1, column), (row, column + 1)):
             if near[0] < rows and near[1] < columns and tile and board[near]:
                 if board[near] == tile:
-                    total += weights.twins * tile
+                    total += weights.pair_bonus * tile
                 else:
                     total -= weights.roughness * abs(board[near] - tile)
     return total
