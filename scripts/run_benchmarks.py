@@ -44,7 +44,7 @@ def main(words: list[str]) -> int:
         for name, path in sorted(scripts.items()):
             print(f"{name:<14}benchmarks/{path.name}; only if asked for")
         return 0
-    names = options.names or _usual()
+    names: list[str] = options.names or _usual()
     sys.path.insert(0, str(FOLDER))
     effort = Effort(options.rounds, options.seconds, options.threads, sys.stderr.isatty())
     with tempfile.TemporaryDirectory(prefix="py2048-bench-") as folder:

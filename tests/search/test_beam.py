@@ -114,7 +114,7 @@ def test_a_kernels_move_is_the_games_move(plain, position, direction) -> None:
 def test_a_board_is_worth_what_the_weights_say(plain, position) -> None:
     board, rules = position
     geometry = beam._geometry(rules, BeamWeights())
-    kernel = kernels.worth_of.py_func if plain else kernels.worth_of
+    kernel = kernels.value_of.py_func if plain else kernels.value_of
     found = kernel(beam._cells(board), geometry.places, geometry.links, geometry.neighbours)
     assert found == pytest.approx(worth(board, BeamWeights()), rel=1e-9, abs=1e-6)
 

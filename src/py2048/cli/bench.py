@@ -16,7 +16,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -71,7 +71,7 @@ def bench(
 
 def report(
     effort: Effort,
-    subjects: dict[str, Callable[[Effort], list[Measurement]]],
+    subjects: Mapping[str, Callable[[Effort], list[Measurement]]],
     *,
     json: bool,
     plot: Path | None,
