@@ -16,6 +16,7 @@ import itertools
 import json
 import marshal
 import os
+import secrets
 import select
 import shutil
 import signal
@@ -61,7 +62,7 @@ SLOWEST = 4.0  # how much more time a submission gets at most on a busy machine
 Facts = dict[str, Any]
 """What a process reports: data of a submission, of any type."""
 
-_user_slots = itertools.count()
+_user_slots = itertools.count(secrets.randbelow(4096))
 
 
 class ProcessDied(Exception):  # noqa: N818 - a fact about a submission
