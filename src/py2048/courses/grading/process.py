@@ -139,7 +139,7 @@ def _open_to_others(folder: Path) -> bool:
 
 
 def next_user() -> int | None:
-    """A user number that nobody else has, when this is root."""
+    """A user number for one submission, when this is root."""
     first = submissions_user()
     return first if first in {None, NOBODY} else first + next(_user_slots) % 4096
 

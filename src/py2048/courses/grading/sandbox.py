@@ -4,8 +4,8 @@
 submission could read py2048's own solutions is refused unless the teacher insists; every run names
 what else is not protected.
 
-Programs with windows draw on a virtual display of their own: Xvfb in a sandbox of its own, as a
-user of its own where that is possible, which lets in only whoever has the key.
+Programs with windows draw on a virtual display: one Xvfb for each submission, in a separate sandbox
+and as a separate user where that is possible. It admits only whoever has its key.
 """
 
 from __future__ import annotations
@@ -261,7 +261,7 @@ def _bubblewrap(setup: ProcessSetup) -> list[str]:
 def display_command(
     protection: Protection, sockets: Path, key: Path, user: int | None
 ) -> list[str]:
-    """The command around a virtual display, in a sandbox of its own where `protection` is one."""
+    """The command around a virtual display, in a separate sandbox where `protection` is one."""
     words = ["sh", "-c", f'ulimit -v {DISPLAY_KIB}; exec "$@"', "sh"]
     if user is not None:
         numbers = ["--reuid", str(user), "--regid", str(user), "--clear-groups"]
@@ -406,11 +406,11 @@ def key_file(key: bytes) -> bytes:
 
 
 class Display:
-    """A display that `user` may open; ``name`` is what ``DISPLAY`` has to be.
+    """A display that `user` may open; ``name`` is the value for ``DISPLAY``.
 
     Attributes:
         authority: the file with the key.
-        sockets: the folder that has to be ``/tmp/.X11-unix`` for those with a root of their own.
+        sockets: the folder to mount as ``/tmp/.X11-unix`` where the sandbox has its own root.
     """
 
     def __init__(self, protection: Protection, user: int | None, server_user: int | None) -> None:

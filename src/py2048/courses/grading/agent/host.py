@@ -58,7 +58,7 @@ _known: dict[str, tuple[CodeType, CodeType | None]] = {}
 
 
 def parsed(text: str) -> tuple[CodeType, CodeType | None]:
-    """Lines as code, and their last expression, if they end with one, as code of its own.
+    """Lines as code; their last expression, if they end with one, as separate code.
 
     Raises:
         SyntaxError: if they are no Python.
@@ -264,14 +264,14 @@ class Agent:
     def serve(self) -> None:
         """Answer requests until the grader hangs up."""
         while True:
-            try:
-                request = self.read()
-            except EOFError:
-                os_exit(0)
-            self.answer(request)
+            self.answer_next()
 
-    def answer(self, request: Facts) -> None:
-        """Answer one request."""
+    def answer_next(self) -> None:
+        """Wait for one request and answer it."""
+        try:
+            request = self.read()
+        except EOFError:
+            os_exit(0)
         getattr(self, f"do_{request['op']}")(request)
 
     def wait(self) -> None:
@@ -284,11 +284,7 @@ class Agent:
             self._reply({"value": True, "error": None, "state": "waiting"})
         self.pending, self.open_request = None, 0
         self._time(0)
-        try:
-            request = self.read()
-        except EOFError:
-            os_exit(0)
-        self.answer(request)
+        self.answer_next()
 
     def _send(self, text: str) -> None:
         data = text.encode("ascii")

@@ -37,7 +37,7 @@ OLD_NAMES = {
     "ScrolledText": tkinter.scrolledtext,
 }  # fmt: skip
 
-# `after` with a queue of its own: its timers come due when `release` is told the time.
+# `after` with another queue: its timers come due when `release` sets the time.
 TIMERS = """
 namespace eval ::py2048 { variable now 0; variable count 1000000; variable queue {} }
 rename ::after ::py2048::after
@@ -430,7 +430,7 @@ class Widget:
         return self.cget("text")
 
     def children(self) -> list[Widget]:
-        """What lies in it, without Tk's own copies of menus."""
+        """The widgets in it, without Tk's own copies of menus."""
         paths = self.interpreter.splitlist(self.winfo_children())
         found = [str(path) for path in paths]
         return [Widget(self.interpreter, path) for path in found if "#" not in path.split(".")[-1]]
@@ -443,7 +443,7 @@ class Widget:
         ]
 
     def grid(self) -> dict[str, str]:
-        """How it lies in a grid."""
+        """Its place in a grid."""
         words = self.interpreter.splitlist(self.interpreter.call("grid", "info", self.path))
         return {str(k).lstrip("-"): str(v) for k, v in zip(words[::2], words[1::2], strict=True)}
 
@@ -554,7 +554,7 @@ class TkUser:
         self._windows.pump()
 
     def point(self, widget: Widget) -> None:
-        """Click into the middle of a widget, on whatever lies on top there."""
+        """Click into the middle of a widget, on the topmost widget there."""
         x = int(widget.winfo_rootx()) + int(widget.winfo_width()) // 2
         y = int(widget.winfo_rooty()) + int(widget.winfo_height()) // 2
         seen = str(widget.interpreter.call("winfo", "containing", x, y))
