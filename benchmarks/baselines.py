@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.bench.machine import compiler
+from py2048.cli.bench import WARM_UP_STEPS, compiler
 from py2048.compiled.workers import shares
 
 OPTIONS = ("-O3", "-march=native")
@@ -18,7 +18,7 @@ FOLDER = Path(__file__).parent
 
 
 def build(source: str, folder: Path, *options: str) -> Path | None:
-    """Compile a C file of this package into `folder`; return None where there is no compiler."""
+    """Compile a C file of this folder into `folder`; return None where there is no compiler."""
     path = compiler()
     if path is None:
         return None
@@ -36,9 +36,6 @@ class RowTables:
         processes: how many run at the same time.
     """
 
-    BEFORE = 150
-    """Steps played before the clock starts: games last about 118 moves."""
-
     def __init__(self, program: Path, games: int, processes: int) -> None:
         self._program, self._processes = program, processes
         self._games = games // processes
@@ -52,14 +49,14 @@ class RowTables:
 
     def _start(self, steps: int) -> subprocess.Popen[str]:
         self._seed += 1
-        numbers = map(str, (self._games, self.BEFORE, steps, self._seed))
+        numbers = map(str, (self._games, WARM_UP_STEPS, steps, self._seed))
         return subprocess.Popen([self._program, *numbers], stdout=subprocess.PIPE, text=True)
 
 
 class Environments:
     """Environments in C, stepped by threads of this process: ``environment_core.c``.
 
-    All arrays are used again at each step, which saves C what a Gymnasium environment must spend.
+    All arrays are reused at each step, which spares C the allocations of a Gymnasium environment.
 
     Args:
         library: the compiled library.

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from py2048.bench.harness import Effort, Row, Table
+from py2048.cli.bench import Contestant, Effort, Measurement
 from py2048.compiled.batch import BatchGames
 from py2048.game import Game
 from py2048.rules import get_rules
@@ -18,7 +18,7 @@ MANY = 65_536
 FEW = 50
 
 
-def memory(_effort: Effort, _folder: Path) -> list[Table]:
+def memory(_effort: Effort, _folder: Path) -> list[Measurement]:
     """Measure the bytes that a game takes; NumPy and Python report both what they hold."""
     rules = get_rules("classic")
     found = {
@@ -30,8 +30,8 @@ def memory(_effort: Effort, _folder: Path) -> list[Table]:
     if importlib.util.find_spec("gymnasium") is not None:
         found["GameEnv"] = _bytes_of(lambda: [_env() for _ in range(FEW)]) / FEW
         found["VectorEnv of 65,536"] = _bytes_of(_vector) / MANY
-    rows = tuple(Row(name, (size,)) for name, size in found.items())
-    return [Table("memory", "bytes a game", rows, is_less_better=True)]
+    rows = tuple(Contestant(name, (size,)) for name, size in found.items())
+    return [Measurement("memory", "bytes a game", rows, is_less_better=True)]
 
 
 def _bytes_of(make: Callable[[], Any]) -> float:

@@ -17,20 +17,17 @@ import pytest
 from py2048 import get_rules
 from py2048.cli import main
 from py2048.errors import WeightsError
-from py2048.ntuple.campaign import Campaign, Goals
-from py2048.ntuple.checkpoint import load_checkpoint, save_checkpoint
-from py2048.ntuple.plan import Plan, plan_from
-from py2048.ntuple.shipped import shipped_network
-from py2048.ntuple.trainer import Trainer
-from py2048.ntuple.weights import load
+from py2048.ntuple.run import StopCriteria, TrainingRun, load_checkpoint, save_checkpoint
+from py2048.ntuple.trainer import Trainer, TrainingConfig, config_from
+from py2048.ntuple.weights import load, shipped_network
 
-SMALL = Plan(rules_text="classic:size=2x3", tuples="lines+squares", seed=5)
+SMALL = TrainingConfig(rules_text="classic:size=2x3", tuples="lines+squares", seed=5)
 
 
 def test_a_checkpoint_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
     """With stages, carousel and restarts under way."""
-    values = SMALL.data() | {"stages": [16], "carousel": True, "restart": 10}
-    trainer, path = Trainer(plan_from(values)), tmp_path / "checkpoint.npz"
+    values = SMALL.data() | {"stages": [16], "carousel": True, "restart_length": 10}
+    trainer, path = Trainer(config_from(values)), tmp_path / "checkpoint.npz"
     trainer.run(games=150)
     save_checkpoint(trainer, path, {"seen": 1})
     again, notes = load_checkpoint(path)
@@ -43,24 +40,24 @@ def test_a_checkpoint_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None
 
 def test_a_training_goes_on_with_another_plan(tmp_path: Path) -> None:
     """The rate, restarts, ranks and threads may change; nothing that was played is forgotten."""
-    folder, goals = tmp_path / "run", Goals(games=100, evaluate_every=50)
-    Campaign.begin(folder, SMALL).run(goals)
-    wider = Campaign.resume(folder, {"threads": 3, "restart": 10, "ranks": 6})
-    assert [learner.progress[0] for learner in wider.trainer.learners] == [100, 0, 0]
-    wider.run(Goals(games=200, evaluate_every=50))
-    narrow = Campaign.resume(folder, {"threads": 1, "rate": 0.5, "seed": SMALL.seed})
+    folder, stop = tmp_path / "run", StopCriteria(games=100, evaluate_every=50)
+    TrainingRun.begin(folder, SMALL).run(stop)
+    wider = TrainingRun.resume(folder, {"threads": 3, "restart_length": 10, "ranks": 6})
+    assert [worker.progress[0] for worker in wider.trainer.workers] == [100, 0, 0]
+    wider.run(StopCriteria(games=200, evaluate_every=50))
+    narrow = TrainingRun.resume(folder, {"threads": 1, "learning_rate": 0.5, "seed": SMALL.seed})
     assert narrow.trainer.games == 200
     assert narrow.trainer.moves == wider.trainer.moves
     assert narrow.trainer.tally.data() == wider.trainer.tally.data()
     assert np.array_equal(narrow.trainer.records, wider.trainer.records)
     assert narrow.network().history[-1]["changes"] == [
-        {"games": 100, "before": {"ranks": 16, "restart": 0, "threads": 1}},
-        {"games": 200, "before": {"rate": 1.0, "threads": 3}},
+        {"games": 100, "before": {"ranks": 16, "restart_length": 0, "threads": 1}},
+        {"games": 200, "before": {"learning_rate": 1.0, "threads": 3}},
     ]
-    for wrong in ({"tuples": "lines"}, {"coherent": False}, {"seed": SMALL.seed + 1}):
-        with pytest.raises(WeightsError, match=f"{next(iter(wrong))} cannot change, only rate"):
-            Campaign.resume(folder, wrong)
-    large = plan_from({"rules": "classic:size=1x5", "tuples": "lines"})
+    for wrong in ({"tuples": "lines"}, {"temporal_coherence": False}, {"seed": SMALL.seed + 1}):
+        with pytest.raises(WeightsError, match=f"{next(iter(wrong))} cannot change"):
+            TrainingRun.resume(folder, wrong)
+    large = config_from({"rules": "classic:size=1x5", "tuples": "lines"})
     with pytest.raises(WeightsError, match="four a side only"):
         large.changed({"ranks": 12})
 
@@ -109,7 +106,7 @@ def test_shipped_weights_get_a_later_stage(
 ) -> None:
     """Rules, tuples and ranks are theirs; what was played before stays in their history."""
     words = ["train", str(tmp_path / "a"), "--from", "shipped", "--games", "300", "--quiet"]
-    later = ["--set", "stages=[512]", "--set", "rate=0.1"]
+    later = ["--set", "stages=[512]", "--set", "learning_rate=0.1"]
     assert main([*words, "--rules", "3x4", *later]) == 0
     network, shipped = load(tmp_path / "a" / "weights.npz"), shipped_network(get_rules("3x4"))
     assert shipped is not None
@@ -122,8 +119,8 @@ def test_shipped_weights_get_a_later_stage(
     words[1] = str(tmp_path / "b")
     for rules, setting, reason in (
         ("3x4", "stages=[512,256]", "must ascend"),
-        ("3x4", "tuples=squares", "leave them out of the plan"),
-        ("6x6", "rate=0.1", "no weights come with py2048 for the rules 6x6"),
+        ("3x4", "tuples=squares", "leave out these settings"),
+        ("6x6", "learning_rate=0.1", "no weights come with py2048 for the rules 6x6"),
     ):
         assert main([*words, "--rules", rules, "--set", setting]) == 2
         assert reason in capsys.readouterr().err
@@ -132,12 +129,12 @@ def test_shipped_weights_get_a_later_stage(
 
 def test_a_campaign_keeps_its_curve(tmp_path: Path) -> None:
     """One row for each point, the same after a resumption as without one."""
-    goals = Goals(games=400, evaluate_every=100, evaluate_games=20)
-    Campaign.begin(tmp_path / "a", SMALL).run(goals)
-    Campaign.begin(tmp_path / "b", SMALL).run(
-        Goals(games=250, evaluate_every=100, evaluate_games=20)
+    stop = StopCriteria(games=400, evaluate_every=100, evaluate_games=20)
+    TrainingRun.begin(tmp_path / "a", SMALL).run(stop)
+    TrainingRun.begin(tmp_path / "b", SMALL).run(
+        StopCriteria(games=250, evaluate_every=100, evaluate_games=20)
     )
-    Campaign.resume(tmp_path / "b").run(goals)
+    TrainingRun.resume(tmp_path / "b").run(stop)
     curves = []
     for name in "ab":
         with (tmp_path / name / "curve.csv").open(encoding="utf-8") as file:
@@ -146,23 +143,23 @@ def test_a_campaign_keeps_its_curve(tmp_path: Path) -> None:
     assert curves[0] == curves[1]
     assert [row["games"] for row in curves[0]] == ["100", "200", "300", "400"]
     with pytest.raises(WeightsError, match="holds a training"):
-        Campaign.begin(tmp_path / "a", SMALL)
+        TrainingRun.begin(tmp_path / "a", SMALL)
 
 
 @pytest.mark.parametrize(
     ("values", "reason"),
     [
-        ({"trac": 1}, "did you mean 'trace'"),
-        ({"trace": "half"}, "must be of type float"),
-        ({"trace": 2.0}, "must be 0.0 to 1.0"),
+        ({"lamda": 1}, "did you mean 'lambda'"),
+        ({"lambda": "half"}, "must be of type float"),
+        ({"lambda": 2.0}, "lambda must be 0.0 to 1.0"),
         ({"stages": "16"}, "list of whole numbers"),
         ({"threads": 0}, "threads must be 1 to"),
         ({"carousel": True}, "give stages"),
-        ({"ranks": 17}, "tells 2 to 16 ranks apart, not 17"),
+        ({"ranks": 17}, "distinguishes 2 to 16 ranks, not 17"),
         ({"tuples": "4x6", "rules": "3x3"}, "for 4x4 boards"),
     ],
 )
 def test_wrong_plans_are_refused(values: dict[str, object], reason: str) -> None:
     """One line that names the value."""
     with pytest.raises(WeightsError, match=reason):
-        plan_from(values)
+        config_from(values)

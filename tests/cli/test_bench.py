@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import json
+import runpy
 import subprocess
+import sys
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
 
-from py2048.bench import SUBJECTS, baselines
-from py2048.bench._single_kernels import play_random
-from py2048.bench.harness import Effort, Row, Table, race, stretch
-from py2048.bench.report import data_of, draw, text_of
 from py2048.cli import main
-from py2048.cli.bench import USUAL
+from py2048.cli.bench import (
+    Contestant,
+    Effort,
+    Measurement,
+    data_of,
+    race,
+    stretch,
+    text_of,
+)
+from py2048.cli.plots import draw_measurements
 from py2048.compiled.packed import line_table
 from py2048.compiled.rule_arrays import cumulative_weights, ranks_of
 from py2048.compiled.signature import behaviour_signature
 from py2048.rules import Merging, get_rules
 
+ROOT = Path(__file__).resolve().parent.parent.parent
 EFFORT = Effort(rounds=3, seconds=0.001, threads=1)
 
 
@@ -41,11 +51,11 @@ def test_contestants_take_turns_and_the_first_does_not_count() -> None:
 @pytest.mark.parametrize(("is_less_better", "best", "ratio"), [(False, 8, 2), (True, 4, 0.5)])
 def test_ratio_compares_the_best(is_less_better: bool, best: float, ratio: float) -> None:
     """The best is the largest speed or the shortest time; a ratio above 1 is better."""
-    rows = Row("own", (4, 8)), Row("base", (2, 4))
-    table = Table("title", "x", rows, "base", is_less_better)
+    rows = Contestant("own", (4, 8)), Contestant("base", (2, 4))
+    table = Measurement("title", "x", rows, "base", is_less_better)
     assert table.best(rows[0]) == best
     assert table.ratio(rows[0]) == ratio
-    assert Table("title", "x", rows).ratio(rows[0]) is None
+    assert Measurement("title", "x", rows).ratio(rows[0]) is None
 
 
 def test_a_stretch_is_what_was_done_in_its_time() -> None:
@@ -57,7 +67,9 @@ def test_a_stretch_is_what_was_done_in_its_time() -> None:
 
 def test_table_as_text_and_data() -> None:
     """Both have every contestant, median, best and ratio."""
-    table = Table("play", "moves/s", (Row("ours", (3e6, 2e6, 9e6)), Row("C", (1.5, 1, 2))), "C")
+    table = Measurement(
+        "play", "moves/s", (Contestant("ours", (3e6, 2e6, 9e6)), Contestant("C", (1.5, 1, 2))), "C"
+    )
     lines = text_of(table).splitlines()
     assert lines[0].split() == ["play", "moves/s", "best", "ratio"]
     assert lines[1].split() == ["ours", "3,000,000", "9,000,000", "4,500,000.00"]
@@ -68,12 +80,24 @@ def test_table_as_text_and_data() -> None:
 def test_picture_is_drawn(tmp_path: Path) -> None:
     """One file with all tables."""
     path = tmp_path / "bench.png"
-    draw([Table("play", "moves/s", (Row("ours", (1.0,)),))], path)
+    draw_measurements([Measurement("play", "moves/s", (Contestant("ours", (1.0,)),))], path)
     assert path.read_bytes().startswith(b"\x89PNG")
 
 
-def test_single_boards_play_whole_random_games() -> None:
+@pytest.fixture
+def baselines(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The module with the programs in C."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    import baselines
+
+    return baselines
+
+
+def test_single_boards_play_whole_random_games(monkeypatch: pytest.MonkeyPatch) -> None:
     """The games that the single-board benchmark plays have the scores of random play."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    from single_kernels import play_random
+
     rules = get_rules("classic")
     arrays = line_table(4, Merging.ONCE), ranks_of(rules), cumulative_weights(rules)
     points, games = play_random(np.uint64(1), 1_000_000, *arrays)
@@ -81,7 +105,7 @@ def test_single_boards_play_whole_random_games() -> None:
     assert 1_000_000 / games == pytest.approx(118.4, abs=2)
 
 
-def test_c_baseline_plays_the_same_game(tmp_path: Path) -> None:
+def test_c_baseline_plays_the_same_game(tmp_path: Path, baselines: ModuleType) -> None:
     """The C program does as much as we do: its games score as random play scores."""
     program = baselines.build("baseline.c", tmp_path)
     if program is None:
@@ -92,7 +116,7 @@ def test_c_baseline_plays_the_same_game(tmp_path: Path) -> None:
     assert 2_000_000 / games == pytest.approx(118.4, abs=2)
 
 
-def test_c_environments_do_the_same(tmp_path: Path) -> None:
+def test_c_environments_do_the_same(tmp_path: Path, baselines: ModuleType) -> None:
     """The C environments mask, score and end as ours do: random legal play scores the same."""
     library = baselines.build("environment_core.c", tmp_path, "-shared", "-fPIC")
     if library is None:
@@ -110,23 +134,42 @@ def test_c_environments_do_the_same(tmp_path: Path) -> None:
 def test_command_measures_and_prints_json(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    """``py2048 bench memory --json`` gives machine, signature and tables; --plot a picture."""
-    path = tmp_path / "memory.svg"
-    assert main(["bench", "memory", "--json", "--plot", str(path)]) == 0
+    """``py2048 bench --json`` gives machine, signature and speeds; --plot a picture."""
+    path, quick = tmp_path / "speeds.svg", ["--rounds", "1", "--seconds", "0.001", "-j", "1"]
+    assert main(["bench", "--json", "--plot", str(path), *quick]) == 0
     data = json.loads(capsys.readouterr().out)
     assert str(behaviour_signature()) in data["machine"]["signature"]
     rows = {row["name"]: row["best"] for row in data["tables"][0]["rows"]}
-    assert 40 < rows["batch of 65,536"] < 200
+    assert rows["batch, 1 core"] > 0 < rows["rollouts, 1 core"]
     assert path.read_text(encoding="utf-8").startswith("<?xml")
+    assert main(["bench", "memory"]) == 2
+    assert "make bench" in capsys.readouterr().err
 
 
-def test_command_lists_and_refuses(capsys: pytest.CaptureFixture[str]) -> None:
-    """--list has every subject; an unknown one is refused with what is near."""
-    assert set(USUAL) <= set(SUBJECTS)
-    assert main(["bench", "--list"]) == 0
-    assert set(SUBJECTS) < {line.split()[0] for line in capsys.readouterr().out.splitlines()}
-    assert main(["bench", "enjine"]) == 2
-    assert "did you mean 'engine'" in capsys.readouterr().err
+def repository_command(monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
+    """Run ``make bench`` with arguments."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    monkeypatch.setattr(sys, "argv", ["run_benchmarks.py", *words])
+    with pytest.raises(SystemExit) as caught:
+        runpy.run_path(str(ROOT / "scripts" / "run_benchmarks.py"), run_name="__main__")
+    if caught.value.code:
+        raise ValueError(caught.value.code)
+
+
+def test_the_repository_measures_more(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``make bench`` lists its subjects, refuses others, and measures memory, for example."""
+    repository_command(monkeypatch, "--list")
+    listed = {line.split()[0] for line in capsys.readouterr().out.splitlines()}
+    assert {"engine", "environments", "startup", "compilation", "memory", "search"} <= listed
+    with pytest.raises(ValueError, match="2"):
+        repository_command(monkeypatch, "enjine")
+    assert "there is no benchmark 'enjine'" in capsys.readouterr().err
+    repository_command(monkeypatch, "memory", "--json")
+    data = json.loads(capsys.readouterr().out)
+    rows = {row["name"]: row["best"] for row in data["tables"][0]["rows"]}
+    assert 40 < rows["batch of 65,536"] < 200
 
 
 def test_without_gymnasium_the_rest_is_measured(
@@ -134,17 +177,12 @@ def test_without_gymnasium_the_rest_is_measured(
 ) -> None:
     """Alone, the command leaves out what cannot be measured here, and says so."""
     measured: list[str] = []
+
+    def noted(_: Effort, subjects: dict[str, Any], **_rest: object) -> None:
+        measured.extend(subjects)
+
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    monkeypatch.setattr("py2048.bench.run", lambda name, _: measured.append(name) or [])
-    assert main(["bench"]) == 0
-    assert measured == [name for name in USUAL if name != "environments"]
+    monkeypatch.setattr("py2048.cli.bench.report", noted)
+    repository_command(monkeypatch)
+    assert measured == ["engine", "startup", "memory"]
     assert "pip install 'py2048[rl]'" in capsys.readouterr().err
-
-
-def test_command_says_what_needs_the_repository(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where the package is installed without the repository, its benchmarks are told apart."""
-    monkeypatch.setattr("py2048.cli.bench._scripts", dict)
-    assert main(["bench", "training"]) == 2
-    assert "run from a checkout only" in capsys.readouterr().err

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
-from py2048.bench.harness import Effort, Stretch, Table, race
+from py2048.cli.bench import Contestant, Effort, Measurement, Stretch, race, show
 
 FIRST_BATCH_STEP = """
 from py2048 import get_rules
@@ -24,7 +26,7 @@ env.step(0)
 """
 
 
-def startup(effort: Effort, folder: Path) -> list[Table]:
+def startup(effort: Effort, folder: Path) -> list[Measurement]:
     """Measure how long fresh Pythons take, with all kernels compiled and with none."""
     codes = {
         "import py2048": "import py2048",
@@ -38,7 +40,7 @@ def startup(effort: Effort, folder: Path) -> list[Table]:
     tables = [race(title, warm, effort, unit="seconds", is_less_better=True)]
     steps = {name: code for name, code in codes.items() if "first" in name}
     cold = {name: _python(code, folder) for name, code in steps.items()}
-    few = Effort(min(effort.rounds, 3), effort.seconds, effort.threads, effort.tells)
+    few = Effort(min(effort.rounds, 3), effort.seconds, effort.threads, effort.shows)
     title = "the same on a new installation"
     return [*tables, race(title, cold, few, unit="seconds", is_less_better=True)]
 
@@ -67,3 +69,52 @@ def run_python(code: str, **environment: str) -> str:
         text=True,
         check=True,
     ).stdout
+
+
+# --- compiling -----------------------------------------------------------------------------------
+
+COMPILE_ALL = """
+import json, time
+from py2048.compiled import jit
+seconds, last = [], [None, 0.0]
+def progress(done, count, name):
+    now = time.perf_counter()
+    if last[0]:
+        seconds.append([last[0], now - last[1]])
+    last[:] = name, now
+jit.warm_up(progress)
+print(json.dumps(seconds))
+"""
+
+
+def compilation(effort: Effort, folder: Path) -> list[Measurement]:
+    """Measure the compilation of each kernel on a new installation, and loading it afterwards."""
+    show("compiling every kernel: this takes a minute or two", effort)
+    colds, warms = (_seconds_of_kernels(folder / "all") for _ in range(2))
+    show("", effort)
+    slowest = sorted(colds, key=colds.__getitem__, reverse=True)[:10]
+    names = [*slowest, f"all {len(colds)} kernels"]
+    rows = [Contestant(_short(name), (_of(colds, name),)) for name in names]
+    again = [Contestant(_short(name), (_of(warms, name),)) for name in names]
+    return [
+        Measurement("compiling a kernel: the slowest, and all", "seconds", tuple(rows)),
+        Measurement("loading it from the cache", "seconds", tuple(again)),
+    ]
+
+
+def _of(seconds: dict[str, float], name: str) -> float:
+    return seconds[name] if name in seconds else sum(seconds.values())
+
+
+def _short(name: str) -> str:
+    return name.removeprefix("py2048.").partition("[")[0]
+
+
+def _seconds_of_kernels(cache: Path) -> dict[str, float]:
+    """Return how long each kernel takes in a process of its own, by its name."""
+    done = run_python(COMPILE_ALL, NUMBA_CACHE_DIR=str(cache))
+    pairs: list[list[Any]] = json.loads(done)
+    seconds: dict[str, float] = {}
+    for name, taken in pairs:
+        seconds[name] = seconds.get(name, 0.0) + taken
+    return seconds

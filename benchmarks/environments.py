@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from baselines import Environments, build
 
-from py2048.bench.baselines import Environments, build
-from py2048.bench.harness import Effort, Stretch, Table, race, stretch
+from py2048.cli.bench import Effort, Measurement, Stretch, race, stretch
 from py2048.direction import Direction
 from py2048.game import Game
 from py2048.rules import get_rules
@@ -25,7 +25,7 @@ PEER, PEER_ID = "gymnasium_2048", "gymnasium_2048/TwentyFortyEight-v0"
 PEER_NAME = "gymnasium-2048, the package"
 
 
-def environments(effort: Effort, folder: Path) -> list[Table]:
+def environments(effort: Effort, folder: Path) -> list[Measurement]:
     """Measure random actions, illegal ones included, with everything that Gymnasium returns.
 
     Raises:

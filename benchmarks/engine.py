@@ -8,34 +8,41 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
+from baselines import RowTables, build
+from single_kernels import play_random
 
 from py2048 import reference
-from py2048.bench._single_kernels import play_random
-from py2048.bench.baselines import RowTables, build
-from py2048.bench.harness import Effort, Stretch, Table, race, stretch
-from py2048.compiled.batch import BatchGames
+from py2048.cli.bench import (
+    GAMES,
+    Effort,
+    Measurement,
+    Stretch,
+    batch_play,
+    race,
+    stretch,
+)
 from py2048.compiled.packed import PackedBoards, line_table
-from py2048.compiled.rollouts import rollouts
 from py2048.compiled.rule_arrays import cumulative_weights, ranks_of
 from py2048.direction import Direction
 from py2048.game import Game
 from py2048.rng import draw, key_of
 from py2048.rules import get_rules
 
-GAMES = 65_536
 CLASSIC = get_rules("classic")
 
 C_TABLES = "C row tables, 1 core"
 
 
-def engine(effort: Effort, folder: Path) -> list[Table]:
+def engine(effort: Effort, folder: Path) -> list[Measurement]:
     """Measure random play on 4x4: every legal move with its spawn, points and test for the end."""
-    one, all_cores = 1, effort.threads
     contestants: dict[str, Stretch] = {}
-    for threads, cores in {one: "1 core", all_cores: f"{all_cores} cores"}.items():
-        contestants |= _compiled(threads, cores, effort) | _in_c(threads, cores, folder, effort)
+    for threads, cores in {1: "1 core", effort.threads: f"{effort.threads} cores"}.items():
+        contestants |= batch_play(threads, effort)
+        contestants[f"single boards, {cores}"] = stretch(_single_moves(threads), effort.seconds)
+        contestants |= _in_c(threads, cores, folder, effort)
     title = "random play, moves of all games"
-    fast = race(title, contestants, effort, unit="moves/s", base=C_TABLES, note=_scaling(all_cores))
+    note = f"{GAMES:,} games in a batch; {effort.threads} cores as this process may use them"
+    fast = race(title, contestants, effort, unit="moves/s", base=C_TABLES, note=note)
     slow = race(
         "random play, one game in Python",
         {
@@ -48,35 +55,6 @@ def engine(effort: Effort, folder: Path) -> list[Table]:
         base="plain-Python reference",
     )
     return [fast, slow]
-
-
-def _scaling(threads: int) -> str:
-    return f"{GAMES:,} games in a batch; {threads} cores as this process may use them"
-
-
-def _compiled(threads: int, cores: str, effort: Effort) -> dict[str, Stretch]:
-    """Return what the engine offers for many games, on so many threads."""
-    batch = BatchGames(CLASSIC, GAMES, seed=1, threads=threads)
-    batch.play_random(RowTables.BEFORE)
-    directions = np.random.default_rng(1).integers(0, 4, (8, GAMES))
-    starts = BatchGames(CLASSIC, 4096, seed=1).observe()
-    turn = iter(range(1 << 62))
-
-    def whole_games() -> int:
-        return int(rollouts(CLASSIC, starts, 1, seed=next(turn), threads=threads).plies.sum())
-
-    def given() -> int:
-        batch.step(directions[next(turn) % 8])
-        return GAMES
-
-    named: dict[str, Callable[[], int]] = {
-        f"batch, {cores}": lambda: batch.play_random(50).steps,
-        f"batch, a call each step, {cores}": lambda: batch.play_random(1).steps,
-        f"batch, given directions, {cores}": given,
-        f"rollouts, {cores}": whole_games,
-        f"single boards, {cores}": _single_moves(threads),
-    }
-    return {name: stretch(some, effort.seconds) for name, some in named.items()}
 
 
 def _in_c(threads: int, cores: str, folder: Path, effort: Effort) -> dict[str, Stretch]:
