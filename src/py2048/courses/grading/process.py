@@ -41,8 +41,8 @@ from py2048.courses.grading.sandbox import (
     ProcessSetup,
     ResourceLimits,
     SandboxConfig,
+    interpreter_for,
     landlock_rules,
-    python,
     submissions_user,
 )
 from py2048.courses.grading.submissions import PreparedSubmission
@@ -209,7 +209,7 @@ class Process:
 
     def _command(self, down: int, up: int) -> list[str]:
         """The interpreter with the agent's first file, and where to read and write."""
-        executable = python(self.protection)
+        executable = interpreter_for(self.protection)
         if executable is None:
             raise CourseError(f"the protection {self.protection.name!r} does not work here")
         return [executable, "-s", "-S", "-P", str(self.agent / "boot.py"), str(down), str(up)]
