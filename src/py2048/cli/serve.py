@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -119,10 +118,10 @@ def backup(
     database: DatabaseOption = None,
 ) -> int:
     """Copy the whole store, with all games and accounts, to FILE. Players may go on meanwhile."""
-    from py2048.storage import open_store
+    from py2048.storage import back_up, open_store
 
-    with closing(open_store(database)) as store:
-        rows = store.back_up(file)
+    with open_store(database) as store:
+        rows = back_up(store, file)
     print(f"{file}: {rows:,} rows of {store.name}")
     return 0
 
@@ -133,8 +132,9 @@ def restore(
 ) -> int:
     """Fill an empty store, of any kind of database, from the backup in FILE."""
     from py2048.storage import open_store
+    from py2048.storage import restore as restore_store
 
-    with closing(open_store(database)) as store:
-        rows = store.restore(file)
+    with open_store(database) as store:
+        rows = restore_store(store, file)
     print(f"{store.name}: {rows:,} rows of {file}")
     return 0

@@ -7,27 +7,34 @@ SQLAlchemy is loaded by the first `open_store`, Alembic only when a database is 
 
 from __future__ import annotations
 
+import importlib
+import os
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from py2048.errors import StaleGameError, StorageError
-from py2048.storage.location import data_folder
 
+HOME_VARIABLE = "PY2048_HOME"
+URL_VARIABLE = "PY2048_DATABASE_URL"
+FILE_NAME = "py2048.sqlite3"
 PATIENCE = 30.0
 """Seconds to wait for another process that writes, before the store gives up."""
 
 if TYPE_CHECKING:
+    from py2048.storage.backup import back_up, restore
     from py2048.storage.store import Store
     from py2048.storage.values import (
         Account,
         AccountError,
         GameChange,
-        NewRound,
+        LoginSession,
+        NewOnlineGame,
+        OnlineGameInfo,
+        OpenGame,
         RecordSummary,
-        Round,
         SavedGame,
         ScoreSummary,
-        Session,
     )
 
 __all__ = [
@@ -35,17 +42,20 @@ __all__ = [
     "Account",
     "AccountError",
     "GameChange",
-    "NewRound",
+    "LoginSession",
+    "NewOnlineGame",
+    "OnlineGameInfo",
+    "OpenGame",
     "RecordSummary",
-    "Round",
     "SavedGame",
     "ScoreSummary",
-    "Session",
     "StaleGameError",
     "StorageError",
     "Store",
+    "back_up",
     "data_folder",
     "open_store",
+    "restore",
 ]
 
 
@@ -75,13 +85,25 @@ def open_store(
     return Store.open(url, durability=durability, patience=patience)
 
 
+def data_folder() -> Path:
+    """Return the folder for a player's data: ``PY2048_HOME``, else the platform's own place.
+
+    The folder need not exist yet; `open_store` creates it.
+    """
+    if home := os.environ.get(HOME_VARIABLE):
+        return Path(home).expanduser().absolute()
+    import platformdirs
+
+    return platformdirs.user_data_path("py2048", appauthor=False)
+
+
+def default_location() -> str | Path:
+    """Return the URL in ``PY2048_DATABASE_URL``, else the SQLite file in the data folder."""
+    return os.environ.get(URL_VARIABLE, "").strip() or data_folder() / FILE_NAME
+
+
 def __getattr__(name: str) -> Any:
-    if name == "Store":
-        from py2048.storage.store import Store
-
-        return Store
-    if name in __all__:
-        from py2048.storage import values
-
-        return getattr(values, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = {"Store": "store", "back_up": "backup", "restore": "backup"}.get(name, "values")
+    return getattr(importlib.import_module(f"py2048.storage.{home}"), name)
