@@ -23,10 +23,8 @@ from py2048.storage import (
     SavedGame,
     StorageError,
     Store,
-    back_up,
     open_store,
     records,
-    restore,
     schema,
 )
 from py2048.storage.database import insert_new
@@ -447,9 +445,9 @@ def filled(store: Store) -> Store:
 
 def test_a_backup_is_the_whole_store(store: Store, tmp_path: Path) -> None:
     """Restored into an empty store of the other kind, everything is as it was."""
-    rows = back_up(filled(store), tmp_path / "all.gz")
+    rows = filled(store).back_up(tmp_path / "all.gz")
     with open_store(tmp_path / "again.sqlite3") as again:
-        assert restore(again, tmp_path / "all.gz") == rows
+        assert again.restore(tmp_path / "all.gz") == rows
         assert again.accounts.export("ada") == store.accounts.export("ada")
         assert again.settings.get("theme") == {"dark": [1, None, "ü"]}
         assert again.accounts.find("ada") == store.accounts.find("ada")
@@ -461,33 +459,33 @@ def test_a_backup_leads_from_sqlite_to_postgresql(
 ) -> None:
     """The way to a larger server: nothing is lost on it."""
     with open_store(sqlite_url) as small, open_store(postgresql_url) as large:
-        rows = back_up(filled(small), tmp_path / "all.gz")
-        assert restore(large, tmp_path / "all.gz") == rows
+        rows = filled(small).back_up(tmp_path / "all.gz")
+        assert large.restore(tmp_path / "all.gz") == rows
         assert large.accounts.export("ada") == small.accounts.export("ada")
 
 
 def test_a_backup_fills_empty_stores_only(store: Store, tmp_path: Path) -> None:
     """Nothing that is there is overwritten."""
-    back_up(filled(store), tmp_path / "all.gz")
+    filled(store).back_up(tmp_path / "all.gz")
     with pytest.raises(StorageError, match="already"):
-        restore(store, tmp_path / "all.gz")
+        store.restore(tmp_path / "all.gz")
 
 
 def test_a_cut_backup_restores_nothing(store: Store, tmp_path: Path) -> None:
     """A file that ends too soon is refused, and the store stays empty."""
     whole = tmp_path / "all.gz"
-    back_up(filled(store), whole)
+    filled(store).back_up(whole)
     lines = gzip.decompress(whole.read_bytes()).splitlines(keepends=True)
     cut = tmp_path / "cut.gz"
     for kept in (lines[:-1], lines[:3], lines[1:], [b"nonsense\n"], []):
         cut.write_bytes(gzip.compress(b"".join(kept)))
         with open_store(tmp_path / "empty.sqlite3") as empty:
             with pytest.raises(StorageError):
-                restore(empty, cut)
+                empty.restore(cut)
             assert empty.accounts.find("ada") is None
     cut.write_bytes(whole.read_bytes()[:-20])
     with (
         open_store(tmp_path / "empty.sqlite3") as empty,
         pytest.raises(StorageError, match="no backup"),
     ):
-        restore(empty, cut)
+        empty.restore(cut)

@@ -118,10 +118,10 @@ def backup(
     database: DatabaseOption = None,
 ) -> int:
     """Copy the whole store, with all games and accounts, to FILE. Players may go on meanwhile."""
-    from py2048.storage import back_up, open_store
+    from py2048.storage import open_store
 
     with open_store(database) as store:
-        rows = back_up(store, file)
+        rows = store.back_up(file)
     print(f"{file}: {rows:,} rows of {store.name}")
     return 0
 
@@ -132,9 +132,8 @@ def restore(
 ) -> int:
     """Fill an empty store, of any kind of database, from the backup in FILE."""
     from py2048.storage import open_store
-    from py2048.storage import restore as restore_store
 
     with open_store(database) as store:
-        rows = restore_store(store, file)
+        rows = store.restore(file)
     print(f"{store.name}: {rows:,} rows of {file}")
     return 0

@@ -11,7 +11,8 @@ import importlib
 import os
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 from py2048.errors import StaleGameError, StorageError
 
@@ -22,8 +23,14 @@ PATIENCE = 30.0
 """Seconds to wait for another process that writes, before the store gives up."""
 
 if TYPE_CHECKING:
-    from py2048.storage.backup import back_up, restore
-    from py2048.storage.store import Store
+    from contextlib import AbstractContextManager
+
+    from py2048.storage.accounts import Accounts, Sessions
+    from py2048.storage.changes import Changes
+    from py2048.storage.games import Games
+    from py2048.storage.online import OnlineGames
+    from py2048.storage.records import Leaderboards, Records, Scores
+    from py2048.storage.store import StoredSettings
     from py2048.storage.values import (
         Account,
         AccountError,
@@ -52,11 +59,62 @@ __all__ = [
     "StaleGameError",
     "StorageError",
     "Store",
-    "back_up",
     "data_folder",
     "open_store",
-    "restore",
 ]
+
+
+class Store(Protocol):
+    """Games in progress, records, scores, settings and accounts, in one database.
+
+    This is all that screens and servers know of it. Each method of a subject is one transaction:
+    it has happened when it returns, and not at all when it raises. Every failure is a
+    `StorageError` that names the store and the way out. Threads may share a store.
+
+    Attributes:
+        name: The file's path, or the database server's URL without its password.
+        games: The games in progress.
+        changes: Changes of many games in one transaction.
+        records: The finished games.
+        scores: The best scores by owner, rules and category.
+        settings: Small values to remember.
+        online: What the games of a server have besides.
+        leaderboards: The best game of each player with a name.
+        accounts: The players of a server.
+        sessions: Who is signed in where.
+    """
+
+    name: str
+    games: Games
+    changes: Changes
+    records: Records
+    scores: Scores
+    settings: StoredSettings
+    online: OnlineGames
+    leaderboards: Leaderboards
+    accounts: Accounts
+    sessions: Sessions
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Let what this thread reads within the block be one transaction; see `Database`."""
+
+    def back_up(self, path: Path) -> int:
+        """Write the whole store to a file; see `py2048.storage.backup`."""
+
+    def restore(self, path: Path) -> int:
+        """Fill this store, which must be empty, from a backup; see `py2048.storage.backup`."""
+
+    def close(self) -> None:
+        """Close all connections; using the store afterwards is an error."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
 
 
 def open_store(
@@ -80,9 +138,9 @@ def open_store(
         StorageError: The database cannot be reached, read, written or understood.
         MissingExtraError: PostgreSQL is asked for and psycopg is not installed.
     """
-    from py2048.storage.store import Store
+    from py2048.storage.store import DatabaseStore
 
-    return Store.open(url, durability=durability, patience=patience)
+    return DatabaseStore.open(url, durability=durability, patience=patience)
 
 
 def data_folder() -> Path:
@@ -105,5 +163,4 @@ def default_location() -> str | Path:
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home = {"Store": "store", "back_up": "backup", "restore": "backup"}.get(name, "values")
-    return getattr(importlib.import_module(f"py2048.storage.{home}"), name)
+    return getattr(importlib.import_module("py2048.storage.values"), name)

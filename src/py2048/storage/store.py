@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from os import PathLike
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -11,6 +12,7 @@ from sqlalchemy.engine import Engine
 
 from py2048.storage import PATIENCE, default_location
 from py2048.storage.accounts import Accounts, Sessions
+from py2048.storage.backup import back_up, restore
 from py2048.storage.changes import Changes
 from py2048.storage.database import Database, explained, make_engine, upsert
 from py2048.storage.games import Games
@@ -20,23 +22,8 @@ from py2048.storage.records import Leaderboards, Records, Scores
 from py2048.storage.schema import settings
 
 
-class Store(Database):
-    """Games in progress, records, scores, settings and accounts, in one database.
-
-    Each method of a subject is one transaction: it has happened when it returns, and not at all
-    when it raises. Every failure is a `StorageError` that names the store and the way out.
-
-    Attributes:
-        games: The games in progress.
-        changes: Changes of many games in one transaction.
-        records: The finished games.
-        scores: The best scores by owner, rules and category.
-        settings: Small values to remember.
-        online: What the games of a server have besides.
-        leaderboards: The best game of each player with a name.
-        accounts: The players of a server.
-        sessions: Who is signed in where.
-    """
+class DatabaseStore(Database):
+    """The `py2048.storage.Store` on SQLite or PostgreSQL."""
 
     def __init__(self, engine: Engine, name: str) -> None:
         super().__init__(engine, name)
@@ -68,6 +55,14 @@ class Store(Database):
             engine.dispose()
             raise
         return cls(engine, name)
+
+    def back_up(self, path: Path) -> int:
+        """Write the whole store to a file; return the number of rows."""
+        return back_up(self, path)
+
+    def restore(self, path: Path) -> int:
+        """Fill this store, which must be empty, from a backup; return the number of rows."""
+        return restore(self, path)
 
     def __enter__(self) -> Self:
         return self
