@@ -8,7 +8,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import msgspec
+
 from py2048.game import Record
+from py2048.server import schema
 from py2048.server.games import GameService, OnlineGame, new_account_id
 from py2048.server.services import Services
 from py2048.server.settings import Settings
@@ -58,7 +61,9 @@ class Visitor:
 
     async def receive(self) -> Json:
         """Return the next message."""
-        message: Json = json.loads(await asyncio.wait_for(self._frames.get(), 30))
+        frame = await asyncio.wait_for(self._frames.get(), 30)
+        msgspec.json.decode(frame, type=schema.ServerMessages)  # each is as described
+        message: Json = json.loads(frame)
         self.state |= message.get("state") or message
         return message
 

@@ -49,7 +49,7 @@ def serve(
     public_url: Annotated[
         str | None,
         typer.Option(
-            metavar="URL", help="Where browsers find the server, when a proxy stands before it."
+            metavar="URL", help="Where browsers find the server, if it is behind a proxy."
         ),
     ] = None,
     trusted_proxies: Annotated[
@@ -117,7 +117,7 @@ def backup(
     file: Annotated[Path, typer.Argument(help="The file to write, such as monday.2048.jsonl.gz.")],
     database: DatabaseOption = None,
 ) -> int:
-    """Copy the whole store, with all games and accounts, to FILE. Players may go on meanwhile."""
+    """Copy the whole store, with all games and accounts, to FILE. Players can play meanwhile."""
     from py2048.storage import open_store
 
     with open_store(database) as store:

@@ -58,14 +58,14 @@ class Api:
     def __init__(self, services: Services, auth: Auth) -> None:
         self._services = services
         self._auth = auth
-        self._endpoints = self._make_endpoints()
+        self.endpoints = self._make_endpoints()
 
     def routes(self) -> list[Route]:
         """Return the routes of the API."""
         return [
             Route("/api/openapi.json", self.description),
             Route("/api/docs", self.documentation),
-            *(_route(endpoint) for endpoint in self._endpoints),
+            *(_route(endpoint) for endpoint in self.endpoints),
         ]
 
     def _make_endpoints(self) -> tuple[Endpoint, ...]:
@@ -116,11 +116,11 @@ class Api:
 
     async def description(self, _request: Request) -> Response:
         """The description of the API itself."""
-        return _answer(openapi.document(self._endpoints))
+        return _answer(openapi.document(self.endpoints))
 
     async def documentation(self, _request: Request) -> Response:
         """The description for people."""
-        return HTMLResponse(openapi.page(self._endpoints))
+        return HTMLResponse(openapi.page(self.endpoints))
 
     async def rules(self, _request: Request) -> Response:
         """The presets."""

@@ -106,7 +106,7 @@ class GroupCommit:
         """Write changes together, or in halves if one of them cannot be kept: it fails alone."""
         try:
             stale = self._store.changes.write(batch, self._origin)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the thread must go on
+        except Exception as error:  # noqa: BLE001 - whatever it is, the thread must continue
             fault = error if isinstance(error, StorageError) else StorageError(repr(error))
             if len(batch) > 1 and not fault.kind:
                 middle = len(batch) // 2

@@ -62,7 +62,7 @@ class Accounts:
     ) -> Account:
         """Give a guest a name and the hashes of a password and of a recovery code.
 
-        Whoever was signed in as the guest is so no longer.
+        Everybody signed in as the guest is signed out.
 
         Raises:
             AccountError: Somebody has the name, or one that looks like it.

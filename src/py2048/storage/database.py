@@ -264,7 +264,7 @@ def _values(table: sa.Table) -> list[sa.Column[object]]:
 
 # Errors
 
-# What is wrong with the whole store, by kind, as its owner is told.
+# What is wrong with the whole store, by kind, for its owner.
 _SENTENCES = {
     "full": "the disk of {name} is full; free some space and try again"
     " (all that was saved is kept)",

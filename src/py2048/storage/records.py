@@ -217,7 +217,7 @@ class Scores:
             return {row.category: row.score for row in connection.execute(query)}
 
     def note(self, rules: str, owner: str, category: str, score: int) -> None:
-        """Raise the best score to `score` if that is higher, also while the game goes on."""
+        """Raise the best score to `score` if that is higher, also while the game is in progress."""
         with self._database.write() as connection:
             _note(connection, rules=rules, owner=owner, category=category, score=score)
 

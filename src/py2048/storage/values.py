@@ -167,7 +167,7 @@ class Account:
         password: The hash of the password, None for a guest.
         generation: Grows when all cookies of the guest, or sessions of the account, shall end.
         created: When the account began, ISO 8601 in UTC.
-        recovery: The hash of the code that stands in for a lost password, None without one.
+        recovery: The hash of the code that replaces a lost password, None without one.
         bot_of: The account of the person whose program this is, None for a person.
     """
 
