@@ -19,7 +19,7 @@ from hypothesis.stateful import (
 )
 
 from py2048.storage import StaleGameError, StorageError, Store, open_store
-from py2048.storage.games import Games
+from py2048.storage.games import SavedGames
 from py2048.storage.records import Records
 from py2048.testing import check_store
 
@@ -37,7 +37,7 @@ def _last_writer_wins(store: Store) -> None:
     def append_turn(game_id: str, revision: int, *turn: Any, **facts: Any) -> int:
         """Write whatever the revision is."""
         revision = store.games.load(game_id).revision
-        return Games.append_turn(store.games, game_id, revision, *turn, **facts)
+        return SavedGames.append_turn(store.games, game_id, revision, *turn, **facts)
 
     store.games.append_turn = append_turn  # type: ignore[method-assign]
 

@@ -94,10 +94,10 @@ class Api:
                 query=schema.LeaderboardQuery, errors=(422, 503),
             ),
             Endpoint(
-                "/api/games", self.create_game, schema.GameState, body=schema.GameRequest,
+                "/api/games", self.create_game, schema.StateMessage, body=schema.GameRequest,
                 status=201, errors=(*body, 401, 403, 503), token=token,
             ),
-            Endpoint("/api/games/{game}", self.game, schema.GameState, errors=game, token=token),
+            Endpoint("/api/games/{game}", self.game, schema.StateMessage, errors=game, token=token),
             Endpoint(
                 "/api/games/{game}/turns", self.turns, schema.TurnsAnswer,
                 query=schema.TurnsQuery, errors=game, token=token,
@@ -107,7 +107,7 @@ class Api:
                 errors=game, token=token,
             ),
             Endpoint(
-                "/api/games/{game}/moves", self.move, schema.GameEvents | schema.GameState,
+                "/api/games/{game}/moves", self.move, schema.EventsMessage | schema.StateMessage,
                 body=schema.MoveBody, errors=(*body, *game, 409), token=token,
             ),
         )  # fmt: skip

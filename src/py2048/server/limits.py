@@ -131,7 +131,7 @@ class Slots:
                 del self._held[key]
 
 
-class Limits:
+class RateLimits:
     """All that is limited by rate.
 
     Args:

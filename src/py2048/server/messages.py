@@ -50,11 +50,11 @@ def unsaved(error: StorageError) -> ActionRejected:
     )
 
 
-def state_of(game: OnlineGame, *, mine: bool, autoplay: str | None) -> schema.GameState:
+def state_of(game: OnlineGame, *, mine: bool, autoplay: str | None) -> schema.StateMessage:
     """Return all that a page needs to show a game that it knows nothing of."""
     played = game.session.game
     opening = GameStarted(played.board, played.score, game.session.best, played.ply > 0)
-    return schema.GameState(
+    return schema.StateMessage(
         **_position(game, autoplay),
         mine=mine,
         watching=not mine,
@@ -67,14 +67,16 @@ def state_of(game: OnlineGame, *, mine: bool, autoplay: str | None) -> schema.Ga
     )
 
 
-def events_of(game: OnlineGame, events: Sequence[Event], autoplay: str | None) -> schema.GameEvents:
+def events_of(
+    game: OnlineGame, events: Sequence[Event], autoplay: str | None
+) -> schema.EventsMessage:
     """Return what has just happened in a game, and its position."""
     told = [told for event in events if (told := event_info(event))]
-    return schema.GameEvents(**_position(game, autoplay), events=told)
+    return schema.EventsMessage(**_position(game, autoplay), events=told)
 
 
 def rejection(
-    error: ActionRejected, of: str, state: schema.GameState | None
+    error: ActionRejected, of: str, state: schema.StateMessage | None
 ) -> schema.RejectedMessage:
     """Return why an action was not done."""
     retry = round(error.wait * 1000) if error.wait else msgspec.UNSET

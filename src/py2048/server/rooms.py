@@ -162,7 +162,7 @@ class Room:
         """Send a client the state of the game."""
         self.send(self.state_for(client.account), client)
 
-    def state_for(self, account: str) -> schema.GameState:
+    def state_for(self, account: str) -> schema.StateMessage:
         """Return the state of the game for an account."""
         mine = account == self.game.info.owner
         return messages.state_of(self.game, mine=mine, autoplay=self.autoplay)
@@ -238,7 +238,7 @@ class Room:
         self.settled.clear()
 
     def _send_fault(
-        self, client: Client, error: StorageError, state: schema.GameState | None
+        self, client: Client, error: StorageError, state: schema.StateMessage | None
     ) -> None:
         rejected = messages.unsaved(error)
         rejected.wait = _RETRY

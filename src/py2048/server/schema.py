@@ -456,7 +456,7 @@ class GamePosition(Answer, kw_only=True):
     secret: str | None
 
 
-class GameState(GamePosition, tag_field="type", tag="state", kw_only=True):
+class StateMessage(GamePosition, tag_field="type", tag="state", kw_only=True):
     """All that a page needs to show a game that it knows nothing of."""
 
     mine: bool
@@ -469,7 +469,7 @@ class GameState(GamePosition, tag_field="type", tag="state", kw_only=True):
     say: str
 
 
-class GameEvents(GamePosition, tag_field="type", tag="events", kw_only=True):
+class EventsMessage(GamePosition, tag_field="type", tag="events", kw_only=True):
     """What has just happened in a game, and the position after it."""
 
     events: list[PlayedEvent]
@@ -551,7 +551,7 @@ class RejectedMessage(ServerMessage, tag="refused"):
     reason: str
     message: str
     of: str
-    state: GameState | None
+    state: StateMessage | None
     retry_ms: int | UnsetType = UNSET
 
 
@@ -561,8 +561,8 @@ class PongMessage(ServerMessage, tag="pong"):
 
 ServerMessages = (
     HelloMessage
-    | GameState
-    | GameEvents
+    | StateMessage
+    | EventsMessage
     | HintMessage
     | CompilingMessage
     | AutoplayMessage

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 from py2048.errors import StorageError
 from py2048.server.games import GameService, utc_text
 from py2048.server.hints import HintService
-from py2048.server.limits import Limits
+from py2048.server.limits import RateLimits
 from py2048.server.metrics import Metrics
 from py2048.server.rooms import Rooms
 from py2048.server.settings import Settings
@@ -44,7 +44,7 @@ class Services:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.metrics = Metrics()
-        self.limits = Limits(settings)
+        self.limits = RateLimits(settings)
         self.hints = HintService(settings.players, settings.autoplays)
         self.fault: StorageError | None = None
         self._wanted = asyncio.Event()

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from py2048.storage.accounts import Accounts, Sessions
     from py2048.storage.changes import Changes
-    from py2048.storage.games import Games
+    from py2048.storage.games import SavedGames
     from py2048.storage.online import OnlineGames
     from py2048.storage.records import Leaderboards, Records, Scores
     from py2048.storage.store import StoredSettings
@@ -85,7 +85,7 @@ class Store(Protocol):
     """
 
     name: str
-    games: Games
+    games: SavedGames
     changes: Changes
     records: Records
     scores: Scores

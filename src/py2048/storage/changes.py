@@ -17,7 +17,7 @@ from py2048.storage.database import Database, explained, is_sqlite, upsert
 from py2048.storage.games import SAME_GAME
 from py2048.storage.online import insert_online_games
 from py2048.storage.schema import games, turns
-from py2048.storage.values import GameChange, NewOnlineGame, Notice, utc_now
+from py2048.storage.values import ChangeNotice, GameChange, NewOnlineGame, utc_now
 
 CHANNEL = "py2048_games"
 _MOST_IN_ONE = 200  # a notice holds less than 8,000 bytes
@@ -88,7 +88,7 @@ class Changes:
         """Whether other processes can be heard: SQLite has no such thing."""
         return not is_sqlite(self._database.engine)
 
-    def listen(self, patience: float) -> Iterator[Notice | None]:
+    def listen(self, patience: float) -> Iterator[ChangeNotice | None]:
         """Yield each notice, and None after each `patience` seconds without one.
 
         The first None comes as soon as every later notice will be heard.
@@ -190,6 +190,6 @@ def _notify(connection: Connection, origin: str, changed: Sequence[tuple[str, in
         connection.execute(_NOTIFY, {"channel": CHANNEL, "payload": payload})
 
 
-def _parse(payload: str) -> Notice:
+def _parse(payload: str) -> ChangeNotice:
     origin, games = json.loads(payload)
-    return Notice(origin, tuple((str(game), int(revision)) for game, revision in games))
+    return ChangeNotice(origin, tuple((str(game), int(revision)) for game, revision in games))

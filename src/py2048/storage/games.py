@@ -32,7 +32,7 @@ _TURNS = (
 )
 
 
-class Games:
+class SavedGames:
     """The games in progress.
 
     A game has a revision that grows with each change. Whoever changes it names the revision

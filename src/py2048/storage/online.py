@@ -24,7 +24,7 @@ class OnlineGames:
         self._database = database
 
     def create(self, *, mode: str, day: str | None, secret: str, **game: Any) -> SavedGame:
-        """Begin a game of an account, written down if it is new; as `Games.create` otherwise.
+        """Begin a game of an account, written down if it is new; as `SavedGames.create` otherwise.
 
         All of it happens or nothing.
 

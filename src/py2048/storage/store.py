@@ -15,7 +15,7 @@ from py2048.storage.accounts import Accounts, Sessions
 from py2048.storage.backup import back_up, restore
 from py2048.storage.changes import Changes
 from py2048.storage.database import Database, explained, make_engine, upsert
-from py2048.storage.games import Games
+from py2048.storage.games import SavedGames
 from py2048.storage.migration import bring_up_to_date
 from py2048.storage.online import OnlineGames
 from py2048.storage.records import Leaderboards, Records, Scores
@@ -27,7 +27,7 @@ class DatabaseStore(Database):
 
     def __init__(self, engine: Engine, name: str) -> None:
         super().__init__(engine, name)
-        self.games = Games(self)
+        self.games = SavedGames(self)
         self.changes = Changes(self)
         self.records = Records(self)
         self.scores = Scores(self)

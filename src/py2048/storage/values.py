@@ -269,7 +269,7 @@ class OpenGame:
 
 
 @dataclass(frozen=True)
-class Notice:
+class ChangeNotice:
     """Games that a process has changed.
 
     Attributes:
