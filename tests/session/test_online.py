@@ -298,7 +298,7 @@ def test_a_game_has_an_end(house: House, monkeypatch: pytest.MonkeyPatch) -> Non
     table = house.deal("ada", "classic", "casual")
     for number in (1, 2, 3):
         table.move(number, table.session.game.legal_directions()[0])
-    hint = table.session.question().choose(make_player("random"))
+    hint = table.session.snapshot().choose(make_player("random"))
     for act in (lambda: table.move(4, Direction.LEFT), lambda: table.undo(4)):
         with pytest.raises(RefusedError, match="3 actions"):
             act()

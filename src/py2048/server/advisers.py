@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from py2048.errors import did_you_mean
 from py2048.players import Player, make_player
 from py2048.server.table import RefusedError
-from py2048.session import HINT_PLAYER, Hint, Question, advise
+from py2048.session import HINT_PLAYER, Hint, PositionSnapshot, advise
 from py2048.session.advice import PERIOD
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Advisers:
         return wanted
 
     async def advise(
-        self, spec: str, question: Question, *, only_move: bool = False
+        self, spec: str, snapshot: PositionSnapshot, *, only_move: bool = False
     ) -> AsyncIterator[Hint | Compiling]:
         """Yield what a player would do, as `py2048.session.advise`, at the pace of a reader.
 
@@ -56,7 +56,7 @@ class Advisers:
             RefusedError: if too many wait already.
             PlayerError: if the player fails.
         """
-        answers = self._answers(spec, question, only_move=only_move)
+        answers = self._answers(spec, snapshot, only_move=only_move)
         while (answer := await self._next(spec, answers)) is not None:
             yield answer
             if not isinstance(answer, Hint):
@@ -79,9 +79,9 @@ class Advisers:
             return next(answers, None)
 
     def _answers(
-        self, spec: str, question: Question, *, only_move: bool
+        self, spec: str, snapshot: PositionSnapshot, *, only_move: bool
     ) -> Iterator[Hint | Compiling]:
-        yield from advise(question, self._player(spec), only_move=only_move)
+        yield from advise(snapshot, self._player(spec), only_move=only_move)
 
     def _player(self, spec: str) -> Player:
         if spec not in self._players:

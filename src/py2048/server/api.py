@@ -23,7 +23,7 @@ from py2048.server.places import Seat
 from py2048.server.security import address_of
 from py2048.server.services import Services
 from py2048.server.table import BOT, CASUAL, RefusedError
-from py2048.session import Hint, Question
+from py2048.session import Hint, PositionSnapshot
 
 _STATUS = {"not_yours": 403, "mode": 403, "sealed": 403, "unknown_game": 404, "gap": 409,
            "over": 409, "nothing": 409, "unsaved": 422, "busy": 429, "rate": 429,
@@ -102,7 +102,7 @@ class Api:
         if not board.can_move():
             raise GameOverError("no move changes this board: the game is over")
         self._services.limits.check_thought(address_of(request.scope))
-        hint = await anext(self._services.advisers.advise(spec, Question(rules, board, 0)))
+        hint = await anext(self._services.advisers.advise(spec, PositionSnapshot(rules, board, 0)))
         assert isinstance(hint, Hint)  # the first answer always is
         return JSONResponse(messages.hint_value(hint))
 

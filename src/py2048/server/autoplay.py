@@ -54,8 +54,8 @@ async def _play(services: Services, place: Place, spec: str, delay: float) -> No
     try:
         while not place.table.is_over and place.seats:
             await place.ready()
-            question = place.table.session.question()
-            async for answer in services.advisers.advise(spec, question, only_move=True):
+            snapshot = place.table.session.snapshot()
+            async for answer in services.advisers.advise(spec, snapshot, only_move=True):
                 if isinstance(answer, Hint):
                     await place.ready()
                     place.tell(place.table.play_hint(answer))

@@ -164,7 +164,7 @@ class Conversation:
             place.post_state(self._seat)
             return
         self._services.limits.check_thought(self._account.id)
-        answers = self._services.advisers.advise(spec, place.table.session.question())
+        answers = self._services.advisers.advise(spec, place.table.session.snapshot())
         hint = await anext(answers)
         assert isinstance(hint, Hint)  # the first answer always is
         place = await self._my_place()

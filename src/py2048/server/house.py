@@ -25,7 +25,7 @@ from py2048.server.fairness import (
     revelation_of,
 )
 from py2048.server.table import BOT, DAILY, MODES, RANKED, RefusedError, Table
-from py2048.session.play import Play
+from py2048.session.tracked_game import TrackedGame
 from py2048.storage import PATIENCE, Account, NewRound, RecordSummary, Round, SavedGame, open_store
 
 if TYPE_CHECKING:
@@ -347,7 +347,7 @@ def _utc(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def played_again(saved: SavedGame, round_: Round) -> Play:
+def played_again(saved: SavedGame, round_: Round) -> TrackedGame:
     """Play a game again from its secret, or from the seed of its day: the same must come of it.
 
     Raises:
@@ -368,13 +368,13 @@ def played_again(saved: SavedGame, round_: Round) -> Play:
             raise RecordError(f"turn {ply + 1}: {code} is not the move and tile that were dealt")
     if game.score != saved.score or not game.is_over:
         raise RecordError(f"the turns give {game.score} points, not a game over with {saved.score}")
-    return Play(
+    return TrackedGame(
         game, list(turns), [millis or 0 for millis in saved.millis[: saved.position]],
         saved.undos, saved.hints, bool(saved.extra.get("computer")),
     )  # fmt: skip
 
 
-def board_of(round_: Round, play: Play, updated: str) -> str:
+def board_of(round_: Round, play: TrackedGame, updated: str) -> str:
     """Return the board of scores for a game: an honest game counts as what it was dealt as.
 
     A daily game that went on after its secret was known counts as one with help.

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from py2048.game.spawning import Draws
-from py2048.session.keeper import PERSON, Keeper, restore
-from py2048.session.play import Facts, Play
+from py2048.session.autosave import Autosave
+from py2048.session.tracked_game import HUMAN_CATEGORIES, Facts, TrackedGame
 from py2048.storage import GameChange, SavedGame
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class Ledger:
         return max(self._bests.get(board or "", 0) for board in boards)
 
 
-class LedgerKeeper(Keeper):
+class LedgerKeeper(Autosave):
     """Collects the changes of one game on a server in its ledger.
 
     Args:
@@ -122,7 +122,7 @@ class LedgerKeeper(Keeper):
         self._id, self._revision, self._position = "", 0, 0
         self._facts: Facts = (0, 0, False)
 
-    def load(self, saved: SavedGame, draws: Draws | None = None) -> Play:
+    def load(self, saved: SavedGame, draws: Draws | None = None) -> TrackedGame:
         """Return the game as it was left.
 
         Args:
@@ -132,24 +132,24 @@ class LedgerKeeper(Keeper):
         Raises:
             StorageError: if the saved game cannot be read back.
         """
-        play = restore(saved, draws)
+        play = TrackedGame.from_saved(saved, draws)
         self._id, self._revision = saved.id, saved.revision
         self._position, self._facts = saved.position, play.facts
         return play
 
-    def save(self, play: Play) -> None:
+    def save(self, play: TrackedGame) -> None:
         """Collect what has changed, each turn by itself."""
-        for index in range(play.clean, len(play.codes)):
+        for index in range(play.saved_count, len(play.codes)):
             self._append(play, index)
-        play.clean = len(play.codes)
+        play.saved_count = len(play.codes)
         if (self._position, self._facts) != (play.position, play.facts):
             self._settle(play)
 
     def best_score(self, rules: str) -> int:
         """Return the best score of a person under these rules."""
-        return max(self._ledger.best_score(rules, self._owner, kind) for kind in PERSON)
+        return max(self._ledger.best_score(rules, self._owner, kind) for kind in HUMAN_CATEGORIES)
 
-    def _append(self, play: Play, index: int) -> None:
+    def _append(self, play: TrackedGame, index: int) -> None:
         is_now = index == play.position - 1
         self._revision = self._ledger.append_turn(
             self._id,
@@ -158,11 +158,11 @@ class LedgerKeeper(Keeper):
             play.codes[index],
             score=play.game.score if is_now else 0,
             is_over=is_now and play.game.is_over,
-            millis=play.millis[index],
+            millis=play.think_ms[index],
         )
         self._position = index + 1
 
-    def _settle(self, play: Play) -> None:
+    def _settle(self, play: TrackedGame) -> None:
         undos, hints, computer = play.facts
         self._revision = self._ledger.set_position(
             self._id,

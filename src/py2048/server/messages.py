@@ -12,7 +12,7 @@ from py2048.errors import StorageError
 from py2048.game import Outcome, Spawn, Turn
 from py2048.rules import Rules
 from py2048.server.table import RefusedError, Table
-from py2048.session import Event, GameOver, GameStarted, Hint, Moved, Refused, Undone, Won
+from py2048.session import Event, GameOver, GameStarted, Hint, IllegalMove, Moved, Undone, Won
 from py2048.ui.shared.describe import describe, describe_hint
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def _event_value(event: Event) -> Json | None:
             return _moved(event)
         case Undone():
             return _undone(event)
-        case Refused():
+        case IllegalMove():
             name = event.direction.name.lower()
             return {"kind": "nothing_moved", "direction": name, "points": event.penalty}
         case Won():
@@ -204,7 +204,7 @@ def turn_value(turn: Turn, score: int, points: int, board: Sequence[Sequence[int
     told = (
         Moved(turn.slide.before, turn, Board.from_rows(board), points, score, score)
         if turn.legal
-        else Refused(turn.direction, points, score)
+        else IllegalMove(turn.direction, points, score)
     )
     return {
         "kind": "moved" if turn.legal else "nothing_moved",

@@ -18,7 +18,7 @@ from py2048.direction import Direction
 from py2048.game import Game
 from py2048.players import list_players
 from py2048.rules import get_rules, list_rules
-from py2048.session import Hint, Hinted, Session, StorageTrouble, autosave, open_session
+from py2048.session import Hint, Hinted, Session, StorageFailed, autosave, open_session
 from py2048.ui.desktop.actions import ACTIONS, MENUS
 from py2048.ui.shared.thinking import Thought
 
@@ -402,7 +402,7 @@ def test_a_failing_player_is_reported(desk: Any) -> None:
 
 def test_storage_trouble_is_shown_and_play_goes_on(desk: Any) -> None:
     """A failing disk is a line in the window, not a dialog."""
-    desk.session._emit(StorageTrouble("the disk is full: free some space"))
+    desk.session._emit(StorageFailed("the disk is full: free some space"))
     assert desk.said == "Warning: the disk is full: free some space"
     assert desk.dialog is None
     desk.play(1)
@@ -414,7 +414,7 @@ def test_what_is_not_saved_is_shown_until_it_is(
     open_desk: Any, data_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While another program holds the store play goes on, the window says so, quitting asks."""
-    monkeypatch.setattr(autosave, "PATIENCE", 0.15)
+    monkeypatch.setattr(autosave, "WRITE_WAIT", 0.15)
     session = open_session()
     session.start(seed=1)
     desk = open_desk(session)
@@ -430,7 +430,7 @@ def test_what_is_not_saved_is_shown_until_it_is(
         desk.until(lambda: desk.dialog)
         desk.key("Escape", widget=desk.dialog)
         assert desk.dialog is None
-        desk.session._emit(StorageTrouble("beside it"))
+        desk.session._emit(StorageFailed("beside it"))
         assert desk.said.endswith("Warning: beside it")
         (button,) = [each for each in desk.window.notice.winfo_children() if "button" in str(each)]
         desk.until(lambda: button.winfo_viewable() and button.winfo_width() > 10)

@@ -15,7 +15,7 @@ from py2048.board import Board
 from py2048.direction import Direction
 from py2048.game import Game
 from py2048.rules import get_rules, list_rules
-from py2048.session import StorageTrouble, autosave, open_session
+from py2048.session import StorageFailed, autosave, open_session
 from py2048.ui.terminal.app import GameApp
 from py2048.ui.terminal.dialogs import Help, Menu, Prompt, Question
 from py2048.ui.terminal.keys import COMMANDS, MOVES
@@ -375,7 +375,7 @@ async def test_trouble_with_the_store_is_shown() -> None:
     session = table()
     app = GameApp(session, reduced_motion=True)
     async with app.run_test(notifications=True) as pilot:
-        session._emit(StorageTrouble("the disk is full: free some space"))
+        session._emit(StorageFailed("the disk is full: free some space"))
         await until(pilot, lambda: "the disk is full" in shown(app))
         await pilot.press("left")
         assert session.game.ply == 1
@@ -385,7 +385,7 @@ async def test_what_is_not_saved_is_shown_until_it_is(
     data_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While another program holds the store play goes on, the screen says so, quitting asks."""
-    monkeypatch.setattr(autosave, "PATIENCE", 0.15)
+    monkeypatch.setattr(autosave, "WRITE_WAIT", 0.15)
     session = open_session()
     session.start(seed=1)
     app = GameApp(session, reduced_motion=True)

@@ -115,17 +115,17 @@ class DesktopApp:
         self.presenter.show(event)
         self._show_possible()
         if isinstance(event, SavingChanged):
-            self._look_after_saving()
+            self._check_saving()
 
-    def _look_after_saving(self) -> None:
+    def _check_saving(self) -> None:
         """Look again and again while something is not saved."""
-        self.session.look_after_saving()
+        self.session.check_saving()
         if self.session.unsaved and not self._looking:
             self._looking = self.root.after(LOOK, self._look_again)
 
     def _look_again(self) -> None:
         self._looking = ""
-        self._look_after_saving()
+        self._check_saving()
 
     def _show_possible(self) -> None:
         self.window.show_possible(undo=self.session.can_undo, redo=self.session.can_redo)
@@ -223,7 +223,7 @@ class DesktopApp:
             self.window.say("The game is over: there is no move to hint at.")
             return
         self.window.cover(None, is_animated=False)
-        session, player, question = self.session, self.player, self.session.question()
+        session, player, question = self.session, self.player, self.session.snapshot()
         self._think(player)
         self._thinker.ask(HINT, lambda: session.advise(question, player))
 

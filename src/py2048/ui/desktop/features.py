@@ -178,7 +178,7 @@ class Features(Games):
 
         def take(spec: str) -> str:
             try:
-                self.session.adviser(spec)
+                self.session.get_player(spec)
             except Py2048Error as error:
                 return str(error)
             self._app.choose_player(spec)

@@ -162,7 +162,7 @@ class Games:
         if rules == self.session.rules:
             self.do_new()
         else:
-            self._replace_game(lambda: self.session.turn_to(rules))
+            self._replace_game(lambda: self.session.switch_rules(rules))
 
     def _replace_game(self, action: Callable[[], object]) -> None:
         """Put another game on the table; ask first if this one would be lost."""

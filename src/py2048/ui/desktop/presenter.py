@@ -10,11 +10,11 @@ from py2048.session import (
     GameStarted,
     Hint,
     Hinted,
+    IllegalMove,
     Moved,
-    Refused,
     SavingChanged,
     Session,
-    StorageTrouble,
+    StorageFailed,
     Undone,
     Won,
 )
@@ -102,7 +102,7 @@ class Presenter:
         self._begin(describe(event), motion.returning(event))
 
     @show.register
-    def _(self, event: Refused) -> None:
+    def _(self, event: IllegalMove) -> None:
         if self._session.game.is_over:
             self._screen.say("The game is over: N begins a new one, U takes the last move back.")
             return
@@ -135,7 +135,7 @@ class Presenter:
         self._screen.say(describe(event))
 
     @show.register
-    def _(self, event: StorageTrouble) -> None:
+    def _(self, event: StorageFailed) -> None:
         self._screen.warn(event.message)
 
     @show.register

@@ -102,7 +102,7 @@ class Autoplay:
         self._timer = self._later(wait, lambda: self._play(hint))
 
     def _ask(self) -> None:
-        session, player, question = self._session, self.player, self._session.question()
+        session, player, question = self._session, self.player, self._session.snapshot()
         self._asked = monotonic()
         self._thinker.ask(PURPOSE, lambda: session.advise(question, player, only_move=True))
 

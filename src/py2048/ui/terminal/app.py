@@ -24,7 +24,7 @@ from py2048.errors import Py2048Error, StorageError
 from py2048.game import Record
 from py2048.players import list_players
 from py2048.rules import Rules, list_rules
-from py2048.session import HINT_PLAYER, Event, SavedGame, SavingChanged, Session, StorageTrouble
+from py2048.session import HINT_PLAYER, Event, SavedGame, SavingChanged, Session, StorageFailed
 from py2048.ui.shared.autoplay import PURPOSE, SPEEDS, START_SPEED, Autoplay
 from py2048.ui.shared.describe import describe_rules
 from py2048.ui.shared.themes import (
@@ -151,24 +151,24 @@ class GameApp(App[None]):
         self.presenter.show_status()
 
     def _listen(self, event: Event) -> None:
-        if isinstance(event, StorageTrouble):
+        if isinstance(event, StorageFailed):
             self._warn(event.message)
         elif isinstance(event, SavingChanged):
             self.table.show_unsaved(event.unsaved)
-            self._look_after_saving()
+            self._check_saving()
         else:
             self.presenter.show(event)
 
-    def _look_after_saving(self) -> None:
+    def _check_saving(self) -> None:
         """Look again and again while something is not saved."""
-        self.session.look_after_saving()
+        self.session.check_saving()
         if self.session.unsaved and not self._is_looking:
             self._is_looking = True
             self.set_timer(LOOKING, self._look_again)
 
     def _look_again(self) -> None:
         self._is_looking = False
-        self._look_after_saving()
+        self._check_saving()
 
     async def action_quit(self) -> None:
         """Quit, after asking if something is not saved."""
@@ -248,7 +248,7 @@ class GameApp(App[None]):
         if rules == self.session.rules:
             self.action_new()
         else:
-            self._replace_game(lambda: self.session.turn_to(rules))
+            self._replace_game(lambda: self.session.switch_rules(rules))
 
     def action_games(self) -> None:
         """Take up another game in progress."""
@@ -320,7 +320,7 @@ class GameApp(App[None]):
         if self.session.game.is_over:
             self.table.say("The game is over: there is no move to hint at.")
             return
-        session, player, question = self.session, self.player, self.session.question()
+        session, player, question = self.session, self.player, self.session.snapshot()
         self.table.say(f"{player} is thinking …")
         self._thinker.ask(HINT, lambda: session.advise(question, player))
 
@@ -367,7 +367,7 @@ class GameApp(App[None]):
             [Choice(name, name) for name in list_players()],
             current=self.player.partition(":")[0],
             own="a player, such as expectimax:depth=2",
-            check=lambda text: _trouble(lambda: self.session.adviser(text)),
+            check=lambda text: _trouble(lambda: self.session.get_player(text)),
         )
         self.push_screen(menu, self._take_player)
 

@@ -164,7 +164,7 @@ class LineMode:
 
     def _advise(self) -> None:
         """Say what the player would do; while it is being compiled, what a quick one would."""
-        answers = self._session.advise(self._session.question(), self._player)
+        answers = self._session.advise(self._session.snapshot(), self._player)
         hint = next(answers)
         assert isinstance(hint, Hint)  # the first answer is
         self._session.show_hint(hint)
@@ -196,7 +196,7 @@ class LineMode:
         """Let the player make a move; return whether it did."""
         if self._session.game.is_over:
             return False
-        question = self._session.question()
+        question = self._session.snapshot()
         answers = self._session.advise(question, self._player, only_move=True)
         return self._session.play_hint(next(self._paced(answers)))
 

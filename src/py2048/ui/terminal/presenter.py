@@ -12,8 +12,8 @@ from py2048.session import (
     GameStarted,
     Hint,
     Hinted,
+    IllegalMove,
     Moved,
-    Refused,
     Session,
     Undone,
     Won,
@@ -86,7 +86,7 @@ class Presenter:
         self.show_status()
 
     @show.register
-    def _(self, event: Refused) -> None:
+    def _(self, event: IllegalMove) -> None:
         if self._session.game.is_over:
             self._table.say("The game is over: n begins a new one, u takes the last move back.")
             return
