@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter
 from queue import Empty, SimpleQueue
+from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from py2048.errors import StaleGameError, StorageError
@@ -466,6 +467,7 @@ class BackgroundWriter:
         self._changed = threading.Condition()
         self._reason = ""
         self._is_late = self._is_closed = False
+        self._timeout = 0.0
         self._thread: threading.Thread | None = None
 
     @property
@@ -500,6 +502,7 @@ class BackgroundWriter:
     def wait(self, timeout: float) -> None:
         """Wait until all is done; no longer once something takes more than `timeout` seconds."""
         with self._changed:
+            self._timeout = timeout
             if not self._changed.wait_for(lambda: self._is_late or not self._jobs, timeout):
                 self._is_late = True
 
@@ -530,10 +533,13 @@ class BackgroundWriter:
                 jobs = list(self._jobs.items())
             if not jobs:
                 return
+            began = monotonic()
             failures = [reason for key, job in jobs if (reason := self._do(key, job))]
             with self._changed:
                 self._reason = failures[0] if failures else ""
-                self._is_late = bool(self._jobs) and (self._is_late or bool(failures))
+                # Jobs that came meanwhile are not late if the store is quick again.
+                is_slow = self._is_late and monotonic() - began > self._timeout
+                self._is_late = bool(self._jobs) and (bool(failures) or is_slow)
                 self._changed.notify_all()
                 if failures:
                     self._changed.wait(RETRY)
