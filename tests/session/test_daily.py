@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from py2048 import Board, Direction, Game, get_rules
 from py2048.errors import RecordError
-from py2048.game.spawning import start_from
+from py2048.game.turn import start_from
 from py2048.server.daily import challenge, check_shown
 from py2048.server.fairness import check_fair, commitment_of, daily_seed, draws_of
 from py2048.server.house import House, open_house

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from py2048 import Board, Direction, Game, Record, get_rules, list_rules, make_player
 from py2048.errors import RecordError
-from py2048.game.spawning import Spawn
+from py2048.game.turn import Spawn
 from py2048.server import table as table_module
 from py2048.server.bounds import (
     LARGEST_SIDE,

@@ -8,7 +8,7 @@ from pathlib import Path
 from py2048.arena.contest import Contest
 from py2048.arena.jobs import Played
 from py2048.errors import ContestError
-from py2048.game.record_text import write_atomically
+from py2048.game.record import write_atomically
 
 _UNSAFE = re.compile(r"[^\w.=-]+")
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048 import rng
-from py2048.game.spawning import draw_start
+from py2048.game.turn import draw_start
 from py2048.rules import MergePoints, MovePoints, Rules
 from py2048.search import _play_kernels as kernels
 from py2048.search.searcher import Searcher

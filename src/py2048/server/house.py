@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from py2048.board import Board
 from py2048.errors import RecordError, StaleGameError, StorageError
 from py2048.game import Game, Record
-from py2048.game.notation import direction_of, encode_step, encode_turn
-from py2048.game.spawning import start_from
+from py2048.game.record import direction_of, encode_step, encode_turn
+from py2048.game.turn import start_from
 from py2048.rules import Rules, get_rules
 from py2048.server.bounds import checked_rules
 from py2048.server.fairness import (

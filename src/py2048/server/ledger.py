@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from py2048.game.spawning import Draws
+from py2048.game.turn import Draws
 from py2048.session.autosave import Autosave
 from py2048.session.tracked_game import HUMAN_CATEGORIES, Facts, TrackedGame
 from py2048.storage import GameChange, SavedGame

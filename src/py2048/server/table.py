@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from py2048.direction import Direction
 from py2048.errors import Py2048Error
 from py2048.game import Outcome
-from py2048.game.notation import direction_of
+from py2048.game.record import direction_of
 from py2048.server.fairness import commitment_of, draws_of, known_secret
 from py2048.server.ledger import Ledger, LedgerKeeper
 from py2048.session.advice import Hint

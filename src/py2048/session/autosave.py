@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from py2048.errors import StaleGameError, StorageError
 from py2048.game import Record
-from py2048.game.spawning import Draws
+from py2048.game.turn import Draws
 from py2048.session.tracked_game import HUMAN_CATEGORIES, TrackedGame
 from py2048.storage import GameChange, RecordSummary, SavedGame, ScoreSummary
 from py2048.storage.values import utc_now

@@ -10,7 +10,7 @@ from py2048.board import Board
 from py2048.direction import Direction
 from py2048.errors import StorageError
 from py2048.game import Game, Record
-from py2048.game.spawning import Draws
+from py2048.game.turn import Draws
 from py2048.players import Player, list_players, make_player
 from py2048.rules import Rules, get_rules
 from py2048.session.advice import Hint, PositionSnapshot, advise

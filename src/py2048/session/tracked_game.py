@@ -10,8 +10,8 @@ from py2048.board import Board
 from py2048.direction import Direction
 from py2048.errors import Py2048Error, StorageError
 from py2048.game import Game, Record, Turn
-from py2048.game.notation import decode_steps, encode_turn
-from py2048.game.spawning import Draws
+from py2048.game.record import decode_steps, encode_turn
+from py2048.game.turn import Draws
 from py2048.rules import Rules
 
 if TYPE_CHECKING:

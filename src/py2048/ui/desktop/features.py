@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from py2048.board import Board
 from py2048.errors import Py2048Error, RecordError
 from py2048.game import Record
-from py2048.game.verse import from_verse, is_verse
+from py2048.game.import_2048verse import from_verse, is_verse
 from py2048.players import list_players
 from py2048.ui.desktop import dialogs
 from py2048.ui.desktop.dialogs import Choice, Dialog, ListDialog

@@ -11,7 +11,7 @@ from py2048.courses._kit import Session
 from py2048.courses.cits1401.grading.looking import LOOKING
 from py2048.direction import Direction
 from py2048.errors import BoardError
-from py2048.game.spawning import edge_cell
+from py2048.game.turn import edge_cell
 
 Cell = tuple[int, int]
 
