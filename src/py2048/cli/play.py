@@ -128,7 +128,7 @@ def desktop_entry(
     remove: Annotated[bool, typer.Option("--remove", help="Take it out again.")] = False,
 ) -> int:
     """Put the game into the menu of your desktop (Linux, BSD), with its icon."""
-    from py2048.ui.desktop import entry
+    from py2048.ui.desktop import desktop_entry as entry
 
     done = entry.remove() if remove else entry.install()
     for file in done:

@@ -159,7 +159,7 @@ def test_without_tkinter_the_terminal_opens_and_the_package_is_named(
     monkeypatch.delenv("DISPLAY")
     if sys.platform == "linux":
         assert command.choose_screen(command.Screen.AUTO) is command.Screen.TERMINAL
-        assert "display" in desktop.trouble()
+        assert "display" in desktop.why_unavailable()
 
 
 def test_a_display_that_does_not_answer_is_an_error_in_one_line(
