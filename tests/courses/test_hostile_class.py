@@ -6,18 +6,18 @@ quiet cores is what we promise to teachers.
 
 from __future__ import annotations
 
-import re
+import shutil
 import time
 from pathlib import Path
 
 import pytest
+from tests.courses.test_mutants import MUTANTS
 
 from py2048.courses import COURSES
-from py2048.courses._kit.batch import grade_all
-from py2048.courses._kit.protection import PLAIN, copies_of_py2048, strongest
-from py2048.courses._kit.results import Report
-from py2048.courses._kit.runner import SandboxConfig
-from py2048.courses._kit.submissions import Submission, collect
+from py2048.courses.grading.grader import grade_all
+from py2048.courses.grading.report import Report
+from py2048.courses.grading.sandbox import PLAIN, SandboxConfig, chosen, copies_of_py2048
+from py2048.courses.grading.submissions import Submission, collect
 
 HERE = Path(__file__).parent
 SOLUTIONS = [str(place / "courses") for place in copies_of_py2048()]
@@ -89,8 +89,7 @@ for place in {SOLUTIONS}:
 
 def _class(course: str, folder: Path) -> dict[str, set[str] | None]:
     """Write fifteen submissions; return what each should lose, `None` where that is open."""
-    right = sorted(path for path in (HERE / course / "right").glob("*.py"))
-    wrong = sorted(path for path in (HERE / course / "wrong").glob("*.py"))
+    right = sorted((HERE / course / "right").glob("*.py"))
     expected: dict[str, set[str] | None] = {}
     for name, source in HOSTILE[course].items():
         (folder / f"{name}.py").write_text(f"{right[0].read_text()}\n{source}")
@@ -104,19 +103,19 @@ def _class(course: str, folder: Path) -> dict[str, set[str] | None]:
     for name in ("enum", "functools", "collections", "typing", "ast", "tkinter"):
         (named / f"{name}.py").write_text("raise SystemError\n")
     expected["names"] = set()
-    for path in [*right, *wrong][: 15 - len(list(folder.iterdir()))]:
-        (folder / path.name).write_text(path.read_text())
-        found = re.match(r"# loses: (.+)", path.read_text())
-        everything = ", ".join(task.id for task in COURSES[course].grading().tasks)
-        words = found[1].replace("all", everything) if found else ""
-        expected[path.stem] = set(re.split(r", *", words)) - {""}
+    for path in right:
+        shutil.copy(path, folder)
+        expected[path.stem] = set()
+    for mutant in MUTANTS[course][: 15 - len(expected)]:
+        mutant.write(folder)
+        expected[mutant.name] = set(mutant.lost)
     return expected
 
 
 @pytest.mark.slow
 @pytest.mark.gui
 @pytest.mark.timeout(900)
-@pytest.mark.skipif(strongest() is PLAIN, reason="only a sandbox makes these harmless")
+@pytest.mark.skipif(chosen() is PLAIN, reason="only a sandbox makes these harmless")
 def test_a_class_with_hostile_submissions_is_graded(tmp_path):
     """Nobody's marks depend on who else is in the class, and every report is there."""
     began = time.monotonic()
@@ -128,7 +127,7 @@ def test_a_class_with_hostile_submissions_is_graded(tmp_path):
         submissions: list[Submission] = collect([folder], grading, tmp_path / f"{course}-scratch")
         assert len(submissions) == 15
         reports: dict[str, Report] = {}
-        for report in grade_all(submissions, grading, SandboxConfig.usual(), jobs=2):
+        for report in grade_all(submissions, grading, SandboxConfig.default(), jobs=2):
             reports[report.name] = report
             print(f"{course} {report.name}: {float(report.earned):g} in {report.seconds} s")
         lost = {name: set(report.lost) for name, report in reports.items()}

@@ -23,9 +23,9 @@ from py2048.ui.desktop import board_image, gif_export
 from py2048.ui.desktop.app import action_of, rules_for, tk_keys
 from py2048.ui.desktop.board_image import BoardGrid, swipe
 from py2048.ui.desktop.editor import BoardEditor
-from py2048.ui.desktop.launch import WindowState
 from py2048.ui.desktop.rules_dialog import RulesForm
 from py2048.ui.desktop.statistics_window import ALL, nice_steps, summarise
+from py2048.ui.desktop.window_state import WindowState
 from py2048.ui.shared.actions import ACTIONS, MENUS
 from py2048.ui.shared.themes import DARK, THEMES, Theme
 

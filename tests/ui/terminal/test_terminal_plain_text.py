@@ -150,7 +150,8 @@ def test_games_are_saved_resumed_and_written(tmp_path: Path) -> None:
 def test_through_a_real_pipe_without_escape_codes() -> None:
     """In a pipe every line is printable, and answers come at once, before the input ends."""
     code = (
-        "import sys\nfrom py2048.session import Session\nfrom py2048.ui.terminal import plain_text\n"
+        "import sys; from py2048.session import Session\n"
+        "from py2048.ui.terminal import plain_text\n"
         "s = Session(); s.start(seed=7); sys.exit(plain_text.run(s, sys.stdin, sys.stdout))"
     )
     process = subprocess.Popen(

@@ -76,7 +76,7 @@ class DiskCache:
 
     def _load(self, signature: Any, context: Any) -> Any:
         path = self._path(signature)
-        data = _read(path) if path else None
+        data = _find(path) if path else None
         if data is None:
             progress.check(self._dispatcher)
         if path is None:
@@ -215,6 +215,12 @@ def _digest(*texts: str) -> str:
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:20]
 
 
+def _find(path: Path) -> bytes | None:
+    """Read the file, or one of its name in a folder that can be read only."""
+    places = [path, *(folder / path.name for folder in _cache_candidates())]
+    return next(filter(None, map(_read, dict.fromkeys(places))), None)
+
+
 def _read(path: Path) -> bytes | None:
     try:
         content = path.read_bytes()
@@ -231,6 +237,7 @@ def _write(path: Path, data: bytes) -> None:
         descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
         with os.fdopen(descriptor, "wb") as file:
             file.write(hashlib.sha256(data).digest() + data)
+        Path(name).chmod(0o644)  # other accounts may read what one has compiled for all
         Path(name).replace(path)
         prefix = path.name.rpartition("-")[0]
         for stale in path.parent.glob(f"{glob.escape(prefix)}-*.kernel"):

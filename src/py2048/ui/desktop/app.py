@@ -19,9 +19,9 @@ from py2048.session import Hint, Session
 from py2048.ui.desktop import dialogs
 from py2048.ui.desktop.dialogs import Dialog
 from py2048.ui.desktop.file_actions import FileActions
-from py2048.ui.desktop.launch import WindowState
 from py2048.ui.desktop.style import colour_menu
 from py2048.ui.desktop.window import Window
+from py2048.ui.desktop.window_state import WindowState
 from py2048.ui.shared.actions import ACTIONS, GAME, MENUS, PLAYER, VIEW, Action
 from py2048.ui.shared.background_worker import WorkResult
 from py2048.ui.shared.controller import Controller, fault_of
@@ -70,7 +70,7 @@ class DesktopApp:
         )
         controller.remember_animation_speed()
         controller.more_rules = (("Make your own …", self.open_rules_form),)
-        self.files = FileActions(self)
+        self.files = FileActions(controller, self.root, self.scale, self.open, self.play_from)
         controller.commands |= {
             "seed": self.new_from_seed,
             "edit": self.edit_board,

@@ -11,11 +11,11 @@ from py2048.board import Board
 from py2048.errors import Py2048Error
 from py2048.game import Record
 from py2048.game.import_2048verse import load_record
-from py2048.ui.shared.controller import minute_of
+from py2048.ui.desktop.dialogs import Dialog
+from py2048.ui.shared.controller import Controller, minute_of
 from py2048.ui.shared.screen import RECORDS, Choice, FileKind, ListRequest
 
 if TYPE_CHECKING:
-    from py2048.ui.desktop.app import DesktopApp
     from py2048.ui.desktop.gif_export import GifExport
 
 PICTURES = FileKind("PNG pictures", ".png")
@@ -25,17 +25,28 @@ CURRENT = "current"
 
 
 class FileActions:
-    """Does them for an application.
+    """Does them for a window.
 
     Args:
-        app: the application.
+        controller: of the game.
+        root: the window.
+        scale: how many pixels of this screen are one of an ordinary screen.
+        open_dialog: shows a dialog in place of the one that is open.
+        play_from: starts a game from a position.
     """
 
-    def __init__(self, app: DesktopApp) -> None:
-        self._app = app
-        self._controller = app.controller
-        self._session = app.session
-        self._root = app.root
+    def __init__(
+        self,
+        controller: Controller,
+        root: tk.Tk,
+        scale: float,
+        open_dialog: Callable[[Callable[[], Dialog]], None],
+        play_from: Callable[[Board], None],
+    ) -> None:
+        self._controller, self._session = controller, controller.session
+        self._screen = controller.screen
+        self._root, self._scale = root, scale
+        self._open_dialog, self._play_from = open_dialog, play_from
 
     # The clipboard
 
@@ -43,18 +54,18 @@ class FileActions:
         """Copy the board as text."""
         self._root.clipboard_clear()
         self._root.clipboard_append(str(self._session.game.board))
-        self._app.say("The board is in the clipboard, as text.")
+        self._screen.say("The board is in the clipboard, as text.")
 
     def paste(self) -> None:
         """Play from the board in the clipboard."""
         try:
             board = Board.parse(self._root.clipboard_get())
         except tk.TclError:
-            self._app.say("The clipboard holds no text.")
+            self._screen.say("The clipboard holds no text.")
         except Py2048Error as error:
-            self._app.warn(f"the clipboard holds no board: {error}")
+            self._screen.warn(f"the clipboard holds no board: {error}")
         else:
-            self._app.play_from(board)
+            self._play_from(board)
 
     # Records to watch
 
@@ -74,7 +85,7 @@ class FileActions:
 
         self._controller.attempt(add_finished)
         more = (("From a file …", self._watch_file),)
-        self._app.choose(ListRequest("Watch a game", choices, self._watch_chosen, more=more))
+        self._screen.choose(ListRequest("Watch a game", choices, self._watch_chosen, more=more))
 
     def _watch_chosen(self, chosen: str) -> None:
         session = self._session
@@ -85,7 +96,7 @@ class FileActions:
         )
 
     def _watch_file(self) -> None:
-        self._app.ask_to_open(
+        self._screen.ask_to_open(
             "Watch a record",
             RECORDS,
             lambda path: self._controller.attempt(lambda: self.watch(load_record(path))),
@@ -99,14 +110,14 @@ class FileActions:
         """
         from py2048.ui.desktop.replay_window import ReplayWindow
 
-        app, controller = self._app, self._controller
+        controller = self._controller
 
         def play_from(turns: int) -> None:
             controller.replace_game(lambda: self._session.start_from(record, turns))
 
-        app.open(
+        self._open_dialog(
             lambda: ReplayWindow(
-                self._root, app.scale, controller.theme, record, play_from,
+                self._root, self._scale, controller.theme, record, play_from,
                 controller.presenter.is_animated,
             )
         )  # fmt: skip
@@ -122,7 +133,7 @@ class FileActions:
             if self._controller.attempt(
                 lambda: save_board_image(path, game.board, game.score, theme)
             ):
-                self._app.say(f"Written to {path}.")
+                self._screen.say(f"Written to {path}.")
 
         self._ask_to_export("Export the board", PICTURES, save)
 
@@ -139,14 +150,14 @@ class FileActions:
 
     def _ask_to_export(self, title: str, kind: FileKind, save: Callable[[Path], None]) -> None:
         self._controller.autoplay.stop()
-        self._app.ask_to_save(title, kind, self._controller.file_name, save)
+        self._screen.ask_to_save(title, kind, self._controller.file_name, save)
 
     def _follow(self, export: GifExport) -> None:
         text = export.progress()
         if text:
-            self._app.say(text)
+            self._screen.say(text)
             self._root.after(100, lambda: self._follow(export))
         elif export.error is None:
-            self._app.say(f"Written to {export.path}.")
+            self._screen.say(f"Written to {export.path}.")
         else:
-            self._app.warn(f"cannot write {export.path}: {export.error.strerror}")
+            self._screen.warn(f"cannot write {export.path}: {export.error.strerror}")

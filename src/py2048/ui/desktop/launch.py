@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import tkinter as tk
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from py2048.errors import StorageError
 from py2048.ui.desktop import NoDesktopError
 from py2048.ui.desktop.window import HEIGHT, LEAST_HEIGHT, LEAST_WIDTH, WIDTH, Window
+from py2048.ui.desktop.window_state import WindowState
 from py2048.ui.shared.themes import DEFAULT_THEME, Theme, ThemeError, get_theme
 
 if TYPE_CHECKING:
@@ -280,42 +280,3 @@ def remembered_theme(name: str) -> Theme | None:
         return get_theme(name)
     except ThemeError:
         return None
-
-
-class WindowState:
-    """What the window looked like, in a small file that is read before the store opens.
-
-    A lost or damaged file only costs these few values.
-
-    Args:
-        path: the file; `None` remembers nothing.
-    """
-
-    def __init__(self, path: Path | None) -> None:
-        self._path = path
-        self._values: dict[str, Any] = {}
-        if path is not None:
-            self._values = _read_state(path)
-
-    def get(self, key: str, default: str = "") -> str:
-        """Return a remembered value, or `default`."""
-        return str(self._values.get(key, default))
-
-    def set(self, **values: str) -> None:
-        """Remember values; one that cannot be written is forgotten with the process."""
-        if self._path is None or values.items() <= self._values.items():
-            return
-        self._values |= values
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._path.write_text(json.dumps(self._values), encoding="utf-8")
-        except OSError:
-            self._path = None  # a read-only folder: do not try again
-
-
-def _read_state(path: Path) -> dict[str, Any]:
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return values if isinstance(values, dict) else {}
