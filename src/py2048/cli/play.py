@@ -114,8 +114,8 @@ def watch(
             session.subscribe(_printer(delay))
         session.start(wanted, seed=base if index == 0 else derive_seed(base, index))
         while not session.game.is_over and (moves is None or session.game.ply < moves):
-            question = session.question()
-            session.play_hint(hint_of(question, adviser, only_move=True, quiet=quiet or json))
+            snapshot = session.snapshot()
+            session.play_hint(hint_of(snapshot, adviser, only_move=True, quiet=quiet or json))
         results.append(_result(session))
         if not json:
             _print_result(session)
@@ -128,7 +128,7 @@ def desktop_entry(
     remove: Annotated[bool, typer.Option("--remove", help="Take it out again.")] = False,
 ) -> int:
     """Put the game into the menu of your desktop (Linux, BSD), with its icon."""
-    from py2048.ui.desktop import entry
+    from py2048.ui.desktop import desktop_entry as entry
 
     done = entry.remove() if remove else entry.install()
     for file in done:

@@ -139,8 +139,8 @@ def choose_screen(ui: Screen) -> Screen:
         raise Py2048Error(NO_TERMINAL)
     moves = ui is Screen.AUTO and streams.has_moves()
     screen = ui if ui is not Screen.AUTO else best_screen(_place(moves, desktop.has_display()))
-    if screen is Screen.DESKTOP and (trouble := desktop.trouble()):
-        return _instead_of_a_window(ui, trouble)
+    if screen is Screen.DESKTOP and (reason := desktop.why_unavailable()):
+        return _instead_of_a_window(ui, reason)
     return screen
 
 
@@ -173,7 +173,7 @@ def _desktop(ui: Screen, wish: Wish) -> int:
             player=wish.player,
             watch=wish.player is not None,
             begin=wish.begin,
-            memory=data_folder() / "desktop.json",
+            state_file=data_folder() / "desktop.json",
         )
     except desktop.NoDesktopError as error:
         screen = _instead_of_a_window(ui, str(error))
@@ -186,9 +186,9 @@ def _beside_the_prompt(screen: Screen, wish: Wish) -> int:
     with closing(wish.open_session()) as session:
         wish.begin(session)
         if screen is Screen.LINES:
-            from py2048.ui.terminal import lines
+            from py2048.ui.terminal import plain_text
 
-            return lines.run(session, sys.stdin, sys.stdout, player=wish.player)
+            return plain_text.run(session, sys.stdin, sys.stdout, player=wish.player)
         from py2048.ui import terminal
 
         return terminal.run(

@@ -15,7 +15,7 @@ from typing import assert_never
 
 from py2048.board import Board, Slide
 from py2048.direction import Direction
-from py2048.game.spawning import edge_cell
+from py2048.game.turn import edge_cell
 from py2048.rules import BoardSum, EdgeSpawn, MergePoints, MovePoints, Rules
 
 Evaluation = Callable[[Board], float]

@@ -21,10 +21,10 @@ from py2048.session import (
     GameStarted,
     Hint,
     Hinted,
+    IllegalMove,
     Moved,
-    Refused,
     SavingChanged,
-    StorageTrouble,
+    StorageFailed,
     Undone,
     Won,
 )
@@ -67,7 +67,7 @@ def _(event: Moved) -> str:
 
 
 @_describe.register
-def _(event: Refused) -> str:
+def _(event: IllegalMove) -> str:
     if event.penalty:
         loss = _signed(event.penalty)
         return f"{_name(event.direction)}: nothing moves, {loss}. Score {event.score}."
@@ -101,7 +101,7 @@ def _(event: Hinted) -> str:
 
 
 @_describe.register
-def _(event: StorageTrouble) -> str:
+def _(event: StorageFailed) -> str:
     return f"Warning: {event.message}"
 
 
