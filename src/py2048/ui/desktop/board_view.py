@@ -55,7 +55,7 @@ class CanvasBoard(tk.Canvas):
         self._photos = Photos(self)
         self._shape = (4, 4)
         self._grid: BoardGrid | None = None
-        self._transition = motion.Transition((), Board.empty(4, 4))
+        self._transition = motion.BoardTransition((), Board.empty(4, 4))
         self._pace = 0.0
         self._began = 0.0
         self._timer = ""
@@ -103,7 +103,7 @@ class CanvasBoard(tk.Canvas):
         self.overlay.set_theme(theme)
         self._lay_out()
 
-    def show(self, transition: motion.Transition, pace: float) -> None:
+    def show(self, transition: motion.BoardTransition, pace: float) -> None:
         """Show how a board becomes another.
 
         Args:
