@@ -112,9 +112,7 @@ class Presenter:
     def _(self, event: Won) -> None:
         self._screen.say(self._text_of(event))
         if event.plays_on and not self._autoplay.is_on:
-            banner = Banner(
-                f"You made {event.tile}!", ("Any move continues,", "n starts a new game."), False
-            )
+            banner = Banner(f"You made {event.tile}!", ("Any move continues.",), False)
             self._screen.cover(banner, is_animated=self.is_animated)
 
     @show.register
