@@ -268,7 +268,7 @@ class StoreAutosave(Autosave):
         Raises:
             StorageError: if the store cannot be read.
         """
-        for saved in self._store.list_games(self._owner, finished=True):
+        for saved in self._store.games.select(self._owner, finished=True):
             state = _SaveState(saved.id, saved, saved, saved.revision)
             self._writer.put(state, partial(self._finish, state, TrackedGame.from_saved(saved)))
 
@@ -282,12 +282,12 @@ class StoreAutosave(Autosave):
         """
         store, owner = self._store, self._owner
         return self._read(
-            lambda: max(store.best_score(rules, owner, kind) for kind in HUMAN_CATEGORIES)
+            lambda: max(store.scores.best(rules, owner, kind) for kind in HUMAN_CATEGORIES)
         )
 
     def note_score(self, rules: str, category: str, score: int) -> None:
         """Raise the best score; it is saved together with the next change."""
-        note = partial(self._store.note_score, rules, self._owner, category, score)
+        note = partial(self._store.scores.note, rules, self._owner, category, score)
         self._writer.put((rules, category), note)
 
     def get_setting(self, key: str) -> Any:
@@ -297,13 +297,13 @@ class StoreAutosave(Autosave):
             StorageError: if it cannot be read.
         """
         if key not in self._settings:
-            self._settings[key] = self._read(lambda: self._store.get_setting(key))
+            self._settings[key] = self._read(lambda: self._store.settings.get(key))
         return self._settings[key]
 
     def set_setting(self, key: str, value: Any) -> None:
         """Store a JSON value."""
         self._settings[key] = value
-        self._put(key, partial(self._store.set_setting, key, value))
+        self._put(key, partial(self._store.settings.set, key, value))
 
     # Lists
 
@@ -313,7 +313,7 @@ class StoreAutosave(Autosave):
         Raises:
             StorageError: if the store cannot be read.
         """
-        stored = self._read(lambda: self._store.current_game(self._owner, rules))
+        stored = self._read(lambda: self._store.games.current(self._owner, rules))
         unsaved = [game for game in self._unsaved_games() if rules in (None, game.rules)]
         return max([stored, *unsaved] if stored else unsaved, key=_updated, default=None)
 
@@ -323,7 +323,7 @@ class StoreAutosave(Autosave):
         Raises:
             StorageError: if the store cannot be read.
         """
-        stored = self._read(lambda: self._store.list_games(self._owner, finished=False))
+        stored = self._read(lambda: self._store.games.select(self._owner, finished=False))
         games = {game.id: game for game in [*stored, *self._unsaved_games()]}
         return sorted(games.values(), key=_updated, reverse=True)
 
@@ -333,7 +333,7 @@ class StoreAutosave(Autosave):
         Raises:
             StorageError: if the store cannot be read.
         """
-        return self._read(lambda: self._store.score_summaries(self._owner, rules=rules))
+        return self._read(lambda: self._store.scores.summaries(self._owner, rules=rules))
 
     def finished(self, rules: str | None, limit: int) -> list[RecordSummary]:
         """Return finished games, the best first.
@@ -342,7 +342,7 @@ class StoreAutosave(Autosave):
             StorageError: if the store cannot be read.
         """
         store, owner = self._store, self._owner
-        return self._read(lambda: store.records(rules=rules, owner=owner, limit=limit))
+        return self._read(lambda: store.records.select(rules=rules, owner=owner, limit=limit))
 
     def finished_record(self, record_id: str) -> Record:
         """Return one of the `finished` games.
@@ -351,7 +351,7 @@ class StoreAutosave(Autosave):
             StorageError: if there is none of that name, or the store cannot be read.
             RecordError: if it is damaged.
         """
-        return Record.from_json(self._read(lambda: self._store.load_record(record_id)))
+        return Record.from_json(self._read(lambda: self._store.records.load(record_id)))
 
     def _unsaved_states(self) -> list[_SaveState]:
         return [key for key in self._writer.unfinished() if isinstance(key, _SaveState)]
@@ -404,8 +404,8 @@ class StoreAutosave(Autosave):
         change = state.change_to(latest)
         try:
             if state.acknowledged is None:
-                self._store.add_game(_before_first_turn(state.as_saved))
-            is_stale = bool(self._store.write_changes([change]))
+                self._store.games.add(_before_first_turn(state.as_saved))
+            is_stale = bool(self._store.changes.write([change]))
         except StorageError:
             state.is_unsure = True
             raise
@@ -418,7 +418,7 @@ class StoreAutosave(Autosave):
 
     def _resolve(self, state: _SaveState) -> None:
         """Settle with a store that has another revision of the game."""
-        if not state.resolve(self._store.find_game(state.id)):
+        if not state.resolve(self._store.games.find(state.id)):
             self._notices.append(FORKED)
 
     def _finish(self, state: _SaveState, game: TrackedGame) -> None:
@@ -426,7 +426,7 @@ class StoreAutosave(Autosave):
         self._write(state)
         now = game.game
         try:
-            self._store.finish_game(
+            self._store.records.finish(
                 state.id, state.revision, game.record().to_json(), score=now.score,
                 max_tile=now.board.max_tile, plies=now.ply, outcome=now.outcome.value,
                 category=game.category,
@@ -437,7 +437,7 @@ class StoreAutosave(Autosave):
 
     def _discard(self, state: _SaveState) -> None:
         with suppress(StaleGameError):  # another process plays it
-            self._store.discard_game(state.id, state.revision)
+            self._store.games.discard(state.id, state.revision)
 
 
 def _shared(old: tuple[object, ...], new: tuple[object, ...]) -> int:

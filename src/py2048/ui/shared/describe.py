@@ -1,8 +1,7 @@
 """Sentences for what happens in a game, as you would say them aloud.
 
 The terminal's plain text mode prints them; other screens pass them to screen readers. Rows and
-columns
-count from 1 at the top left, as people count.
+columns count from 1 at the top left, as people count.
 """
 
 from __future__ import annotations
