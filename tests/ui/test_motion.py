@@ -114,6 +114,6 @@ def test_new_tiles_grow_and_merged_tiles_pop() -> None:
 def test_standing_still_takes_no_time() -> None:
     """A transition without motion and without new tiles is over at once."""
     board = Board.empty(4, 4)
-    assert motion.Transition((), board).seconds == 0
+    assert motion.BoardTransition((), board).seconds == 0
     assert motion.appearing(board).seconds == 0
-    assert motion.Transition((), board).at(0.0) == []
+    assert motion.BoardTransition((), board).at(0.0) == []

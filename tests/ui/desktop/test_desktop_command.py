@@ -149,16 +149,16 @@ def test_without_tkinter_the_terminal_opens_and_the_package_is_named(
     monkeypatch.setenv("DISPLAY", ":0")
     monkeypatch.setattr(desktop, "has_tkinter", lambda: False)
     with pytest.raises(Py2048Error, match="python3-tk"):
-        command.choose_screen(command.Screen.DESKTOP)
+        command.choose_screen(command.UserInterface.DESKTOP)
     for stream in (sys.stdin, sys.stdout):
         monkeypatch.setattr(stream, "isatty", lambda: True)
-    assert command.choose_screen(command.Screen.AUTO) is command.Screen.TERMINAL
+    assert command.choose_screen(command.UserInterface.AUTO) is command.UserInterface.TERMINAL
     assert "python3-tk" in capsys.readouterr().err
     monkeypatch.setattr(desktop, "has_tkinter", lambda: True)
-    assert command.choose_screen(command.Screen.AUTO) is command.Screen.DESKTOP
+    assert command.choose_screen(command.UserInterface.AUTO) is command.UserInterface.DESKTOP
     monkeypatch.delenv("DISPLAY")
     if sys.platform == "linux":
-        assert command.choose_screen(command.Screen.AUTO) is command.Screen.TERMINAL
+        assert command.choose_screen(command.UserInterface.AUTO) is command.UserInterface.TERMINAL
         assert "display" in desktop.why_unavailable()
 
 

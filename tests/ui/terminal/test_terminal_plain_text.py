@@ -82,7 +82,7 @@ def test_new_asks_while_a_game_is_in_progress() -> None:
     """New starts over only after yes; anything else keeps the game."""
     answers = transcript("left\nnew\nno\nnew\nscore\nyes\nnew 3x4\nyes\n")
     question = "A game is in progress. Start a new one? Type yes or no."
-    assert answers[1:4] == [question, "The game goes on.", question]
+    assert answers[1:4] == [question, "The game continues.", question]
     assert answers[4] == "Score 0. 1 move."
     assert answers[5].startswith("Unknown command 'yes'")
     assert answers[6] == question

@@ -20,12 +20,12 @@ from py2048.ui.desktop import dialogs
 from py2048.ui.desktop.dialogs import Dialog
 from py2048.ui.desktop.file_actions import FileActions
 from py2048.ui.desktop.style import colour_menu
-from py2048.ui.desktop.window import Window
+from py2048.ui.desktop.window import MainWindow
 from py2048.ui.desktop.window_state import WindowState
-from py2048.ui.shared.actions import ACTIONS, GAME, MENUS, PLAYER, VIEW, Action
+from py2048.ui.shared.actions import ACTIONS, GAME, MENUS, PLAYER, VIEW, UserAction
 from py2048.ui.shared.background_worker import WorkResult
 from py2048.ui.shared.controller import Controller, fault_of
-from py2048.ui.shared.motion import Transition
+from py2048.ui.shared.motion import BoardTransition
 from py2048.ui.shared.presenter import PACES
 from py2048.ui.shared.screen import Banner, FileKind, ListRequest, Status
 from py2048.ui.shared.themes import THEMES, Theme
@@ -38,7 +38,7 @@ WIDGET_KEYS = ("space", "Return", "Tab", "ISO_Left_Tab")
 
 
 class DesktopApp:
-    """The game in a window: a `py2048.ui.shared.screen.Screen`, and the actions only it has.
+    """The game in a window: a `py2048.ui.shared.screen.GameScreen`, and the actions only it has.
 
     Args:
         window: the widgets.
@@ -51,7 +51,7 @@ class DesktopApp:
 
     def __init__(
         self,
-        window: Window,
+        window: MainWindow,
         session: Session,
         theme: Theme,
         state: WindowState,
@@ -109,7 +109,7 @@ class DesktopApp:
 
     # What the controller asks for
 
-    def show_board(self, transition: Transition, pace: float) -> None:
+    def show_board(self, transition: BoardTransition, pace: float) -> None:
         """Show a board become another."""
         self.window.board.show(transition, pace)
 
@@ -366,7 +366,7 @@ class Menus:
         self.bar.add_cascade(label=name, menu=menu, underline=0)
         return menu
 
-    def _add_line(self, menu: tk.Menu, action: Action) -> None:
+    def _add_line(self, menu: tk.Menu, action: UserAction) -> None:
         def do() -> None:
             self._controller.do(action.name)
 
@@ -440,7 +440,7 @@ TK_NAMES = {
 """Tk's names for Textual's names of keys, where they differ."""
 
 
-def tk_keys(action: Action) -> tuple[str, ...]:
+def tk_keys(action: UserAction) -> tuple[str, ...]:
     """Return the keys of an action in Tk's names; ``Control-`` before one held with Control."""
     common = (TK_NAMES.get(key, key.replace("ctrl+", "Control-")) for key in action.keys)
     return (*common, *action.window_keys)
@@ -459,7 +459,7 @@ _X11_LETTERS = {
 }
 
 
-def action_of(keysym: str, state: int = 0, keycode: int = 0, char: str = "") -> Action | None:
+def action_of(keysym: str, state: int = 0, keycode: int = 0, char: str = "") -> UserAction | None:
     """Return the action of a key press, if any.
 
     On a keyboard that writes other letters than Latin ones a key counts as the Latin letter in

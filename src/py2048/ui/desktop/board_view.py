@@ -55,7 +55,7 @@ class CanvasBoard(tk.Canvas):
         self._photos = Photos(self)
         self._shape = (4, 4)
         self._grid: BoardGrid | None = None
-        self._transition = motion.Transition((), Board.empty(4, 4))
+        self._transition = motion.BoardTransition((), Board.empty(4, 4))
         self._pace = 0.0
         self._began = 0.0
         self._timer = ""
@@ -103,7 +103,7 @@ class CanvasBoard(tk.Canvas):
         self.overlay.set_theme(theme)
         self._lay_out()
 
-    def show(self, transition: motion.Transition, pace: float) -> None:
+    def show(self, transition: motion.BoardTransition, pace: float) -> None:
         """Show how a board becomes another.
 
         Args:
@@ -371,7 +371,7 @@ class Overlay:
         unit = min(grid.height / 10, grid.width / 10, 46)
         width = round(grid.width * 0.94)
         for text, offset, size, colour in (
-            (banner.title, -2.2, unit * 1.15, self._theme.ink),
+            (banner.title, -2.2, unit * min(1.15, 13 / len(banner.title)), self._theme.ink),
             (" ".join(banner.lines), -0.6, unit * 0.5, self._theme.ink),
         ):
             self._canvas.create_text(
@@ -381,7 +381,7 @@ class Overlay:
                 fill=colour,
                 width=width,
                 justify="center",
-                font=font(self._canvas, max(size, 9), bold=size > unit),
+                font=font(self._canvas, max(size, 9), bold=text is banner.title),
                 tags=("banner", "over"),
             )
         self._place_buttons(banner, grid, y + 1.2 * unit)

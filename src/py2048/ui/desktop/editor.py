@@ -179,7 +179,7 @@ class EditorDialog(Dialog):
     def _draw(self) -> None:
         self._line.configure(text="")
         view = self.view
-        view.show(motion.Transition((), self.editing.board), 0)
+        view.show(motion.BoardTransition((), self.editing.board), 0)
         view.finish()
         view.delete("cursor")
         if view.cells:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from py2048.errors import StorageError
 from py2048.ui.desktop import NoDesktopError
-from py2048.ui.desktop.window import HEIGHT, LEAST_HEIGHT, LEAST_WIDTH, WIDTH, Window
+from py2048.ui.desktop.window import HEIGHT, LEAST_HEIGHT, LEAST_WIDTH, WIDTH, MainWindow
 from py2048.ui.desktop.window_state import WindowState
 from py2048.ui.shared.themes import DEFAULT_THEME, Theme, ThemeError, get_theme
 
@@ -74,7 +74,7 @@ class GameWindow:
         root.minsize(*_within(room, LEAST_WIDTH * scale, LEAST_HEIGHT * scale))
         width, height = _within(room, WIDTH * scale, HEIGHT * scale)
         root.geometry(_usable(root, self._state.get("geometry")) or f"{width}x{height}")
-        self.window = Window(root, self._palette, scale, self._act, self._move)
+        self.window = MainWindow(root, self._palette, scale, self._act, self._move)
         root.bind("<Key>", self._press)
         root.bind("<<Quit>>", lambda _: self.close())
         root.protocol("WM_DELETE_WINDOW", self.close)

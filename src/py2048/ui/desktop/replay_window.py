@@ -131,10 +131,10 @@ class ReplayWindow(Dialog):
 
     def _jump(self, index: int) -> None:
         position = self.replay.seek(index)
-        self.view.show(motion.Transition((), position.board), 0)
+        self.view.show(motion.BoardTransition((), position.board), 0)
         self._show_place("")
 
-    def _show(self, event: Moved | Undone, transition: motion.Transition) -> None:
+    def _show(self, event: Moved | Undone, transition: motion.BoardTransition) -> None:
         pace = 1.0 if self._is_animated else 0.0
         if self._timer and transition.seconds:
             pace = min(pace, 1 / self._speed / transition.seconds)

@@ -47,7 +47,7 @@ HEADER_LINE = 12
 """The height of its small line's font, in pixels of an ordinary screen."""
 
 
-class Window:
+class MainWindow:
     """The widgets of the game.
 
     Args:
@@ -81,7 +81,7 @@ class Window:
         self.header.pack(fill="x", padx=round(4 * scale), pady=(round(4 * scale), 0))
         self.tools.pack(fill="x", padx=round(6 * scale), pady=round(2 * scale))
         self.line.pack(side="bottom", fill="x", padx=round(8 * scale), pady=round(4 * scale))
-        self.notice = Notice(root, scale)
+        self.notice = WarningBar(root, scale)
         self.board.pack(fill="both", expand=True, padx=round(4 * scale))
         self.line.bind("<Configure>", lambda event: self._wrap(event.width))
         self._colour_line()
@@ -169,7 +169,7 @@ class Window:
         return bar
 
 
-class Notice(tk.Frame):
+class WarningBar(tk.Frame):
     """What the player must not miss, below the board: all of it, for as long as it matters.
 
     Args:

@@ -11,7 +11,7 @@ GAME, MOVE, PLAYER, VIEW, HELP = "Game", "Move", "Player", "View", "Help"
 MENUS = (GAME, MOVE, PLAYER, VIEW, HELP)
 
 
-class Action(NamedTuple):
+class UserAction(NamedTuple):
     """Something a player can do.
 
     Attributes:
@@ -44,8 +44,8 @@ def _action(
     shown: str,
     label: str,
     help_: str,
-) -> Action:
-    return Action(
+) -> UserAction:
+    return UserAction(
         name, menu, title, tuple(keys.split()), tuple(window_keys.split()), shown, label, help_
     )
 

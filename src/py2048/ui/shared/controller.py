@@ -15,7 +15,7 @@ from py2048.ui.shared.autoplay import PURPOSE, SPEEDS, START_SPEED, Autoplay
 from py2048.ui.shared.background_worker import BackgroundWorker, WorkResult
 from py2048.ui.shared.describe import describe, describe_rules
 from py2048.ui.shared.presenter import PACES, Presenter, current_events
-from py2048.ui.shared.screen import RECORDS, Choice, ListRequest, Screen
+from py2048.ui.shared.screen import RECORDS, Choice, GameScreen, ListRequest
 from py2048.ui.shared.themes import Theme, get_theme, next_theme
 
 HINT = "hint"
@@ -47,7 +47,7 @@ class Controller:
     def __init__(
         self,
         session: Session,
-        screen: Screen,
+        screen: GameScreen,
         theme: Theme,
         *,
         reduced_motion: bool = False,

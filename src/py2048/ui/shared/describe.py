@@ -1,7 +1,7 @@
-"""Sentences for what happens in a game, as one would say them aloud.
+"""Sentences for what happens in a game, as you would say them aloud.
 
-The terminal's line mode prints them; other screens hand them to screen readers. Rows and columns
-count from 1 at the top left, as people count.
+The terminal's plain text mode prints them; other screens pass them to screen readers. Rows and
+columns count from 1 at the top left, as people count.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def _(event: StorageFailed) -> str:
 def _(event: SavingChanged) -> str:
     if not event.unsaved:
         return "All is saved again."
-    return f"Not saved: {event.unsaved}. The game goes on, and is saved when that is possible."
+    return f"Not saved: {event.unsaved}. The game continues, and is saved when that is possible."
 
 
 def describe_hint(hint: Hint) -> str:
@@ -203,7 +203,7 @@ def _tiles(board: Board) -> str:
 
 
 def _a(value: int) -> str:
-    """The value with its article: "A 2", but "An 8", since one says eight."""
+    """The value with its article: "A 2", but "An 8", because eight begins with a vowel."""
     return f"{'An' if str(value).startswith('8') else 'A'} {value}"
 
 

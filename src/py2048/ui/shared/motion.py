@@ -37,7 +37,7 @@ class Sprite(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Transition:
+class BoardTransition:
     """From one board to the next.
 
     Attributes:
@@ -89,10 +89,10 @@ def still(board: Board) -> list[Sprite]:
     ]
 
 
-def of_move(event: Moved) -> Transition:
+def of_move(event: Moved) -> BoardTransition:
     """Return the transition of a turn: slide, then merged tiles pop and the spawn grows."""
     motions, spawn = event.turn.slide.motions, event.turn.spawn
-    return Transition(
+    return BoardTransition(
         moving=tuple((event.before[m.source], m.source, m.target) for m in motions),
         board=event.board,
         popping=frozenset(m.target for m in motions if m.merged),
@@ -100,18 +100,18 @@ def of_move(event: Moved) -> Transition:
     )
 
 
-def of_undo(event: Undone) -> Transition:
+def of_undo(event: Undone) -> BoardTransition:
     """Return the transition of an undo: the tiles slide back."""
     motions: tuple[Motion, ...] = event.backward_motions
-    return Transition(
+    return BoardTransition(
         tuple((event.board[m.target], m.source, m.target) for m in motions), event.board
     )
 
 
-def appearing(board: Board) -> Transition:
+def appearing(board: Board) -> BoardTransition:
     """Return the transition of a new game: all its tiles grow."""
     cells = frozenset((int(s.row), int(s.column)) for s in still(board))
-    return Transition((), board, growing=cells)
+    return BoardTransition((), board, growing=cells)
 
 
 def pop(progress: float) -> float:

@@ -22,7 +22,7 @@ from py2048.session import (
 from py2048.ui.shared import motion
 from py2048.ui.shared.autoplay import Autoplay
 from py2048.ui.shared.describe import describe
-from py2048.ui.shared.screen import Banner, Screen, Status
+from py2048.ui.shared.screen import Banner, GameScreen, Status
 
 if TYPE_CHECKING:
     from py2048.compiled.jit.progress import Compiling
@@ -68,7 +68,7 @@ class Presenter:
     def __init__(
         self,
         session: Session,
-        screen: Screen,
+        screen: GameScreen,
         autoplay: Autoplay,
         text_of: Callable[[Event], str] = describe,
     ) -> None:
@@ -112,9 +112,7 @@ class Presenter:
     def _(self, event: Won) -> None:
         self._screen.say(self._text_of(event))
         if event.plays_on and not self._autoplay.is_on:
-            banner = Banner(
-                f"You made {event.tile}!", ("Any move continues,", "n starts a new game."), False
-            )
+            banner = Banner(f"You made {event.tile}!", ("Any move continues.",), False)
             self._screen.cover(banner, is_animated=self.is_animated)
 
     @show.register
@@ -159,14 +157,14 @@ class Presenter:
             )
         )
 
-    def _show_position(self, event: Event, transition: motion.Transition) -> None:
+    def _show_position(self, event: Event, transition: motion.BoardTransition) -> None:
         """Show a new position without what belonged to the one before."""
         self._screen.cover(None, is_animated=False)
         self._screen.say(self._text_of(event))
         self._screen.show_board(transition, self._pace(transition))
         self.show_status()
 
-    def _pace(self, transition: motion.Transition) -> float:
+    def _pace(self, transition: motion.BoardTransition) -> float:
         if not self.is_animated or not transition.seconds:
             return 0.0
         pace = PACES[self.speed]

@@ -1,4 +1,4 @@
-"""`Screen`: what a controller asks of a front end. Imports little: a window opens with it."""
+"""`GameScreen`: what a controller asks of a front end. Imports little: a window opens with it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from py2048.session import Hint
     from py2048.ui.shared.autoplay import Stoppable
     from py2048.ui.shared.background_worker import WorkResult
-    from py2048.ui.shared.motion import Transition
+    from py2048.ui.shared.motion import BoardTransition
     from py2048.ui.shared.themes import Theme
 
 
@@ -101,10 +101,10 @@ class ListRequest:
     more: tuple[tuple[str, Callable[[], object]], ...] = ()
 
 
-class Screen(Protocol):
+class GameScreen(Protocol):
     """A front end as a `Controller` sees it."""
 
-    def show_board(self, transition: Transition, pace: float) -> None:
+    def show_board(self, transition: BoardTransition, pace: float) -> None:
         """Show a board become another, in `pace` times the usual time; 0 shows the end at once."""
 
     def finish_motion(self) -> None:

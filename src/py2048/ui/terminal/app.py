@@ -26,7 +26,7 @@ from py2048.ui.shared.actions import ACTIONS
 from py2048.ui.shared.background_worker import WorkResult
 from py2048.ui.shared.controller import Controller
 from py2048.ui.shared.describe import describe, loss_text
-from py2048.ui.shared.motion import Transition
+from py2048.ui.shared.motion import BoardTransition
 from py2048.ui.shared.screen import Banner, FileKind, ListRequest, Status
 from py2048.ui.shared.themes import (
     DEFAULT_THEME,
@@ -47,7 +47,7 @@ ARROWS = {Direction.UP: "↑", Direction.DOWN: "↓", Direction.LEFT: "←", Dir
 
 
 class GameApp(App[None]):
-    """The game in a terminal: a `py2048.ui.shared.screen.Screen`.
+    """The game in a terminal: a `py2048.ui.shared.screen.GameScreen`.
 
     Args:
         session: where the game is; if nothing was started on it, the last unfinished game is
@@ -153,7 +153,7 @@ class GameApp(App[None]):
 
     # What the controller asks for
 
-    def show_board(self, transition: Transition, pace: float) -> None:
+    def show_board(self, transition: BoardTransition, pace: float) -> None:
         """Show a board become another."""
         self.view.set_shape(transition.board.shape)
         if pace:

@@ -22,7 +22,7 @@ from textual.widget import Widget
 
 from py2048.board import Board
 from py2048.direction import Direction
-from py2048.ui.shared.motion import Sprite, Transition, still
+from py2048.ui.shared.motion import BoardTransition, Sprite, still
 from py2048.ui.shared.themes import DEFAULT_THEME, Theme, mixed
 from py2048.ui.terminal.layout import TerminalGrid, label
 
@@ -51,7 +51,7 @@ class TerminalBoard(Widget):
         self._palette = DEFAULT_THEME
         self._grid: TerminalGrid | None = None
         self._board: Board | None = None
-        self._transition: Transition | None = None
+        self._transition: BoardTransition | None = None
         self._began = 0.0
         self._pace = 1.0
         self._canvas = Canvas(0, 0, self._palette.page)
@@ -104,7 +104,7 @@ class TerminalBoard(Widget):
         self._board = board
         self._end()
 
-    def play(self, transition: Transition, pace: float = 1.0) -> None:
+    def play(self, transition: BoardTransition, pace: float = 1.0) -> None:
         """Animate the way to the transition's board, in `pace` times its usual time."""
         self._board = transition.board
         self._pace = pace

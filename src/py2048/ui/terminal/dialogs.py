@@ -13,7 +13,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from py2048.ui.shared.actions import ACTIONS, Action
+from py2048.ui.shared.actions import ACTIONS, UserAction
 from py2048.ui.shared.screen import Choice, ListRequest
 from py2048.ui.terminal.game_view import key_of
 
@@ -179,7 +179,7 @@ class HelpScreen(ModalDialog[None]):
         self.close(None)
 
 
-def _line(action: Action) -> str:
+def _line(action: UserAction) -> str:
     return f"[bold $accent]{escape(key_of(action)):<9}[/] {escape(action.help)}"
 
 

@@ -17,7 +17,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Static
 
-from py2048.ui.shared.actions import BY_NAME, Action
+from py2048.ui.shared.actions import BY_NAME, UserAction
 from py2048.ui.shared.screen import Banner, Status
 from py2048.ui.shared.themes import DEFAULT_THEME, Theme
 from py2048.ui.terminal.board import Canvas, TerminalBoard, to_strip
@@ -301,7 +301,7 @@ RANKED = ("undo", "new", "hint", "help", "quit", "autoplay", "rules", "theme", "
 """The keys below the board, the most useful first."""
 
 
-def key_of(action: Action) -> str:
+def key_of(action: UserAction) -> str:
     """Return the keys of an action as a terminal's users call them: in lower case."""
     return action.shown if action.shown.startswith("F") else action.shown.lower()
 

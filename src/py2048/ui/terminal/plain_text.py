@@ -31,7 +31,7 @@ HELP = (
     "board: read the board. score: read the score.",
     "hint: the best move and what each is worth. auto 10: let the player make ten moves.",
     "new: start a new game; with rules, such as: new 5x5, or: new classic:size=3x4.",
-    "resume 5x5: go on with the last game under these rules. rules: read the rules.",
+    "resume 5x5: continue the last game under these rules. rules: read the rules.",
     "save game.2048.json: write the game to a file.",
     "help: this help. quit: leave; the game is kept.",
 )
@@ -150,7 +150,7 @@ class PlainTextGame:
         if yes:
             self._session.start(rules)
         else:
-            self._write("The game goes on.")
+            self._write("The game continues.")
 
     def _resume(self, text: str) -> None:
         if not self._session.resume(Rules.parse(text) if text else None):
