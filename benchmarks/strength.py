@@ -33,7 +33,7 @@ from py2048 import Game, Rules, make_player
 from py2048.arena import Contest, Job, Played, Results, compete, local_pool
 from py2048.arena.jobs import do
 from py2048.bench.machine import load, processor
-from py2048.compiled.workers import available_threads
+from py2048.compiled.threads import available_threads
 from py2048.errors import Py2048Error
 from py2048.ntuple.heuristic import DEFAULT
 from py2048.ntuple.shipped import SHIPPED

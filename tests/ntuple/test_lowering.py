@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from py2048.compiled.jit.functions import plain_form
+from py2048.compiled.jit import plain_form
 from py2048.ntuple._lowering_kernels import known_word, lowered_rank, taken_out
 from py2048.ntuple.lowering import lowered
 

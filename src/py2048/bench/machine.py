@@ -10,10 +10,18 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from py2048.compiled.jit.machine import instruction_set
-from py2048.compiled.signature import behaviour_signature
-from py2048.compiled.workers import available_threads
+from py2048.compiled.batch import behaviour_signature
+from py2048.compiled.jit.disk_cache import processor as compiled_for
+from py2048.compiled.threads import available_threads
 
+VECTORS = {
+    "avx512f": "AVX-512",
+    "avx2": "AVX2",
+    "avx": "AVX",
+    "sse2": "SSE2",
+    "sve": "SVE",
+    "neon": "NEON",
+}
 LIBRARIES = ("numpy", "numba", "llvmlite", "gymnasium")
 
 
@@ -31,6 +39,14 @@ def machine() -> dict[str, str]:
         "load": load(),
         "signature": f"{behaviour_signature()} (of the engine's behaviour)",
     }
+
+
+def instruction_set() -> str:
+    """Return the widest vector instructions that kernels are compiled for, and the processor."""
+    name, features = compiled_for()
+    present = {feature[1:] for feature in features.split(",") if feature.startswith("+")}
+    widest = next((title for flag, title in VECTORS.items() if flag in present), "no known vectors")
+    return f"{widest} ({name})"
 
 
 def processor() -> str:

@@ -51,7 +51,7 @@ def bench(
     from py2048.bench import SUBJECTS, run
     from py2048.bench.harness import Effort
     from py2048.bench.report import check_plots, data_of, draw
-    from py2048.compiled.workers import available_threads
+    from py2048.compiled.threads import available_threads
 
     scripts = _scripts()
     if known:

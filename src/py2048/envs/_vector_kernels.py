@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.compiled._lane_kernels import DONE, ILLEGAL, LANES, LEGAL, SCORE, WIDTH
+from py2048.compiled._simd_kernels import DONE, ILLEGAL, LANES, LEGAL, SCORE, WIDTH
 from py2048.compiled.jit import kernel
 
 Bytes = NDArray[np.uint8]
@@ -79,6 +79,58 @@ def show(
         show_rewards(points[here], flags[ILLEGAL_ROW, here], penalty, is_log, rewards[here])
         show_ends(flags[DONE_ROW, here], flags[ILLEGAL_ROW, here], is_terminal, ended[here])
         show_scores(words[SCORE_ROW, here], scores[here])
+
+
+@kernel(
+    "(int64, uint64[::1], uint8[:, ::1], uint8[:, ::1], int64[::1], uint8[:, ::1], uint32[::1],"
+    " int64[::1], uint8[:, ::1], uint32[::1], int64[::1])"
+)
+def show_final(
+    count: int,
+    over: Words,
+    flags: Bytes,
+    last_boards: Bytes,
+    last_scores: NDArray[np.int64],
+    boards: Bytes,
+    masks: Halves,
+    scores: NDArray[np.int64],
+    final_boards: Bytes,
+    final_masks: Halves,
+    final_scores: NDArray[np.int64],
+) -> int:
+    """Write the last board, mask and score of each episode that is over; return their number.
+
+    Where the game itself ended they are those that the batch kept; an episode that was cut short
+    has them among what is shown.
+
+    Args:
+        count: the number of games.
+        over: which episodes are over, a byte for each, in words of eight: uint64 `[padded / 8]`.
+        flags: the flags of the batch.
+        last_boards: its final boards, uint8 `[padded, cells]`.
+        last_scores: its final scores.
+        boards: the boards shown, uint8 `[padded, cells]`.
+        masks: the masks shown.
+        scores: the scores shown.
+        final_boards: receives the last boards, uint8 `[padded, cells]`.
+        final_masks: receives their masks.
+        final_scores: receives their scores.
+    """
+    found = 0
+    for word in range(np.uint64(len(over))):
+        if over[word] == ZERO:
+            continue
+        for game in range(word << THREE, min(np.uint64(count), (word + ONE) << THREE)):
+            if not (over[word] >> ((game & np.uint64(7)) << THREE)) & ONE:
+                continue
+            found += 1
+            is_done = flags[DONE_ROW, game] != 0
+            for cell in range(np.uint64(boards.shape[1])):
+                last, now = last_boards[game, cell], boards[game, cell]
+                final_boards[game, cell] = last if is_done else now
+            final_masks[game] = np.uint32(0) if is_done else masks[game]
+            final_scores[game] = last_scores[game] if is_done else scores[game]
+    return found
 
 
 @kernel

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048.compiled._bits_kernels import ONE, pick_low, pick_rank
-from py2048.compiled._cells_kernels import slide
+from py2048.compiled._board_kernels import slide_cells
 from py2048.compiled.jit import kernel
 from py2048.ntuple._lowering_kernels import lowered_rank, taken_out
 
@@ -51,7 +51,7 @@ def slides_cells(boards: Boards, space: CellSpace, points: NDArray[np.int64]) ->
     for direction in range(4):
         copy_cells(boards, 0, boards, direction + 1)
         after = boards[direction + 1]
-        points[direction] = slide(after, direction, space.rows, space.columns, space.cascade)
+        points[direction] = slide_cells(after, direction, space.rows, space.columns, space.cascade)
 
 
 @kernel(inline=True, borrows=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from py2048.compiled._bits_kernels import ONE, popcount
-from py2048.compiled._packed_kernels import NIBBLE, ZERO, rank_at
+from py2048.compiled._board_kernels import NIBBLE, ZERO, rank_at
 from py2048.compiled.jit import kernel
 
 Int = int | np.int64

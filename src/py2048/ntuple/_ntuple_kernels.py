@@ -1,7 +1,7 @@
 """n-tuple networks on packed boards: which weights a board meets, and what they sum to.
 
 A board is a row of two words, uint64 `[2]`: the ranks' four low bits and the mask of the fifth
-bits, as in ``compiled/_packed_kernels.py``. `indices` looks at it through a single *word* in which
+bits, as in ``compiled/_board_kernels.py``. `indices` looks at it through a single *word* in which
 all ranks are known to the network (``_lowering_kernels.py``), so boards may have any tile.
 
 A tuple is a set of cells. Its index gathers their nibbles in ascending order; runs of
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048.compiled._bits_kernels import HALF, ONE, pick_low, pick_rank, popcount
-from py2048.compiled._packed_kernels import (
+from py2048.compiled._board_kernels import (
     LINE,
     LINE_BITS,
     NIBBLE,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.compiled._packed_kernels import tile_sum
+from py2048.compiled._board_kernels import tile_sum
 from py2048.compiled.jit import kernel
 from py2048.ntuple import _cell_ntuple_kernels as cells
 from py2048.ntuple import _ntuple_kernels as packed

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from py2048.board import Board
 from py2048.compiled.jit import IS_PLAIN
-from py2048.compiled.packed import line_table
+from py2048.compiled.rules import line_table
 from py2048.direction import Direction
 from py2048.errors import BoardError, WeightsError
 from py2048.ntuple import _value_kernels as kernels

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.compiled.rule_arrays import cumulative_weights, ranks_of, tile_ranks
+from py2048.compiled.rules import CompiledRules
 from py2048.errors import WeightsError
 from py2048.ntuple import _td_kernels as kernels
 from py2048.ntuple import _trainer_kernels as trainers
@@ -269,7 +269,7 @@ def _in_threads(work: Callable[[int], None], count: int) -> None:
 def lesson_of(plan: Plan) -> kernels.Lesson:
     """Return a plan as kernels take it."""
     rules = plan.rules
-    start = rules.start_weights
+    given = CompiledRules.of(rules)
     return kernels.Lesson(
         float(plan.rate),
         float(plan.trace),
@@ -279,10 +279,8 @@ def lesson_of(plan: Plan) -> kernels.Lesson:
         np.int64(_scoring(rules)),
         np.int64(rules.start.low),
         np.int64(rules.start.high),
-        tile_ranks(start),
-        np.cumsum(np.array(start.integers, np.uint64)),
-        ranks_of(rules),
-        cumulative_weights(rules),
+        *given.start[:2],
+        *given.spawn[:2],
     )
 
 

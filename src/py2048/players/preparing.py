@@ -16,8 +16,7 @@ import threading
 import time
 from typing import IO
 
-from py2048.compiled.jit import progress
-from py2048.compiled.jit.disk import cache_directory
+from py2048.compiled.jit import cache_directory, progress
 from py2048.compiled.jit.progress import Compiling
 from py2048.game import Game
 from py2048.players.player import Player

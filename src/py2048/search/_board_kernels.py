@@ -1,7 +1,7 @@
 """Boards as searches handle them: one set of operations for each kind of board.
 
 A search passes boards around by a *handle*, and never looks into it. A packed board is its own
-handle, two words as in ``compiled/_packed_kernels.py``. A board of any other shape is kept in the
+handle, two words as in ``compiled/_board_kernels.py``. A board of any other shape is kept in the
 arena of the desk (``desk.py``), and its handle is the slot there; a search that stands `level`
 moves ahead uses the slots from ``SLOTS * level`` on: the board, and its four afterstates.
 
@@ -25,8 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048.compiled._bits_kernels import HALF, ONE, mix64, popcount, trailing_zeros
-from py2048.compiled._cells_kernels import slide
-from py2048.compiled._packed_kernels import (
+from py2048.compiled._board_kernels import (
     LINE,
     LINE_BITS,
     NIBBLE,
@@ -36,6 +35,7 @@ from py2048.compiled._packed_kernels import (
     ZERO,
     empty_cells,
     rank_at,
+    slide_cells,
     slide_lines,
     slide_small,
     transpose,
@@ -204,7 +204,7 @@ def _copy(source: Int, target: Int, desk: Any) -> None:
 def _slide_cells(board: Int, direction: Int, level: Int, desk: Any) -> tuple[np.int64, np.int64]:
     slot = np.int64(SLOTS * level + 1 + direction)
     _copy(board, slot, desk)
-    points = slide(
+    points = slide_cells(
         desk.arena[slot], np.int64(direction), desk.rows, desk.columns, desk.cascade != 0
     )
     return slot, np.int64(points)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.compiled._packed_kernels import flip, mirror, symmetries, transpose
+from py2048.compiled._board_kernels import flip, mirror, symmetries, transpose
 from py2048.compiled.jit import kernel, prefetch
 from py2048.ntuple._heuristic_kernels import lines_4x4, lines_cells, lines_small, squeezed
 from py2048.ntuple._lowering_kernels import known_word, lowered_rank, taken_out

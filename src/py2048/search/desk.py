@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.compiled.packed import line_table
-from py2048.compiled.rule_arrays import cumulative_weights, edge_table, ranks_of
+from py2048.compiled.rules import CompiledRules, line_table
 from py2048.errors import RulesError
 from py2048.ntuple._heuristic_kernels import Tables, line_tables
 from py2048.ntuple.heuristic import RANKS, Heuristic, terms_of
@@ -187,8 +186,8 @@ def _set_board(desk: Any, rules: Rules) -> None:
 def _set_spawns(desk: Any, rules: Rules, follows_all: bool) -> None:
     weights = rules.spawn_weights
     tiles = desk.tiles = len(weights.tiles)
-    desk.ranks[:tiles] = ranks_of(rules)
-    desk.cumulative[:tiles] = cumulative_weights(rules)
+    desk.ranks[:tiles] = CompiledRules.of(rules).spawn.ranks
+    desk.cumulative[:tiles] = CompiledRules.of(rules).spawn.cumulative
     desk.shares[:tiles] = [float(share) for _, share in weights.pairs]
     if not follows_all:
         cells = np.maximum(np.arange(rules.cells + 1), 1)
@@ -196,7 +195,7 @@ def _set_spawns(desk: Any, rules: Rules, follows_all: bool) -> None:
         bits = spread - np.log2(desk.shares[:tiles])[:, None]
         desk.costs[:tiles, : rules.cells + 1] = np.rint(COSTS_PER_BIT * bits) + MOVE_COST
     if rules.is_deterministic:
-        edges = edge_table(*rules.shape)
+        edges = CompiledRules.of(rules).edges
         desk.edge_length = edges.shape[1]
         desk.edges[:, : edges.shape[1]] = edges
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048.board import Board
-from py2048.compiled.workers import together
+from py2048.compiled.threads import together
 from py2048.direction import Direction
 from py2048.errors import BoardError
 from py2048.ntuple.heuristic import DEFAULT, Heuristic

@@ -5,11 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 
-from py2048.board import Board
+from py2048.board import Board, slide_line
 from py2048.courses._kit import Example, OneOf, Satisfies, Session
 from py2048.courses.cmput175.grading.grids import TILES, Rows, grid_of, random_rows, tiles_of
 from py2048.direction import Direction
-from py2048.reference import slide_line
 from py2048.rules import Merging
 
 STUCK: tuple[Rows, ...] = (

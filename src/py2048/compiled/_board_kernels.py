@@ -1,15 +1,31 @@
-"""Compiled boards of up to 16 cells in one 64-bit word: four bits a cell, row-major.
+"""The operations on one board, for each way that a board lies in memory.
 
-Cell ``row * columns + column`` stands in bits ``4 * cell`` and up; it holds the rank of its tile,
-0 if it is empty. The comments call the place of one cell a *nibble*, and a word with at most the
-lowest bit of each nibble set a *mask* of cells.
+A *packed* board has up to 16 cells, four bits each, in one 64-bit word, ``low``: cell
+``row * columns + column`` stands in bits ``4 * cell`` and up and holds the rank of its tile, 0 if
+it is empty. The comments call the place of one cell a *nibble*, and a word with at most the lowest
+bit of each nibble set a *mask* of cells. Tiles above 32768 take a second word, ``high``: the mask
+of the cells whose rank has a fifth bit, for tiles up to 2**31.
 
-Sides of up to four cells slide by tables of all lines, which stay in the processor's cache;
-``slide_lines`` does every shape cell by cell, and fills the tables. It also takes a second word,
-``high``: the mask of the cells whose rank has a fifth bit, for tiles up to 2**31. The table kernels
-leave it out and cost nothing for it: where two 32768s merge, the new tile *stays* a 32768 and the
-points, which are right, are at least `TOO_BIG`. Who needs the exact board tests for that and asks
-``slide_lines``, as `py2048.compiled.packed` does.
+A board as *cells* is uint8 `[cells]` of ranks, row-major, of any shape.
+
+=================  ==============================================  ===========================
+operation          packed                                          cells
+=================  ==============================================  ===========================
+slide              `slide_4x4`, `slide_small` by table,            `slide_cells`
+                   `slide_lines` exactly
+legal moves        `legal_4x4`, `legal_mask`                       `legal_cells`
+a tile appears     `spawn_word`                                    `place_cells`,
+                                                                   `place_on_edge_cells`
+empty cells        `empty_cells`                                   in `place_cells`
+largest rank, sum  `max_rank`, `tile_sum`                          `sum_cells`
+symmetries         `symmetries`, `canonical`, `transpose`,
+                   `transpose_any`, `mirror`, `flip`
+=================  ==============================================  ===========================
+
+Sides of up to four cells slide by tables of all lines, which stay in the processor's cache. The
+table kernels leave ``high`` out and cost nothing for it: where two 32768s merge, the new tile
+*stays* a 32768 and the points, which are right, are at least `TOO_BIG`. Who needs the exact board
+tests for that and asks `slide_lines`.
 
 A *line table*, uint64 `[16 ** length]`, is indexed by the nibbles of a line, the first cell lowest.
 An entry holds four numbers of 16 bits: the line after sliding towards its first cell, the line
@@ -27,15 +43,22 @@ from py2048.compiled.jit import kernel
 Word = np.uint64
 Int = int | np.int64
 Table = NDArray[np.uint64]
+Cells = NDArray[np.uint8]
+Words = NDArray[np.uint64]
+Longs = NDArray[np.int64]
 
 ZERO = np.uint64(0)
 TWO = np.uint64(2)
+WHOLE = np.int64(1)
 NIBBLE = np.uint64(4)
 RANKS = np.uint64(15)
 ALL_CELLS = np.uint64(0x1111111111111111)
 LINE = np.uint64(0xFFFF)
 LINE_BITS = np.uint64(16)
 POINTS = np.uint64(32)
+TABLE_CELLS = 4
+"""The longest line that has a table."""
+
 TOO_BIG = 1 << 16
 """A slide that gains fewer points than this has not merged two 32768s."""
 
@@ -48,12 +71,6 @@ def empty_cells(board: Word, cells: Word) -> Word:
     """Return the mask of the empty ones among `cells`."""
     word = board | (board >> TWO)
     return ~(word | (word >> ONE)) & cells
-
-
-@kernel("(uint64, uint64)")
-def count_empty(board: Word, cells: Word) -> Word:
-    """Return the number of empty cells."""
-    return popcount(empty_cells(board, cells))
 
 
 @kernel("(uint64,)")
@@ -87,7 +104,7 @@ def nth_cell(mask: Word, index: Word) -> Word:
 
 
 @kernel("(uint64, uint64, uint64, uint8[::1], uint64[::1])")
-def spawn(
+def spawn_word(
     board: Word,
     cells: Word,
     word: Word,
@@ -137,7 +154,7 @@ def _slide_rows(board: Word, width: Word, backward: Int, table: Table) -> tuple[
 
 
 @kernel("(uint64, int64, uint64[::1])")
-def slide(board: Word, direction: Int, table: Table) -> tuple[Word, np.int64]:
+def slide_4x4(board: Word, direction: Int, table: Table) -> tuple[Word, np.int64]:
     """Slide a 4x4 board; return the afterstate and the points."""
     # Selecting costs less than a branch that is taken every other time.
     vertical = direction < 2
@@ -257,7 +274,7 @@ def legal_mask(board: Word, cells: Word, columns: Word, left: Word, upper: Word)
 
 
 @kernel("(uint64,)")
-def legal(board: Word) -> Word:
+def legal_4x4(board: Word) -> Word:
     """Return the legal directions of a 4x4 board: bit ``d`` for direction ``d``."""
     return legal_mask(
         board, ALL_CELLS, NIBBLE, np.uint64(0x0111011101110111), np.uint64(0x0000111111111111)
@@ -368,3 +385,108 @@ def canonical(board: Word, rows: Word, columns: Word) -> Word:
         for image in (board, mirrored, flipped, turned):
             best = min(best, transpose_any(image, rows, columns))
     return best
+
+
+# --- boards as their cells ------------------------------------------------------------------------
+@kernel("(uint8[::1], int64, int64, int64, boolean)")
+def slide_cells(cells: Cells, direction: Int, rows: Int, columns: Int, cascade: bool) -> Int:
+    """Slide the board in place; return the points, or -1 if nothing moved."""
+    vertical, backward = direction < 2, (direction & 1) == 1
+    lines, length = (columns, rows) if vertical else (rows, columns)
+    step, stride = (columns, 1) if vertical else (1, columns)
+    points, moved = np.int64(0), False
+    for line in range(lines):
+        first = line * stride
+        if backward:
+            first += step * (length - 1)
+        gained, changed = _slide_line(cells, first, -step if backward else step, length, cascade)
+        points += gained
+        moved |= changed
+    return points if moved else np.int64(-1)
+
+
+@kernel(inline=True)
+def _slide_line(
+    cells: Cells, first: Int, step: Int, length: Int, cascade: bool
+) -> tuple[Int, bool]:
+    """Slide one line towards its cell `first`; return the points and whether it changed."""
+    points, target, waiting, changed = np.int64(0), first, np.int64(0), False
+    for position in range(length):
+        cell = first + position * step
+        rank = np.int64(cells[cell])
+        if rank == 0:
+            continue
+        if rank == waiting:
+            rank += 1
+            points += WHOLE << rank
+            cells[cell], cells[target - step] = 0, rank
+            waiting, changed = rank if cascade else np.int64(0), True
+            continue
+        if cell != target:
+            cells[cell], cells[target] = 0, rank
+            changed = True
+        waiting = rank
+        target += step
+    return points, changed
+
+
+@kernel(borrows=True)
+def legal_cells(cells: Cells, rows: Int, columns: Int, target: Int) -> int:
+    """Return the legal directions, bit ``d`` for direction ``d``; none once `target` is there.
+
+    A `target` of 0 is never there.
+    """
+    if target:
+        for cell in range(len(cells)):
+            if cells[cell] >= target:
+                return 0
+    up, down = _axis_cells(cells, columns, cells.size - columns, 1, 1)
+    left, right = _axis_cells(cells, 1, rows * (columns - 1), columns - 1, columns)
+    return up | down << 1 | left << 2 | right << 3
+
+
+@kernel(borrows=True)
+def _axis_cells(cells: Cells, step: Int, pairs: Int, in_line: Int, stride: Int) -> tuple[int, int]:
+    """Return whether a tile can move towards lower cells, and whether towards higher ones."""
+    lower, higher = 0, 0
+    for pair in range(pairs):
+        cell = pair // in_line * stride + pair % in_line
+        here, there = cells[cell], cells[cell + step]
+        if here != 0:
+            higher |= there == 0 or there == here
+        if there != 0:
+            lower |= here == 0 or there == here
+    return lower, higher
+
+
+@kernel(borrows=True)
+def place_cells(cells: Cells, word: np.uint64, ranks: Words, sums: Words) -> None:
+    """Put the tile of a draw on one of the empty cells."""
+    empty = 0
+    for cell in range(len(cells)):
+        empty += cells[cell] == 0
+    index = np.int64(pick_low(word, np.uint64(empty)))
+    for cell in range(len(cells)):
+        if cells[cell] == 0:
+            if index == 0:
+                cells[cell] = pick_rank(word, ranks, sums)
+                break
+            index -= 1
+
+
+@kernel(borrows=True)
+def place_on_edge_cells(cells: Cells, edge: Longs, rank: np.uint64) -> None:
+    """Put a tile on the first empty cell of an edge; shorter edges end with -1."""
+    for cell in edge:
+        if cell >= 0 and cells[cell] == 0:
+            cells[cell] = rank
+            break
+
+
+@kernel(borrows=True)
+def sum_cells(cells: Cells) -> Int:
+    total = np.int64(0)
+    for cell in range(len(cells)):
+        if cells[cell]:
+            total += WHOLE << cells[cell]
+    return total
