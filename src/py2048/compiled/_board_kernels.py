@@ -460,7 +460,7 @@ def _axis_cells(cells: Cells, step: Int, pairs: Int, in_line: Int, stride: Int) 
 
 
 @kernel(borrows=True)
-def place_cells(cells: Cells, word: np.uint64, ranks: Words, sums: Words) -> None:
+def place_cells(cells: Cells, word: Word, ranks: Cells | Words, sums: Words) -> None:
     """Put the tile of a draw on one of the empty cells."""
     empty = 0
     for cell in range(len(cells)):

@@ -160,7 +160,7 @@ def _turn(game: Game, cells: Cells, direction: int) -> Int:
         place_cells(cells, draw(words[KEY], words[PLY]), ranks, sums)
     game[PLY] += 1
     _judge(game, cells)
-    points = game[MERGE_POINTS] * merged + game[LEGAL_POINTS]
+    points: Int = game[MERGE_POINTS] * merged + game[LEGAL_POINTS]
     if game[SUM_POINTS]:
         points += sum_cells(cells) - game[SCORE]
     return points

@@ -82,11 +82,10 @@ def show(
 
 
 @kernel(
-    "(int64, uint64[::1], uint8[:, ::1], uint8[:, ::1], int64[::1], uint8[:, ::1], uint32[::1],"
+    "(uint64[::1], uint8[:, ::1], uint8[:, ::1], int64[::1], uint8[:, ::1], uint32[::1],"
     " int64[::1], uint8[:, ::1], uint32[::1], int64[::1])"
 )
 def show_final(
-    count: int,
     over: Words,
     flags: Bytes,
     last_boards: Bytes,
@@ -97,14 +96,13 @@ def show_final(
     final_boards: Bytes,
     final_masks: Halves,
     final_scores: NDArray[np.int64],
-) -> int:
-    """Write the last board, mask and score of each episode that is over; return their number.
+) -> None:
+    """Write the last board, mask and score of each episode that is over.
 
-    Where the game itself ended they are those that the batch kept; an episode that was cut short
-    has them among what is shown.
+    Where the game itself ended they are those that the batch kept, and no move is legal; an
+    episode that was cut short has them among what is shown.
 
     Args:
-        count: the number of games.
         over: which episodes are over, a byte for each, in words of eight: uint64 `[padded / 8]`.
         flags: the flags of the batch.
         last_boards: its final boards, uint8 `[padded, cells]`.
@@ -116,21 +114,19 @@ def show_final(
         final_masks: receives their masks.
         final_scores: receives their scores.
     """
-    found = 0
     for word in range(np.uint64(len(over))):
         if over[word] == ZERO:
             continue
-        for game in range(word << THREE, min(np.uint64(count), (word + ONE) << THREE)):
-            if not (over[word] >> ((game & np.uint64(7)) << THREE)) & ONE:
+        for byte in range(np.uint64(8)):
+            game = (word << THREE) + byte
+            if (over[word] >> (byte << THREE)) & ONE == ZERO:
                 continue
-            found += 1
             is_done = flags[DONE_ROW, game] != 0
             for cell in range(np.uint64(boards.shape[1])):
                 last, now = last_boards[game, cell], boards[game, cell]
                 final_boards[game, cell] = last if is_done else now
             final_masks[game] = np.uint32(0) if is_done else masks[game]
             final_scores[game] = last_scores[game] if is_done else scores[game]
-    return found
 
 
 @kernel

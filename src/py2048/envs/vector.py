@@ -157,13 +157,19 @@ class ShownBatch(BatchGames):
     def show_final(self, shown: Shown, over: Flags) -> tuple[Shown, Flags] | None:
         """Return the last position of each episode that is over, or None if there is none.
 
-        Only the rows of those episodes count, which the flags returned say.
+        Returns:
+            The positions, 0 for the other episodes, and a copy of `over`.
         """
+        if not over.any():
+            return None
         flags, final = self._over.take(), self._new_shown()
         flags[: self.n], flags[self.n :] = over, 0
-        last = self.memory.last_cells, self.memory.last_scores
-        given = (self.n, flags.view(np.uint64), self.memory.flags, *last, *shown, *final)
-        return (final, flags[: self.n].view(np.bool_)) if kernels.show_final(*given) else None
+        for array in final:
+            array.fill(0)
+        memory = self.memory
+        given: tuple[NDArray[Any], ...] = (memory.last_cells, memory.last_scores, *shown, *final)
+        kernels.show_final(flags.view(np.uint64), memory.flags, *given)
+        return final, flags[: self.n].view(np.bool_)
 
     def _new_shown(self) -> Shown:
         return Shown(self._boards.take(), self._masks.take(), self._scores.take())
