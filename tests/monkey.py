@@ -1,6 +1,8 @@
 """Monkeys: random keys, clicks, drags, texts and sizes, as fast as a front end takes them.
 
-They look for crashes only. A run is repeated by its seed, apart from what threads and timers do:
+They look for crashes only, and count each key and click that they send; a drag or a turn of the
+wheel is a click, a line in the line mode a key. A run is repeated by its seed, apart from what
+threads and timers do:
 
     python -m tests.monkey terminal --events 1000000 --seed 7
 """
@@ -53,23 +55,26 @@ class Crash(Exception):  # noqa: N818 - what a monkey looks for
 
 
 class Monkey:
-    """Chooses what to do next, and remembers the last deeds.
+    """Chooses what to do next, and remembers the last inputs.
 
     Args:
         seed: of all its choices.
-        deeds: how much it does.
+        wanted: how many keys and clicks it sends.
+
+    Attributes:
+        sent: how many keys and clicks it has sent.
     """
 
-    def __init__(self, seed: int, deeds: int) -> None:
+    def __init__(self, seed: int, wanted: int) -> None:
         self.random = random.Random(seed)
-        self.seed, self.deeds, self.done = seed, deeds, 0
+        self.seed, self.wanted, self.sent = seed, wanted, 0
         self.last: deque[str] = deque(maxlen=60)
         self.faults: list[BaseException] = []
 
-    def does(self, deed: object) -> None:
-        """Note a deed."""
-        self.done += 1
-        self.last.append(str(deed))
+    def sends(self, what: object, count: int = 1) -> None:
+        """Note so many keys or clicks."""
+        self.sent += count
+        self.last.append(str(what))
 
     def blames(self, fault: BaseException) -> None:
         """Note that something went wrong."""
@@ -77,8 +82,8 @@ class Monkey:
 
     @property
     def is_tired(self) -> bool:
-        """Whether it has done enough."""
-        return self.done >= self.deeds
+        """Whether it has sent enough."""
+        return self.sent >= self.wanted
 
     def pick(self, weights: dict[str, int]) -> str:
         """Choose one of the keys, each as often as its weight says."""
@@ -88,7 +93,7 @@ class Monkey:
         """Raise `Crash` if something went wrong in any thread."""
         if self.faults:
             told = " ".join(self.last)
-            raise Crash(f"seed {self.seed}, deed {self.done}, after: {told}") from self.faults[0]
+            raise Crash(f"seed {self.seed}, input {self.sent}, after: {told}") from self.faults[0]
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -137,7 +142,7 @@ async def _terminal(monkey: Monkey) -> None:
                         _deed_in_terminal(monkey, app)
                     await asyncio.sleep(0)
                     with suppress(WaitForScreenTimeout):  # on a busy machine
-                        await pilot.pause()
+                        await pilot._wait_for_screen()  # `pause` sleeps until all motion ends
                     if app._exception is not None:
                         monkey.faults.append(app._exception)
                     monkey.check()
@@ -152,7 +157,6 @@ async def _terminal(monkey: Monkey) -> None:
 def _deed_in_terminal(monkey: Monkey, app: Any) -> None:
     if app._driver is not None:
         what = monkey.pick({"key": 80, "click": 12, "drag": 3, "wheel": 2, "text": 2, "size": 1})
-        monkey.does(what)
         _TERMINAL_DEEDS[what](monkey, app)
 
 
@@ -166,39 +170,46 @@ def _place(monkey: Monkey, app: Any, beyond: int = 0) -> tuple[int, int]:
 
 
 def _terminal_key(monkey: Monkey, app: Any) -> None:
-    key = monkey.pick(TERMINAL_KEYS)
-    monkey.last.append(key)
+    key, times = monkey.pick(TERMINAL_KEYS), monkey.random.choice((1, 1, 1, 2))
     plain = PLAIN.get(key, key if len(key) == 1 else None)
-    for _ in range(monkey.random.choice((1, 1, 1, 2))):
+    monkey.sends(key, times)
+    for _ in range(times):
         app._driver.process_message(events.Key(key, plain))
 
 
 def _terminal_click(monkey: Monkey, app: Any) -> None:
     place, button = _place(monkey, app), monkey.random.choice((1, 1, 1, 2, 3))
-    for _ in range(monkey.random.choice((1, 1, 2, 3))):
+    times = monkey.random.choice((1, 1, 2, 3))
+    monkey.sends(f"click {place}", times)
+    for _ in range(times):
         _mouse(app, events.MouseDown, *place, button)
         _mouse(app, events.MouseUp, *place, button)
 
 
 def _terminal_drag(monkey: Monkey, app: Any) -> None:
+    monkey.sends("drag")
     _mouse(app, events.MouseDown, *_place(monkey, app))
     _mouse(app, events.MouseMove, *_place(monkey, app, 9))
     _mouse(app, events.MouseUp, *_place(monkey, app, 9))
 
 
 def _terminal_wheel(monkey: Monkey, app: Any) -> None:
+    monkey.sends("wheel")
     kind = monkey.random.choice((events.MouseScrollDown, events.MouseScrollUp))
     _mouse(app, kind, *_place(monkey, app), 0)
 
 
 def _terminal_text(monkey: Monkey, app: Any) -> None:
-    for letter in monkey.random.choice(TEXTS):
+    text = monkey.random.choice(TEXTS)
+    monkey.sends(f"text {text!r}", len(text) + 1)
+    for letter in text:
         app._driver.process_message(events.Key(letter, letter))
     app._driver.process_message(events.Key("enter", "\r"))
 
 
 def _terminal_size(monkey: Monkey, app: Any) -> None:
     size = Size(monkey.random.choice((1, 9, 20, 40, 80, 140)), monkey.random.choice((1, 5, 24, 50)))
+    monkey.sends(size, 0)
     app.post_message(events.Resize(size, size))
 
 
@@ -231,7 +242,7 @@ def _lines(monkey: Monkey) -> None:
         line = monkey.random.choice(WORDS)
         if monkey.random.random() < 0.1:
             line = "".join(monkey.random.choices(string.printable + "é∞\0", k=9))
-        monkey.does(line)
+        monkey.sends(line)
         try:
             mode.obey(line)
         except Exception as error:  # noqa: BLE001 - whatever it is, it is a crash
@@ -308,7 +319,6 @@ def _deed_in_window(monkey: Monkey, root: tk.Tk) -> None:
             "button": 6,
         }
     )
-    monkey.does(what)
     try:
         _DEEDS[what](monkey, root)
     except tk.TclError as error:
@@ -317,12 +327,12 @@ def _deed_in_window(monkey: Monkey, root: tk.Tk) -> None:
 
 
 def _press(monkey: Monkey, root: tk.Tk) -> None:
-    key = monkey.pick(WINDOW_KEYS)
-    monkey.last.append(key)
+    key, times = monkey.pick(WINDOW_KEYS), monkey.random.choice((1, 1, 1, 2))
+    monkey.sends(key, times)
     target = root.tk.call("focus") or "."  # tkinter does not know all widgets of Tk by name
     when = monkey.random.choice(("now", "tail"))
     event = f"<{key}>" if "-" in key else f"<KeyPress-{key}>"
-    for _ in range(monkey.random.choice((1, 1, 1, 2))):
+    for _ in range(times):
         root.tk.call("event", "generate", target, event, "-when", when)
 
 
@@ -339,11 +349,11 @@ def _some_widget(monkey: Monkey, root: tk.Tk, kind: type[tk.Misc] = tk.Misc) -> 
 
 def _click(monkey: Monkey, root: tk.Tk) -> None:
     widget = _some_widget(monkey, root)
-    monkey.last.append(str(widget))
-    button = monkey.random.choice((1, 1, 1, 2, 3))
+    button, times = monkey.random.choice((1, 1, 1, 2, 3)), monkey.random.choice((1, 1, 2, 3))
+    monkey.sends(f"click {widget}", times)
     x = monkey.random.randrange(max(1, widget.winfo_width()))
     y = monkey.random.randrange(max(1, widget.winfo_height()))
-    for _ in range(monkey.random.choice((1, 1, 2, 3))):
+    for _ in range(times):
         widget.event_generate(f"<ButtonPress-{button}>", x=x, y=y, when="tail")
         widget.event_generate(f"<ButtonRelease-{button}>", x=x, y=y, when="tail")
 
@@ -352,19 +362,22 @@ def _drag(monkey: Monkey, root: tk.Tk) -> None:
     widget = _some_widget(monkey, root)
     places = [(monkey.random.randrange(400), monkey.random.randrange(400)) for _ in range(3)]
     kinds = ("<ButtonPress-1>", "<B1-Motion>", "<ButtonRelease-1>")
+    monkey.sends(f"drag {widget}")
     for kind, (x, y) in zip(kinds, places, strict=True):
         widget.event_generate(kind, x=x, y=y, when="tail")
 
 
 def _wheel(monkey: Monkey, root: tk.Tk) -> None:
-    button = monkey.random.choice((4, 5))
-    _some_widget(monkey, root).event_generate(f"<ButtonPress-{button}>", x=5, y=5, when="tail")
+    button, widget = monkey.random.choice((4, 5)), _some_widget(monkey, root)
+    monkey.sends(f"wheel {widget}")
+    widget.event_generate(f"<ButtonPress-{button}>", x=5, y=5, when="tail")
 
 
 def _type(monkey: Monkey, root: tk.Tk) -> None:
     entry = _some_widget(monkey, root, tk.Entry)
     entry.delete(0, "end")
     entry.insert(0, monkey.random.choice(TEXTS))
+    monkey.sends(f"text {entry}", 2)
     entry.event_generate("<KeyRelease>", keysym="End", when="tail")
     entry.event_generate("<KeyPress-Return>", when="tail")
 
@@ -372,8 +385,9 @@ def _type(monkey: Monkey, root: tk.Tk) -> None:
 def _push_button(monkey: Monkey, root: tk.Tk) -> None:
     widget = _some_widget(monkey, root)
     if hasattr(widget, "invoke") and not isinstance(widget, tk.Menu):
-        monkey.last.append(str(widget))
-        for _ in range(monkey.random.choice((1, 1, 2))):
+        times = monkey.random.choice((1, 1, 2))
+        monkey.sends(f"button {widget}", times)
+        for _ in range(times):
             widget.invoke()
 
 
@@ -385,13 +399,14 @@ def _choose_from_menu(monkey: Monkey, root: tk.Tk) -> None:
     menu = monkey.random.choice(menus)
     line = monkey.random.randrange(menu.index("end") + 1)
     label = menu.entrycget(line, "label")
-    monkey.last.append(label)
     if "animation …" not in label:  # a film of a long game takes minutes
+        monkey.sends(f"menu {label}")
         menu.invoke(line)
 
 
 def _resize(monkey: Monkey, root: tk.Tk) -> None:
     width, height = (monkey.random.choice((1, 100, 240, 480, 1200)) for _ in range(2))
+    monkey.sends(f"{width}x{height}", 0)
     root.geometry(f"{width}x{height}")
 
 
@@ -456,29 +471,36 @@ def _deed_in_browser(monkey: Monkey, page: Any) -> None:
     what = monkey.pick(
         {"key": 80, "click": 12, "drag": 3, "wheel": 2, "text": 2, "size": 1, "go": 1}
     )
-    monkey.does(what)
     width, height = page.viewport_size.values()
     x, y = monkey.random.randrange(width), monkey.random.randrange(height)
     if what == "key":
         key = monkey.pick(BROWSER_KEYS)
-        monkey.last.append(key)
+        monkey.sends(key)
         page.keyboard.press(key)
     elif what == "click":
-        page.mouse.click(x, y, click_count=monkey.random.choice((1, 1, 2)))
+        times = monkey.random.choice((1, 1, 2))
+        monkey.sends(f"click {x} {y}", times)
+        page.mouse.click(x, y, click_count=times)
     elif what == "drag":
+        monkey.sends(what)
         page.mouse.move(x, y)
         page.mouse.down()
         page.mouse.move(monkey.random.randrange(width), monkey.random.randrange(height))
         page.mouse.up()
     elif what == "wheel":
+        monkey.sends(what)
         page.mouse.wheel(0, monkey.random.choice((-300, 300)))
     elif what == "text":
-        page.keyboard.type(monkey.random.choice(TEXTS))
+        text = monkey.random.choice(TEXTS)
+        monkey.sends(f"text {text!r}", len(text) + 1)
+        page.keyboard.type(text)
         page.keyboard.press("Enter")
     elif what == "size":
         size = {"width": monkey.random.choice((320, 740, 1280)), "height": 200 + y % 900}
+        monkey.sends(size, 0)
         page.set_viewport_size(size)
     else:
+        monkey.sends("go")
         path = monkey.random.choice(("", "leaderboards", "daily", "about", "account", "no/such"))
         page.goto(f"{page.url.split('/', 3)[0]}//{page.url.split('/', 3)[2]}/{path}")
 
@@ -491,19 +513,19 @@ FRONT_ENDS: dict[str, Callable[[Monkey], None]] = {
 }
 
 
-def let_loose(front_end: str, deeds: int, seed: int, *, everyone: bool = False) -> int:
-    """Let a monkey play on a front end, in a folder of its own; return how much it has done.
+def let_loose(front_end: str, wanted: int, seed: int, *, everyone: bool = False) -> int:
+    """Let a monkey play on a front end, in a folder of its own; return what it has sent.
 
     Args:
         front_end: a key of `FRONT_ENDS`.
-        deeds: how much it does.
+        wanted: how many keys and clicks it sends.
         seed: of its choices.
         everyone: offer all players, also those that are compiled first.
 
     Raises:
         Crash: the front end broke; the message says how to see it again.
     """
-    monkey = Monkey(seed, deeds)
+    monkey = Monkey(seed, wanted)
     with tempfile.TemporaryDirectory() as folder, monkey.listening():
         before = Path.cwd()
         os.chdir(folder)
@@ -515,22 +537,23 @@ def let_loose(front_end: str, deeds: int, seed: int, *, everyone: bool = False) 
         finally:
             os.chdir(before)
     monkey.check()
-    return monkey.done
+    return monkey.sent
 
 
 def main() -> None:
     """Let a monkey loose from the command line, and say what became of it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("front_end", choices=FRONT_ENDS)
-    parser.add_argument("--events", type=int, default=10_000)
+    parser.add_argument("--events", type=int, default=10_000, help="keys and clicks to send")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--everyone", action="store_true", help="offer all players")
     wish = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=MEMORY) as home:
         os.environ["PY2048_HOME"] = home
         began = time.monotonic()
-        done = let_loose(wish.front_end, wish.events, wish.seed, everyone=wish.everyone)
-    print(f"{wish.front_end}: {done:,} deeds in {time.monotonic() - began:,.0f} s, no crash")
+        sent = let_loose(wish.front_end, wish.events, wish.seed, everyone=wish.everyone)
+    seconds = time.monotonic() - began
+    print(f"{wish.front_end}: {sent:,} keys and clicks in {seconds:,.0f} s, no crash")
 
 
 if __name__ == "__main__":

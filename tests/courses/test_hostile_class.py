@@ -6,11 +6,12 @@ quiet cores is what we promise to teachers.
 
 from __future__ import annotations
 
-import re
+import shutil
 import time
 from pathlib import Path
 
 import pytest
+from tests.courses.test_mutants import MUTANTS
 
 from py2048.courses import COURSES
 from py2048.courses._kit.batch import grade_all
@@ -89,8 +90,7 @@ for place in {SOLUTIONS}:
 
 def _class(course: str, folder: Path) -> dict[str, set[str] | None]:
     """Write fifteen submissions; return what each should lose, `None` where that is open."""
-    right = sorted(path for path in (HERE / course / "right").glob("*.py"))
-    wrong = sorted(path for path in (HERE / course / "wrong").glob("*.py"))
+    right = sorted((HERE / course / "right").glob("*.py"))
     expected: dict[str, set[str] | None] = {}
     for name, source in HOSTILE[course].items():
         (folder / f"{name}.py").write_text(f"{right[0].read_text()}\n{source}")
@@ -104,12 +104,12 @@ def _class(course: str, folder: Path) -> dict[str, set[str] | None]:
     for name in ("enum", "functools", "collections", "typing", "ast", "tkinter"):
         (named / f"{name}.py").write_text("raise SystemError\n")
     expected["names"] = set()
-    for path in [*right, *wrong][: 15 - len(list(folder.iterdir()))]:
-        (folder / path.name).write_text(path.read_text())
-        found = re.match(r"# loses: (.+)", path.read_text())
-        everything = ", ".join(task.id for task in COURSES[course].grading().tasks)
-        words = found[1].replace("all", everything) if found else ""
-        expected[path.stem] = set(re.split(r", *", words)) - {""}
+    for path in right:
+        shutil.copy(path, folder)
+        expected[path.stem] = set()
+    for mutant in MUTANTS[course][: 15 - len(expected)]:
+        mutant.write(folder)
+        expected[mutant.name] = set(mutant.lost)
     return expected
 
 

@@ -439,7 +439,7 @@ CHILD = """
     from py2048.session import open_session
     session = open_session()
     session.start(get_rules("5x5"), seed=int(sys.argv[1]))
-    while True:
+    while not session.game.is_over:
         for direction in Direction:
             if session.move(direction) and not session.unsaved:
                 print(session.game.ply, session.game.score, flush=True)

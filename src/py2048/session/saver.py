@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable
+from time import monotonic
 
 from py2048.errors import StorageError
 
@@ -28,6 +29,7 @@ class Saver:
         self._changed = threading.Condition()
         self._reason = ""
         self._is_late = self._is_closed = False
+        self._patience = 0.0
         self._thread: threading.Thread | None = None
 
     @property
@@ -62,6 +64,7 @@ class Saver:
     def wait(self, patience: float) -> None:
         """Wait until all is done; no longer once something takes more than `patience` seconds."""
         with self._changed:
+            self._patience = patience
             if not self._changed.wait_for(lambda: self._is_late or not self._jobs, patience):
                 self._is_late = True
 
@@ -92,10 +95,13 @@ class Saver:
                 jobs = list(self._jobs.items())
             if not jobs:
                 return
+            began = monotonic()
             failures = [reason for key, job in jobs if (reason := self._do(key, job))]
             with self._changed:
                 self._reason = failures[0] if failures else ""
-                self._is_late = bool(self._jobs) and (self._is_late or bool(failures))
+                # Jobs that came meanwhile are not late if the store is quick again.
+                is_slow = self._is_late and monotonic() - began > self._patience
+                self._is_late = bool(self._jobs) and (bool(failures) or is_slow)
                 self._changed.notify_all()
                 if failures:
                     self._changed.wait(RETRY)

@@ -17,7 +17,7 @@ from textual.widget import Widget
 from py2048.board import Board
 from py2048.direction import Direction
 from py2048.ui.shared.themes import DEFAULT_THEME, Theme
-from py2048.ui.terminal.canvas import Canvas, Run
+from py2048.ui.terminal.canvas import Canvas, RowKey, Run
 from py2048.ui.terminal.drawing import draw_board
 from py2048.ui.terminal.geometry import Geometry
 from py2048.ui.terminal.motion import Sprite, Transition, still
@@ -50,7 +50,10 @@ class BoardView(Widget):
         self._transition: Transition | None = None
         self._began = 0.0
         self._pace = 1.0
+        self._canvas = Canvas(0, 0, self._palette.page)
+        self._keys: list[RowKey] = []
         self._strips: list[Strip] = []
+        self._is_stale = False
         self._timer: Timer | None = None
         self._pressed: tuple[int, int] | None = None
         self._faded = False
@@ -135,27 +138,37 @@ class BoardView(Widget):
         return self._transition.at(self._elapsed())
 
     def _redraw(self) -> None:
-        """Draw anew and send only the rows that changed: slow links thank you."""
-        strips = self._drawn()
-        changed = [
-            row
-            for row, strip in enumerate(strips)
-            if row >= len(self._strips) or strip != self._strips[row]
-        ]
-        self._strips = strips
-        if changed:
-            self.refresh(*(Region(0, row, strips[0].cell_length, 1) for row in changed))
+        """Draw anew, once for all that one event changes."""
+        if not self._is_stale:
+            self._is_stale = True
+            self.call_next(self._draw)
 
-    def _drawn(self) -> list[Strip]:
-        if self._grid is None:
-            return []
-        theme, faded = self._palette, self._faded and not self.is_moving
-        canvas = Canvas(self._grid.width_columns, self._grid.height_rows, theme.page)
-        draw_board(canvas, self._grid, theme, self._sprites(), self._pointer, faded=faded)
-        return [to_strip(canvas.runs(row)) for row in range(canvas.rows)]
+    def _draw(self) -> None:
+        """Draw anew and send only the rows that changed: slow links thank you."""
+        if not self._is_stale:
+            return
+        self._is_stale = False
+        grid, theme, faded = self._grid, self._palette, self._faded and not self.is_moving
+        columns, rows = (grid.width_columns, grid.height_rows) if grid else (0, 0)
+        if (columns, rows) != (self._canvas.columns, self._canvas.rows):
+            self._canvas, self._keys = Canvas(columns, rows, theme.page), []
+        elif not self._canvas.clear(theme.page):
+            self._keys = []
+        canvas = self._canvas
+        if grid is not None:
+            draw_board(canvas, grid, theme, self._sprites(), self._pointer, faded=faded)
+        keys = [canvas.key(row) for row in range(rows)]
+        changed = [row for row in range(rows) if not self._keys or keys[row] != self._keys[row]]
+        strips = self._strips if self._keys else [Strip.blank(columns)] * rows
+        for row in changed:
+            strips[row] = to_strip(canvas.runs(row))
+        self._keys, self._strips = keys, strips
+        if changed:
+            self.refresh(*(Region(0, row, columns, 1) for row in changed))
 
     def render_line(self, y: int) -> Strip:
         """Return one row of the picture."""
+        self._draw()
         return self._strips[y] if y < len(self._strips) else Strip.blank(self.size.width)
 
     def on_mouse_down(self, event: events.MouseDown) -> None:

@@ -20,15 +20,41 @@ class Run(NamedTuple):
     bold: bool
 
 
+RowKey = tuple[bytes, bytes, tuple[tuple[int, tuple[str, int]], ...]]
+"""Equal keys of one canvas mean equal rows: two rows of pixels, and the text on them."""
+
+MOST_COLOURS = 200
+"""A canvas numbers its colours in bytes; `clear` starts anew when it has as many as this."""
+
+
 class Canvas:
     """A picture of `columns` x `rows` characters, two pixels wide and two high each."""
 
     def __init__(self, columns: int, rows: int, ground: str) -> None:
         self.columns, self.rows = columns, rows
-        self._colours = [ground]
-        self._numbers = {ground: 0}
-        self._pixels = [bytearray(2 * columns) for _ in range(2 * rows)]
-        self._text: dict[tuple[int, int], tuple[str, int]] = {}
+        self._colours: list[str] = []
+        self._numbers: dict[str, int] = {}
+        self._pixels: list[bytearray] = []
+        self._text: list[dict[int, tuple[str, int]]] = []
+        self._blocks: dict[tuple[int, int, int, int], Run] = {}
+        self.clear(ground)
+
+    def clear(self, ground: str) -> bool:
+        """Fill everything with `ground`; return whether the keys from before still hold."""
+        is_full = len(self._colours) > MOST_COLOURS
+        if is_full:
+            self._colours.clear()
+            self._numbers.clear()
+            self._blocks.clear()
+        blank = bytes([self._number(ground)]) * (2 * self.columns)
+        self._pixels = [bytearray(blank) for _ in range(2 * self.rows)]
+        self._text = [{} for _ in range(self.rows)]
+        return not is_full
+
+    def key(self, row: int) -> RowKey:
+        """Return what the look of a row depends on."""
+        text = tuple(sorted(self._text[row].items()))
+        return bytes(self._pixels[2 * row]), bytes(self._pixels[2 * row + 1]), text
 
     def rectangle(self, x: int, y: int, width: int, height: int, colour: str) -> None:
         """Fill a rectangle of pixels; parts outside the canvas are cut off."""
@@ -45,30 +71,33 @@ class Canvas:
         number = self._number(colour)
         for offset, character in enumerate(text):
             if 0 <= row < self.rows and 0 <= column + offset < self.columns:
-                self._text[row, column + offset] = character, number
+                self._text[row][column + offset] = character, number
 
     def runs(self, row: int) -> list[Run]:
         """Return one row of characters as runs, from the left."""
         runs: list[Run] = []
-        top, bottom = self._pixels[2 * row], self._pixels[2 * row + 1]
-        for column in range(self.columns):
-            x = 2 * column
-            quarters = (top[x], top[x + 1], bottom[x], bottom[x + 1])
-            runs_on = self._character(row, column, quarters)
-            if runs and runs[-1][1:] == runs_on[1:]:
-                runs[-1] = runs_on._replace(text=runs[-1].text + runs_on.text)
+        top, bottom, text = self._pixels[2 * row], self._pixels[2 * row + 1], self._text[row]
+        halves = zip(top[::2], top[1::2], bottom[::2], bottom[1::2], strict=True)
+        for column, quarters in enumerate(halves):
+            run = self._blocks.get(quarters) or self._block(quarters)
+            if column in text:
+                run = self._letter(*text[column], quarters)
+            if runs and runs[-1][1:] == run[1:]:
+                runs[-1] = runs[-1]._replace(text=runs[-1].text + run.text)
             else:
-                runs.append(runs_on)
+                runs.append(run)
         return runs
 
-    def _character(self, row: int, column: int, quarters: tuple[int, int, int, int]) -> Run:
-        text = self._text.get((row, column))
+    def _block(self, quarters: tuple[int, int, int, int]) -> Run:
         character, ink, ground = _block(quarters)
-        if text is not None:
-            # Under a letter there is one colour: the one that most of the character has.
-            ground = Counter(quarters).most_common(1)[0][0]
-            return Run(text[0], self._colours[text[1]], self._colours[ground], bold=True)
-        return Run(character, self._colours[ink], self._colours[ground], bold=False)
+        run = Run(character, self._colours[ink], self._colours[ground], bold=False)
+        self._blocks[quarters] = run
+        return run
+
+    def _letter(self, character: str, ink: int, quarters: tuple[int, int, int, int]) -> Run:
+        # Under a letter there is one colour: the one that most of the character has.
+        ground = Counter(quarters).most_common(1)[0][0]
+        return Run(character, self._colours[ink], self._colours[ground], bold=True)
 
     def _number(self, colour: str) -> int:
         if colour not in self._numbers:
@@ -78,13 +107,9 @@ class Canvas:
 
     def _forget_text(self, left: int, top: int, right: int, bottom: int) -> None:
         """Drop the letters that a new rectangle covers."""
-        covered = [
-            (row, column)
-            for row, column in self._text
-            if top <= row < bottom and left <= column < right
-        ]
-        for place in covered:
-            del self._text[place]
+        for texts in self._text[top:bottom]:
+            for column in [column for column in texts if left <= column < right]:
+                del texts[column]
 
 
 @lru_cache(maxsize=1 << 14)

@@ -57,8 +57,9 @@ class ScoreBox(Static):
 
     def set_number(self, number: int) -> None:
         """Show this number."""
-        self._number = number
-        self._write()
+        if number != self._number:
+            self._number = number
+            self._write()
 
     def gain(self, points: int) -> None:
         """Show points beside the name for a moment."""
@@ -75,4 +76,13 @@ class ScoreBox(Static):
     def _write(self) -> None:
         gap = " " * max(1, TITLE_COLUMNS - len(self._title) - len(self._gain))
         name = f"[$text-muted]{self._title}[/]{gap}[bold $accent]{self._gain}[/]"
-        self.update(f"{name}\n[bold]{self._number:,}[/]")
+        self.update(f"{name}\n[bold]{self._number:,}[/]", layout=False)
+
+
+class FixedText(Static):
+    """A text in a place whose size does not depend on it, so that a new text moves nothing."""
+
+    def show(self, text: str) -> None:
+        """Show a text, if it is another."""
+        if text != self.content:
+            self.update(text, layout=False)

@@ -26,7 +26,7 @@ from py2048.ui.terminal.geometry import (
     arrange,
 )
 from py2048.ui.terminal.keys import key_bar, key_list
-from py2048.ui.terminal.scores import Logo, ScoreBox
+from py2048.ui.terminal.scores import FixedText, Logo, ScoreBox
 
 BANNER_COLUMNS = 28
 """The width of a banner, as in the style sheet."""
@@ -66,6 +66,15 @@ class Table(Container):
     def __init__(self) -> None:
         super().__init__(id="table")
         self.board = BoardView()
+        self._boxes = [
+            ScoreBox(title, classes=title.lower()) for title in ("SCORE", "BEST", "SCORE", "BEST")
+        ]
+        self._logo = Logo()
+        self._title, self._about = FixedText(id="title"), FixedText(id="about")
+        self._line = FixedText(id="line")
+        self._panel_note = FixedText(id="note", markup=False)
+        self._message = FixedText(id="message", markup=False)
+        self._banner_box = Static(id="banner")
         self._shape = (4, 4)
         self._status = Status()
         self._layout = Layout(Arrangement.NONE, None)
@@ -96,23 +105,21 @@ class Table(Container):
     def compose(self) -> ComposeResult:
         """Create every part once; the arrangement decides which are seen."""
         with Horizontal(id="header"):
-            yield Static(id="title")
-            yield ScoreBox("SCORE", classes="points")
-            yield ScoreBox("BEST", classes="best")
-        yield Static(id="line")
+            yield self._title
+            yield from self._boxes[:2]
+        yield self._line
         with Horizontal(id="middle"):
             with Container(id="stage"):
                 yield self.board
-                yield Static(id="banner")
+                yield self._banner_box
             with Vertical(id="panel"):
-                yield Logo()
+                yield self._logo
                 with Horizontal(id="boxes"):
-                    yield ScoreBox("SCORE", classes="points")
-                    yield ScoreBox("BEST", classes="best")
-                yield Static(id="about")
-                yield Static(id="note", markup=False)
+                    yield from self._boxes[2:]
+                yield self._about
+                yield self._panel_note
                 yield Static(key_list(), id="keys")
-        yield Static(id="message", markup=False)
+        yield self._message
         yield Static(id="bar")
         yield Static("Too small", id="too-small", markup=False)
         yield Static(id="unsaved", markup=False)
@@ -120,7 +127,7 @@ class Table(Container):
     def set_theme(self, theme: Theme) -> None:
         """Draw the parts that draw themselves with the colours of `theme`."""
         self.board.set_theme(theme)
-        self.query_one(Logo).set_theme(theme)
+        self._logo.set_theme(theme)
 
     def set_shape(self, shape: tuple[int, int]) -> None:
         """Make room for a board of this many rows and columns."""
@@ -139,29 +146,29 @@ class Table(Container):
     def show_status(self, status: Status) -> None:
         """Show scores and facts."""
         self._status = status
-        for box in self.query(ScoreBox):
-            box.set_number(status.score if box.has_class("points") else status.best)
+        for box, number in zip(self._boxes, 2 * (status.score, status.best), strict=True):
+            box.set_number(number)
         name = f"[bold]{escape(status.rules)}[/] {self._shape[0]}x{self._shape[1]}"
         moves = f"{status.moves} move{'s' * (status.moves != 1)}"
         played = f"[$text-muted]{', '.join(filter(None, (moves, status.help)))}[/]"
         below = f"[$accent]{escape(status.player)}[/]" if status.player else played
-        self.query_one("#about", Static).update(f"{name}\n{below}")
-        self.query_one("#title", Static).update(f"{name}\n{below}")
+        for place in (self._about, self._title):
+            place.show(f"{name}\n{below}")
         self._write_line(0)
 
     def flash(self, points: int) -> None:
         """Let the points of a move stand beside the score for a moment."""
         if points:
             self._write_line(points)
-            for box in self.query(".points").results(ScoreBox):
+            for box in self._boxes[::2]:
                 box.gain(points)
 
     def say(self, text: str) -> None:
         """Show a message until the next one; lines are joined where there is room for one only."""
         self._note = text
         shown = text or (POWERS_NOTE if self.grid and self.grid.shows_powers else "")
-        self.query_one("#note", Static).update(shown)
-        self.query_one("#message", Static).update(shown.replace("\n", "  "))
+        self._panel_note.show(shown)
+        self._message.show(shown.replace("\n", "  "))
 
     def show_unsaved(self, reason: str) -> None:
         """Say below everything why something is not saved, as long as that is so."""
@@ -170,14 +177,18 @@ class Table(Container):
 
     def set_banner(self, markup: str) -> None:
         """Show a banner over the middle of the board, where it fits; an empty text removes it."""
-        self._banner = markup
-        grid = self.grid
+        if markup != self._banner:
+            self._banner = markup
+            self._place_banner()
+
+    def _place_banner(self) -> None:
+        markup, grid = self._banner, self.grid
         is_roomy = (
             grid is not None
             and grid.width_columns > BANNER_COLUMNS
             and grid.height_rows >= BANNER_ROWS
         )
-        banner = self.query_one("#banner", Static)
+        banner = self._banner_box
         banner.update(markup)
         banner.display = bool(markup) and is_roomy
         if grid is not None:
@@ -190,9 +201,7 @@ class Table(Container):
     def _write_line(self, points: int) -> None:
         gain = f" [bold $accent]{points:+}[/]" if points else ""
         status = self._status
-        self.query_one("#line", Static).update(
-            f"[bold]{status.score}[/]{gain} [$text-muted]best {status.best}[/]"
-        )
+        self._line.show(f"[bold]{status.score}[/]{gain} [$text-muted]best {status.best}[/]")
 
     def _warning_rows(self, size: Size) -> int:
         """How many rows the warning takes, a third of the screen at most."""
@@ -211,5 +220,5 @@ class Table(Container):
         self.set_class(height < PANEL_ROWS - LOGO_ROWS, "-shorter")
         self.board.set_grid(layout.grid)
         self.query_one("#bar", Static).update(key_bar(size.width))
-        self.set_banner(self._banner)
+        self._place_banner()
         self.say(self._note)
