@@ -82,11 +82,13 @@ def show(
 
 
 @kernel(
-    "(uint64[::1], uint8[:, ::1], uint8[:, ::1], int64[::1], uint8[:, ::1], uint32[::1],"
-    " int64[::1], uint8[:, ::1], uint32[::1], int64[::1])"
+    "(uint8[::1], uint8[::1], uint64[::1], uint8[:, ::1], uint8[:, ::1], int64[::1],"
+    " uint8[:, ::1], uint32[::1], int64[::1], uint8[:, ::1], uint32[::1], int64[::1])"
 )
 def show_final(
-    over: Words,
+    over: Bytes,
+    used: Bytes,
+    used_words: Words,
     flags: Bytes,
     last_boards: Bytes,
     last_scores: NDArray[np.int64],
@@ -97,13 +99,15 @@ def show_final(
     final_masks: Halves,
     final_scores: NDArray[np.int64],
 ) -> None:
-    """Write the last board, mask and score of each episode that is over.
+    """Write the last board, mask and score of each episode that is over, and 0 for the others.
 
     Where the game itself ended they are those that the batch kept, and no move is legal; an
     episode that was cut short has them among what is shown.
 
     Args:
-        over: which episodes are over, a byte for each, in words of eight: uint64 `[padded / 8]`.
+        over: which episodes are over, uint8 `[n]`.
+        used: which rows are not 0 before; receives `over`: uint8 `[padded]`.
+        used_words: the same in words of eight: uint64 `[padded / 8]`.
         flags: the flags of the batch.
         last_boards: its final boards, uint8 `[padded, cells]`.
         last_scores: its final scores.
@@ -114,19 +118,29 @@ def show_final(
         final_masks: receives their masks.
         final_scores: receives their scores.
     """
-    for word in range(np.uint64(len(over))):
-        if over[word] == ZERO:
+    cells = np.uint64(boards.shape[1])
+    for word in range(np.uint64(len(used_words))):
+        if used_words[word] == ZERO:
             continue
-        for byte in range(np.uint64(8)):
-            game = (word << THREE) + byte
-            if (over[word] >> (byte << THREE)) & ONE == ZERO:
-                continue
-            is_done = flags[DONE_ROW, game] != 0
-            for cell in range(np.uint64(boards.shape[1])):
-                last, now = last_boards[game, cell], boards[game, cell]
-                final_boards[game, cell] = last if is_done else now
-            final_masks[game] = np.uint32(0) if is_done else masks[game]
-            final_scores[game] = last_scores[game] if is_done else scores[game]
+        for game in range(word << THREE, (word + ONE) << THREE):
+            if used[game] != 0:
+                for cell in range(cells):
+                    final_boards[game, cell] = 0
+                final_masks[game] = 0
+                final_scores[game] = 0
+    for game in range(np.uint64(len(over))):
+        used[game] = over[game]
+    for word in range(np.uint64(len(used_words))):
+        if used_words[word] == ZERO:
+            continue
+        for game in range(word << THREE, (word + ONE) << THREE):
+            if used[game] != 0:
+                is_done = flags[DONE_ROW, game] != 0
+                board = last_boards if is_done else boards
+                for cell in range(cells):
+                    final_boards[game, cell] = board[game, cell]
+                final_masks[game] = np.uint32(0) if is_done else masks[game]
+                final_scores[game] = last_scores[game] if is_done else scores[game]
 
 
 @kernel

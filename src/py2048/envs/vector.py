@@ -40,6 +40,10 @@ from py2048.rules import Rules
 Flags = NDArray[np.bool_]
 Info = dict[str, Any]
 
+FINAL_BYTES = 13
+"""The bytes that `ShownBatch.show_final` keeps of a game besides its cells: a score, a mask, and
+whether its episode is over."""
+
 _RESETS = {
     AutoresetMode.NEXT_STEP: "next_step",
     AutoresetMode.SAME_STEP: "same_step",
@@ -106,6 +110,7 @@ class ShownBatch(BatchGames):
         self._boards = ArrayPool((padded, rules.cells), np.uint8)
         self._masks, self._scores = ArrayPool(padded, np.uint32), ArrayPool(padded, np.int64)
         self._float_rewards, self._over = ArrayPool(padded, float), ArrayPool(padded, np.uint8)
+        self._final = ArrayPool((rules.cells + FINAL_BYTES, padded), np.uint8)
 
     def seed_slots(self, slots: NDArray[np.int64], seeds: NDArray[np.uint64]) -> None:
         """Begin game number 0 of each seed, as `BatchGames.seed_slots` does."""
@@ -154,22 +159,18 @@ class ShownBatch(BatchGames):
         shown.masks.view(np.uint8).reshape(-1, DIRECTIONS)[here] = self.legal_mask[slots]
         shown.scores[here] = self.scores[slots]
 
-    def show_final(self, shown: Shown, over: Flags) -> tuple[Shown, Flags] | None:
-        """Return the last position of each episode that is over, or None if there is none.
-
-        Returns:
-            The positions, 0 for the other episodes, and a copy of `over`.
-        """
-        if not over.any():
-            return None
-        flags, final = self._over.take(), self._new_shown()
-        flags[: self.n], flags[self.n :] = over, 0
+    def show_final(self, shown: Shown, over: Flags) -> Shown:
+        """Return the last position of each episode that is over, 0 for the others: read-only."""
+        # All in one block, which still says what rows of it were used the last time.
+        block, padded = self._final.take(), len(self.memory.rewards)
+        scores, masks = block[:8].reshape(-1).view(np.int64), block[8:12].reshape(-1)
+        final = Shown(block[13:].reshape(padded, -1), masks.view(np.uint32), scores)
+        last = self.memory.flags, self.memory.last_cells, self.memory.last_scores
+        given: tuple[NDArray[Any], ...] = (*last, *shown, *final)
+        kernels.show_final(over.view(np.uint8), block[12], block[12].view(np.uint64), *given)
         for array in final:
-            array.fill(0)
-        memory = self.memory
-        given: tuple[NDArray[Any], ...] = (memory.last_cells, memory.last_scores, *shown, *final)
-        kernels.show_final(flags.view(np.uint64), memory.flags, *given)
-        return final, flags[: self.n].view(np.bool_)
+            array.flags.writeable = False
+        return final
 
     def _new_shown(self) -> Shown:
         return Shown(self._boards.take(), self._masks.take(), self._scores.take())
@@ -311,17 +312,17 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
         truncated = self._count_steps(terminated)
         over = terminated if self._limit is None else terminated | truncated
         final = None
-        if self._mode is AutoresetMode.SAME_STEP:
+        if self._mode is AutoresetMode.SAME_STEP and over.any():
             final = self._batch.show_final(shown, over)
         if before is not None:
             after = self._boards_of(shown).copy()
             if final is not None:
-                after[over] = self._boards_of(final[0])[over]
+                after[over] = self._boards_of(final)[over]
             rewards = self._custom_rewards(before, actions, after, rewards, terminated)
         self._set_over(over, shown)
         observations, info = self._told(shown)
         if final is not None:
-            info |= self._final_info(*final)
+            info |= self._final_info(final, over.copy())
         return observations, rewards, terminated, truncated, info
 
     def render(self) -> Any:
