@@ -18,9 +18,8 @@ from py2048 import get_rules
 from py2048.ntuple.heuristic import DEFAULT, Heuristic
 from py2048.ntuple.network import Network
 from py2048.ntuple.weights import load
-from py2048.search.limits import Limits
-from py2048.search.play import Games, play_games
-from py2048.search.searcher import Searcher
+from py2048.search.limits import SearchLimits
+from py2048.search.searcher import SearchedGames, Searcher, play_games
 
 CLASSIC = get_rules("classic")
 SECONDS = 4.0
@@ -28,7 +27,7 @@ BUDGETS = {0.32: "122,600 ± 7,000", 11.4: "317,000 ± 24,000"}
 """Milliseconds for a move, and the mean score of 2048-ai at that time on a machine like ours."""
 
 
-def play(searcher: Searcher, seeds: range) -> tuple[Games, float]:
+def play(searcher: Searcher, seeds: range) -> tuple[SearchedGames, float]:
     """Return games, and the seconds of this process's work that they took."""
     searcher.prepare()
     start = time.process_time()
@@ -39,7 +38,7 @@ def play(searcher: Searcher, seeds: range) -> tuple[Games, float]:
 def speed(evaluation: Network | Heuristic, name: str) -> None:
     """Print moves and boards a second of fixed depths, each measured for some seconds."""
     for depth in (1, 2, 3):
-        searcher = Searcher(CLASSIC, evaluation, Limits(depth))
+        searcher = Searcher(CLASSIC, evaluation, SearchLimits(depth))
         moves = boards = 0
         seconds, seed = 0.0, 1
         while seconds < SECONDS:
@@ -56,7 +55,7 @@ def speed(evaluation: Network | Heuristic, name: str) -> None:
 def strength(games: int) -> None:
     """Print mean scores at the anchors' times per move."""
     for budget, anchor in BUDGETS.items():
-        searcher = Searcher(CLASSIC, DEFAULT, Limits(ms=budget))
+        searcher = Searcher(CLASSIC, DEFAULT, SearchLimits(ms=budget))
         found, seconds = play(searcher, range(1, games + 1))
         scores = found.scores
         error = scores.std(ddof=1) / np.sqrt(games)

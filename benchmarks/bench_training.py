@@ -9,13 +9,14 @@ from __future__ import annotations
 import sys
 import time
 
-from py2048.ntuple.plan import Plan
-from py2048.ntuple.trainer import Trainer
+from py2048.ntuple.trainer import Trainer, TrainingConfig
 
 KINDS = {
-    "4x6, TC, TD(0.5) by games": Plan(),
-    "4x6, TC, TD(0) by moves": Plan(path=1, trace=0.0),
-    "4x6, fixed rate, TD(0) by moves": Plan(path=1, trace=0.0, coherent=False, rate=0.1),
+    "4x6, TC, TD(0.5) by games": TrainingConfig(),
+    "4x6, TC, TD(0) by moves": TrainingConfig(trajectory_length=1, lambda_=0.0),
+    "4x6, fixed rate, TD(0) by moves": TrainingConfig(
+        trajectory_length=1, lambda_=0.0, temporal_coherence=False, learning_rate=0.1
+    ),
 }
 ROUNDS = 5
 
@@ -31,8 +32,8 @@ def main() -> None:
     """Print millions of moves a second: the first round, the median and the fastest."""
     moves = int(sys.argv[1]) if len(sys.argv) > 1 else 2_000_000
     print(f"{'':34}{'first':>8}{'median':>8}{'fastest':>8}  mean score")
-    for name, plan in KINDS.items():
-        trainer = Trainer(plan)
+    for name, config in KINDS.items():
+        trainer = Trainer(config)
         trainer.prepare()
         speeds = []
         for _ in range(ROUNDS):

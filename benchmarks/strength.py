@@ -30,14 +30,14 @@ import strength_page
 from strength_page import COLUMNS, RESULTS, SETTINGS
 
 from py2048 import Game, Rules, make_player
-from py2048.arena import Contest, Job, Played, Results, compete, local_pool
-from py2048.arena.jobs import do
-from py2048.bench.machine import load, processor
+from py2048.arena import GameResult, Job, Results, Tournament, local_pool, run_tournament
+from py2048.arena.jobs import run_job
+from py2048.cli.bench import load, processor
 from py2048.compiled.threads import available_threads
 from py2048.errors import Py2048Error
 from py2048.ntuple.heuristic import DEFAULT
-from py2048.ntuple.shipped import SHIPPED
-from py2048.search.limits import Limits
+from py2048.ntuple.weights import SHIPPED
+from py2048.search.limits import SearchLimits
 from py2048.search.searcher import Searcher
 
 SAVE_SECONDS = 60.0
@@ -48,7 +48,7 @@ WORK = Path(__file__).resolve().parent.parent / "build" / "strength"
 
 @dataclass(frozen=True)
 class Row:
-    """A contest of one player; see strength.toml."""
+    """A tournament of one player; see strength.toml."""
 
     name: str
     player: str
@@ -69,12 +69,12 @@ class Row:
             return ""
         return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
-    def contest(self) -> Contest:
-        """Return the contest."""
+    def tournament(self) -> Tournament:
+        """Return the tournament."""
         rules = Rules.parse(self.rules)
-        return Contest((self.player,), rules, self.games, SETTINGS["seed"])
+        return Tournament((self.player,), rules, self.games, SETTINGS["seed"])
 
-    def known(self) -> Iterator[Played]:
+    def known(self) -> Iterator[GameResult]:
         """Yield the games that are kept, if this player with these weights still plays them."""
         if not self.path.exists():
             return
@@ -85,11 +85,13 @@ class Row:
         if self.plays_still(games[0]):
             yield from games
 
-    def plays_still(self, game: Played) -> bool:
+    def plays_still(self, game: GameResult) -> bool:
         """Whether the player, as it is today, plays a game as it did; a clock decides nothing."""
         if "ms=" in self.player:
             return True
-        (now,) = do(Job(self.player, self.contest().rules, SETTINGS["seed"], (game.game,))).played
+        (now,) = run_job(
+            Job(self.player, self.tournament().rules, SETTINGS["seed"], (game.game,))
+        ).played
         return (now.score, now.max_tile, now.moves) == (game.score, game.max_tile, game.moves)
 
     def heading(self) -> dict[str, Any]:
@@ -126,7 +128,7 @@ def _machine() -> dict[str, str]:
 def measure(row: Row, jobs: int | None, *, again: bool, minutes: float = math.inf) -> bool:
     """Play the games of a row that are missing; return whether to go on with the next row."""
     try:
-        results = Results(row.contest(), () if again else row.known())
+        results = Results(row.tournament(), () if again else row.known())
         if not results.complete:
             _play(row, results, jobs, minutes)
     except Py2048Error as error:
@@ -142,7 +144,7 @@ def _play(row: Row, results: Results, jobs: int | None, minutes: float) -> None:
     saved = start = time.monotonic()
     try:
         with closing(local_pool(jobs)) as pool:
-            for _ in compete(results, pool, lambda: time.monotonic() < start + 60 * minutes):
+            for _ in run_tournament(results, pool, lambda: time.monotonic() < start + 60 * minutes):
                 print(f"\r{row.name}: {results.count:,} of {results.total:,} ", end="", flush=True)
                 if time.monotonic() > saved + SAVE_SECONDS:
                     row.save(results)
@@ -159,12 +161,12 @@ def measure_nodes() -> None:
     boards = list(_positions(rules))
     found = []
     for depth in (2, 3, 4):
-        searcher = Searcher(rules, DEFAULT, Limits(depth=depth))
+        searcher = Searcher(rules, DEFAULT, SearchLimits(depth=depth))
         searcher.rate(boards[0])  # compiles
         nodes, start = 0, time.process_time()
         for board in boards:
             searcher.rate(board)
-            nodes += int(searcher.workers[0].desks[0].nodes)
+            nodes += int(searcher.workers[0].contexts[0].nodes)
         seconds = time.process_time() - start
         found.append({"search": f"heuristic, depth {depth}", "nodes": nodes, "seconds": seconds})
         print(f"heuristic, depth {depth}: {nodes / seconds:,.0f} nodes/s")
@@ -183,18 +185,17 @@ def _positions(rules: Rules) -> Iterator[Any]:
 
 def measure_training(minutes: float = 10.0) -> None:
     """Train six tuples for as long as the other program trained; judge them over 10,000 games."""
-    from py2048.ntuple.campaign import Campaign, Goals
-    from py2048.ntuple.plan import Plan
-    from py2048.ntuple.trainer import evaluate
+    from py2048.ntuple.run import StopCriteria, TrainingRun
+    from py2048.ntuple.trainer import TrainingConfig, evaluate
 
     threads = available_threads()
     shutil.rmtree(WORK / "training", ignore_errors=True)
     WORK.mkdir(parents=True, exist_ok=True)
-    plan = Plan(tuples=SIX_TUPLES, ranks=14, restart=20, threads=threads)
-    campaign = Campaign.begin(WORK / "training", plan)
-    goals = Goals(minutes=minutes, evaluate_every=20_000, evaluate_games=0)
-    campaign.run(goals, lambda status: print(f"\r{status.seconds:.0f} s ", end="", flush=True))
-    tally = evaluate(campaign.trainer.network(), 10_000, SETTINGS["seed"], threads=threads)
+    config = TrainingConfig(tuples=SIX_TUPLES, ranks=14, restart_length=20, threads=threads)
+    run = TrainingRun.begin(WORK / "training", config)
+    stop = StopCriteria(minutes=minutes, evaluate_every=20_000, evaluate_games=0)
+    run.run(stop, lambda status: print(f"\r{status.seconds:.0f} s ", end="", flush=True))
+    tally = evaluate(run.trainer.network(), 10_000, SETTINGS["seed"], threads=threads)
     print(f"\n1-ply mean {tally.mean:,.0f} ± {tally.error:,.0f}")
     shutil.copy(WORK / "training" / "curve.csv", RESULTS / "training.csv")
     data = {"machine": _machine(), "minutes": minutes, "threads": threads, "games": tally.games}

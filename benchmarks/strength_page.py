@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from py2048 import Rules
-from py2048.arena import Played, Summary
+from py2048.arena import GameResult, PlayerSummary
 from py2048.arena.report import number, percent, plus_minus
-from py2048.arena.summary import summary
+from py2048.arena.statistics import summary
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results" / "strength"
@@ -48,7 +48,7 @@ def page_with_tables(page: str) -> str:
 # --- what was measured ---------------------------------------------------------------------------
 
 
-def rows() -> list[tuple[Data, Summary]]:
+def rows() -> list[tuple[Data, PlayerSummary]]:
     """Return the results that there are, in the order of strength.toml, with their summaries."""
     found = []
     for row in SETTINGS["row"]:
@@ -59,14 +59,14 @@ def rows() -> list[tuple[Data, Summary]]:
     return found
 
 
-def games_of(data: Data) -> Iterator[Played]:
+def games_of(data: Data) -> Iterator[GameResult]:
     """Yield the games of a result; the time of the whole is shared out by their moves."""
     missing = set(data["missing"])
     numbers = (each for each in count() if each not in missing)
     pace = data["seconds"] / (sum(data["moves"]) or 1)
     columns = zip(*(data[name] for name in COLUMNS), strict=True)
     for each, (score, tile, moves) in zip(numbers, columns, strict=False):
-        yield Played(data["player"], each, 0, score, tile, moves, pace * moves)
+        yield GameResult(data["player"], each, 0, score, tile, moves, pace * moves)
 
 
 def _rules(data: Data) -> str:
@@ -151,14 +151,14 @@ BLOCKS = {
 }
 
 
-def _row(data: Data, each: Summary) -> list[str]:
+def _row(data: Data, each: PlayerSummary) -> list[str]:
     wanted = "" if each.games >= data["wanted"] else f" of {data['wanted']:,}"
     pace = each.moves_per_second
     games = f"{each.games:,}{wanted}"
     return [f"`{each.player}`", f"{1000 / pace:.3g}", f"{pace:,.0f}", games, plus_minus(each.score)]
 
 
-def _reached(each: Summary) -> list[str]:
+def _reached(each: PlayerSummary) -> list[str]:
     """Return the share of games that reached each tile; one that every game passed is 100 %."""
     least, most = min(each.tiles), max(each.tiles)
     shares = (1.0 if t < least else 0.0 if t > most else each.tiles[t].share for t in TILES)
@@ -240,7 +240,7 @@ def draw_strength(path: Path) -> None:
 
 def _point(axes: Any, name: str, x: float, y: float, colour: str) -> None:
     axes.plot([x], [y], "o", color=colour)
-    # Limits of depth and of time lie close together: one above, one below.
+    # SearchLimits of depth and of time lie close together: one above, one below.
     place = (4, -9) if name.startswith("ntuple depth") else (4, 4)
     axes.annotate(name, (x, y), place, textcoords="offset points", fontsize=7, color=colour)
 

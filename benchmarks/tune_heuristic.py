@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from py2048 import get_rules
 from py2048.ntuple.heuristic import DEFAULT, Heuristic
 from py2048.rules import Rules
-from py2048.search.limits import Limits
-from py2048.search.play import play_games
-from py2048.search.searcher import Searcher
+from py2048.search.limits import SearchLimits
+from py2048.search.searcher import Searcher, play_games
 
 VARIANTS = 12
 SPREAD = 0.25
@@ -50,7 +49,7 @@ def from_vector(vector: Vector) -> Heuristic:
 
 def score(heuristic: Heuristic, rules: Rules, depth: int, seeds: range) -> float:
     """Return the mean score of games with a heuristic."""
-    searcher = Searcher(rules, heuristic, Limits(depth=depth))
+    searcher = Searcher(rules, heuristic, SearchLimits(depth=depth))
     return float(play_games(searcher, seeds).scores.mean())
 
 

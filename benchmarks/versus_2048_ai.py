@@ -23,9 +23,8 @@ import numpy as np
 
 from py2048 import get_rules
 from py2048.ntuple.heuristic import DEFAULT
-from py2048.search.limits import Limits
-from py2048.search.play import play_games
-from py2048.search.searcher import Searcher
+from py2048.search.limits import SearchLimits
+from py2048.search.searcher import Searcher, play_games
 
 DEFINED = ("HAVE_CXX11", "HAVE_UNORDERED_MAP", "HAVE_DRAND48", "HAVE_STDINT_H", "HAVE_UNISTD_H")
 LAST = re.compile(r"Game over\. Your score is (\d+)")
@@ -80,7 +79,7 @@ def main(source: Path, games: int = 100, depth: int = 3) -> None:
     seconds, moves = sum(f[2] for f in found), sum(f[1] for f in found)
     shown(f"2048-ai, depth {depth or 'as it is'}", [f[0] for f in found], moves, seconds)
     ms = round(1000 * seconds / moves, 3)
-    searcher = Searcher(get_rules("classic"), DEFAULT, Limits(ms=ms))
+    searcher = Searcher(get_rules("classic"), DEFAULT, SearchLimits(ms=ms))
     searcher.prepare()
     start = time.process_time()
     ours = play_games(searcher, range(1, games + 1))

@@ -20,15 +20,13 @@ import time
 from pathlib import Path
 
 from py2048 import get_rules
-from py2048.bench.machine import machine
+from py2048.cli.bench import machine
 from py2048.ntuple.network import Network
-from py2048.ntuple.plan import Plan
-from py2048.ntuple.trainer import Trainer
+from py2048.ntuple.trainer import Trainer, TrainingConfig
 from py2048.ntuple.weights import load, save_packed
 from py2048.rng import derive_seed
-from py2048.search.limits import Limits
-from py2048.search.play import play_games
-from py2048.search.searcher import Searcher
+from py2048.search.limits import SearchLimits
+from py2048.search.searcher import Searcher, play_games
 
 GAMES = {1: 1000, 2: 40, 3: 2}
 """How many games are played at each depth."""
@@ -54,7 +52,7 @@ def told(program: Path, *words: str) -> float:
 
 def trained(thousands: int, folder: Path) -> tuple[Network, float]:
     """Train ours; return the network as it is shipped, in whole steps, and the moves a second."""
-    trainer = Trainer(Plan("classic", tuples="4x6"))
+    trainer = Trainer(TrainingConfig("classic", tuples="4x6"))
     trainer.prepare()
     start = time.perf_counter()
     trainer.run(games=1000 * thousands)
@@ -86,7 +84,7 @@ def main(source: Path, thousands: int = 20, rounds: int = 3) -> None:
         network, speed = trained(thousands, Path(folder))
         shown("training", speed, theirs)
         for depth, games in GAMES.items():
-            searcher = Searcher(get_rules("classic"), network, Limits(depth))
+            searcher = Searcher(get_rules("classic"), network, SearchLimits(depth))
             searcher.prepare()
             words = ["-i", weights, "-e", f"1x{games}", *(["-d", f"{depth}p"] if depth > 1 else [])]
             pairs = [(told(program, *words), played(searcher, games)) for _ in range(rounds)]

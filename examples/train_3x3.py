@@ -10,8 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from py2048 import Game, get_rules, make_player
-from py2048.ntuple.plan import Plan
-from py2048.ntuple.trainer import Trainer
+from py2048.ntuple.trainer import Trainer, TrainingConfig
 from py2048.ntuple.weights import save_packed
 
 GAMES = 12_000
@@ -20,7 +19,7 @@ JUDGED = 1000
 
 def main() -> None:
     """Train, measure, save, and play one game."""
-    trainer = Trainer(Plan(rules_text="3x3", tuples="lines+rectangles", seed=3))
+    trainer = Trainer(TrainingConfig(rules_text="3x3", tuples="lines+rectangles", seed=3))
     before = trainer.evaluate(JUDGED, seed=1)
     trainer.run(games=GAMES)
     after = trainer.evaluate(JUDGED, seed=1)

@@ -1,10 +1,92 @@
-"""Run the benchmarks: the arguments are those of ``py2048 bench``, which does it."""
+"""Measure the engine and the environments beside baselines in C and in plain Python.
+
+Usage: run_benchmarks.py [NAME…] [--rounds N] [--seconds S] [--threads N] [--plot FILE] [--json]
+       run_benchmarks.py --list
+
+A NAME that is not listed as a subject is a script of its own, ``benchmarks/bench_NAME.py``.
+"""
 
 from __future__ import annotations
 
+import argparse
+import importlib
+import importlib.util
+import subprocess
 import sys
+import tempfile
+from functools import partial
+from pathlib import Path
 
-from py2048.cli import main
+from py2048.cli.bench import Effort, report
+from py2048.compiled.threads import available_threads
+
+FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"
+
+SUBJECTS = {
+    "engine": ("engine", "random play: single boards, batches, whole games"),
+    "environments": ("environments", "Gymnasium environments, single and vector"),
+    "startup": ("startup", "imports and first steps, compiled and not"),
+    "compilation": ("startup", "every kernel compiled anew, then loaded"),
+    "memory": ("memory", "bytes a game"),
+}
+"""For each name the module that measures it by a function of that name, and a summary."""
+
+USUAL = ("engine", "environments", "startup", "memory")
+
+
+def main(words: list[str]) -> int:
+    """Measure what the words name."""
+    scripts = {path.stem.removeprefix("bench_"): path for path in FOLDER.glob("bench_*.py")}
+    options = _parsed(words, [*SUBJECTS, *sorted(scripts)])
+    if options.list:
+        for name, (_, summary) in SUBJECTS.items():
+            print(f"{name:<14}{summary}{'' if name in USUAL else '; only if asked for'}")
+        for name, path in sorted(scripts.items()):
+            print(f"{name:<14}benchmarks/{path.name}; only if asked for")
+        return 0
+    names = options.names or _usual()
+    sys.path.insert(0, str(FOLDER))
+    effort = Effort(options.rounds, options.seconds, options.threads, sys.stderr.isatty())
+    with tempfile.TemporaryDirectory(prefix="py2048-bench-") as folder:
+        subjects = {
+            name: partial(_measure, name, folder=Path(folder)) for name in names if name in SUBJECTS
+        }
+        if subjects:
+            report(effort, subjects, json=options.json, plot=options.plot)
+    where = sys.stderr if options.json else None
+    for name in names:
+        if name in scripts:
+            print(f"\n== {name}", file=where, flush=True)
+            subprocess.run([sys.executable, scripts[name]], check=True, stdout=where)
+    return 0
+
+
+def _parsed(words: list[str], names: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Measure the engine and the environments.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="what to measure; see --list")
+    parser.add_argument("--rounds", type=int, default=15, help="turns of each contestant")
+    parser.add_argument("--seconds", type=float, default=0.1, help="the length of a turn")
+    parser.add_argument("--threads", "-j", type=int, default=available_threads())
+    parser.add_argument("--list", action="store_true", help="list what can be measured")
+    parser.add_argument("--plot", type=Path, help="draw the result, PNG or SVG")
+    parser.add_argument("--json", action="store_true", help="print JSON, for programs")
+    options = parser.parse_args(words)
+    if unknown := set(options.names) - set(names):
+        parser.error(f"there is no benchmark {min(unknown)!r}; there are {', '.join(names)}")
+    return options
+
+
+def _usual() -> list[str]:
+    """Return what is measured by default: what can be measured here."""
+    if importlib.util.find_spec("gymnasium") is not None:
+        return list(USUAL)
+    print("environments are left out: they need pip install 'py2048[rl]'", file=sys.stderr)
+    return [name for name in USUAL if name != "environments"]
+
+
+def _measure(name: str, effort: Effort, folder: Path) -> list[object]:
+    return list(getattr(importlib.import_module(SUBJECTS[name][0]), name)(effort, folder))
+
 
 if __name__ == "__main__":
-    sys.exit(main(["bench", *sys.argv[1:]]))
+    sys.exit(main(sys.argv[1:]))

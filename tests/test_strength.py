@@ -10,7 +10,7 @@ import pytest
 
 from py2048 import Rules, list_players
 from py2048.arena import Results
-from py2048.arena.jobs import Job, do
+from py2048.arena.jobs import Job, run_job
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -68,7 +68,7 @@ def test_first_games_are_played_again(page: ModuleType, name: str) -> None:
     data = json.loads((page.RESULTS / f"{name}.json").read_text(encoding="utf-8"))
     known = {game.game: game for game in page.games_of(data)}
     rules, games = Rules.parse(data["rules"]), tuple(known)[:3]
-    for played in do(Job(data["player"], rules, data["seed"], games)).played:
+    for played in run_job(Job(data["player"], rules, data["seed"], games)).played:
         told = known[played.game]
         assert (played.score, played.max_tile) == (told.score, told.max_tile)
         assert played.moves == told.moves
@@ -88,8 +88,8 @@ def test_a_row_goes_on_where_it_was_stopped(
     """What is kept is read again, unless it is of another player or of other weights."""
     monkeypatch.setattr(strength, "RESULTS", tmp_path)
     row = strength.Row("mine", "corner", 6, "2x4")
-    played = do(Job("corner", Rules.parse("2x4"), 0, (0, 3, 4))).played
-    row.save(Results(row.contest(), played))
+    played = run_job(Job("corner", Rules.parse("2x4"), 0, (0, 3, 4))).played
+    row.save(Results(row.tournament(), played))
     known = list(row.known())
     assert [(game.game, game.score) for game in known] == [(g.game, g.score) for g in played]
     assert strength.measure(row, 1, again=False)

@@ -13,7 +13,7 @@
     ├── PlayerError        (ValueError)   a player that is unknown or misbehaves
     ├── WeightsError       (ValueError)   a weights file that cannot be used
     ├── CourseError        (ValueError)   a course request that cannot be met
-    ├── ContestError       (ValueError)   a contest of players that cannot be held
+    ├── TournamentError    (ValueError)   a tournament of players that cannot be held
     ├── StorageError                      the store cannot read or write
     │   └── StaleGameError                another process has moved on
     └── MissingExtraError  (ImportError)  an optional library is not installed
@@ -74,8 +74,8 @@ class CourseError(Py2048Error, ValueError):
     """A course, starter or submission that cannot be handled."""
 
 
-class ContestError(Py2048Error, ValueError):
-    """A contest of players that cannot be held, or whose games do not belong together."""
+class TournamentError(Py2048Error, ValueError):
+    """A tournament of players that cannot be held, or whose games do not belong together."""
 
 
 class StorageError(Py2048Error):

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from py2048 import Direction, Game, Rules
+from py2048.players.player import FinishedGame
 from py2048.players.simple import CornerPlayer
-from py2048.players.whole_games import Finished
 from py2048.rng import derive_seed
 
 METADATA = "Metadata-Version: 2.1\nName: arena-plugin\nVersion: 1.0\n"
@@ -107,11 +107,11 @@ class WholePlayer:
         """Rate all directions the same."""
         return dict.fromkeys(game.legal_directions(), 0.0)
 
-    def play_games(self, rules: Rules, seeds: Sequence[int]) -> list[Finished]:
+    def play_games(self, rules: Rules, seeds: Sequence[int]) -> list[FinishedGame]:
         """Play each game."""
         return [self._play(Game(rules, seed=seed)) for seed in seeds]
 
-    def _play(self, game: Game) -> Finished:
+    def _play(self, game: Game) -> FinishedGame:
         while not game.is_over:
             game.play(self.choose(game))
-        return Finished(game.score, game.board.max_tile, game.ply)
+        return FinishedGame(game.score, game.board.max_tile, game.ply)

@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from py2048 import get_rules
-from py2048.arena import Contest, Played
-from py2048.arena.log import Log
-from py2048.errors import ContestError
+from py2048.arena import GameResult, Tournament
+from py2048.arena.log import GameLog
+from py2048.errors import TournamentError
 
-CONTEST = Contest(("greedy", "corner"), get_rules("2x4"), 5, seed=8)
+TOURNAMENT = Tournament(("greedy", "corner"), get_rules("2x4"), 5, seed=8)
 GAMES = [
-    Played("greedy", 0, 11, 100, 16, 30, 0.25),
-    Played("corner", 0, 11, 84, 16, 28, 0.125),
-    Played("greedy", 1, 12, 20, 8, 9, 1e-6),
+    GameResult("greedy", 0, 11, 100, 16, 30, 0.25),
+    GameResult("corner", 0, 11, 84, 16, 28, 0.125),
+    GameResult("greedy", 1, 12, 20, 8, 9, 1e-6),
 ]
 
 
@@ -26,7 +26,7 @@ GAMES = [
 def path(tmp_path: Path) -> Path:
     """A log with three games."""
     path = tmp_path / "games.log"
-    with closing(Log(path, CONTEST)) as log:
+    with closing(GameLog(path, TOURNAMENT)) as log:
         for game in GAMES:
             log.add(game)
     return path
@@ -34,25 +34,25 @@ def path(tmp_path: Path) -> Path:
 
 def test_what_is_added_is_read_again(path: Path) -> None:
     """All of it, to the last bit; records are not the log's affair."""
-    with closing(Log(path, CONTEST)) as log:
+    with closing(GameLog(path, TOURNAMENT)) as log:
         assert log.played == GAMES
         log.add(replace(GAMES[0], game=4, record="{}"))
-    with closing(Log(path, CONTEST)) as log:
+    with closing(GameLog(path, TOURNAMENT)) as log:
         assert log.played == [*GAMES, replace(GAMES[0], game=4)]
 
 
 def test_each_game_is_on_disk_at_once(tmp_path: Path) -> None:
     """A crash right after a game loses nothing."""
     path = tmp_path / "games.log"
-    with closing(Log(path, CONTEST)) as log:
+    with closing(GameLog(path, TOURNAMENT)) as log:
         log.add(GAMES[0])
         assert json.loads(path.read_text().splitlines()[1])["score"] == 100
 
 
 def test_other_players_and_more_games_may_join(path: Path) -> None:
     """Only rules and seed decide what a game is."""
-    contest = Contest(("random",), get_rules("2x4"), 900, seed=8)
-    with closing(Log(path, contest)) as log:
+    tournament = Tournament(("random",), get_rules("2x4"), 900, seed=8)
+    with closing(GameLog(path, tournament)) as log:
         assert len(log.played) == 3
 
 
@@ -60,35 +60,35 @@ def test_other_players_and_more_games_may_join(path: Path) -> None:
 def test_a_line_cut_short_is_left_out(path: Path, cut: int) -> None:
     """What a crash left of the last line is removed, and the next game begins a line."""
     path.write_bytes(path.read_bytes()[:-cut])
-    with closing(Log(path, CONTEST)) as log:
+    with closing(GameLog(path, TOURNAMENT)) as log:
         assert log.played == GAMES[:2]
         log.add(GAMES[2])
-    with closing(Log(path, CONTEST)) as log:
+    with closing(GameLog(path, TOURNAMENT)) as log:
         assert log.played == GAMES
 
 
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"seed": 9}, "belongs to a contest with seed 8, not 9"),
-        ({"rules": get_rules("3x3")}, "belongs to a contest with rules '2x4:"),
+        ({"seed": 9}, "belongs to a tournament with seed 8, not 9"),
+        ({"rules": get_rules("3x3")}, "belongs to a tournament with rules '2x4:"),
     ],
 )
-def test_a_log_of_another_contest_is_refused(
+def test_a_log_of_another_tournament_is_refused(
     path: Path, change: dict[str, object], reason: str
 ) -> None:
     """Games of other rules or seeds never mix."""
     before = path.read_bytes()
-    with pytest.raises(ContestError, match=reason):
-        Log(path, replace(CONTEST, **change))
+    with pytest.raises(TournamentError, match=reason):
+        GameLog(path, replace(TOURNAMENT, **change))
     assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("hello\n", "is no log of a contest"),
-        ('{"format": "py2048 record"}\n', "is no log of a contest"),
+        ("hello\n", "is no log of a tournament"),
+        ('{"format": "py2048 record"}\n', "is no log of a tournament"),
         ('{"format": "py2048 arena log", "version": 2}\n', "version 2, not 1"),
     ],
 )
@@ -96,20 +96,20 @@ def test_another_file_is_refused_and_left_alone(tmp_path: Path, text: str, reaso
     """A wrong name never costs a file."""
     path = tmp_path / "notes.txt"
     path.write_text(text)
-    with pytest.raises(ContestError, match=reason):
-        Log(path, CONTEST)
+    with pytest.raises(TournamentError, match=reason):
+        GameLog(path, TOURNAMENT)
     assert path.read_text() == text
 
 
 def test_a_damaged_line_is_named(path: Path) -> None:
     """Its number and what it says."""
     path.write_text(path.read_text().replace('"score": 84', '"score": "84"'))
-    with pytest.raises(ContestError, match="line 3 is no game"):
-        Log(path, CONTEST)
+    with pytest.raises(TournamentError, match="line 3 is no game"):
+        GameLog(path, TOURNAMENT)
 
 
 def test_a_place_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     """A folder is no log, and a folder that is not there has none."""
     for path in (tmp_path, tmp_path / "nowhere" / "games.log"):
-        with pytest.raises(ContestError, match=r"cannot (read|write)"):
-            Log(path, CONTEST)
+        with pytest.raises(TournamentError, match=r"cannot (read|write)"):
+            GameLog(path, TOURNAMENT)

@@ -1,4 +1,4 @@
-"""Contests on a Ray cluster of two nodes on this machine."""
+"""Tournaments on a Ray cluster of two nodes on this machine."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ import pytest
 from tests.arena.plugin import installed
 
 from py2048 import get_rules
-from py2048.arena import Contest, Played, Results, compare_players, compete, ray_pool
+from py2048.arena import GameResult, Results, Tournament, compare_players, ray_pool, run_tournament
 from py2048.arena.jobs import Job
 from py2048.arena.ray_pool import RayPool
-from py2048.errors import ContestError, MissingExtraError, PlayerError
+from py2048.errors import MissingExtraError, PlayerError, TournamentError
 from py2048.players import registry
 
 pytestmark = [
@@ -58,11 +58,11 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     sys.modules.pop("arena_plugin", None)
 
 
-def games_of(results: Results) -> dict[str, list[Played]]:
+def games_of(results: Results) -> dict[str, list[GameResult]]:
     """Return all games without the time they took."""
     return {
         spec: [replace(game, seconds=0.0) for game in results.of(spec).values()]
-        for spec in results.contest.players
+        for spec in results.tournament.players
     }
 
 
@@ -76,21 +76,21 @@ def scores_of(results: Results) -> list[int]:
 @needs_ray
 def test_a_cluster_gives_the_results_of_one_process(cluster: Any, tmp_path: Path) -> None:
     """The same games and records; also when workers are killed, and when a machine is lost."""
-    contest = Contest(("random", "greedy", "whole"), SMALL, 20, seed=9, recorded=True)
-    assert games_of(played_on(cluster, contest)) == games_of(compare_players(contest, jobs=1))
+    tournament = Tournament(("random", "greedy", "whole"), SMALL, 20, seed=9, recorded=True)
+    assert games_of(played_on(cluster, tournament)) == games_of(compare_players(tournament, jobs=1))
     with pytest.raises(PlayerError, match="'wrong' chose up, which is illegal"):
-        played_on(cluster, Contest(("wrong",), SMALL, 2))
-    wanted = scores_of(compare_players(Contest(("corner",), SMALL, 10), jobs=1))
+        played_on(cluster, Tournament(("wrong",), SMALL, 2))
+    wanted = scores_of(compare_players(Tournament(("corner",), SMALL, 10), jobs=1))
     assert scores_of(played_with_killed_workers(cluster, tmp_path / "deaths")) == wanted
     assert scores_of(played_with_a_lost_node(cluster)) == wanted
 
 
-def played_on(cluster: Any, contest: Contest) -> Results:
-    """Play a contest on a cluster of two nodes."""
-    results = Results(contest)
+def played_on(cluster: Any, tournament: Tournament) -> Results:
+    """Play a tournament on a cluster of two nodes."""
+    results = Results(tournament)
     with closing(RayPool(cluster.address)) as pool:
         assert pool.place == "on 2 nodes with 2 processors"
-        for _ in compete(results, pool):
+        for _ in run_tournament(results, pool):
             pass
     return results
 
@@ -100,16 +100,16 @@ def played_with_killed_workers(cluster: Any, deaths: Path) -> Results:
     deaths.mkdir()
     for life in range(2):
         (deaths / str(life)).touch()
-    results = played_on(cluster, Contest((f"fragile:deaths={deaths}",), SMALL, 10))
+    results = played_on(cluster, Tournament((f"fragile:deaths={deaths}",), SMALL, 10))
     assert not list(deaths.iterdir())
     return results
 
 
 def played_with_a_lost_node(cluster: Any) -> Results:
     """Play 10 games; one of the two machines disappears after the first."""
-    results, lost = Results(Contest(("slow:ms=4.0",), SMALL, 10)), None
+    results, lost = Results(Tournament(("slow:ms=4.0",), SMALL, 10)), None
     with closing(RayPool(cluster.address)) as pool:
-        for _ in compete(results, pool):
+        for _ in run_tournament(results, pool):
             if lost is None:
                 (lost,) = cluster.worker_nodes
                 cluster.remove_node(lost, allow_graceful=False)
@@ -122,7 +122,7 @@ def played_with_a_lost_node(cluster: Any) -> Results:
 
 def test_another_version_on_a_machine_is_refused() -> None:
     """Games of different versions never stand in one table."""
-    answer = ray_pool._attempt_there(Job("greedy", SMALL, 0, (0,)), "0.0.0")
+    answer = ray_pool._run_there(Job("greedy", SMALL, 0, (0,)), "0.0.0")
     assert isinstance(answer, PlayerError)
     assert re.search(r"has py2048 .*, this one 0\.0\.0", str(answer))
 
@@ -134,7 +134,7 @@ def test_another_version_on_a_machine_is_refused() -> None:
 def test_a_cluster_that_is_not_there_is_one_clear_line(address: str, reason: str) -> None:
     """With the address, and how to begin one."""
     with pytest.raises(
-        ContestError, match=f"no Ray cluster at '{address}'.*{reason}.*ray start"
+        TournamentError, match=f"no Ray cluster at '{address}'.*{reason}.*ray start"
     ) as e:
         RayPool(address)
     assert "\n" not in str(e.value)

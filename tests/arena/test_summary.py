@@ -1,4 +1,4 @@
-"""What came of a contest: every number against a reckoning by hand, in text, JSON and CSV."""
+"""What came of a tournament: every number against a reckoning by hand, in text, JSON and CSV."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from py2048 import get_rules
-from py2048.arena import Contest, Played, Results, comparisons, summaries
-from py2048.arena.plots import draw_results
+from py2048.arena import GameResult, Results, Tournament, comparisons, summaries
 from py2048.arena.report import csv_text, data, number, text_report
-from py2048.arena.summary import tile_rates
-from py2048.errors import ContestError
+from py2048.arena.statistics import tile_rates
+from py2048.cli.plots import draw_results
+from py2048.errors import TournamentError
 
 FIRST = {0: (100, 16), 1: (300, 32), 2: (200, 32), 3: (900, 64)}
 SECOND = {0: (100, 16), 1: (250, 32), 2: (240, 16), 3: (500, 64)}
@@ -26,11 +26,11 @@ SECOND = {0: (100, 16), 1: (250, 32), 2: (240, 16), 3: (500, 64)}
 def results(*games: dict[int, tuple[int, int]]) -> Results:
     """Return results with these scores and largest tiles; 10 moves and 0.5 s each."""
     names = ("greedy", "corner")[: len(games)]
-    contest = Contest(names, get_rules("2x4"), 4, seed=1)
+    tournament = Tournament(names, get_rules("2x4"), 4, seed=1)
     return Results(
-        contest,
+        tournament,
         [
-            Played(name, game, 1000 + game, score, tile, 10, 0.5)
+            GameResult(name, game, 1000 + game, score, tile, 10, 0.5)
             for name, played in zip(names, games, strict=True)
             for game, (score, tile) in played.items()
         ],
@@ -95,7 +95,7 @@ def test_the_text_has_every_number() -> None:
         assert len({len(line) for line in block}) == 1
 
 
-def test_a_stopped_contest_says_so() -> None:
+def test_a_stopped_tournament_says_so() -> None:
     """With how many games are finished, and what that does to the mean."""
     text = text_report(results(FIRST, {1: (250, 32)}))
     assert "stopped after 5 of 8 games; long ones are more likely to be missing" in text
@@ -150,5 +150,5 @@ def test_a_picture_is_drawn(tmp_path: Path) -> None:
     draw_results(results(FIRST, SECOND), tmp_path / "a.svg")
     drawn = (tmp_path / "a.svg").read_text(encoding="utf-8")
     assert "<svg" in drawn
-    with pytest.raises(ContestError, match=r"end its name in \.png"):
+    with pytest.raises(TournamentError, match=r"end its name in \.png"):
         draw_results(results(FIRST), tmp_path / "a.txt")

@@ -15,9 +15,8 @@ from py2048.cli import main
 from py2048.compiled import jit
 from py2048.compiled.perft import GOLDEN
 from py2048.compiled.rollouts import random_games
-from py2048.ntuple.plan import Plan
-from py2048.ntuple.trainer import Trainer
-from py2048.players.warming import uses
+from py2048.ntuple.trainer import Trainer, TrainingConfig
+from py2048.players.preparing import warmup_tasks
 
 
 @pytest.mark.timeout(900)  # the first on a machine compiles everything
@@ -29,8 +28,8 @@ def test_warm_up_prints_a_line_for_each_form(
 
     Afterwards a search and a training find all their kernels.
     """
-    wanted = [use for use in uses() if only in use[0]]
-    monkeypatch.setattr("py2048.players.warming.uses", lambda: wanted)
+    wanted = [use for use in warmup_tasks() if only in use[0]]
+    monkeypatch.setattr("py2048.players.preparing.warmup_tasks", lambda: wanted)
     assert main(["warm-up"]) == 0
     *lines, last = capsys.readouterr().out.splitlines()
     forms = len(wanted) + sum(len(item.warm_forms) for item in jit.kernels().values())
@@ -44,7 +43,7 @@ def test_warm_up_prints_a_line_for_each_form(
     ready = set(folder.iterdir())
     rules = only or "classic"
     make_player("expectimax").rate(Game(get_rules(rules), seed=1))
-    Trainer(Plan(rules)).prepare()
+    Trainer(TrainingConfig(rules)).prepare()
     assert {path for path in set(folder.iterdir()) - ready if path.suffix == ".kernel"} == set()
 
 
@@ -53,7 +52,7 @@ def test_warm_up_can_be_quiet(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With --quiet nothing is printed."""
-    monkeypatch.setattr("py2048.players.warming.uses", list)
+    monkeypatch.setattr("py2048.players.preparing.warmup_tasks", list)
     assert main(["warm-up", "--quiet"]) == 0
     assert capsys.readouterr().out == ""
 

@@ -50,10 +50,10 @@ def test_everything_that_is_asked_for_is_written(
             assert (record.score, record.seed) == (game["score"], game["seed"])
 
 
-def test_json_alone_goes_to_stdout(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("words", ["--json greedy", "greedy --json", "greedy --json -"])
+def test_json_alone_goes_to_stdout(words: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Nothing else does, so that a program can read it."""
-    words = ["evaluate", "greedy", "--size", "2x2", "-n", "3", "-j", "1", "-q", "--json", "-"]
-    assert main(words) == 0
+    assert main(["evaluate", *["--size", "2x2", "-n", "3", "-j", "1", "-q"], *words.split()]) == 0
     captured = capsys.readouterr()
     assert len(json.loads(captured.out)["players"][0]["played"]) == 3
     assert captured.err == ""
@@ -71,7 +71,7 @@ def test_records_are_the_same_to_the_byte_for_any_number_of_jobs(tmp_path: Path)
 def test_a_run_goes_on_where_it_stopped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Only what is missing is played: games, players, and records that were not kept."""
     log, records = str(tmp_path / "games.log"), str(tmp_path / "records")
-    words = ["evaluate", "greedy", "--rules", "2x4", "-j", "1", "--resume", log]
+    words = ["evaluate", "greedy", "--rules", "2x4", "-j", "1", "--log", log]
     for extra, new in (
         (["-n", "10"], 10),
         (["-n", "15"], 5),
@@ -90,7 +90,8 @@ def test_a_run_goes_on_where_it_stopped(tmp_path: Path, capsys: pytest.CaptureFi
         ("gredy", "did you mean 'greedy'"),
         ("greedy greedy", "'greedy' is named twice"),
         ("greedy --games 0", "--games"),
-        ("greedy --jobs 0", "--jobs"),
+        ("greedy --jobs 0", "0 is not a number from 1 to 1024"),
+        ("greedy --threads 2", "--threads"),
         ("", "PLAYER..."),
         ("ntuple:weights=nowhere.npz", "nowhere.npz"),
         ("ntuple --rules 7x7 --games 1", "no weights come with py2048 for the rules 7x7"),
@@ -98,7 +99,7 @@ def test_a_run_goes_on_where_it_stopped(tmp_path: Path, capsys: pytest.CaptureFi
         ("greedy --csv .", "cannot write .: it is a folder"),
         ("greedy --plot out.txt", "end its name in .png"),
         ("greedy --records nowhere/records", "cannot make the folder nowhere/records"),
-        ("greedy --resume nowhere/games.log", "cannot write nowhere/games.log"),
+        ("greedy --log nowhere/games.log", "cannot write nowhere/games.log"),
         ("greedy --cluster auto --jobs 2", "leave it out with --cluster"),
         ("greedy --seed x", "'x' is no seed"),
         ("greedy --rules clasic", "did you mean 'classic'"),
@@ -141,7 +142,7 @@ def test_ctrl_c_reports_what_is_finished(jobs: str, tmp_path: Path) -> None:
         "100000",
         "--jobs",
         jobs,
-        "--resume",
+        "--resume",  # the old name of --log
         str(log),
         "--csv",
         str(table),

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from py2048 import Board, Direction, Game, Rules, make_player, rng
-from py2048.arena import Contest, compare_players
+from py2048.arena import Tournament, compare_players
 from py2048.compiled.batch import BatchGames
 from py2048.compiled.boards import PackedBoards, exponents_of
 from py2048.compiled.perft import compiled_perft, perft
@@ -19,13 +19,12 @@ from py2048.compiled.rollouts import rollouts
 from py2048.envs import GameEnv, GameVectorEnv, functional
 from py2048.errors import WeightsError
 from py2048.ntuple.heuristic import board_value
-from py2048.ntuple.layout import Layout
+from py2048.ntuple.layout import NetworkLayout
 from py2048.ntuple.network import Network
-from py2048.ntuple.plan import Plan
-from py2048.ntuple.trainer import Trainer
+from py2048.ntuple.trainer import Trainer, TrainingConfig
 from py2048.rules import BoardSum
 from py2048.search.expectimax import Expectimax
-from py2048.search.limits import Limits
+from py2048.search.limits import SearchLimits
 from py2048.search.searcher import Searcher
 
 RULES = [
@@ -142,9 +141,9 @@ def test_environments_play_the_game(text: str) -> None:
 def test_search_is_the_plain_recursion(text: str, depth: int) -> None:
     """With the heuristic at the leaves, scaled to the points of the rules."""
     rules, board = Rules.parse(text), mid_game(text)
-    searcher = Searcher(rules, limits=Limits(depth))
-    desk = searcher.workers[0].desks[0]
-    scale, won = float(desk.scale), float(desk.won)
+    searcher = Searcher(rules, limits=SearchLimits(depth))
+    context = searcher.workers[0].contexts[0]
+    scale, won = float(context.scale), float(context.won)
     plain = Expectimax(rules, lambda after: scale * board_value(after), depth, won=won)
     found, expected = searcher.rate(board), plain.rate(board)
     assert list(found) == list(expected)
@@ -155,7 +154,7 @@ def test_search_is_the_plain_recursion(text: str, depth: int) -> None:
 def test_network_is_trained_on_the_game(text: str) -> None:
     """An empty network rates a move by its points alone; training plays games and learns."""
     rules = Rules.parse(text)
-    layout = Layout(rules.rows, rules.columns, ((0, 1),))
+    layout = NetworkLayout(rules.rows, rules.columns, ((0, 1),))
     if rules.is_deterministic:
         with pytest.raises(WeightsError, match="not random"):
             Network.zeros(layout, rules)
@@ -164,7 +163,7 @@ def test_network_is_trained_on_the_game(text: str) -> None:
     plain = Expectimax(rules, lambda _: 0.0, 1)
     rated = Network.zeros(layout, rules).rate(board)
     assert rated == pytest.approx(plain.rate(board))
-    trainer = Trainer(Plan(rules_text=text, tuples="lines", seed=1))
+    trainer = Trainer(TrainingConfig(rules_text=text, tuples="lines", seed=1))
     trainer.run(games=20)
     assert trainer.records.any()
 
@@ -173,7 +172,7 @@ def test_network_is_trained_on_the_game(text: str) -> None:
 def test_arena_plays_the_game(text: str) -> None:
     """Scores and largest tiles are those of the same games played by hand."""
     rules = Rules.parse(text)
-    results = compare_players(Contest(("corner",), rules, 3, seed=2), jobs=1)
+    results = compare_players(Tournament(("corner",), rules, 3, seed=2), jobs=1)
     corner = make_player("corner")
     for number, played in results.of("corner").items():
         game = Game(rules, seed=rng.derive_seed(2, number))

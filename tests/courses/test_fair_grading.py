@@ -13,8 +13,8 @@ import pytest
 from toys import ADD, GREET, RIGHT, failures, grade_path, grade_source
 
 from py2048.courses import get_course
-from py2048.courses._kit.results import Report, TaskResult
-from py2048.courses.ist.grading.words import PORTUGUESE
+from py2048.courses.grading.report import Report, TaskResult
+from py2048.courses.ist.language import PORTUGUESE
 
 HERE = Path(__file__).parent
 

@@ -13,12 +13,10 @@ from pathlib import Path
 import pytest
 from toys import GREET, GROW, RIGHT, TOY
 
-from py2048.courses._kit.batch import Memory, grade_all
-from py2048.courses._kit.grade import key_of
-from py2048.courses._kit.protection import PLAIN, strongest
-from py2048.courses._kit.results import Report
-from py2048.courses._kit.runner import SandboxConfig
-from py2048.courses._kit.submissions import Submission, collect
+from py2048.courses.grading.grader import ResultsFile, grade_all, key_of
+from py2048.courses.grading.report import Report
+from py2048.courses.grading.sandbox import PLAIN, SandboxConfig, chosen
+from py2048.courses.grading.submissions import Submission, collect
 from py2048.errors import CourseError
 
 HERE = Path(__file__).parent
@@ -34,10 +32,10 @@ def _class(tmp_path: Path, sources: dict[str, str]) -> list[Submission]:
 
 
 def _graded(
-    submissions: list[Submission], memory: Memory | None = None, jobs: int = 2
+    submissions: list[Submission], memory: ResultsFile | None = None, jobs: int = 2
 ) -> dict[str, Report]:
-    around = SandboxConfig.usual()
-    reports = grade_all(submissions, TOY, around, jobs=jobs, memory=memory)
+    around = SandboxConfig.default()
+    reports = grade_all(submissions, TOY, around, jobs=jobs, results=memory)
     return {report.name: report for report in reports}
 
 
@@ -45,7 +43,7 @@ def test_each_is_graded_as_if_alone(tmp_path):
     """How many run at a time, and who runs beside, makes no difference."""
     wrong = RIGHT.replace("a + b", "a - b")
     bomb = f"{RIGHT}\nimport os\nwhile True:\n    try: os.fork()\n    except OSError: pass\n"
-    bomb = RIGHT if strongest() is PLAIN else bomb
+    bomb = RIGHT if chosen() is PLAIN else bomb
     sources = {"ann": RIGHT, "bob": wrong, "cy": SLOW, "dee": "def", "eve": bomb, "fay": RIGHT}
     reports = _graded(_class(tmp_path, sources), jobs=3)
     lost = {name: report.lost for name, report in reports.items()}
@@ -70,18 +68,18 @@ def test_whoever_cannot_be_started_is_alone_in_that(tmp_path):
     for number in range(400):
         (folder / "bob" / f"{number}.txt").write_text("a page each")
     submissions = collect([folder], TOY, tmp_path / "scratch")
-    memory = Memory(tmp_path / "results.jsonl")
+    memory = ResultsFile(tmp_path / "results.jsonl")
     reports = _graded(submissions, memory)
-    if strongest().own_root:
+    if chosen().own_root:
         assert "No space left on device" in reports["bob"].problem
-        assert len(Memory(memory.path).known) == 2, "what could not be graded is tried again"
+        assert len(ResultsFile(memory.path).known) == 2, "what could not be graded is tried again"
     assert (reports["ann"].lost, reports["cy"].lost) == ((), ())
 
 
 def test_results_come_as_they_are_ready(tmp_path):
     """A slow submission does not hold up the results of the others."""
     submissions = _class(tmp_path, {"aaa": SLOW, "bbb": RIGHT, "ccc": RIGHT})
-    names = [r.name for r in grade_all(submissions, TOY, SandboxConfig.usual(), jobs=2)]
+    names = [r.name for r in grade_all(submissions, TOY, SandboxConfig.default(), jobs=2)]
     assert names[-1] == "aaa"
 
 
@@ -89,15 +87,15 @@ def test_a_second_run_grades_nothing_again(tmp_path):
     """What the results file holds is taken from there, and is the same."""
     submissions = _class(tmp_path, {"ann": RIGHT, "bob": RIGHT.replace("a + b", "0")})
     path = tmp_path / "results.jsonl"
-    first = _graded(submissions, Memory(path))
+    first = _graded(submissions, ResultsFile(path))
     written = path.read_bytes()
     told: list[str] = []
     again = grade_all(
         submissions,
         TOY,
-        SandboxConfig.usual(),
-        memory=Memory(path),
-        told=lambda submission: told.append(submission.name),
+        SandboxConfig.default(),
+        results=ResultsFile(path),
+        on_start=lambda submission: told.append(submission.name),
     )
     assert {report.name: report for report in again} == first
     assert told == []
@@ -108,9 +106,9 @@ def test_what_has_changed_is_graded_again(tmp_path):
     """A result is for certain files: a new version of them is a new submission."""
     path = tmp_path / "results.jsonl"
     submissions = _class(tmp_path, {"ann": RIGHT.replace("a + b", "0"), "bob": RIGHT})
-    _graded(submissions, Memory(path))
+    _graded(submissions, ResultsFile(path))
     submissions[0].files[0].write_text(RIGHT)
-    reports = _graded(submissions, Memory(path))
+    reports = _graded(submissions, ResultsFile(path))
     assert reports["ann"].lost == ()
     assert len(path.read_text().splitlines()) == 3
 
@@ -119,7 +117,7 @@ def test_another_version_of_the_grader_grades_again(tmp_path, monkeypatch):
     """A corrected grader does not repeat its old verdicts."""
     (submission,) = _class(tmp_path, {"ann": RIGHT})
     before = key_of(submission, TOY)
-    monkeypatch.setattr("py2048.courses._kit.grade.grader_version", lambda _: "another")
+    monkeypatch.setattr("py2048.courses.grading.grader.grader_version", lambda _: "another")
     assert key_of(submission, TOY) != before
 
 
@@ -127,11 +125,11 @@ def test_a_line_that_was_cut_off_is_graded_again(tmp_path):
     """A run killed while writing loses that one result and no other."""
     path = tmp_path / "results.jsonl"
     submissions = _class(tmp_path, {"ann": RIGHT, "bob": RIGHT})
-    _graded(submissions, Memory(path))
+    _graded(submissions, ResultsFile(path))
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(lines[0] + lines[1][: len(lines[1]) // 2])
-    assert len(Memory(path).known) == 1
-    assert {name: r.lost for name, r in _graded(submissions, Memory(path)).items()} == {
+    assert len(ResultsFile(path).known) == 1
+    assert {name: r.lost for name, r in _graded(submissions, ResultsFile(path)).items()} == {
         "ann": (),
         "bob": (),
     }
@@ -144,7 +142,7 @@ def test_a_file_of_something_else_is_refused(tmp_path):
     path = tmp_path / "essay.txt"
     path.write_text("It was a dark\nand stormy\nnight.\n")
     with pytest.raises(CourseError, match=r"is no results file of this command \(line 1\)"):
-        Memory(path)
+        ResultsFile(path)
     assert path.read_text().startswith("It was")
 
 
@@ -153,11 +151,12 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from toys import TOY
-from py2048.courses._kit.batch import Memory, grade_all
-from py2048.courses._kit.runner import SandboxConfig
-from py2048.courses._kit.submissions import collect
+from py2048.courses.grading.grader import ResultsFile, grade_all
+from py2048.courses.grading.sandbox import SandboxConfig
+from py2048.courses.grading.submissions import collect
 found = collect([Path(sys.argv[2])], TOY, Path(sys.argv[3]))
-for report in grade_all(found, TOY, SandboxConfig.usual(), memory=Memory(Path(sys.argv[4]))):
+results = ResultsFile(Path(sys.argv[4]))
+for report in grade_all(found, TOY, SandboxConfig.default(), results=results):
     print(report.name, flush=True)
 """
 
@@ -182,15 +181,15 @@ def test_a_run_that_is_cut_short_goes_on(number, tmp_path):
     assert run.stdout.readline() == "s1\n"
     run.send_signal(number)
     run.communicate(timeout=30)
-    done = set(Memory(path).known)
+    done = set(ResultsFile(path).known)
     assert 2 <= len(done) < 6
     told: list[str] = []
     reports = grade_all(
         submissions,
         TOY,
-        SandboxConfig.usual(),
-        memory=Memory(path),
-        told=lambda submission: told.append(submission.name),
+        SandboxConfig.default(),
+        results=ResultsFile(path),
+        on_start=lambda submission: told.append(submission.name),
     )
     assert sorted(report.name for report in reports) == names
     assert len(told) == 6 - len(done)

@@ -160,7 +160,7 @@ BAD = {
     "an unknown course to play": (("play", "nothing"), "no course is called 'nothing'"),
     "a missing path": (("check", "toy", "{tmp}/none.py"), "there is no file or folder"),
     "no path": (("check", "toy"), "Missing argument"),
-    "no jobs": (("check", "toy", "{class}", "--jobs", "0"), "greater than or equal to 1"),
+    "no jobs": (("check", "toy", "{class}", "--jobs", "0"), "0 is not a number from 1 to 1024"),
     "no time": (("check", "toy", "{class}", "--seconds", "0"), "--seconds is 0: give 1 to 86400"),
     "a time that is no number": (
         ("check", "toy", "{class}", "--seconds", "nan"),

@@ -8,9 +8,8 @@ from dataclasses import replace
 import pytest
 from toys import ADD, GREET, GROW, RIGHT, TOY, failures, grade_path, grade_source
 
-from py2048.courses._kit import Check, Example, Grading, Task
-from py2048.courses._kit.protection import PLAIN, strongest
-from py2048.courses._kit.runner import SandboxConfig
+from py2048.courses.grading import Check, Example, Grading, Task
+from py2048.courses.grading.sandbox import PLAIN, SandboxConfig, chosen
 
 
 def test_a_right_submission_has_full_marks():
@@ -276,7 +275,7 @@ def test_a_class_that_looks_like_a_list_is_a_list():
 
 def test_a_fork_bomb_ends():
     """Processes are counted, and all are gone when the check is over."""
-    if strongest() is PLAIN:
+    if chosen() is PLAIN:
         pytest.skip("only namespaces make this harmless everywhere")
     bomb = f"\ndef greet():{BOMB}"
     began = time.monotonic()
@@ -388,13 +387,36 @@ def greet():
 """
     long = replace(TOY.tasks[1], checks=tuple(replace(c, seconds=60) for c in TOY.tasks[1].checks))
     grading = replace(TOY, tasks=(TOY.tasks[0], long, TOY.tasks[2]))
-    sandbox = replace(SandboxConfig.usual(), seconds=4)
+    sandbox = replace(SandboxConfig.default(), seconds=4)
     began = time.monotonic()
     report = grade_source(ADD + deaf + GROW, grading, sandbox)
     assert time.monotonic() - began < 30
     assert (report.lost, report.earned) == (("2", "3"), 4)
     assert "the time of 4 s for one submission was over in task 2" in failures(report)
     assert "not tried: the time for one submission was over" in failures(report)
+
+
+DEAF = """
+def deaf(*words):
+    import signal
+    for number in (signal.SIGALRM, signal.SIGPROF, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    while True: pass
+"""
+
+
+def test_a_deaf_function_takes_the_time_of_one_call_and_no_more():
+    """It is killed once the time of that call is over, however many calls were to follow.
+
+    So there is time left for the other tasks, and whatever calls it again costs twice its limit.
+    """
+    calls = tuple(Example(f"add({n}, 0)", n) for n in range(1, 21))
+    many = replace(TOY.tasks[0], checks=(Check("many", calls), Check("again", calls[:1])))
+    grading = replace(TOY, tasks=(many, *TOY.tasks[1:]), seconds=1)
+    source = f"{RIGHT}{DEAF}real = add\ndef add(a, b): return deaf() if a == 3 else real(a, b)\n"
+    report = grade_source(source, grading, replace(SandboxConfig.default(), seconds=20))
+    assert [check.example for check in report.tasks[0].checks] == ["add(3, 0)", ""]
+    assert (report.lost, report.notes) == (("1",), ()), failures(report)
 
 
 def test_a_process_that_a_function_forks_off_has_no_say():

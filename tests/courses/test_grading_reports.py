@@ -16,15 +16,20 @@ from hypothesis import strategies as st
 from rich.console import Console
 from toys import RIGHT, TOY, grade_source
 
-from py2048.courses._kit.protection import PLAIN, Limits
-from py2048.courses._kit.reports import pages
-from py2048.courses._kit.reports.data import Run, to_data
-from py2048.courses._kit.reports.gradebook import write_gradebook
-from py2048.courses._kit.reports.gradescope import to_gradescope
-from py2048.courses._kit.reports.table import print_reports
-from py2048.courses._kit.results import CheckResult, Report, TaskResult
+from py2048.courses.grading import report as pages
+from py2048.courses.grading.report import (
+    CheckResult,
+    Report,
+    RunInfo,
+    TaskResult,
+    print_reports,
+    to_gradescope,
+    to_json,
+    write_gradebook,
+)
+from py2048.courses.grading.sandbox import PLAIN, ResourceLimits
 
-RUN = Run("toy", "A toy", "1+abc", PLAIN, Limits(), not_graded="style")
+RUN = RunInfo("toy", "A toy", "1+abc", PLAIN, ResourceLimits(), not_graded="style")
 EVIL = "<script>alert(1)</script> & \"quotes\" 'single' [bold]markup[/bold] ]]> \x1b[31m"
 
 
@@ -52,7 +57,7 @@ def test_reports_can_be_written_down_and_read_back(name, earned, problem):
 
 def test_json_has_everything():
     """Course, grader, protection, and per task what was asked, marks, checks, the example."""
-    data = json.loads(json.dumps(to_data(RUN, [grade_source(RIGHT.replace("a + b", "a * b"))])))
+    data = json.loads(json.dumps(to_json(RUN, [grade_source(RIGHT.replace("a + b", "a * b"))])))
     assert data.keys() == {
         "course", "title", "grader", "not_graded", "protection", "submissions",
     }  # fmt: skip
@@ -155,7 +160,7 @@ def _luminance(colour: str) -> float:
 
 def test_the_pages_can_be_read_in_the_light_and_in_the_dark():
     """All text stands at 4.5:1 or more on the page and on the cards, in both colour schemes."""
-    colours = re.findall(r"--(\w+): (#\w+)", pages.STYLE)
+    colours = re.findall(r"--(\w+): (#\w+)", pages.PAGE_STYLE)
     light, dark = dict(colours[: len(colours) // 2]), dict(colours[len(colours) // 2 :])
     assert light.keys() == dark.keys() >= {"page", "card", "ink", "muted", "link", "good", "bad"}
     for scheme in (light, dark):

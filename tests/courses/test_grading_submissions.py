@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 from toys import ADD, GREET, GROW, RIGHT, TOY, grade_path
 
-from py2048.courses._kit.archives import BadArchive, unpack
-from py2048.courses._kit.grade import grade
-from py2048.courses._kit.runner import SandboxConfig
-from py2048.courses._kit.submissions import collect
+from py2048.courses.grading.grader import grade
+from py2048.courses.grading.sandbox import SandboxConfig
+from py2048.courses.grading.submissions import BadArchive, collect, unpack
 from py2048.errors import CourseError
 
 
@@ -163,7 +162,7 @@ def test_links_in_a_zip_are_refused(tmp_path):
 
 def test_a_bomb_is_stopped_by_what_comes_out(tmp_path, monkeypatch):
     """The size that counts is the one written, not the one the file claims."""
-    monkeypatch.setattr("py2048.courses._kit.archives.LARGEST", 1 << 20)
+    monkeypatch.setattr("py2048.courses.grading.submissions.LARGEST_ARCHIVE", 1 << 20)
     path = tmp_path / "bomb.zip"
     path.write_bytes(_zipped({"app.py": RIGHT, "zeros": b"\0" * (8 << 20)}))
     assert path.stat().st_size < 1 << 15
@@ -173,7 +172,7 @@ def test_a_bomb_is_stopped_by_what_comes_out(tmp_path, monkeypatch):
 
 def test_too_many_files_are_refused(tmp_path, monkeypatch):
     """A million empty files are a bomb too."""
-    monkeypatch.setattr("py2048.courses._kit.archives.MOST_FILES", 10)
+    monkeypatch.setattr("py2048.courses.grading.submissions.MOST_MEMBERS", 10)
     path = tmp_path / "bomb.zip"
     path.write_bytes(_zipped({f"{n}.py": "" for n in range(11)}))
     with pytest.raises(BadArchive, match="holds 11 files"):
@@ -230,7 +229,7 @@ def test_a_folder_without_python_is_a_submission_with_a_problem(tmp_path):
     """A student who handed in a document has no marks, and a reason."""
     folder = _laid_out(tmp_path / "class", {"ann/essay.docx": b"x", "bob/app.py": RIGHT})
     ann, bob = collect([folder], TOY, tmp_path / "scratch")
-    reports = [grade(student, TOY, SandboxConfig.usual()) for student in (ann, bob)]
+    reports = [grade(student, TOY, SandboxConfig.default()) for student in (ann, bob)]
     assert [report.earned for report in reports] == [0, 9]
     assert reports[0].problem == "there is no Python file; app.py was expected"
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 from toys import failures, grade_source
 
-from py2048.courses._kit import Check, Example, Grading, Session, Task
-from py2048.courses._kit.protection import strongest
-from py2048.courses._kit.runner import SandboxConfig
-from py2048.courses._kit.sources import Workspace
+from py2048.courses.grading import Check, Example, Grading, SubmissionSession, Task
+from py2048.courses.grading.sandbox import SandboxConfig, chosen
+from py2048.courses.grading.submissions import PreparedSubmission
 
 WINDOWS = Grading("toy", "app", (), ("app.py",), gui=True, seconds=4)
 pytestmark = pytest.mark.gui
@@ -17,14 +16,14 @@ pytestmark = pytest.mark.gui
 @pytest.fixture
 def program(tmp_path):
     """Run a program in a window; give the session that is the person before it."""
-    sessions: list[Session] = []
+    sessions: list[SubmissionSession] = []
 
-    def run(source: str) -> Session:
+    def run(source: str) -> SubmissionSession:
         folder = tmp_path / f"work-{len(sessions)}"
         folder.mkdir()
         (folder / "app.py").write_text(source)
-        around = SandboxConfig(strongest())
-        session = Session(WINDOWS, Workspace(folder, "app.py", WINDOWS), around)
+        around = SandboxConfig(chosen())
+        session = SubmissionSession(WINDOWS, PreparedSubmission(folder, "app.py", WINDOWS), around)
         sessions.append(session)
         session.start_check()
         outcome = session.program()

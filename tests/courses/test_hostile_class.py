@@ -14,11 +14,10 @@ import pytest
 from tests.courses.test_mutants import MUTANTS
 
 from py2048.courses import COURSES
-from py2048.courses._kit.batch import grade_all
-from py2048.courses._kit.protection import PLAIN, copies_of_py2048, strongest
-from py2048.courses._kit.results import Report
-from py2048.courses._kit.runner import SandboxConfig
-from py2048.courses._kit.submissions import Submission, collect
+from py2048.courses.grading.grader import grade_all
+from py2048.courses.grading.report import Report
+from py2048.courses.grading.sandbox import PLAIN, SandboxConfig, chosen, copies_of_py2048
+from py2048.courses.grading.submissions import Submission, collect
 
 HERE = Path(__file__).parent
 SOLUTIONS = [str(place / "courses") for place in copies_of_py2048()]
@@ -116,7 +115,7 @@ def _class(course: str, folder: Path) -> dict[str, set[str] | None]:
 @pytest.mark.slow
 @pytest.mark.gui
 @pytest.mark.timeout(900)
-@pytest.mark.skipif(strongest() is PLAIN, reason="only a sandbox makes these harmless")
+@pytest.mark.skipif(chosen() is PLAIN, reason="only a sandbox makes these harmless")
 def test_a_class_with_hostile_submissions_is_graded(tmp_path):
     """Nobody's marks depend on who else is in the class, and every report is there."""
     began = time.monotonic()
@@ -128,7 +127,7 @@ def test_a_class_with_hostile_submissions_is_graded(tmp_path):
         submissions: list[Submission] = collect([folder], grading, tmp_path / f"{course}-scratch")
         assert len(submissions) == 15
         reports: dict[str, Report] = {}
-        for report in grade_all(submissions, grading, SandboxConfig.usual(), jobs=2):
+        for report in grade_all(submissions, grading, SandboxConfig.default(), jobs=2):
             reports[report.name] = report
             print(f"{course} {report.name}: {float(report.earned):g} in {report.seconds} s")
         lost = {name: set(report.lost) for name, report in reports.items()}

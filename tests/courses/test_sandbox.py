@@ -12,20 +12,19 @@ from pathlib import Path
 import pytest
 from toys import RIGHT, failures, grade_source
 
-from py2048.courses._kit import Check, Example, Grading, Task
-from py2048.courses._kit.protection import (
+from py2048.courses.grading import Check, Example, Grading, Task
+from py2048.courses.grading.sandbox import (
     ALL,
     BUBBLEWRAP,
     LANDLOCK,
     PLAIN,
     UNSHARE,
+    SandboxConfig,
     chosen,
     copies_of_py2048,
     protection_named,
-    strongest,
     works,
 )
-from py2048.courses._kit.runner import SandboxConfig
 from py2048.errors import CourseError
 
 HERE = [protection for protection in ALL if works(protection)]
@@ -146,8 +145,8 @@ class TestBubblewrap:
     """What bubblewrap keeps off, one sentence of its description each."""
 
     def test_it_is_taken_where_it_works(self):
-        """The strongest is the usual one."""
-        assert strongest() is BUBBLEWRAP
+        """The chosen is the usual one."""
+        assert chosen() is BUBBLEWRAP
 
     def test_no_network(self):
         """A server on this machine cannot be reached."""
@@ -247,7 +246,7 @@ def test_unshare_keeps_off_the_network():
 
 
 def test_what_is_not_protected_is_said():
-    """The weakest names what it does not keep off; the strongest lacks nothing."""
+    """The weakest names what it does not keep off; the chosen lacks nothing."""
     assert "the network" in PLAIN.missing
     assert "NOT" not in str(BUBBLEWRAP)
     assert protection_named("unshare") is UNSHARE

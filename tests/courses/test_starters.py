@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from py2048.courses import COURSES
-from py2048.courses._kit.starters import start, starter_files
+from py2048.courses import COURSES, copy_starter, starter_files
 from py2048.errors import CourseError
 
 STARTED = [name for name, course in COURSES.items() if course.starter.is_dir()]
@@ -15,7 +14,7 @@ STARTED = [name for name, course in COURSES.items() if course.starter.is_dir()]
 def test_a_starter_is_written_as_it_is(course, tmp_path):
     """Same names, same bytes, in a folder that is made if needed."""
     source = COURSES[course].starter
-    written = start(source, tmp_path / "new" / "folder")
+    written = COURSES[course].hand_out(tmp_path / "new" / "folder")
     assert [path.relative_to(tmp_path / "new" / "folder") for path in written] == starter_files(
         source
     )
@@ -56,7 +55,7 @@ def test_one_file_in_the_way_stops_all(name, tmp_path):
     (target / name).parent.mkdir(parents=True)
     (target / name).write_text("mine")
     with pytest.raises(CourseError, match=f"{name}' is there already and is not overwritten"):
-        start(_source(tmp_path), target)
+        copy_starter(_source(tmp_path), target)
     assert [path for path in target.rglob("*") if path.is_file()] == [target / name]
     assert (target / name).read_text() == "mine"
 
@@ -67,7 +66,7 @@ def test_a_dangling_link_is_in_the_way_too(tmp_path):
     target.mkdir()
     (target / "a.py").symlink_to(tmp_path / "elsewhere.py")
     with pytest.raises(CourseError, match="is there already"):
-        start(_source(tmp_path), target)
+        copy_starter(_source(tmp_path), target)
     assert not (tmp_path / "elsewhere.py").exists()
 
 
@@ -75,10 +74,10 @@ def test_a_file_for_a_folder_is_refused(tmp_path):
     """Both where the starter should go and where it has a folder."""
     (tmp_path / "file").write_text("mine")
     with pytest.raises(CourseError, match="is a file: name a folder"):
-        start(_source(tmp_path), tmp_path / "file")
+        copy_starter(_source(tmp_path), tmp_path / "file")
     target = tmp_path / "target"
     target.mkdir()
     (target / "data").write_text("mine")
     with pytest.raises(CourseError, match="is a file where the starter has a folder"):
-        start(_source(tmp_path), target)
+        copy_starter(_source(tmp_path), target)
     assert [path.name for path in target.iterdir()] == ["data"]

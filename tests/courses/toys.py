@@ -5,11 +5,11 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from py2048.courses._kit import Check, Example, Grading, Raises, Task
-from py2048.courses._kit.grade import grade
-from py2048.courses._kit.results import Report
-from py2048.courses._kit.runner import SandboxConfig
-from py2048.courses._kit.submissions import collect
+from py2048.courses.grading import Check, Example, Grading, Raises, Task
+from py2048.courses.grading.grader import grade
+from py2048.courses.grading.report import Report
+from py2048.courses.grading.sandbox import SandboxConfig
+from py2048.courses.grading.submissions import collect
 
 TOY = Grading(
     course="toy",
@@ -95,7 +95,7 @@ def grade_path(path: Path, grading: Grading = TOY, around: SandboxConfig | None 
     """Grade what lies at a path, which is one submission."""
     with tempfile.TemporaryDirectory() as scratch:
         (submission,) = collect([path], grading, Path(scratch))
-        return grade(submission, grading, around or SandboxConfig.usual())
+        return grade(submission, grading, around or SandboxConfig.default())
 
 
 def failures(report: Report) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from py2048 import Board, Rules
-from py2048.ntuple.layout import Layout, parse_tuples
+from py2048.ntuple.layout import NetworkLayout, parse_tuples
 from py2048.ntuple.network import Network
 
 SHAPES = {
@@ -23,7 +23,7 @@ def network_of(text: str) -> Network:
     """A network with whole-numbered random weights, which sum exactly in any order."""
     rules = Rules.parse(text)
     tuples, stages, ranks = SHAPES[text]
-    layout = Layout(*rules.shape, parse_tuples(tuples, *rules.shape), stages, ranks)
+    layout = NetworkLayout(*rules.shape, parse_tuples(tuples, *rules.shape), stages, ranks)
     weights = np.random.default_rng(7).integers(-500, 500, layout.weights).astype(np.float32)
     return Network(layout, rules, weights, ({"games": 3, "moves": 4, "seconds": 5.0},))
 

@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 
 from py2048 import Board, Game, get_rules, make_player
-from py2048.ntuple.shipped import SHIPPED, shipped_files, shipped_network
 from py2048.ntuple.trainer import evaluate
-from py2048.ntuple.weights import load
+from py2048.ntuple.weights import SHIPPED, load, shipped_files, shipped_network
 from py2048.search.expectimax import Expectimax
-from py2048.search.limits import Limits
+from py2048.search.limits import SearchLimits
 from py2048.search.searcher import Searcher
 
 MEASURED = tomllib.loads((SHIPPED / "measured.toml").read_text())
@@ -27,7 +26,7 @@ def test_files_are_small_and_for_the_rules_they_are_called_after(path: Path) -> 
     """At most 30 MB for classic and 1 MB for others; each says how it was trained."""
     assert path.stat().st_size <= LIMITS.get(path.stem, MEGABYTE)
     network = load(path)
-    assert network.suits(get_rules(path.stem))
+    assert network.compatible_with(get_rules(path.stem))
     assert network.history[-1]["games"] > 0
 
 
@@ -67,7 +66,7 @@ def test_a_search_reads_their_steps() -> None:
     board = Board([[2, 4, 64, 256], [8, 2, 32, 0], [0, 4, 16, 16384], [0, 2, 8192, 32768]])
     for depth in (1, 2):
         plain = Expectimax(rules, network.value, depth).rate(board)
-        found = Searcher(rules, network, Limits(depth)).rate(board)
+        found = Searcher(rules, network, SearchLimits(depth)).rate(board)
         assert found == {move: pytest.approx(value) for move, value in plain.items()}
 
 
@@ -77,4 +76,4 @@ def test_players_use_them_without_being_told() -> None:
     rated = make_player("ntuple").rate(game)
     network = shipped_network(game.rules)
     assert network is not None
-    assert rated == network.rate(game.board)
+    assert rated == Expectimax(game.rules, network.value, 1).rate(game.board)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import runpy
 from collections import defaultdict
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,16 +16,16 @@ from py2048 import Board, Game, Rules
 from py2048.compiled.jit import plain_form
 from py2048.errors import WeightsError
 from py2048.ntuple import _td_kernels as kernels
-from py2048.ntuple._ntuple_kernels import indices_small
-from py2048.ntuple._value_kernels import SPARE
+from py2048.ntuple._network_kernels import SPARE, indices_small
 from py2048.ntuple.network import Network, put_board
-from py2048.ntuple.plan import Plan, plan_from
-from py2048.ntuple.trainer import RECORD, Trainer
+from py2048.ntuple.trainer import RECORD, Trainer, TrainingConfig, config_from
 from py2048.rng import derive_seed
+from py2048.search.limits import SearchLimits
+from py2048.search.searcher import Searcher
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-SMALL = Plan(rules_text="classic:size=2x3", tuples="lines+squares", seed=5)
-PATH = [
+SMALL = TrainingConfig(rules_text="classic:size=2x3", tuples="lines+squares", seed=5)
+TRAJECTORY = [
     Board.from_rows(rows)
     for rows in (
         [[2, 0, 2], [4, 0, 0]],
@@ -34,14 +35,14 @@ PATH = [
         [[2, 2, 2], [2, 2, 2]],
     )
 ]
-GAINS = [4.0, 0.0, 8.0, 4.0, 12.0]
+REWARDS = [4.0, 0.0, 8.0, 4.0, 12.0]
 STAGES = [0, 1, 0, 1, 1]
 
 
 @cache
 def learn() -> Any:
     """The kernel that learns from a path."""
-    return kernels.updater(indices_small, np.uint64(RECORD))
+    return kernels.make_learn_kernel(indices_small, np.uint64(RECORD))
 
 
 def met(trainer: Trainer, board: Board) -> list[int]:
@@ -49,61 +50,62 @@ def met(trainer: Trainer, board: Board) -> list[int]:
     boards = np.zeros((1, 2), np.uint64)
     put_board(trainer.layout, boards, 0, board)
     out = np.zeros((1, trainer.layout.active + SPARE), np.uint64)
-    indices_small(boards, 0, trainer._space, out, 0)
+    indices_small(boards, 0, trainer._spec, out, 0)
     return [int(index) for index in out[0, :-SPARE]]
 
 
 def taught(
-    plan: Plan, path: list[Board], gains: list[float], target: float, kernel: Any = None
+    config: TrainingConfig, path: list[Board], gains: list[float], target: float, kernel: Any = None
 ) -> Trainer:
     """A fresh training after one update along a path."""
-    trainer = Trainer(plan)
-    learner = trainer.learners[0]
+    trainer = Trainer(config)
+    worker = trainer.workers[0]
     for step, board in enumerate(path):
-        put_board(trainer.layout, learner.path, step, board)
-        learner.gains[step] = gains[step]
-        learner.stages[step] = STAGES[step] if plan.stages else 0
+        put_board(trainer.layout, worker.trajectory, step, board)
+        worker.rewards[step] = gains[step]
+        worker.stages[step] = STAGES[step] if config.stages else 0
     weights = trainer.records.reshape(-1)
-    fixed = trainer._space, weights, trainer._worth, trainer._lesson
+    fixed = trainer._spec, weights, trainer._value_params, trainer._td_params
     with np.errstate(over="ignore"):
-        (kernel or learn())(learner, len(path), target, *fixed)
+        (kernel or learn())(worker, len(path), target, *fixed)
     return trainer
 
 
 def plainly_taught(
-    plan: Plan, path: list[Board], gains: list[float], target: float
+    config: TrainingConfig, path: list[Board], gains: list[float], target: float
 ) -> dict[int, list[float]]:
     """The same update by the equations: index -> [weight, E, A]."""
-    trainer, table = Trainer(plan), defaultdict[int, list[float]](lambda: [0.0, 0.0, 0.0])
+    trainer, table = Trainer(config), defaultdict[int, list[float]](lambda: [0.0, 0.0, 0.0])
     for board, gain, stage in reversed(list(zip(path, gains, STAGES, strict=True))):
-        later = trainer.layout.size if stage and plan.stages else 0
+        later = trainer.layout.size if stage and config.stages else 0
         indices = met(trainer, board)
         value = sum(table[index + later][0] or table[index][0] for index in indices)
         error = target - value
         for index in indices:
             record = table[index + later]
             record[0] = record[0] or table[index][0]
-            rate = abs(record[1]) / record[2] if plan.coherent and record[2] else 1.0
-            change = plan.rate * rate * error / len(indices)
+            rate = abs(record[1]) / record[2] if config.temporal_coherence and record[2] else 1.0
+            change = config.learning_rate * rate * error / len(indices)
             record[0] += change
             value += change
-            if plan.coherent:
+            if config.temporal_coherence:
                 record[1] += error
                 record[2] += abs(error)
-        target = gain + (1 - plan.trace) * value + plan.trace * target
+        target = gain + (1 - config.lambda_) * value + config.lambda_ * target
     return table
 
 
-@pytest.mark.parametrize("trace", [0.0, 0.5, 1.0])
-@pytest.mark.parametrize("rate", [0.1, 1.0])
+@pytest.mark.parametrize("lambda_", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("learning_rate", [0.1, 1.0])
 @pytest.mark.parametrize("stages", [(), (16,)])
 def test_an_update_follows_the_equations(
-    trace: float, rate: float, stages: tuple[int, ...]
+    lambda_: float, learning_rate: float, stages: tuple[int, ...]
 ) -> None:
     """TD(0), TD(λ) and returns, with coherent rates, against plain Python; with stages, too."""
-    plan = Plan(SMALL.rules_text, SMALL.tuples, stages, trace=trace, rate=rate)
-    trainer = taught(plan, PATH, GAINS, 100.0)
-    table = plainly_taught(plan, PATH, GAINS, 100.0)
+    rates = {"lambda_": lambda_, "learning_rate": learning_rate}
+    config = replace(SMALL, stages=stages, **rates)
+    trainer = taught(config, TRAJECTORY, REWARDS, 100.0)
+    table = plainly_taught(config, TRAJECTORY, REWARDS, 100.0)
     expected = np.zeros_like(trainer.records)
     for index, record in table.items():
         expected[index, :3] = record
@@ -113,17 +115,17 @@ def test_an_update_follows_the_equations(
 
 def test_coherent_rates_by_hand() -> None:
     """Three errors on one board: 10, then half of it with the same sign, then against it."""
-    plan = Plan("classic:size=2x3", "012345"[:1], rate=1.0)
+    config = TrainingConfig("classic:size=2x3", "012345"[:1], learning_rate=1.0)
     board = Board.from_rows([[0, 2, 0], [0, 2, 0]])  # cell 0 and its images are empty: one weight
-    trainer = Trainer(plan)
+    trainer = Trainer(config)
     assert met(trainer, board) == [0, 0, 0, 0]
-    learner, weights = trainer.learners[0], trainer.records.reshape(-1)
-    put_board(trainer.layout, learner.path, 0, board)
-    fixed = trainer._space, weights, trainer._worth, trainer._lesson
-    learn()(learner, 1, 8.0, *fixed)
+    worker, weights = trainer.workers[0], trainer.records.reshape(-1)
+    put_board(trainer.layout, worker.trajectory, 0, board)
+    fixed = trainer._spec, weights, trainer._value_params, trainer._td_params
+    learn()(worker, 1, 8.0, *fixed)
     # Four look-ups of one weight: each gives it 8/4 (A is 0, then E/A is 1).
     assert trainer.records[0, :3].tolist() == [8.0, 32.0, 32.0]
-    learn()(learner, 1, 16.0, *fixed)
+    learn()(worker, 1, 16.0, *fixed)
     # Its value is now 4 * 8 = 32; the error is -16, a share -4, and |E|/A falls with each look-up.
     rates = [32 / 32, 16 / 48, 0 / 64, 16 / 80]
     assert trainer.records[0, :3] == pytest.approx([8.0 - 4 * sum(rates), -32.0, 96.0])
@@ -137,7 +139,7 @@ def test_a_training_can_be_repeated() -> None:
     whole, pieces, other = (
         Trainer(SMALL),
         Trainer(SMALL),
-        Trainer(plan_from(SMALL.data() | {"seed": 6})),
+        Trainer(config_from(SMALL.data() | {"seed": 6})),
     )
     whole.run(games=300)
     while pieces.games < 300:
@@ -150,7 +152,7 @@ def test_a_training_can_be_repeated() -> None:
 
 def test_threads_share_the_games() -> None:
     """Every game is played once, whoever plays it; evaluations do not depend on threads."""
-    trainer = Trainer(plan_from(SMALL.data() | {"threads": 3}))
+    trainer = Trainer(config_from(SMALL.data() | {"threads": 3}))
     trainer.run(games=200)
     assert trainer.games == trainer.tally.games == 200
     assert trainer.tally.ranks.sum() == 200
@@ -172,17 +174,17 @@ def test_threads_share_the_games() -> None:
 def test_a_training_plays_by_the_rules(text: str) -> None:
     """A game in training is the `Game` with its seed: same moves, same score, same end."""
     rules = Rules.parse(text)
-    plan = Plan(text, "squares", coherent=True)
-    layout = plan.layout
+    config = TrainingConfig(text, "squares", temporal_coherence=True)
+    layout = config.layout
     # Whole-numbered weights sum exactly, so both choose the same move where two are equal.
     weights = np.random.default_rng(1).integers(-90, 90, layout.weights).astype(np.float32)
     network = Network(layout, rules, weights)
-    trainer = Trainer(plan, network)
+    trainer, searcher = Trainer(config, network), Searcher(rules, network, SearchLimits(depth=1))
     tally, scores, best = trainer.evaluate(20, 77), [], []
     for number in range(20):
         game = Game(rules, seed=derive_seed(77, number))
         while not game.is_over:
-            ratings = network.rate(game.board)
+            ratings = searcher.rate(game.board)
             game.play(max(ratings, key=ratings.__getitem__))
         scores.append(game.score)
         best.append(game.board.max_tile.bit_length() - 1)
@@ -203,11 +205,11 @@ def test_training_makes_a_small_network_strong() -> None:
 
 def test_stages_carousel_and_restarts() -> None:
     """Boards that reach a stage are kept and started from; unlearnt weights are promoted."""
-    values = SMALL.data() | {"stages": [16, 32], "carousel": True, "restart": 10}
-    trainer = Trainer(plan_from(values))
+    values = SMALL.data() | {"stages": [16, 32], "carousel": True, "restart_length": 10}
+    trainer = Trainer(config_from(values))
     trainer.run(games=400)
-    learner = trainer.learners[0]
-    assert learner.started[1] > 0 < learner.started[2]
+    worker = trainer.workers[0]
+    assert worker.started[1] > 0 < worker.started[2]
     assert trainer.tally.games < trainer.games
     network = trainer.network()
     stages = network.weights.reshape(3, -1)
@@ -222,21 +224,21 @@ def test_a_later_stage_is_added_to_what_was_learnt() -> None:
     trainer = Trainer(SMALL)
     trainer.run(games=500)
     old = trainer.network()
-    values = SMALL.data() | {"stages": [32], "carousel": True, "rate": 0.1, "seed": 8}
-    later = Trainer(plan_from(values), old)
+    values = SMALL.data() | {"stages": [32], "carousel": True, "learning_rate": 0.1, "seed": 8}
+    later = Trainer(config_from(values), old)
     board = Board.from_rows([[32, 8, 0], [2, 4, 0]])
     assert later.network().value(board) == old.value(board)
     later.run(games=2000)
     assert later.evaluate(2000, 1).mean > trainer.evaluate(2000, 1).mean
     assert later.network().value(board) != old.value(board)
-    with pytest.raises(WeightsError, match="leave them out of the plan"):
+    with pytest.raises(WeightsError, match="leave out these settings"):
         Trainer(SMALL, later.network())
 
 
 def test_optimism_is_the_value_of_every_board() -> None:
     """Before training."""
-    network = Trainer(plan_from(SMALL.data() | {"optimism": 320.0})).network()
-    assert network.value(PATH[0]) == pytest.approx(320.0)
+    network = Trainer(config_from(SMALL.data() | {"optimistic_init": 320.0})).network()
+    assert network.value(TRAJECTORY[0]) == pytest.approx(320.0)
 
 
 # --- plain and compiled --------------------------------------------------------------------------
@@ -245,12 +247,12 @@ def test_optimism_is_the_value_of_every_board() -> None:
 def test_kernels_play_the_same_compiled_and_plain() -> None:
     """With whole-numbered weights every game is the same one, on packed boards and on cells."""
     for text in ("comp1127:size=2x3,target=64", "classic:size=1x5"):
-        plan = Plan(text, "lines", stages=(32,))
-        weights = np.random.default_rng(2).integers(-90, 90, plan.layout.weights)
-        network = Network(plan.layout, plan.rules, weights.astype(np.float32))
+        config = TrainingConfig(text, "lines", stages=(32,))
+        weights = np.random.default_rng(2).integers(-90, 90, config.layout.weights)
+        network = Network(config.layout, config.rules, weights.astype(np.float32))
         results = []
         for form in (lambda kernel: kernel, plain_form):
-            trainer = Trainer(plan, network)
+            trainer = Trainer(config, network)
             trainer._kernel = form(trainer._kernel)
             with np.errstate(over="ignore"):
                 results.append(trainer.evaluate(3, 5).data())
@@ -259,8 +261,8 @@ def test_kernels_play_the_same_compiled_and_plain() -> None:
 
 def test_kernels_learn_the_same_compiled_and_plain() -> None:
     """Up to the rounding of sums in another order."""
-    compiled = taught(SMALL, PATH, GAINS, 100.0).records
-    plain = taught(SMALL, PATH, GAINS, 100.0, plain_form(learn())).records
+    compiled = taught(SMALL, TRAJECTORY, REWARDS, 100.0).records
+    plain = taught(SMALL, TRAJECTORY, REWARDS, 100.0, plain_form(learn())).records
     assert np.allclose(compiled, plain, rtol=1e-5, atol=1e-5)
 
 

@@ -17,11 +17,11 @@ from py2048 import Board, Direction, Game, Player, get_rules, list_players, list
 from py2048.cli import main
 from py2048.errors import GameOverError, PlayerError
 from py2048.ntuple.heuristic import board_value, line_value
-from py2048.ntuple.layout import Layout
+from py2048.ntuple.layout import NetworkLayout
 from py2048.ntuple.network import Network
 from py2048.ntuple.weights import save
 from py2048.players import registry
-from py2048.players.whole_games import PlaysGames
+from py2048.players.player import PlaysGames
 from py2048.rules import RandomStart, Rules
 from py2048.search.expectimax import Expectimax, outcomes
 from py2048.testing import check_player
@@ -117,7 +117,7 @@ def test_plugins_register_through_the_same_door(
     for name, reason in [
         ("broken", "'broken' cannot be loaded: ModuleNotFoundError"),
         ("hasty", "'hasty' cannot be made: ZeroDivisionError"),
-        ("nobody", "'nobody' is none: None lacks name, choose or rate"),
+        ("nobody", "'nobody' is not one: None lacks name, choose or rate"),
         ("vague:speed=3", "the options of player 'vague' are unknown: NameError"),
     ]:
         with pytest.raises(PlayerError, match=reason):
@@ -331,11 +331,11 @@ def test_a_network_rates_boards_too_large_to_compile_for(tmp_path: Path) -> None
     """A network on nine by nine cells is asked by the plain search, and not replaced."""
     rules = get_rules("classic", rows=9, columns=9)
     weights = np.random.default_rng(1).normal(size=16**2).astype(np.float32)
-    network = Network(Layout(9, 9, ((0, 1),)), rules, weights)
+    network = Network(NetworkLayout(9, 9, ((0, 1),)), rules, weights)
     save(network, tmp_path / "large.npz")
     game = Game(rules, seed=1)
     rated = make_player(f"ntuple:weights={tmp_path / 'large.npz'}").rate(game)
-    assert rated == network.rate(game.board)
+    assert rated == Expectimax(rules, network.value, 1).rate(game.board)
 
 
 def test_the_planner_plays_games_without_chance() -> None:

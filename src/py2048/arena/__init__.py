@@ -1,44 +1,24 @@
-"""The arena: players on the same games, many of them, on many cores, and what came of it."""
+"""Tournaments: players on the same games, many of them, on all cores or a cluster."""
 
 from __future__ import annotations
 
-from py2048.arena.contest import Contest, Results, compete
-from py2048.arena.jobs import Done, Job, Played
+from py2048.arena.jobs import GameResult, Job, JobResult
 from py2048.arena.pools import Pool, local_pool
-from py2048.arena.summary import Comparison, Summary, comparisons, summaries
+from py2048.arena.statistics import Comparison, PlayerSummary, comparisons, summaries
+from py2048.arena.tournament import Results, Tournament, compare_players, run_tournament
 
 __all__ = [
     "Comparison",
-    "Contest",
-    "Done",
+    "GameResult",
     "Job",
-    "Played",
+    "JobResult",
+    "PlayerSummary",
     "Pool",
     "Results",
-    "Summary",
+    "Tournament",
     "compare_players",
     "comparisons",
-    "compete",
     "local_pool",
+    "run_tournament",
     "summaries",
 ]
-
-
-def compare_players(contest: Contest, *, jobs: int | None = None) -> Results:
-    """Play a contest on this machine.
-
-    Args:
-        contest: who plays what.
-        jobs: in how many processes; by default one for each processor. With more than one, a script
-            that calls this needs ``if __name__ == "__main__":`` around what it does.
-
-    Raises:
-        Py2048Error: if a player fails.
-    """
-    from contextlib import closing
-
-    results = Results(contest)
-    with closing(local_pool(jobs)) as pool:
-        for _ in compete(results, pool):
-            pass
-    return results

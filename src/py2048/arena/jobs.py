@@ -1,7 +1,7 @@
-"""A job is some games of one player; whoever does it, and wherever, the games are the same.
+"""A job is some games of one player. The games do not depend on the process that plays them.
 
-Each game begins with a new player, which sees the position and not the seed of the game: it can
-neither remember other games nor foresee its tiles.
+Each game begins with a new player, which sees the position but not the seed of the game: it can
+neither remember other games nor predict tiles.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from py2048.game.notation import encode_turn
 from py2048.game.spawning import draw_spawn, draw_start
 from py2048.game.turn import Turn, outcome_of, score_after
 from py2048.players import Player, make_player
+from py2048.players.player import PlaysGames
 from py2048.players.registry import with_seed
-from py2048.players.whole_games import PlaysGames
 from py2048.rules import Rules
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Games to be played by one player.
+    """Games for one player to play.
 
     Attributes:
         player: the player's spec.
         rules: the rules.
-        seed: the seed of the whole contest; game `i` has the seed ``derive_seed(seed, i)``.
+        seed: the seed of the tournament; game `i` has the seed ``derive_seed(seed, i)``.
         games: the numbers of the games.
-        recorded: whether each game is written down.
+        recorded: whether each game is recorded.
     """
 
     player: str
@@ -44,18 +44,18 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
-    """A game that is over.
+class GameResult:
+    """A finished game.
 
     Attributes:
         player: the player's spec.
-        game: the number of the game in the contest.
+        game: the number of the game in the tournament.
         seed: the game's seed.
         score: its score, in the points of its rules.
         max_tile: the largest tile on its last board.
-        moves: its legal turns.
-        seconds: the processor time that the player took for them.
-        record: the text of its record, if it was asked for.
+        moves: the number of legal turns.
+        seconds: the processor time that the player took.
+        record: the text of its record, if games are recorded.
     """
 
     player: str
@@ -69,39 +69,39 @@ class Played:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
-    """What a job gave.
+class JobResult:
+    """The games of a finished job.
 
     Attributes:
-        played: its games.
-        seconds: how long it took, without what is done only once in a process.
+        played: the games.
+        seconds: how long they took, without one-time work such as compiling.
     """
 
-    played: tuple[Played, ...]
+    played: tuple[GameResult, ...]
     seconds: float
 
 
-def do(job: Job) -> Done:
+def run_job(job: Job) -> JobResult:
     """Play the games of a job.
 
     Raises:
         PlayerError: if the player fails or answers with an illegal direction.
-        Py2048Error: whatever else the player says on purpose, such as that weights are missing.
+        Py2048Error: if the player raises one, for example because weights are missing.
     """
     _warm_up(job.player, job.rules)
     start = time.perf_counter()
-    return Done(tuple(_games(job)), time.perf_counter() - start)
+    return JobResult(tuple(_games(job)), time.perf_counter() - start)
 
 
-def attempt(job: Job) -> Done | Py2048Error:
-    """Do a job; return the error if it fails, so that it can be passed on."""
+def try_job(job: Job) -> JobResult | Py2048Error:
+    """Run a job; return the error if it fails, to send it to another process."""
     try:
-        return do(job)
+        return run_job(job)
     except Py2048Error as error:
         return error
 
 
-def _games(job: Job) -> Iterator[Played]:
+def _games(job: Job) -> Iterator[GameResult]:
     seeds = [rng.derive_seed(job.seed, game) for game in job.games]
     if not job.recorded and isinstance(make_player(job.player), PlaysGames):
         yield from _whole_games(job, seeds)
@@ -110,10 +110,10 @@ def _games(job: Job) -> Iterator[Played]:
         yield _guarded(job, game, seed)
 
 
-def _whole_games(job: Job, seeds: Sequence[int]) -> Iterator[Played]:
-    """Play games by the player's own loop; one that draws lots gets a seed for each game."""
-    draws_lots = own_seed(job.player, 0) != job.player
-    parts = [[n] for n in range(len(seeds))] if draws_lots else [list(range(len(seeds)))]
+def _whole_games(job: Job, seeds: Sequence[int]) -> Iterator[GameResult]:
+    """Play games by the player's own loop; a random player gets a seed for each game."""
+    is_random = own_seed(job.player, 0) != job.player
+    parts = [[n] for n in range(len(seeds))] if is_random else [list(range(len(seeds)))]
     for part in parts:
         player = _ready(own_seed(job.player, seeds[part[0]]), job.rules)
         assert isinstance(player, PlaysGames)
@@ -123,17 +123,17 @@ def _whole_games(job: Job, seeds: Sequence[int]) -> Iterator[Played]:
         moves = sum(game.moves for game in finished) or 1
         for n, game in zip(part, finished, strict=True):
             share = seconds * game.moves / moves
-            yield Played(job.player, job.games[n], seeds[n], *game, share)
+            yield GameResult(job.player, job.games[n], seeds[n], *game, share)
 
 
 def own_seed(spec: str, seed: int) -> str:
-    """Return a spec with a seed of the player's own, for the game of `seed`, if it takes one."""
+    """Return the spec with a seed derived from that of a game, if the player takes one."""
     return with_seed(spec, rng.derive_seed(seed, 0))
 
 
 @cache
 def _warm_up(spec: str, rules: Rules) -> None:
-    """Load and compile what a player needs, so that no game's time has it."""
+    """Load and compile what a player needs, so that this counts as no game's time."""
     player = _ready(own_seed(spec, 0), rules)
     game = Game(rules, seed=0)
     if not game.is_over:
@@ -141,15 +141,15 @@ def _warm_up(spec: str, rules: Rules) -> None:
 
 
 def _ready(spec: str, rules: Rules) -> Player:
-    """Return a new player that has what it needs, and no stand-in for what is being compiled."""
+    """Return a new player that has loaded and compiled what it needs."""
     player = make_player(spec)
     if isinstance(player, PlaysGames):
         player.play_games(rules, [])
     return player
 
 
-def _guarded(job: Job, game: int, seed: int) -> Played:
-    """Play one game move by move, and say which one it was if the player fails."""
+def _guarded(job: Job, game: int, seed: int) -> GameResult:
+    """Play one game move by move; an error of the player names the game."""
     try:
         return _play(job, game, seed)
     except Py2048Error:
@@ -161,8 +161,8 @@ def _guarded(job: Job, game: int, seed: int) -> Played:
         ) from error
 
 
-def _play(job: Job, game: int, seed: int) -> Played:
-    """Play one game as a `Game` does, without remembering what is not needed."""
+def _play(job: Job, game: int, seed: int) -> GameResult:
+    """Play one game as a `Game` does, without keeping its history."""
     rules, key = job.rules, rng.key_of(seed)
     spec = own_seed(job.player, seed)
     player = _ready(spec, rules)
@@ -180,11 +180,11 @@ def _play(job: Job, game: int, seed: int) -> Played:
     text = None
     if job.recorded:
         text = Record(rules, start, "".join(turns), score, seed, spec).to_json()
-    return Played(job.player, game, seed, score, board.max_tile, moves, seconds, text)
+    return GameResult(job.player, game, seed, score, board.max_tile, moves, seconds, text)
 
 
 def _turn(player: Player, rules: Rules, board: Board, word: int) -> tuple[Turn, float]:
-    """Return the player's move with the spawn that `word` draws, and the time it thought."""
+    """Return the player's move with the spawn that `word` draws, and its thinking time."""
     position = Game(rules, seed=0, board=board)
     start = time.process_time()
     direction = player.choose(position)

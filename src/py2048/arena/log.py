@@ -1,46 +1,50 @@
-"""The log of a contest: one JSON line for each finished game, so that nothing is lost.
+"""What a tournament keeps of each finished game: a line in its log, and a record if asked for.
 
-The first line says which contest it is. A run that was cut short goes on with the games that the
-log lacks; the line that was being written then is left out.
+The log has one JSON line for each game; the first line names the rules and the seed. An interrupted
+tournament continues with the games that its log lacks; an incomplete last line is dropped.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, TextIO
 
-from py2048.arena.contest import Contest
-from py2048.arena.jobs import Played
-from py2048.errors import ContestError
+from py2048.arena.jobs import GameResult
+from py2048.arena.tournament import Tournament
+from py2048.errors import TournamentError
+from py2048.game.record_text import write_atomically
 
 FORMAT = "py2048 arena log"
 VERSION = 1
 
 _KINDS = {"player": str, "seconds": float}  # everything else is a whole number
-_FIELDS = [field.name for field in fields(Played) if field.name != "record"]
+_FIELDS = [field.name for field in fields(GameResult) if field.name != "record"]
+_UNSAFE = re.compile(r"[^\w.=-]+")
 
 
-class Log:
-    """The file to which the games of a contest are added as they end.
+class GameLog:
+    """The file to which the games of a tournament are added as they end.
 
     Args:
-        path: the file; it may exist if it belongs to a contest with the same rules and seed.
-        contest: the contest; its players and the number of games may be others than before.
+        path: the file; it may exist if it belongs to a tournament with the same rules and seed.
+        tournament: the tournament; its players and the number of games may be others than before.
 
     Raises:
-        ContestError: if the file belongs to another contest, is damaged, or cannot be written.
+        TournamentError: if the file is damaged, of another tournament, or cannot be written.
     """
 
-    def __init__(self, path: Path, contest: Contest) -> None:
+    def __init__(self, path: Path, tournament: Tournament) -> None:
         self._path = path
-        self.head = {"format": FORMAT, "version": VERSION, **_heading(contest)}
+        rules, seed = str(tournament.rules), tournament.seed
+        self.head = {"format": FORMAT, "version": VERSION, "rules": rules, "seed": seed}
         self.played = self._read()
         self._file = self._open()
 
-    def add(self, played: Played) -> None:
+    def add(self, played: GameResult) -> None:
         """Write a game down, at once."""
         self._write({name: getattr(played, name) for name in _FIELDS})
 
@@ -48,11 +52,11 @@ class Log:
         """Close the file."""
         self._file.close()
 
-    def _read(self) -> list[Played]:
+    def _read(self) -> list[GameResult]:
         try:
             data = self._path.read_bytes() if self._path.exists() else b""
         except OSError as error:
-            raise ContestError(f"cannot read {self._path}: {error.strerror or error}") from None
+            raise TournamentError(f"cannot read {self._path}: {error.strerror or error}") from None
         whole = data[: data.rfind(b"\n") + 1]
         self._size = len(whole)
         lines = whole.decode("utf-8", "replace").splitlines()
@@ -63,20 +67,20 @@ class Log:
 
     def _check_head(self, head: Mapping[str, Any]) -> None:
         if head.get("format") != FORMAT:
-            raise ContestError(f"{self._path} is no log of a contest: choose another file")
+            raise TournamentError(f"{self._path} is not a tournament log: choose another file")
         for name, value in self.head.items():
             if head.get(name) != value:
-                raise ContestError(
-                    f"{self._path} belongs to a contest with {name} {head.get(name)!r}, "
+                raise TournamentError(
+                    f"{self._path} belongs to a tournament with {name} {head.get(name)!r}, "
                     f"not {value!r}: choose another file"
                 )
 
-    def _played(self, number: int, line: str) -> Played:
+    def _played(self, number: int, line: str) -> GameResult:
         data = _json_of(line)
         kinds = {name: _KINDS.get(name, int) for name in _FIELDS}
         if {name: type(value) for name, value in data.items()} != kinds:
-            raise ContestError(f"{self._path}: line {number} is no game: {line[:60]!r}")
-        return Played(**data)
+            raise TournamentError(f"{self._path}: line {number} is not a game: {line[:60]!r}")
+        return GameResult(**data)
 
     def _open(self) -> TextIO:
         try:
@@ -85,7 +89,7 @@ class Log:
                     file.truncate(self._size)
             self._file = self._path.open("a", encoding="utf-8")
         except OSError as error:
-            raise ContestError(f"cannot write {self._path}: {error.strerror or error}") from None
+            raise TournamentError(f"cannot write {self._path}: {error.strerror or error}") from None
         if not self._size:
             self._write(self.head)
         return self._file
@@ -95,11 +99,7 @@ class Log:
             self._file.write(json.dumps(data) + "\n")
             self._file.flush()
         except OSError as error:
-            raise ContestError(f"cannot write {self._path}: {error.strerror or error}") from None
-
-
-def _heading(contest: Contest) -> dict[str, Any]:
-    return {"rules": str(contest.rules), "seed": contest.seed}
+            raise TournamentError(f"cannot write {self._path}: {error.strerror or error}") from None
 
 
 def _json_of(line: str) -> dict[str, Any]:
@@ -108,3 +108,50 @@ def _json_of(line: str) -> dict[str, Any]:
     except ValueError:
         return {}
     return data if isinstance(data, dict) else {}
+
+
+class RecordFolder:
+    """The records of a tournament: ``1-greedy/000000.2048.json`` and on.
+
+    The bytes of a file do not depend on who played the game, and ``py2048 verify`` checks it.
+
+    Args:
+        path: the folder; it is made if its parent exists.
+        tournament: the tournament.
+
+    Raises:
+        TournamentError: if a folder cannot be made.
+    """
+
+    def __init__(self, path: Path, tournament: Tournament) -> None:
+        self._folders = {
+            spec: path / f"{number}-{_UNSAFE.sub('_', spec)}"
+            for number, spec in enumerate(tournament.players, 1)
+        }
+        for folder in [path, *self._folders.values()]:
+            try:
+                folder.mkdir(exist_ok=True)
+            except OSError as error:
+                reason = error.strerror or error
+                raise TournamentError(f"cannot make the folder {folder}: {reason}") from None
+
+    def path_of(self, played: GameResult) -> Path:
+        """Return the file of a game."""
+        return self._folders[played.player] / f"{played.game:06}.2048.json"
+
+    def has(self, played: GameResult) -> bool:
+        """Return whether the record of a game exists."""
+        return played.player in self._folders and self.path_of(played).exists()
+
+    def save(self, played: GameResult) -> None:
+        """Write the record of a game.
+
+        Raises:
+            TournamentError: if that is not possible.
+        """
+        assert played.record is not None, "the tournament is recorded"
+        path = self.path_of(played)
+        try:
+            write_atomically(path, played.record.encode())
+        except OSError as error:
+            raise TournamentError(f"cannot write {path}: {error.strerror or error}") from None

@@ -1,4 +1,4 @@
-"""Who does the jobs: this process, or several on this machine."""
+"""Pools of workers on this machine: this process, or several."""
 
 from __future__ import annotations
 
@@ -11,50 +11,50 @@ from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from typing import Protocol
 
-from py2048.arena.jobs import Done, Job, attempt, do
+from py2048.arena.jobs import Job, JobResult, run_job, try_job
 from py2048.compiled.jit import progress
 from py2048.compiled.jit.progress import Compiling
 from py2048.compiled.threads import available_threads
 from py2048.errors import PlayerError, Py2048Error
 
 DEATHS = 3
-"""So many workers may die of one job; then it is the job's fault."""
+"""After so many dead workers a job counts as failed."""
 
 PERIOD = 0.5
-"""Seconds between two reports of a worker that compiles."""
+"""Seconds between two progress reports of a worker that compiles."""
 
 
 class Pool(Protocol):
-    """Workers that do jobs, in any order."""
+    """Workers that run jobs, in any order."""
 
     @property
     def width(self) -> int:
-        """How many jobs keep all workers busy; it may change."""
+        """The number of jobs that keeps all workers busy; it may change."""
 
     @property
     def place(self) -> str:
-        """Where the games are played, in words."""
+        """Where the games are played, such as "in 4 processes"."""
 
     @property
     def compiling(self) -> Compiling | None:
-        """How far the workers are with what has to be compiled first."""
+        """The progress of compiling, while workers do that."""
 
     def submit(self, job: Job) -> None:
-        """Take a job on."""
+        """Queue a job."""
 
-    def take(self) -> tuple[Job, Done]:
-        """Wait until a job is done and return it with what came of it.
+    def take(self) -> tuple[Job, JobResult]:
+        """Wait for a job to finish; return it and its result.
 
         Raises:
             Py2048Error: if the job failed.
         """
 
     def close(self) -> None:
-        """Let the workers go, whatever they do just now."""
+        """Stop the workers at once."""
 
 
-class OnePool:
-    """This process does the jobs, one after the other."""
+class SerialPool:
+    """This process runs the jobs, one after another."""
 
     width = 1
     place = "in one process"
@@ -64,28 +64,28 @@ class OnePool:
 
     @property
     def compiling(self) -> Compiling | None:
-        """How far the compiler is."""
+        """The progress of the compiler."""
         return progress.now()
 
     def submit(self, job: Job) -> None:
-        """Take a job on."""
+        """Queue a job."""
         self._waiting.append(job)
 
-    def take(self) -> tuple[Job, Done]:
-        """Do the oldest job."""
+    def take(self) -> tuple[Job, JobResult]:
+        """Run the oldest job."""
         job = self._waiting.popleft()
-        return job, do(job)
+        return job, run_job(job)
 
     def close(self) -> None:
-        """Forget what was not begun."""
+        """Drop the queued jobs."""
         self._waiting.clear()
 
 
 class ProcessPool:
-    """Processes on this machine. One that dies is replaced, and its job done again.
+    """Processes on this machine. One that dies is replaced, and its job is run again.
 
     Args:
-        width: how many.
+        width: the number of processes.
     """
 
     def __init__(self, width: int) -> None:
@@ -97,17 +97,17 @@ class ProcessPool:
 
     @property
     def compiling(self) -> Compiling | None:
-        """How far the foremost worker is; the others wait for what it compiles."""
+        """The progress of the foremost worker; the others wait for it."""
         found = [worker.compiling for worker in self._workers if worker.compiling]
         return max(found, key=lambda each: each.share, default=None)
 
     def submit(self, job: Job) -> None:
-        """Take a job on."""
+        """Queue a job."""
         self._waiting.append(job)
         self._give_out()
 
-    def take(self) -> tuple[Job, Done]:
-        """Wait until a job is done and return it with what came of it."""
+    def take(self) -> tuple[Job, JobResult]:
+        """Wait for a job to finish; return it and its result."""
         while True:
             busy = {worker.pipe: worker for worker in self._workers if worker.job}
             for pipe in wait(list(busy)):
@@ -140,7 +140,7 @@ class ProcessPool:
                 worker.give(self._waiting.popleft())
 
     def _replace(self, worker: _Worker, job: Job) -> None:
-        """Put another process in the place of one that died, and see to its job."""
+        """Replace a process that died, and queue its job again unless it has failed too often."""
         worker.end()
         self._workers[self._workers.index(worker)] = _Worker()
         self._deaths[job] += 1
@@ -151,32 +151,32 @@ class ProcessPool:
 
 
 def died(job: Job, how: str) -> PlayerError:
-    """Return the error that a job's workers have died."""
+    """Return the error for a job whose workers died."""
     games = ", ".join(map(str, job.games))
     return PlayerError(f"player {job.player!r} ended its process in game {games}: {how}")
 
 
 class _Worker:
-    """A process that does jobs, and the pipe to it."""
+    """A process that runs jobs, and the pipe to it."""
 
     def __init__(self) -> None:
-        # A fresh process: forking would copy threads' locks and compiled code in use.
+        # Not forked: that would copy the locks of threads and compiled code in use.
         context = multiprocessing.get_context("spawn")
         self.pipe, there = context.Pipe()
         self.job: Job | None = None
         self.compiling: Compiling | None = None
-        self._process = context.Process(target=_serve, args=(there,), daemon=True)
+        self._process = context.Process(target=_work, args=(there,), daemon=True)
         self._process.start()
         there.close()
 
     def give(self, job: Job) -> None:
-        """Pass a job on. A process that has just died is noticed when its answer is awaited."""
+        """Send a job. `ProcessPool.take` notices a process that has died."""
         self.job = job
         with suppress(OSError):
             self.pipe.send(job)
 
     def end(self) -> None:
-        """End the process and wait for that."""
+        """Kill the process and wait for its end."""
         self._process.kill()
         self._process.join()
         self.pipe.close()
@@ -188,20 +188,20 @@ class _Worker:
         return f"was ended by signal {-code}" if code < 0 else f"exited with status {code}"
 
 
-def _serve(pipe: Connection) -> None:
-    """Do the jobs that come through the pipe until it is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the first process's to answer
+def _work(pipe: Connection) -> None:
+    """Run the jobs that come through the pipe until it is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # only the first process answers Ctrl-C
     lock = threading.Lock()
     threading.Thread(target=_report, args=(pipe, lock), daemon=True).start()
     with suppress(EOFError, OSError):
         while True:
-            answer = attempt(pipe.recv())
+            answer = try_job(pipe.recv())
             with lock:
                 pipe.send(answer)
 
 
 def _report(pipe: Connection, lock: threading.Lock) -> None:
-    """Say how far the compiler is, while it is at work."""
+    """Report the progress of the compiler while it works."""
     with suppress(OSError):
         while True:
             time.sleep(PERIOD)
@@ -213,4 +213,4 @@ def _report(pipe: Connection, lock: threading.Lock) -> None:
 def local_pool(jobs: int | None = None) -> Pool:
     """Return a pool of `jobs` workers on this machine; by default one for each processor."""
     count = jobs or available_threads()
-    return OnePool() if count == 1 else ProcessPool(count)
+    return SerialPool() if count == 1 else ProcessPool(count)

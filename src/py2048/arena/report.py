@@ -1,4 +1,4 @@
-"""The results of a contest as text, as plain data for JSON, and as CSV."""
+"""The results of a tournament as text, as plain data for JSON, and as CSV."""
 
 from __future__ import annotations
 
@@ -9,9 +9,15 @@ from dataclasses import asdict
 from io import StringIO
 from typing import Any
 
-from py2048.arena.contest import Results
-from py2048.arena.statistics import Estimate, Rate
-from py2048.arena.summary import Comparison, Summary, comparisons, summaries
+from py2048.arena.statistics import (
+    Comparison,
+    Estimate,
+    PlayerSummary,
+    Rate,
+    comparisons,
+    summaries,
+)
+from py2048.arena.tournament import Results
 
 FORMAT = "py2048 arena"
 VERSION = 1
@@ -22,16 +28,16 @@ GAME_COLUMNS = ("player", "game", "seed", "score", "max_tile", "moves", "seconds
 
 
 def text_report(results: Results) -> str:
-    """Return everything for a person to read, in plain columns."""
+    """Return the results as text in columns."""
     found, pairs = summaries(results), comparisons(results)
     parts = [_title(results), _scores(found), _spread(found), _tiles(found)]
     return "\n\n".join([*parts, _pairs(pairs)] if pairs else parts)
 
 
 def _title(results: Results) -> str:
-    contest = results.contest
-    games = f"{contest.games:,} game" + "s" * (contest.games > 1)
-    lines = [f"{contest.rules.name}, {games} each, seed {contest.seed}"]
+    tournament = results.tournament
+    games = f"{tournament.games:,} game" + "s" * (tournament.games > 1)
+    lines = [f"{tournament.rules.name}, {games} each, seed {tournament.seed}"]
     if not results.complete:
         lines.append(
             f"stopped after {results.count:,} of {results.total:,} games; "
@@ -40,12 +46,12 @@ def _title(results: Results) -> str:
     return "\n".join(lines)
 
 
-def _scores(found: Sequence[Summary]) -> str:
+def _scores(found: Sequence[PlayerSummary]) -> str:
     head = ("player", "games", "mean score", "95 % interval", "moves", "moves/s")
     return _columns([head, *(_score_row(each) for each in found)])
 
 
-def _score_row(each: Summary) -> Row:
+def _score_row(each: PlayerSummary) -> Row:
     return (
         each.player,
         f"{each.games:,}",
@@ -56,7 +62,7 @@ def _score_row(each: Summary) -> Row:
     )
 
 
-def _spread(found: Sequence[Summary]) -> str:
+def _spread(found: Sequence[PlayerSummary]) -> str:
     shares = [f"{share:.0%}".replace("%", " %") for share in found[0].quantiles] if found else []
     rows = [
         (each.player, number(each.least), *map(number, each.quantiles.values()), number(each.most))
@@ -65,7 +71,7 @@ def _spread(found: Sequence[Summary]) -> str:
     return _columns([("scores", "least", *shares, "most"), *rows])
 
 
-def _tiles(found: Sequence[Summary]) -> str:
+def _tiles(found: Sequence[PlayerSummary]) -> str:
     rows = [
         (each.player, str(tile), percent(rate.share), _share_interval(rate))
         for each in found
@@ -91,7 +97,7 @@ def _pair_row(pair: Comparison) -> Row:
 
 
 def _columns(rows: Sequence[Row]) -> str:
-    """Return rows as lines; the first column begins on the left, the others end on the right."""
+    """Return rows as lines: the first column aligned left, the others right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = (
         f"{row[0]:<{widths[0]}}  "
@@ -102,7 +108,7 @@ def _columns(rows: Sequence[Row]) -> str:
 
 
 def number(value: float, size: float | None = None) -> str:
-    """Return a number with as many digits as matter beside one of `size`; its own by default."""
+    """Return a number with the digits that matter at its size, or at another `size`."""
     if not math.isfinite(value):
         return "-"
     size = abs(value if size is None else size)
@@ -133,18 +139,18 @@ def _share_interval(rate: Rate) -> str:
 
 def data(results: Results) -> dict[str, Any]:
     """Return everything as plain values: summaries, comparisons, and every game."""
-    contest = results.contest
+    tournament = results.tournament
     head = {"format": FORMAT, "version": VERSION, "complete": results.complete}
     return head | {
-        "rules": str(contest.rules),
-        "seed": contest.seed,
-        "games": contest.games,
+        "rules": str(tournament.rules),
+        "seed": tournament.seed,
+        "games": tournament.games,
         "players": [_summary_data(each, results) for each in summaries(results)],
         "comparisons": [_comparison_data(each) for each in comparisons(results)],
     }
 
 
-def _summary_data(each: Summary, results: Results) -> dict[str, Any]:
+def _summary_data(each: PlayerSummary, results: Results) -> dict[str, Any]:
     values = asdict(each) | {
         "score": _estimate_data(each.score),
         "moves": _estimate_data(each.moves),
@@ -184,6 +190,6 @@ def csv_text(results: Results) -> str:
 
 
 def _game_rows(results: Results) -> Iterator[list[object]]:
-    for spec in results.contest.players:
+    for spec in results.tournament.players:
         for game in results.of(spec).values():
             yield [getattr(game, name) for name in GAME_COLUMNS]

@@ -1,14 +1,19 @@
-"""What can be said of a mean, a rate, a difference: estimates with their 95 % intervals."""
+"""Statistics of a tournament: players summarised and compared, with 95 % intervals."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import combinations
 from statistics import NormalDist, fmean, stdev
 
+from py2048.arena.jobs import GameResult
+from py2048.arena.tournament import Results
+
 CONFIDENCE = 0.95
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 _Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 _NEARLY_NORMAL = 1000
@@ -17,7 +22,7 @@ _NEARLY_NORMAL = 1000
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean with what is known of its precision.
+    """A mean and its precision.
 
     Attributes:
         mean: the mean of the sample.
@@ -121,3 +126,104 @@ def student_within(reach: float, freedom: int) -> float:
         term *= cosine * cosine * (power + 1) / (power + 2)
         power += 2
     return (angle + sine * total) * 2 / math.pi if freedom % 2 else sine * total
+
+
+# --- players --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerSummary:
+    """The games of a player in numbers.
+
+    Attributes:
+        player: the player's spec.
+        games: the number of finished games.
+        score: the mean score, in points.
+        quantiles: the score below which each share of the games lies.
+        least: the lowest score.
+        most: the highest score.
+        tiles: how often each tile was reached.
+        moves: the mean number of legal turns.
+        moves_per_second: legal turns in a second of processor time; infinite if it took no time.
+    """
+
+    player: str
+    games: int
+    score: Estimate
+    quantiles: Mapping[float, float]
+    least: int
+    most: int
+    tiles: Mapping[int, Rate]
+    moves: Estimate
+    moves_per_second: float
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two players on the same games.
+
+    Attributes:
+        first: the spec of the one.
+        second: the spec of the other.
+        difference: the mean of the first player's score less the second's, game by game.
+        won: how often the first has the higher score.
+        drawn: in how many games both have the same.
+    """
+
+    first: str
+    second: str
+    difference: Estimate
+    won: Rate
+    drawn: int
+
+
+def summaries(results: Results) -> list[PlayerSummary]:
+    """Return the summary of each player with a finished game."""
+    played = {spec: list(results.of(spec).values()) for spec in results.tournament.players}
+    return [summary(spec, games) for spec, games in played.items() if games]
+
+
+def summary(player: str, games: Sequence[GameResult]) -> PlayerSummary:
+    """Return the summary of a player's games, at least one."""
+    scores = sorted(game.score for game in games)
+    seconds = sum(game.seconds for game in games)
+    moves = sum(game.moves for game in games)
+    return PlayerSummary(
+        player,
+        len(games),
+        estimate(scores),
+        {share: quantile(scores, share) for share in QUANTILES},
+        scores[0],
+        scores[-1],
+        tile_rates([game.max_tile for game in games]),
+        estimate([game.moves for game in games]),
+        moves / seconds if seconds else float("inf"),
+    )
+
+
+def tile_rates(largest: Sequence[int]) -> dict[int, Rate]:
+    """Return how often each tile was reached, from the largest that was always up to the largest.
+
+    Args:
+        largest: the largest tile of each game.
+    """
+    low, high = min(largest).bit_length() - 1, max(largest).bit_length()
+    tiles = [1 << rank for rank in range(low, high)]
+    return {tile: rate(sum(each >= tile for each in largest), len(largest)) for tile in tiles}
+
+
+def comparisons(results: Results) -> list[Comparison]:
+    """Return each two players compared on the games that both have finished."""
+    pairs = combinations(results.tournament.players, 2)
+    found = (compare(first, second, results) for first, second in pairs)
+    return [comparison for comparison in found if comparison]
+
+
+def compare(first: str, second: str, results: Results) -> Comparison | None:
+    """Return two players compared; `None` if there is no game that both have finished."""
+    one, other = results.of(first), results.of(second)
+    differences = [game.score - other[n].score for n, game in one.items() if n in other]
+    if not differences:
+        return None
+    won = rate(sum(each > 0 for each in differences), len(differences))
+    return Comparison(first, second, estimate(differences), won, differences.count(0))

@@ -1,136 +1,367 @@
-"""``bench``: this machine measured, each figure beside a baseline in the same run."""
+"""``bench``: how fast this machine plays; the tools that ``benchmarks/`` measures with.
+
+A machine that is shared, or changes its clock, makes everything slower at times and nothing faster.
+So contestants take turns in short stretches: a disturbance affects all, the fastest stretch shows
+what a program can do, and ratios are formed within one measurement.
+"""
 
 from __future__ import annotations
 
-import importlib.util
+import importlib.metadata
+import os
+import platform
+import re
+import shutil
+import statistics
 import subprocess
 import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from py2048.cli import plots
 from py2048.cli.click import UsageError
 from py2048.cli.compiling import telling
 from py2048.cli.options import JsonOption, ThreadsOption, between, print_json
-from py2048.errors import did_you_mean
 
-if TYPE_CHECKING:
-    from py2048.bench.harness import Effort, Table
+Stretch = Callable[[], float]
+"""Runs for a while and returns a figure: a speed, or the seconds it took."""
 
-USUAL = ("engine", "environments", "startup", "memory")
-"""What ``bench`` measures if it is not told what."""
+GAMES = 65_536
+WARM_UP_STEPS = 150
+"""Steps before the clock starts: games last about 118 moves."""
 
-
-def _subjects() -> list[str]:
-    from py2048.bench import SUBJECTS
-
-    return [*SUBJECTS, *_scripts()]
+WIDTH = 46
+LIBRARIES = ("numpy", "numba", "llvmlite", "gymnasium")
 
 
 def bench(
-    what: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="What to measure; --list tells what there is.", autocompletion=_subjects
-        ),
-    ] = None,
-    rounds: Annotated[int, typer.Option(min=1, help="Turns of each contestant.")] = 15,
+    what: Annotated[list[str] | None, typer.Argument(hidden=True)] = None,
+    rounds: Annotated[
+        int, typer.Option(metavar="N", callback=between(1, 1e6), help="Turns of each contestant.")
+    ] = 15,
     seconds: Annotated[
         float,
         typer.Option(callback=between(0.001, 3600), help="The length of a turn."),
     ] = 0.1,
     threads: ThreadsOption = None,
-    known: Annotated[bool, typer.Option("--list", help="List what can be measured.")] = False,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the result, PNG or SVG.")
     ] = None,
     json: JsonOption = False,
 ) -> int:
-    """Measure WHAT on this machine, each figure beside a baseline in the same run."""
-    from py2048.bench import SUBJECTS, run
-    from py2048.bench.harness import Effort
-    from py2048.bench.report import check_plots, data_of, draw
+    """Measure how fast this machine plays random games, and print the engine's signature."""
     from py2048.compiled.threads import available_threads
 
-    scripts = _scripts()
-    if known:
-        return _list_subjects(scripts)
-    chosen = [_checked_subject(name, scripts) for name in what or _usual()]
+    if unknown := set(what or ()) - {"engine"}:
+        raise UsageError(
+            f"there is no benchmark {min(unknown)!r} in the package: others are in the "
+            "repository, run them by make bench"
+        )
     if plot:
-        check_plots()
-    tells = sys.stderr.isatty()
-    effort = Effort(rounds, seconds, threads or available_threads(), tells)
-    machine = _machine(effort, json=json)
-    tables: list[Table] = []
-    for name in chosen:
-        if name in SUBJECTS:
-            with telling(quiet=json):
-                found = run(name, effort)
-            tables += _shown(found, json=json)
-        elif status := _run_script(scripts[name], json=json):
-            return status
-    if json:
-        print_json({"machine": machine, "tables": [data_of(table) for table in tables]})
-    if plot:
-        draw(tables, plot)
+        plots.check_plots()
+    effort = Effort(rounds, seconds, threads or available_threads(), sys.stderr.isatty())
+    report(effort, {"engine": random_play}, json=json, plot=plot)
     return 0
 
 
-def _usual() -> list[str]:
-    """Return what is measured if nothing is asked for: what can be measured here."""
-    if importlib.util.find_spec("gymnasium") is not None:
-        return list(USUAL)
-    print("environments are left out: they need pip install 'py2048[rl]'", file=sys.stderr)
-    return [name for name in USUAL if name != "environments"]
-
-
-def _scripts() -> dict[str, Path]:
-    """Return the benchmarks of the repository that this package runs from; none elsewhere."""
-    folder = Path(__file__).parents[3] / "benchmarks"
-    return {path.stem.removeprefix("bench_"): path for path in sorted(folder.glob("bench_*.py"))}
-
-
-def _list_subjects(scripts: dict[str, Path]) -> int:
-    from py2048.bench import SUBJECTS
-
-    for name, subject in SUBJECTS.items():
-        print(f"{name:<14}{subject.summary}{'' if name in USUAL else '; only if asked for'}")
-    for name, path in scripts.items():
-        print(f"{name:<14}of the repository: benchmarks/{path.name}; only if asked for")
-    return 0
-
-
-def _checked_subject(name: str, scripts: dict[str, Path]) -> str:
-    names = _subjects()
-    if name not in names:
-        where = "" if scripts else "; the benchmarks of the repository run from a checkout only"
-        raise UsageError(f"there is no benchmark {name!r}{did_you_mean(name, names)}{where}")
-    return name
-
-
-def _machine(effort: Effort, *, json: bool) -> dict[str, str]:
-    from py2048.bench.machine import machine
-    from py2048.bench.report import header
-
+def report(
+    effort: Effort,
+    subjects: dict[str, Callable[[Effort], list[Measurement]]],
+    *,
+    json: bool,
+    plot: Path | None,
+) -> None:
+    """Measure subjects, and print the machine and the figures."""
     found = machine()
     found["turns"] = f"{effort.rounds} of {effort.seconds} s each; median and best of them"
     if not json:
-        print(header(found), flush=True)
-    return found
+        width = max(map(len, found))
+        print("\n".join(f"{name:<{width}}  {value}" for name, value in found.items()), flush=True)
+    measured: list[Measurement] = []
+    for measure in subjects.values():
+        with telling(quiet=json):
+            more = measure(effort)
+        if not json:
+            for each in more:
+                print(f"\n{text_of(each)}", flush=True)
+        measured += more
+    if json:
+        print_json({"machine": found, "tables": [data_of(each) for each in measured]})
+    if plot:
+        plots.draw_measurements(measured, plot)
 
 
-def _shown(tables: list[Table], *, json: bool) -> list[Table]:
-    from py2048.bench.report import text_of
-
-    if not json:
-        for table in tables:
-            print(f"\n{text_of(table)}", flush=True)
-    return tables
+# --- measuring -----------------------------------------------------------------------------------
 
 
-def _run_script(path: Path, *, json: bool) -> int:
-    """Run a benchmark of the repository; with ``--json`` what it prints goes to stderr."""
-    where = sys.stderr if json else None
-    print(f"\n== {path.stem.removeprefix('bench_')}", file=where, flush=True)
-    return subprocess.run([sys.executable, path], check=False, stdout=where).returncode
+@dataclass(frozen=True)
+class Effort:
+    """How thoroughly to measure.
+
+    Attributes:
+        rounds: the number of turns of each contestant.
+        seconds: about how long a turn is.
+        threads: how many threads "all cores" are.
+        shows: whether to show on stderr what is being measured.
+    """
+
+    rounds: int
+    seconds: float
+    threads: int
+    shows: bool = False
+
+
+class Contestant(NamedTuple):
+    """The figures of one contestant, one for each turn."""
+
+    name: str
+    values: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        """The median of the figures."""
+        return statistics.median(self.values)
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Contestants that took turns.
+
+    Attributes:
+        title: what they did.
+        unit: the unit of the figures, such as ``moves/s``.
+        rows: the contestants.
+        base: the name of the contestant that others are compared with.
+        is_less_better: whether the smallest figure is the best, as with seconds.
+        note: a remark.
+    """
+
+    title: str
+    unit: str
+    rows: tuple[Contestant, ...]
+    base: str | None = None
+    is_less_better: bool = False
+    note: str = ""
+
+    def best(self, row: Contestant) -> float:
+        """Return the best figure of a contestant."""
+        return min(row.values) if self.is_less_better else max(row.values)
+
+    def ratio(self, row: Contestant) -> float | None:
+        """Return how many times better a contestant is than the base; None without a base."""
+        based = next((each for each in self.rows if each.name == self.base), None)
+        if based is None:
+            return None
+        own, other = self.best(row), self.best(based)
+        return other / own if self.is_less_better else own / other
+
+
+def race(
+    title: str,
+    contestants: dict[str, Stretch],
+    effort: Effort,
+    *,
+    unit: str,
+    base: str | None = None,
+    is_less_better: bool = False,
+    note: str = "",
+) -> Measurement:
+    """Let the contestants take turns; the first turn of each is a warm-up and does not count."""
+    values: dict[str, list[float]] = {name: [] for name in contestants}
+    for turn in range(effort.rounds + 1):
+        for name, play in contestants.items():
+            show(f"{title}: round {turn} of {effort.rounds}, {name}", effort)
+            value = play()
+            if turn:
+                values[name].append(value)
+    show("", effort)
+    rows = tuple(Contestant(name, tuple(found)) for name, found in values.items())
+    known = base if base in contestants else None
+    return Measurement(title, unit, rows, known, is_less_better, note)
+
+
+def show(text: str, effort: Effort) -> None:
+    """Show on a terminal what is being measured, in place of the last such text."""
+    if effort.shows:
+        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def stretch(some: Callable[[], int], seconds: float) -> Stretch:
+    """Return a stretch that calls `some` for about so long, and returns its count a second."""
+
+    def play() -> float:
+        done, start, now = 0, time.perf_counter(), 0.0
+        while now < seconds:
+            done += some()
+            now = time.perf_counter() - start
+        return done / now
+
+    return play
+
+
+# --- random play ---------------------------------------------------------------------------------
+
+
+def random_play(effort: Effort) -> list[Measurement]:
+    """Measure random play on 4x4: every legal move with its spawn, points and test for the end."""
+    contestants: dict[str, Stretch] = {}
+    for threads in sorted({1, effort.threads}):
+        contestants |= batch_play(threads, effort)
+    note = f"{GAMES:,} games in a batch; {effort.threads} cores as this process may use them"
+    title = "random play, moves of all games"
+    return [race(title, contestants, effort, unit="moves/s", note=note)]
+
+
+def batch_play(threads: int, effort: Effort) -> dict[str, Stretch]:
+    """Return the ways in which the engine plays many games, on so many threads."""
+    import numpy as np
+
+    from py2048.compiled.batch import BatchGames
+    from py2048.compiled.rollouts import rollouts
+    from py2048.rules import get_rules
+
+    classic = get_rules("classic")
+    batch = BatchGames(classic, GAMES, seed=1, threads=threads)
+    batch.play_random(WARM_UP_STEPS)
+    directions = np.random.default_rng(1).integers(0, 4, (8, GAMES))
+    starts = BatchGames(classic, 4096, seed=1).observe()
+    turn = iter(range(1 << 62))
+
+    def whole_games() -> int:
+        return int(rollouts(classic, starts, 1, seed=next(turn), threads=threads).plies.sum())
+
+    def given() -> int:
+        batch.step(directions[next(turn) % 8])
+        return GAMES
+
+    cores = f"{threads} core{'s' * (threads > 1)}"
+    named: dict[str, Callable[[], int]] = {
+        f"batch, {cores}": lambda: batch.play_random(50).steps,
+        f"batch, a call each step, {cores}": lambda: batch.play_random(1).steps,
+        f"batch, given directions, {cores}": given,
+        f"rollouts, {cores}": whole_games,
+    }
+    return {name: stretch(some, effort.seconds) for name, some in named.items()}
+
+
+# --- the machine ---------------------------------------------------------------------------------
+
+
+VECTORS = {
+    "avx512f": "AVX-512",
+    "avx2": "AVX2",
+    "avx": "AVX",
+    "sse2": "SSE2",
+    "sve": "SVE",
+    "neon": "NEON",
+}
+
+
+def machine() -> dict[str, str]:
+    """Return the machine and the settings of a measurement, line by line."""
+    from py2048.compiled.batch import behaviour_signature
+    from py2048.compiled.threads import available_threads
+
+    return {
+        "processor": processor(),
+        "cores": str(available_threads()),
+        "instructions": instruction_set(),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "libraries": ", ".join(filter(None, map(_version, LIBRARIES))),
+        "compiler": compiler_version(),
+        "py2048": importlib.metadata.version("py2048"),
+        "load": load(),
+        "signature": f"{behaviour_signature()} (of the engine's behaviour)",
+    }
+
+
+def instruction_set() -> str:
+    """Return the widest vector instructions that kernels are compiled for, and the processor."""
+    from py2048.compiled.jit.disk_cache import processor as compiled_for
+
+    name, features = compiled_for()
+    present = {feature[1:] for feature in features.split(",") if feature.startswith("+")}
+    widest = next((title for flag, title in VECTORS.items() if flag in present), "no known vectors")
+    return f"{widest} ({name})"
+
+
+def processor() -> str:
+    """Return the name of the processor."""
+    path = Path("/proc/cpuinfo")
+    text = path.read_text() if path.exists() else ""
+    found = re.search(r"^model name\s*: (.*)", text, re.MULTILINE)
+    return found[1] if found else platform.processor() or platform.machine()
+
+
+def compiler() -> str | None:
+    """Return the path of a C compiler, if there is one."""
+    return shutil.which("gcc") or shutil.which("clang") or shutil.which("cc")
+
+
+def compiler_version() -> str:
+    """Return the first line of the compiler's version."""
+    path = compiler()
+    if path is None:
+        return "none: no C baselines"
+    text = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout
+    return (text.splitlines() or [path])[0]
+
+
+def load() -> str:
+    """Return how busy the machine is before the measurement."""
+    if not hasattr(os, "getloadavg"):
+        return "unknown"
+    return f"{os.getloadavg()[0]:.1f} programs waiting or running in the last minute"
+
+
+def _version(name: str) -> str:
+    try:
+        return f"{name} {importlib.metadata.version(name)}"
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
+# --- output --------------------------------------------------------------------------------------
+
+
+def text_of(each: Measurement) -> str:
+    """Return a measurement as lines: the median of the turns, the best, the ratio to the base."""
+    ratio = "ratio" if each.base else ""
+    lines = [f"{each.title:<{WIDTH}}{each.unit:>14}{'best':>14}{ratio:>9}".rstrip()]
+    for row in each.rows:
+        line = f"  {row.name:<{WIDTH - 2}}{figure(row.median):>14}{figure(each.best(row)):>14}"
+        value = each.ratio(row)
+        lines.append(line + (f" {value:>8,.2f}" if value is not None else ""))
+    return "\n".join([*lines, f"  {each.note}"] if each.note else lines)
+
+
+def figure(value: float) -> str:
+    """Return a number with about four digits: speeds without a fraction, seconds with one."""
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+
+
+def data_of(each: Measurement) -> dict[str, Any]:
+    """Return a measurement as plain values for JSON."""
+    rows = [
+        {
+            "name": row.name,
+            "median": row.median,
+            "best": each.best(row),
+            "ratio": each.ratio(row),
+            "values": list(row.values),
+        }
+        for row in each.rows
+    ]
+    return {
+        "title": each.title,
+        "unit": each.unit,
+        "base": each.base,
+        "note": each.note,
+        "rows": rows,
+    }

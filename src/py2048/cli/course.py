@@ -11,19 +11,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from py2048.cli.options import MAX_WORKERS
+from py2048.cli.options import MAX_WORKERS, between
 from py2048.courses import COURSES, Course, get_course
 from py2048.errors import CourseError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from py2048.courses._kit.protection import Protection
-    from py2048.courses._kit.reports.data import Run
-    from py2048.courses._kit.results import Report
-    from py2048.courses._kit.runner import SandboxConfig
-    from py2048.courses._kit.submissions import Submission
-    from py2048.courses._kit.tasks import Grading
+    from py2048.courses.grading.report import Report, RunInfo
+    from py2048.courses.grading.sandbox import Protection, SandboxConfig
+    from py2048.courses.grading.submissions import Submission
+    from py2048.courses.grading.tasks import Grading
 
 LONGEST = 86_400
 """Seconds that a submission may be given at most: a day."""
@@ -69,9 +65,7 @@ def start(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to put the files.")],
 ) -> None:
     """Write the files that a student begins with; nothing is ever overwritten."""
-    from py2048.courses._kit import starters
-
-    written = starters.start(get_course(name).starter, folder)
+    written = get_course(name).hand_out(folder)
     for path in written:
         print(path)
     print(f"\nNow read {folder / 'README.md'}")
@@ -101,13 +95,19 @@ def check(
     jobs: Annotated[
         int,
         typer.Option(
-            "--jobs", "-j", metavar="N", min=1, max=MAX_WORKERS, help="Grade N at a time."
+            "--jobs",
+            "-j",
+            metavar="N",
+            callback=between(1, MAX_WORKERS),
+            help="Grade N at a time.",
         ),
     ] = os.cpu_count() or 1,
     resume: Annotated[
         Path | None,
         typer.Option(
-            "--resume", metavar="FILE", help="Keep results in FILE; a run cut short goes on there."
+            "--resume",
+            metavar="FILE",
+            help="Keep results in FILE; an interrupted run continues from there.",
         ),
     ] = None,
     detailed: Annotated[
@@ -147,13 +147,12 @@ def check(
     del real_window  # of older versions
     if not 1 <= seconds <= LONGEST:
         raise CourseError(f"--seconds is {seconds:g}: give 1 to {LONGEST}")
-    from py2048.courses._kit import python2
-    from py2048.courses._kit.protection import chosen
+    from py2048.courses.grading import python2
+    from py2048.courses.grading.sandbox import chosen
+    from py2048.courses.grading.submissions import collect
 
     found = chosen(protection, unprotected=unprotected)
     grading, run, sandbox = _prepared(course, found, seconds)
-    from py2048.courses._kit.submissions import collect
-
     if from_python2:
         python2.check_installed()
     for target in (csv, gradescope):
@@ -181,31 +180,25 @@ def _check_writable(target: Path | None) -> None:
 
 def _prepared(
     course: Course, protection: Protection, seconds: float
-) -> tuple[Grading, Run, SandboxConfig]:
+) -> tuple[Grading, RunInfo, SandboxConfig]:
     """The tasks, what the reports say about the run, and how processes are started."""
-    from py2048.courses._kit.grade import grader_version
-    from py2048.courses._kit.protection import Limits
-    from py2048.courses._kit.reports.data import Run
-    from py2048.courses._kit.runner import SandboxConfig
+    from py2048.courses.grading.grader import grader_version
+    from py2048.courses.grading.process import check_start
+    from py2048.courses.grading.report import RunInfo
+    from py2048.courses.grading.sandbox import ResourceLimits, SandboxConfig
 
     grading = course.grading()
-    run = Run(
-        course.name,
-        course.title,
-        grader_version(grading),
-        protection,
-        Limits(memory_mib=grading.memory_mib),
-        grading.not_graded,
-    )
+    version, limits = grader_version(grading), ResourceLimits(memory_mib=grading.memory_mib)
+    run = RunInfo(course.name, course.title, version, protection, limits, grading.not_graded)
     sandbox = SandboxConfig(protection, seconds=seconds)
-    sandbox.check(grading)
+    check_start(grading, sandbox)
     return grading, run, sandbox
 
 
 def _graded(
     submissions: list[Submission],
     grading: Grading,
-    run: Run,
+    run: RunInfo,
     sandbox: SandboxConfig,
     jobs: int,
     resume: Path | None,
@@ -216,8 +209,8 @@ def _graded(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    from py2048.courses._kit.batch import Memory, grade_all
-    from py2048.courses._kit.reports.table import line
+    from py2048.courses.grading.grader import ResultsFile, grade_all
+    from py2048.courses.grading.report import one_line
 
     console = Console(stderr=quiet, highlight=False)
     console.print(
@@ -230,24 +223,28 @@ def _graded(
     with Progress(*columns, console=console, transient=True) as progress:
         bar = progress.add_task("grading", total=len(submissions), now="")
 
-        def begun(submission: Submission) -> None:
+        def on_start(submission: Submission) -> None:
             running.append(submission.name)
             progress.update(bar, now=", ".join(running))
 
-        batch = grade_all(
-            submissions, grading, sandbox, jobs=jobs, memory=Memory(resume), told=begun
-        )
-        for report in batch:
+        for report in grade_all(
+            submissions,
+            grading,
+            sandbox,
+            jobs=jobs,
+            results=ResultsFile(resume),
+            on_start=on_start,
+        ):
             found[report.name] = report
             running[:] = [name for name in running if name != report.name]
             progress.update(bar, advance=1, now=", ".join(running))
             if len(submissions) > 1:
-                progress.console.print(line(report))
+                progress.console.print(one_line(report))
     return [found[submission.name] for submission in submissions]
 
 
 def _write(
-    run: Run,
+    run: RunInfo,
     grading: Grading,
     reports: list[Report],
     csv: Path | None,
@@ -255,28 +252,26 @@ def _write(
     gradescope: Path | None,
 ) -> None:
     """Write the files that were asked for."""
-    from py2048.courses._kit.reports import gradebook, pages
-    from py2048.courses._kit.reports.gradescope import to_gradescope
+    from py2048.courses.grading.report import to_gradescope, write_gradebook, write_pages
 
     if csv:
-        gradebook.write_gradebook(csv, grading, reports)
+        write_gradebook(csv, grading, reports)
     if html:
-        pages.write_pages(html, run, reports)
+        write_pages(html, run, reports)
     if gradescope:
         gradescope.write_text(json.dumps(to_gradescope(run, reports[0]), indent=2), "utf-8")
 
 
-def _show(run: Run, reports: list[Report], *, as_json: bool, detailed: bool) -> None:
+def _show(run: RunInfo, reports: list[Report], *, as_json: bool, detailed: bool) -> None:
     """Print the reports."""
     from rich.console import Console
 
-    from py2048.courses._kit.reports.data import to_data
-    from py2048.courses._kit.reports.table import print_reports
+    from py2048.courses.grading.report import print_reports, to_json
 
     if as_json:
-        print(json.dumps(to_data(run, reports), indent=2))
+        print(json.dumps(to_json(run, reports), indent=2))
         return
-    console: Console = Console(highlight=False)
+    console = Console(highlight=False)
     print_reports(console, reports, detailed=detailed)
     if run.not_graded:
         console.print(f"Not graded here: {run.not_graded}", markup=False)

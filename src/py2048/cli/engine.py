@@ -1,4 +1,4 @@
-"""``warm-up``, ``perft`` and ``rollouts``: what is compiled made ready, and checked."""
+"""``warm-up``, ``perft`` and ``rollouts``: the compiled engine prepared, and checked."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from py2048.cli.options import (
     SeedOption,
     SizeOption,
     ThreadsOption,
+    between,
     chosen_rules,
     chosen_seed,
     print_json,
@@ -44,7 +45,7 @@ def _warm_with_bar() -> int:
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     from py2048.compiled import jit
-    from py2048.players.warming import uses
+    from py2048.players.preparing import warmup_tasks
 
     columns = TextColumn("{task.completed}/{task.total}"), BarColumn(), TimeElapsedColumn()
     with Progress(*columns, TextColumn("{task.description}"), transient=True) as progress:
@@ -53,19 +54,19 @@ def _warm_with_bar() -> int:
             lambda done, total, name: progress.update(
                 task, completed=done, total=total, description=_short(name)
             ),
-            uses(),
+            warmup_tasks(),
         )
 
 
 def _warm_with_lines(quiet: bool) -> int:
     from py2048.compiled import jit
-    from py2048.players.warming import uses
+    from py2048.players.preparing import warmup_tasks
 
     def say(done: int, total: int, name: str) -> None:
         if name and not quiet:
             print(f"{done + 1}/{total} {_short(name)}", flush=True)
 
-    return jit.warm_up(say, uses())
+    return jit.warm_up(say, warmup_tasks())
 
 
 def _short(name: str) -> str:
@@ -126,14 +127,16 @@ def _count(rows: int, columns: int, target: int) -> int:
 
 
 def rollouts(
-    games: Annotated[int, typer.Option(min=2, max=10**8, help="How many games.")] = 100_000,
+    games: Annotated[
+        int, typer.Option(metavar="N", callback=between(2, 1e8), help="How many games.")
+    ] = 100_000,
     rules: RulesOption = None,
     size: SizeOption = None,
     seed: SeedOption = None,
     threads: ThreadsOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Play whole games at random and say what comes out: scores, moves, games a second."""
+    """Play random games; print the mean score and number of moves."""
     from py2048.compiled.rollouts import random_games
 
     chosen = chosen_rules(rules, size)

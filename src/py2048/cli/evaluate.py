@@ -1,36 +1,59 @@
-"""``evaluate``: many games of players, on all processors or a cluster, and what came of them."""
+"""``evaluate``: players on the same games, on all processors or a cluster."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
-from contextlib import ExitStack, closing
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from py2048.cli.evaluation_view import watching
+from py2048.cli import plots
+from py2048.cli.compiling import telling
 from py2048.cli.options import (
     MAX_WORKERS,
     RulesOption,
     SeedOption,
     SizeOption,
+    between,
     chosen_rules,
     chosen_seed,
     no_device,
+    renamed_options,
 )
-from py2048.errors import ContestError
+from py2048.errors import TournamentError
 from py2048.players import list_players
 
 if TYPE_CHECKING:
-    from py2048.arena import Contest, Played, Pool, Results
-    from py2048.arena.log import Log
-    from py2048.arena.records import RecordFolder
+    from py2048.arena import GameResult, Pool, Results, Tournament
+    from py2048.arena.log import GameLog, RecordFolder
 
 INTERRUPTED = 130
+
+SILENCE = 60.0
+"""The longest time without a line of progress in a pipe, in seconds."""
+
+Show = Callable[["GameResult"], None]
+
+
+class EvaluateCommand(renamed_options({"--resume": "--log"})):  # type: ignore[misc]
+    """Accepts ``--json FILE`` too, for one release: a word after ``--json`` that is no player."""
+
+    def parse_args(self, ctx, args):  # type: ignore[no-untyped-def]
+        """Parse the words of the command."""
+        words = [word.replace("--json=", "--json-file=", 1) for word in args]
+        for at, (word, following) in enumerate(pairwise(words)):
+            is_player = following.partition(":")[0] in list_players()
+            if word == "--json" and not is_player and (following == "-" or following[:1] != "-"):
+                words[at] = "--json-file"
+        return super().parse_args(ctx, words)
 
 
 def evaluate(
@@ -42,32 +65,42 @@ def evaluate(
             autocompletion=list_players,
         ),
     ],
-    games: Annotated[int, typer.Option("--games", "-n", min=1, help="Games of each player.")] = 100,
+    games: Annotated[
+        int,
+        typer.Option(
+            "--games", "-n", metavar="N", callback=between(1, 1e7), help="Games of each player."
+        ),
+    ] = 100,
     rules: RulesOption = None,
     size: SizeOption = None,
     seed: SeedOption = None,
     jobs: Annotated[
         int | None,
         typer.Option(
-            "--jobs", "-j", min=1, max=MAX_WORKERS, help="Processes; by default one a processor."
+            "--jobs",
+            "-j",
+            metavar="N",
+            callback=between(1, MAX_WORKERS),
+            help="Processes; by default one for each processor.",
         ),
     ] = None,
     cluster: Annotated[
         str | None,
         typer.Option(metavar="ADDRESS", help="Play on a Ray cluster: auto, or its address."),
     ] = None,
-    resume: Annotated[
+    log: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", callback=no_device, help="Keep games in FILE, and go on from it."
+            metavar="FILE", callback=no_device, help="Keep games in FILE; continue from it."
         ),
     ] = None,
     records: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Save a record of every game.")
     ] = None,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write JSON; - for stdout.")
-    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON instead of the tables, for programs.")
+    ] = False,
+    json_file: Annotated[Path | None, typer.Option("--json-file", hidden=True)] = None,
     csv: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a table of the games.")
     ] = None,
@@ -76,26 +109,26 @@ def evaluate(
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
 ) -> int:
-    """Let each PLAYER play the same games; say how well they do, and who does better.
+    """Let each PLAYER play the same games; compare their scores.
 
-    Ctrl-C stops and reports what is finished.
+    Ctrl-C stops and reports the finished games.
     """
-    from py2048.arena import Contest
-    from py2048.arena.report import text_report
+    from py2048.arena import Tournament
+    from py2048.arena.report import data, text_report
 
-    contest = Contest(
+    tournament = Tournament(
         tuple(players),
         chosen_rules(rules, size),
         games,
         chosen_seed(seed) or 0,
         recorded=records is not None,
     )
-    writers = _writers(json_file, csv, plot)
-    results = _played(contest, lambda: _pool(jobs, cluster), resume, records, quiet=quiet)
+    as_json = as_json or json_file == STDOUT
+    writers = _writers(None if as_json else json_file, csv, plot)
+    results = _played(tournament, lambda: _pool(jobs, cluster), log, records, quiet=quiet)
     for write in writers:
         write(results)
-    if json_file != STDOUT:
-        print(text_report(results))
+    print(json.dumps(data(results)) if as_json else text_report(results))
     return 0 if results.complete else INTERRUPTED
 
 
@@ -103,37 +136,36 @@ STDOUT = Path("-")
 
 
 def _played(
-    contest: Contest,
+    tournament: Tournament,
     open_pool: Callable[[], Pool],
-    resume: Path | None,
+    log_path: Path | None,
     records: Path | None,
     *,
     quiet: bool,
 ) -> Results:
-    """Play the contest, all of it or until Ctrl-C, keeping each game as it ends."""
-    from py2048.arena import Results, compete
-    from py2048.arena.log import Log
-    from py2048.arena.records import RecordFolder
+    """Play the tournament, to its end or until Ctrl-C; save each game as it ends."""
+    from py2048.arena import Results, run_tournament
+    from py2048.arena.log import GameLog, RecordFolder
 
     with ExitStack() as stack:
-        folder = RecordFolder(records, contest) if records else None
-        log = stack.enter_context(closing(Log(resume, contest))) if resume else None
-        results = Results(contest)
+        folder = RecordFolder(records, tournament) if records else None
+        log = stack.enter_context(closing(GameLog(log_path, tournament))) if log_path else None
+        results = Results(tournament)
         for played in log.played if log else ():
             if folder is None or folder.has(played):
                 results.add(played)
         try:
             pool = stack.enter_context(closing(open_pool()))
-            show = stack.enter_context(watching(results, pool, quiet=quiet))
-            for played in compete(results, pool, keep=partial(_keep, folder, log)):
+            show = stack.enter_context(_progress(results, pool, quiet=quiet))
+            for played in run_tournament(results, pool, save=partial(_save, folder, log)):
                 show(played)
         except KeyboardInterrupt:
-            pass  # the results say that they are not complete
+            pass  # the results are marked as incomplete
     return results
 
 
-def _keep(folder: RecordFolder | None, log: Log | None, played: Played) -> None:
-    """Write a game down: its record first, so that the log has no game without one."""
+def _save(folder: RecordFolder | None, log: GameLog | None, played: GameResult) -> None:
+    """Save a game: first its record, so that the log has no game without one."""
     if folder:
         folder.save(played)
     if log:
@@ -146,7 +178,7 @@ def _pool(jobs: int | None, cluster: str | None) -> Pool:
     if cluster is None:
         return local_pool(jobs)
     if jobs is not None:
-        raise ContestError("--jobs counts processes on this machine: leave it out with --cluster")
+        raise TournamentError("--jobs is for this machine: leave it out with --cluster")
     from py2048.arena.ray_pool import RayPool
 
     return RayPool(cluster)
@@ -155,13 +187,11 @@ def _pool(jobs: int | None, cluster: str | None) -> Pool:
 def _writers(
     json_file: Path | None, csv: Path | None, plot: Path | None
 ) -> list[Callable[[Results], None]]:
-    """Return what writes the files that are asked for, all of which can be written."""
-    from py2048.arena import plots, report
+    """Return functions that write the chosen files; each file is known to be writable."""
+    from py2048.arena import report
 
     writers: list[Callable[[Results], None]] = []
-    if json_file == STDOUT:
-        writers.append(lambda results: print(json.dumps(report.data(results))))
-    elif json_file:
+    if json_file:
         path = _writable(json_file)
         writers.append(lambda results: _write(path, json.dumps(report.data(results), indent=1)))
     if csv:
@@ -175,14 +205,14 @@ def _writers(
 
 
 def _writable(path: Path) -> Path:
-    """Return `path`, or say at once why nothing can be written there after hours of play."""
+    """Return `path`; refuse one that cannot be written now, not after hours of play."""
     folder = path.parent
     if path.is_dir():
-        raise ContestError(f"cannot write {path}: it is a folder")
+        raise TournamentError(f"cannot write {path}: it is a folder")
     if not folder.is_dir():
-        raise ContestError(f"cannot write {path}: there is no folder {folder}")
+        raise TournamentError(f"cannot write {path}: there is no folder {folder}")
     if not os.access(path if path.exists() else folder, os.W_OK):
-        raise ContestError(f"cannot write {path}: permission denied")
+        raise TournamentError(f"cannot write {path}: permission denied")
     return path
 
 
@@ -190,4 +220,106 @@ def _write(path: Path, text: str) -> None:
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise ContestError(f"cannot write {path}: {error.strerror or error}") from None
+        raise TournamentError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+# --- progress ------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _progress(results: Results, pool: Pool, *, quiet: bool) -> Iterator[Show]:
+    """Return a function to call with each finished game: it updates bars, or prints lines."""
+    if quiet:
+        yield lambda _: None
+    elif sys.stderr.isatty():
+        with _bars(results, pool) as show:
+            yield show
+    else:
+        with telling(lambda: pool.compiling):
+            yield _lines(results, pool)
+
+
+class _Means:
+    """The number of games and the mean score of each player so far."""
+
+    def __init__(self, results: Results) -> None:
+        self.counts = dict.fromkeys(results.tournament.players, 0)
+        self._totals = dict.fromkeys(results.tournament.players, 0)
+        for spec in results.tournament.players:
+            for played in results.of(spec).values():
+                self.add(played)
+
+    def add(self, played: GameResult) -> None:
+        self.counts[played.player] += 1
+        self._totals[played.player] += played.score
+
+    def text(self, player: str) -> str:
+        count = self.counts[player]
+        return f"mean {self._totals[player] / count:,.0f}" if count else ""
+
+
+@contextmanager
+def _bars(results: Results, pool: Pool) -> Iterator[Show]:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        Task,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    class CompilingColumn(ProgressColumn):
+        def render(self, task: Task) -> str:
+            return "" if task.completed else str(pool.compiling or "")
+
+    means = _Means(results)
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[mean]}"),
+        CompilingColumn(),
+        TimeRemainingColumn(compact=True),
+    )
+    console = Console(stderr=True)
+    console.print(f"playing {pool.place}; Ctrl-C stops and reports", highlight=False)
+    with Progress(*columns, console=console) as progress:
+        tasks = {
+            spec: progress.add_task(
+                spec, total=results.tournament.games, completed=count, mean=means.text(spec)
+            )
+            for spec, count in means.counts.items()
+        }
+
+        def show(played: GameResult) -> None:
+            means.add(played)
+            spec = played.player
+            progress.update(tasks[spec], completed=means.counts[spec], mean=means.text(spec))
+
+        yield show
+
+
+def _lines(results: Results, pool: Pool) -> Show:
+    """Return a function that prints a line for each tenth of the games, and one a minute."""
+    means = _Means(results)
+    tenth, last = 10 * results.count // results.total, time.monotonic()
+    print(f"{results.total - results.count:,} games {pool.place}", file=sys.stderr, flush=True)
+
+    def show(played: GameResult) -> None:
+        nonlocal tenth, last
+        means.add(played)
+        now = 10 * results.count // results.total
+        if now == tenth and time.monotonic() < last + SILENCE:
+            return
+        tenth, last = now, time.monotonic()
+        texts = (f"{spec} {means.text(spec)}".rstrip() for spec in means.counts)
+        print(
+            f"{results.count:,} of {results.total:,}: {'; '.join(texts)}",
+            file=sys.stderr,
+            flush=True,
+        )
+
+    return show

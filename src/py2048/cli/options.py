@@ -1,13 +1,14 @@
-"""The options that several commands share, and how their texts become values."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
+import typer.core
 
 from py2048.board import Board
 from py2048.errors import RecordError
@@ -17,6 +18,8 @@ from py2048.players import list_players
 from py2048.rng import parse_seed
 from py2048.rules import Rules, list_rules
 from py2048.rules.text import parse_changes
+
+Number = TypeVar("Number", int, float)
 
 
 def rules_names() -> list[str]:
@@ -51,25 +54,54 @@ PlayerOption = Annotated[
         autocompletion=list_players,
     ),
 ]
-MAX_WORKERS = 1024
-"""The most threads or processes that a command starts."""
-
-ThreadsOption = Annotated[
-    int | None,
-    typer.Option("--threads", "-j", min=1, max=MAX_WORKERS, help="Threads; by default all cores."),
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 
-def between(low: float, high: float) -> Callable[[float | None], float | None]:
-    """Return what refuses numbers outside of a range, ``nan`` too, in words that name them."""
+def between(low: float, high: float) -> Callable[[Number | None], Number | None]:
+    """Return a callback that refuses numbers outside a range, ``nan`` too, and names them."""
 
-    def check(number: float | None) -> float | None:
+    def check(number: Number | None) -> Number | None:
         if number is not None and not low <= number <= high:
             raise typer.BadParameter(f"{number:g} is not a number from {low:g} to {high:g}")
         return number
 
     return check
+
+
+MAX_WORKERS = 1024
+"""The most threads or processes that a command starts."""
+
+ThreadsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--threads",
+        "-j",
+        metavar="N",
+        callback=between(1, MAX_WORKERS),
+        help="Threads; by default all cores.",
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+
+
+def renamed_options(names: Mapping[str, str]) -> type[typer.core.TyperCommand]:
+    """Return a class of commands that accept the old names of options, unlisted, for one release.
+
+    Args:
+        names: new names by old ones.
+    """
+
+    class Renamed(typer.core.TyperCommand):
+        def parse_args(self, ctx, args):  # type: ignore[no-untyped-def]
+            """Parse the words of a command."""
+            return super().parse_args(ctx, list(_renamed(args, names)))
+
+    return Renamed
+
+
+def _renamed(words: Sequence[str], names: Mapping[str, str]) -> Iterator[str]:
+    for word in words:
+        name, equals, value = word.partition("=")
+        yield f"{names.get(name, name)}{equals}{value}"
 
 
 def no_device(path: Path | None) -> Path | None:

@@ -1,13 +1,17 @@
-"""``train`` and ``weights``: learning n-tuple networks, and looking after their files."""
+"""``train`` and ``weights``: training n-tuple networks, and their files."""
 
 from __future__ import annotations
 
+import sys
 import tomllib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from py2048.cli import plots
 from py2048.cli.compiling import telling
 from py2048.cli.options import (
     MAX_WORKERS,
@@ -19,121 +23,140 @@ from py2048.cli.options import (
     no_device,
     print_json,
 )
-from py2048.cli.training_view import watching
 from py2048.errors import WeightsError
 
 if TYPE_CHECKING:
-    from py2048.ntuple.campaign import Campaign, Goals
+    from rich.console import RenderableType
+
     from py2048.ntuple.network import Network
+    from py2048.ntuple.run import CurvePoint, StopCriteria, TrainingProgress, TrainingRun
 
 Settings = dict[str, Any]
+Watch = Callable[["TrainingProgress"], None]
+
+BLOCKS = " ▁▂▃▄▅▆▇█"
+WIDTH = 60
+BAR = 30
 
 DEFAULT_MINUTES = 10.0
 
 SHIPPED = "shipped"
-"""What ``--from`` calls the weights that come with py2048; a file of that name is ``./shipped``."""
+"""The name in ``--from`` of the weights that come with py2048; a file is ``./shipped``."""
 
 
 def train(
     folder: Annotated[Path, typer.Argument(help="Where checkpoint, curve and weights are kept.")],
     config: Annotated[
         Path | None,
-        typer.Option("--config", "-c", metavar="FILE", callback=no_device, help="A plan in TOML."),
+        typer.Option(
+            "--config", "-c", metavar="FILE", callback=no_device, help="Settings in TOML."
+        ),
     ] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", "-s", metavar="NAME=VALUE", help="Any setting of a plan."),
+        typer.Option("--set", "-s", metavar="NAME=VALUE", help="Any setting, such as lambda=0.5."),
     ] = None,
     rules: RulesOption = None,
     seed: SeedOption = None,
     threads: Annotated[
         int | None,
-        typer.Option("--threads", "-j", min=1, max=MAX_WORKERS, help="Games at the same time."),
+        typer.Option(
+            "--threads",
+            "-j",
+            metavar="N",
+            callback=between(1, MAX_WORKERS),
+            help="Games at the same time.",
+        ),
     ] = None,
-    games: Annotated[int | None, typer.Option(min=1, help="Stop after so many games.")] = None,
+    games: Annotated[
+        int | None,
+        typer.Option(metavar="N", callback=between(1, 1e18), help="Stop after so many games."),
+    ] = None,
     minutes: Annotated[
         float | None,
         typer.Option(
             callback=between(0, 1e9),
-            help="Stop after so many minutes; 10 if nothing else is said.",
+            help="Stop after so many minutes; 10 without another limit.",
         ),
     ] = None,
     weights: Annotated[
         str | None,
-        typer.Option("--from", metavar="FILE", help="Weights to begin with; or: shipped."),
+        typer.Option("--from", metavar="FILE", help="Initial weights; or: shipped."),
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue from the checkpoint.")] = False,
     plot: Annotated[bool, typer.Option("--plot", help="Draw the curve as curve.png.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the result only.")] = False,
 ) -> int:
-    """Train an n-tuple network in FOLDER. Ctrl-C stops and keeps everything; --resume goes on."""
-    from py2048.ntuple.campaign import WEIGHTS
-    from py2048.ntuple.plots import check_plots, draw_curve
+    """Train an n-tuple network in FOLDER. Ctrl-C stops and saves; --resume continues."""
+    from py2048.ntuple.run import WEIGHTS
 
-    given = {"rules": rules, "seed": chosen_seed(seed), "threads": threads}
-    plan, goals = _settings(config, settings or [], given, {"games": games, "minutes": minutes})
+    given: Settings = {"rules": rules, "seed": chosen_seed(seed), "threads": threads}
+    given |= {"games": games, "minutes": minutes}
+    config_values, stop = _settings(config, settings or [], given)
     if plot:
-        check_plots()
+        plots.check_plots()
     with telling(quiet=quiet):
-        campaign = _campaign(folder, plan, weights, resume=resume)
+        run = _run_of(folder, config_values, weights, resume=resume)
     try:
         with telling(quiet=quiet):
-            campaign.trainer.prepare()
-        with watching(quiet=quiet) as watch:
-            campaign.run(goals, watch)
+            run.trainer.prepare()
+        with _progress(quiet=quiet) as watch:
+            run.run(stop, watch)
     except KeyboardInterrupt:
-        print("stopped; everything learnt is kept: --resume goes on")
+        print("stopped and saved: --resume continues")
     if plot:
-        draw_curve(campaign.curve, folder / "curve.png")
-    trainer = campaign.trainer
+        plots.draw_curve(run.curve, folder / "curve.png")
+    trainer = run.trainer
     print(f"{trainer.games:,} games, {trainer.moves:,} moves; weights in {folder / WEIGHTS}")
     return 0
 
 
 def _settings(
-    config: Path | None, texts: list[str], plan: Settings, goals: Settings
-) -> tuple[Settings, Goals]:
-    """Return the plan's settings and the goals: the file's, changed by ``--set``, by options."""
-    from py2048.ntuple.campaign import Goals, goals_from
-    from py2048.ntuple.plan import load_toml
+    file: Path | None, texts: list[str], options: Settings
+) -> tuple[Settings, StopCriteria]:
+    """Return the settings and the limits: from the file, then ``--set``, then the options."""
+    from py2048.ntuple.run import StopCriteria, load_toml
+    from py2048.ntuple.trainer import current_names, dataclass_from
 
-    values = load_toml(config) if config else {}
-    values |= {**values.pop("run", {})} | dict(map(_setting, texts))
-    values |= {name: value for name, value in (plan | goals).items() if value is not None}
-    aims = {name: values.pop(name) for name in list(values) if name in Goals.__dataclass_fields__}
-    if not aims.keys() & {"games", "moves", "minutes"}:
-        aims["minutes"] = DEFAULT_MINUTES
-    return values, goals_from(aims)
+    values = load_toml(file) if file else {}
+    values = current_names(values | values.pop("run", {}))
+    values |= current_names(dict(map(_setting, texts)))
+    values |= {name: value for name, value in options.items() if value is not None}
+    limits = {
+        name: values.pop(name) for name in list(values) if name in StopCriteria.__dataclass_fields__
+    }
+    if not limits.keys() & {"games", "moves", "minutes"}:
+        limits["minutes"] = DEFAULT_MINUTES
+    return values, dataclass_from(StopCriteria, limits)
 
 
 def _setting(text: str) -> tuple[str, Any]:
     """Return the name and the value of ``name=value``; a value that is not TOML is a text."""
     name, equals, value = (part.strip() for part in text.partition("="))
     if not equals or not name.replace("_", "").isalnum():
-        raise WeightsError(f"--set {text!r}: write name=value, such as trace=0.5")
+        raise WeightsError(f"--set {text!r}: write name=value, such as lambda=0.5")
     try:
         return name, tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
         return name, value
 
 
-def _campaign(folder: Path, plan: Settings, weights: str | None, *, resume: bool) -> Campaign:
-    from py2048.ntuple.campaign import Campaign
-    from py2048.ntuple.plan import data_of, plan_from
+def _run_of(folder: Path, values: Settings, weights: str | None, *, resume: bool) -> TrainingRun:
+    from py2048.ntuple.run import TrainingRun
+    from py2048.ntuple.trainer import config_from, data_of
 
     if resume:
         if weights:
-            raise WeightsError("--resume goes on with the weights as they are: leave out --from")
-        return Campaign.resume(folder, plan)
+            raise WeightsError("--resume keeps the weights: leave out --from")
+        return TrainingRun.resume(folder, values)
     if not weights:
-        return Campaign.begin(folder, plan_from(plan))
-    network = _first_network(weights, str(plan.get("rules", "classic")))
-    return Campaign.begin(folder, plan_from(data_of(network) | plan), network)
+        return TrainingRun.begin(folder, config_from(values))
+    network = _first_network(weights, str(values.get("rules", "classic")))
+    return TrainingRun.begin(folder, config_from(data_of(network) | values), network)
 
 
 def _first_network(weights: str, rules: str) -> Network:
-    from py2048.ntuple.shipped import shipped_network
-    from py2048.ntuple.weights import load
+    from py2048.ntuple.weights import load, shipped_network
     from py2048.rules import Rules
 
     if weights != SHIPPED:
@@ -142,7 +165,7 @@ def _first_network(weights: str, rules: str) -> Network:
     if network is None:
         raise WeightsError(
             f"--from shipped: no weights come with py2048 for the rules {rules}; "
-            "name a file, or begin without --from"
+            "name a file, or leave out --from"
         )
     return network
 
@@ -152,7 +175,7 @@ def weights(
         Path, typer.Argument(callback=no_device, help="A file that py2048 train made.")
     ],
     pack: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the network small.")
+        Path | None, typer.Option(metavar="FILE", help="Write the network in the packed format.")
     ] = None,
     step: Annotated[
         float,
@@ -162,15 +185,28 @@ def weights(
         float,
         typer.Option(callback=between(0, 1e9), help="Leave out weights nearer to 0 than this."),
     ] = 0.0,
-    games: Annotated[int, typer.Option(min=0, help="Measure the strength over so many games.")] = 0,
+    games: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            callback=between(0, 1e18),
+            help="Measure the strength over so many games.",
+        ),
+    ] = 0,
     seed: SeedOption = None,
     threads: Annotated[
         int,
-        typer.Option("--threads", "-j", min=1, max=MAX_WORKERS, help="Games at once."),
+        typer.Option(
+            "--threads",
+            "-j",
+            metavar="N",
+            callback=between(1, MAX_WORKERS),
+            help="Games at the same time.",
+        ),
     ] = 1,
     json: JsonOption = False,
 ) -> int:
-    """Say what a weights FILE holds and how well it plays; pack it and say what that costs."""
+    """Describe a weights FILE and measure how well it plays; pack it and measure the loss."""
     from py2048.ntuple.weights import header_of, load, save_packed
 
     data: Settings = header_of(file) | {"bytes": file.stat().st_size}
@@ -226,3 +262,72 @@ def _print_strength(word: str, strength: Settings) -> None:
         f"{word}    {strength['mean']:,.0f} ± {strength['error']:,.0f} over "
         f"{strength['games']:,} games{'; ' if tiles else ''}{tiles}"
     )
+
+
+# --- progress ------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _progress(*, quiet: bool) -> Iterator[Watch]:
+    """Return a function that shows progress: live in a terminal, else a line for each point."""
+    if quiet:
+        yield lambda _: None
+    elif sys.stdout.isatty():
+        from rich.live import Live
+
+        with Live(refresh_per_second=8) as live:
+            yield lambda status: live.update(_picture(status))
+    else:
+        yield _line_printer()
+
+
+def _line_printer() -> Watch:
+    printed = 0
+
+    def show(status: TrainingProgress) -> None:
+        nonlocal printed
+        for point in status.curve[max(printed, len(status.curve) - 1) :]:
+            print(_line(point), flush=True)
+        printed = len(status.curve)
+
+    return show
+
+
+def _line(point: CurvePoint) -> str:
+    judged = f", evaluated {point.evaluated:,.0f} ± {point.evaluated_error:,.0f}"
+    return (
+        f"{point.seconds:8.1f} s  {point.games:9,} games  {point.moves:13,} moves  "
+        f"mean {point.mean:,.0f} ± {point.error:,.0f}, 2048 in {point.tile_2048:.0%}"
+        + (judged if point.evaluated else "")
+    )
+
+
+def _picture(status: TrainingProgress) -> RenderableType:
+    from rich.text import Text
+
+    minutes, seconds = divmod(int(status.seconds), 60)
+    head = (
+        f"{_bar(status.share)}  {minutes}:{seconds:02d}  {status.games:,} games  "
+        f"{status.games_per_second:,.0f} games/s  {status.moves_per_second:,.0f} moves/s"
+    )
+    lines = [head, *(_curve_lines(status.curve) if status.curve else ["no point yet"])]
+    return Text("\n".join(lines))
+
+
+def _bar(share: float) -> str:
+    if not share:
+        return "training"
+    done = round(BAR * min(share, 1.0))
+    return f"[{'━' * done}{' ' * (BAR - done)}] {min(share, 1.0):4.0%}"
+
+
+def _curve_lines(curve: tuple[CurvePoint, ...]) -> list[str]:
+    shown = curve[-WIDTH:]
+    return [sparkline([point.mean for point in shown]), _line(shown[-1])]
+
+
+def sparkline(values: list[float]) -> str:
+    """Return values as a row of blocks, from 0 to the largest."""
+    most = max(values, default=0.0)
+    steps = len(BLOCKS) - 1
+    return "".join(BLOCKS[round(steps * value / most) if most > 0 else 0] for value in values)

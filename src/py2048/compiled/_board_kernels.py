@@ -8,19 +8,20 @@ of the cells whose rank has a fifth bit, for tiles up to 2**31.
 
 A board as *cells* is uint8 `[cells]` of ranks, row-major, of any shape.
 
-=================  ==============================================  ===========================
-operation          packed                                          cells
-=================  ==============================================  ===========================
-slide              `slide_4x4`, `slide_small` by table,            `slide_cells`
-                   `slide_lines` exactly
-legal moves        `legal_4x4`, `legal_mask`                       `legal_cells`
-a tile appears     `spawn_word`                                    `place_cells`,
-                                                                   `place_on_edge_cells`
-empty cells        `empty_cells`                                   in `place_cells`
-largest rank, sum  `max_rank`, `tile_sum`                          `sum_cells`
-symmetries         `symmetries`, `canonical`, `transpose`,
-                   `transpose_any`, `mirror`, `flip`
-=================  ==============================================  ===========================
+==================  ======================  ======================================  ==============
+operation           one word                two words                               cells
+==================  ======================  ======================================  ==============
+slide               `slide_4x4`,            `slides_4x4`, `slide_packed`,           `slide_cells`
+                    `slide_small`           `slide_lines`
+legal moves         `legal_4x4`,                                                    `legal_cells`
+                    `legal_mask`
+a tile appears      `spawn_word`            `spawn_packed`                          `place_cells`
+empty cells         `empty_cells`           `word_of`, then as one word
+ranks present       `max_rank`              `ranks_packed`                          `ranks_cells`
+sum                 `tile_sum`              `sum_packed`                            `sum_cells`
+symmetries          `symmetries`, `canonical`, `transpose`, `mirror`, `flip` on each word
+hash                `mix64`                 `hash_packed`                           `hash_cells`
+==================  ======================  ======================================  ==============
 
 Sides of up to four cells slide by tables of all lines, which stay in the processor's cache. The
 table kernels leave ``high`` out and cost nothing for it: where two 32768s merge, the new tile
@@ -37,7 +38,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.compiled._bits_kernels import ONE, pick_low, pick_rank, popcount, trailing_zeros
+from py2048.compiled._bits_kernels import (
+    HALF,
+    ONE,
+    mix64,
+    pick_low,
+    pick_rank,
+    popcount,
+    trailing_zeros,
+)
 from py2048.compiled.jit import kernel
 
 Word = np.uint64
@@ -46,6 +55,8 @@ Table = NDArray[np.uint64]
 Cells = NDArray[np.uint8]
 Words = NDArray[np.uint64]
 Longs = NDArray[np.int64]
+Moved = tuple[Word, Word, np.int64]
+"""An afterstate, and its points or -1 if nothing moved."""
 
 ZERO = np.uint64(0)
 TWO = np.uint64(2)
@@ -55,7 +66,10 @@ RANKS = np.uint64(15)
 ALL_CELLS = np.uint64(0x1111111111111111)
 LINE = np.uint64(0xFFFF)
 LINE_BITS = np.uint64(16)
+UPPER_LINE = np.uint64(0xFFFF0000)
 POINTS = np.uint64(32)
+ODD = np.uint64(0x9E3779B97F4A7C15)
+
 TABLE_CELLS = 4
 """The longest line that has a table."""
 
@@ -71,6 +85,27 @@ def empty_cells(board: Word, cells: Word) -> Word:
     """Return the mask of the empty ones among `cells`."""
     word = board | (board >> TWO)
     return ~(word | (word >> ONE)) & cells
+
+
+@kernel(inline=True, borrows=True)
+def word_of(low: Word, high: Word) -> Word:
+    """Return a board in one word, in which ranks above 15 count as 15."""
+    return low | ((high << NIBBLE) - high)
+
+
+@kernel(borrows=True)
+def ranks_packed(low: Word, high: Word, cells: Int) -> Word:
+    """Return a word with a bit for each rank on the board: the sum of the different tiles."""
+    seen = ZERO
+    for cell in range(cells):
+        seen |= ONE << np.uint64(rank_at(low, high, cell))
+    return seen & ~ONE
+
+
+@kernel(inline=True, borrows=True)
+def hash_packed(low: Word, high: Word) -> Word:
+    """Return 64 bits that identify the board; up to 32768 they are the board itself."""
+    return low if high == ZERO else low ^ mix64(high)
 
 
 @kernel("(uint64,)")
@@ -91,6 +126,20 @@ def tile_sum(board: Word) -> Word:
         if board & RANKS != ZERO:
             total += ONE << (board & RANKS)
         board = board >> NIBBLE
+    return total
+
+
+@kernel(borrows=True)
+def sum_packed(low: Word, high: Word) -> np.int64:
+    """Return the sum of the tiles of a board in two words."""
+    # A rank above 15 stands in `low` as itself less 16.
+    total, cell = np.int64(tile_sum(low)), 0
+    while high != ZERO:
+        if high & ONE:
+            nibble = np.int64((low >> np.uint64(4 * cell)) & RANKS)
+            total += (WHOLE << (nibble + 16)) - ((WHOLE << nibble) if nibble else 0)
+        high >>= NIBBLE
+        cell += 1
     return total
 
 
@@ -123,6 +172,22 @@ def spawn_word(
     free = empty_cells(board, cells)
     cell = nth_cell(free, pick_low(word, popcount(free)))
     return board | pick_rank(word, ranks, cumulative) << cell
+
+
+@kernel(inline=True, borrows=True)
+def spawn_packed(
+    low: Word,
+    high: Word,
+    cells: Word,
+    word: Word,
+    ranks: NDArray[np.uint8],
+    cumulative: NDArray[np.uint64],
+) -> tuple[Word, Word]:
+    """Return the board after a random spawn, as `spawn_word`, for ranks up to 31."""
+    free = empty_cells(word_of(low, high), cells)
+    cell = nth_cell(free, pick_low(word, popcount(free)))
+    rank = pick_rank(word, ranks, cumulative)
+    return low | (rank & RANKS) << cell, high | (rank >> NIBBLE) << cell
 
 
 # --- sliding by table ----------------------------------------------------------------------------
@@ -235,6 +300,87 @@ def rank_at(low: Word, high: Word, cell: Int) -> np.int64:
 def _with_rank(low: Word, high: Word, cell: Int, rank: Int) -> tuple[Word, Word]:
     shift = np.uint64(4 * cell)
     return low | np.uint64(rank & 15) << shift, high | np.uint64(rank >> 4) << shift
+
+
+@kernel(borrows=True)
+def slide_exactly(
+    low: Word, high: Word, direction: Int, rows: Int, columns: Int, cascade: bool
+) -> Moved:
+    """Slide a board that has, or is about to get, a tile above 32768."""
+    after_low, after_high, points = slide_lines(
+        low, high, np.int64(direction), np.int64(rows), np.int64(columns), cascade
+    )
+    moved = after_low != low or after_high != high
+    return after_low, after_high, np.int64(points) if moved else np.int64(-1)
+
+
+@kernel(inline=True, borrows=True)
+def checked_slide(
+    low: Word,
+    high: Word,
+    after: Word,
+    gained: Word,
+    direction: Int,
+    rows: Int,
+    columns: Int,
+    cascade: bool,
+) -> Moved:
+    """Return an afterstate with its points, slid again if a tile is too large for the tables."""
+    points = np.int64(gained)
+    if high != ZERO or points >= TOO_BIG:
+        return slide_exactly(low, high, direction, rows, columns, cascade)
+    return after, ZERO, np.int64(-1) if after == low else points
+
+
+@kernel(inline=True, borrows=True)
+def _slide_both(word: Word, table: Table) -> tuple[Word, Word, Word, Word]:
+    """Slide the rows of a 4x4 board both ways; return both afterstates, then both points.
+
+    An entry of the table has both, so this takes the four look-ups of one slide.
+    """
+    row0, row1 = table[word & LINE], table[(word >> LINE_BITS) & LINE]
+    row2, row3 = table[(word >> HALF) & LINE], table[word >> np.uint64(48)]
+    left = (row0 & LINE) | (row1 & LINE) << LINE_BITS | (row2 & LINE) << HALF
+    left |= row3 << np.uint64(48)
+    right = (row0 & UPPER_LINE) >> LINE_BITS | (row1 & UPPER_LINE)
+    right |= (row2 & UPPER_LINE) << LINE_BITS | (row3 & UPPER_LINE) << HALF
+    row0, row1, row2, row3 = row0 >> HALF, row1 >> HALF, row2 >> HALF, row3 >> HALF
+    lefts = (row0 & LINE) + (row1 & LINE) + (row2 & LINE) + (row3 & LINE)
+    rights = (row0 >> LINE_BITS) + (row1 >> LINE_BITS) + (row2 >> LINE_BITS) + (row3 >> LINE_BITS)
+    return left, right, lefts << TWO, rights << TWO
+
+
+@kernel(inline=True, borrows=True)
+def slides_4x4(
+    low: Word, high: Word, cascade: bool, table: Table
+) -> tuple[Moved, Moved, Moved, Moved]:
+    """Slide a 4x4 board in every direction, exactly: afterstates, and points or -1."""
+    up, down, ups, downs = _slide_both(transpose(low), table)
+    left, right, lefts, rights = _slide_both(low, table)
+    return (
+        checked_slide(low, high, transpose(up), ups, 0, 4, 4, cascade),
+        checked_slide(low, high, transpose(down), downs, 1, 4, 4, cascade),
+        checked_slide(low, high, left, lefts, 2, 4, 4, cascade),
+        checked_slide(low, high, right, rights, 3, 4, 4, cascade),
+    )
+
+
+@kernel(borrows=True)
+def slide_packed(
+    low: Word,
+    high: Word,
+    direction: Int,
+    rows: Int,
+    columns: Int,
+    cascade: bool,
+    across: Table,
+    down: Table,
+) -> Moved:
+    """Slide a board with sides of up to four, exactly: its afterstate, and its points or -1."""
+    after, points = slide_small(
+        low, np.int64(direction), np.uint64(rows), np.uint64(columns), across, down
+    )
+    return checked_slide(low, high, after, np.uint64(points), direction, rows, columns, cascade)
 
 
 @kernel("(int64, boolean)")
@@ -490,3 +636,22 @@ def sum_cells(cells: Cells) -> Int:
         if cells[cell]:
             total += WHOLE << cells[cell]
     return total
+
+
+@kernel(borrows=True)
+def ranks_cells(cells: Cells) -> Word:
+    """Return a word with a bit for each rank on the board: the sum of the different tiles."""
+    seen = ZERO
+    for rank in cells:
+        seen |= ONE << np.uint64(rank)
+    return seen & ~ONE
+
+
+@kernel(borrows=True)
+def hash_cells(cells: Cells) -> Word:
+    """Return 64 bits that identify the board, almost certainly."""
+    name = ODD
+    for rank in cells:
+        name = (name ^ np.uint64(rank)) * ODD
+        name ^= name >> np.uint64(29)
+    return name

@@ -385,7 +385,7 @@ def sum_of(board: Bytes, lane: np.uint64) -> np.uint64:
 
 
 class Workspace(NamedTuple):
-    """The memory in which one thread steps a block; ``_lane_kernels.py`` describes the rows.
+    """The memory in which one thread steps a block; ``_simd_kernels.py`` describes the rows.
 
     `legal` is the row ``LEGAL`` of `flags` as words of eight
     """

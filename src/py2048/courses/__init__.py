@@ -1,4 +1,4 @@
-"""The five course systems: what each is, and where its parts lie.
+"""The five course systems: what each is, and where its parts are.
 
 ``COURSES`` is the one list that the command line, the grader and the tests read.
 """
@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 from py2048.errors import CourseError, did_you_mean
 
 if TYPE_CHECKING:
-    from py2048.courses._kit import Grading
+    from py2048.courses.grading import Grading
 
 
 @dataclass(frozen=True)
 class Course:
-    """A course: its `name` here, its `title`, what is built in it, and with what it is seen."""
+    """A course: its `name` here, its `title`, what it asks for, and its kind of `screen`."""
 
     name: str
     title: str
@@ -38,6 +38,14 @@ class Course:
         """The folder of files that a student receives."""
         return Path(__file__).parent / self.name / "starter"
 
+    def hand_out(self, folder: Path) -> list[Path]:
+        """Copy the starter into `folder`, made if needed; return the files written.
+
+        Raises:
+            CourseError: if any of the files is there already; nothing at all is written then.
+        """
+        return copy_starter(self.starter, folder)
+
     def grading(self) -> Grading:
         """The tasks with their marks and checks."""
         found: Grading = importlib.import_module(f"{self.package}.tasks").GRADING
@@ -47,7 +55,7 @@ class Course:
         """Run the reference solution, as ``python -m`` would; return its exit status."""
         before = sys.argv
         sys.argv = [self.package, *arguments]
-        # runpy warns of a program that somebody has imported before.
+        # runpy warns of a program that was imported before.
         sys.modules.pop(f"{self.package}.__main__", None)
         try:
             runpy.run_module(self.package, run_name="__main__", alter_sys=True)
@@ -106,3 +114,44 @@ def get_course(name: str) -> Course:
 def list_courses() -> tuple[Course, ...]:
     """All courses, in order of name."""
     return tuple(COURSES.values())
+
+
+def starter_files(source: Path) -> list[Path]:
+    """The files of a starter, relative to its folder `source`, in order."""
+    found = [path.relative_to(source) for path in source.rglob("*") if path.is_file()]
+    return sorted(path for path in found if "__pycache__" not in path.parts)
+
+
+def copy_starter(source: Path, folder: Path) -> list[Path]:
+    """Copy the starter in `source` into `folder`; see `Course.hand_out`."""
+    files = starter_files(source)
+    if folder.exists() and not folder.is_dir():
+        raise CourseError(f"{str(folder)!r} is a file: name a folder for the starter")
+    for path in files:
+        target = folder / path
+        if target.exists() or target.is_symlink():
+            raise CourseError(
+                f"{str(target)!r} is there already and is not overwritten: name another folder"
+            )
+        if (above := _file_above(target, folder)) is not None:
+            raise CourseError(f"{str(above)!r} is a file where the starter has a folder")
+    try:
+        for path in files:
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            with (folder / path).open("xb") as file:
+                file.write((source / path).read_bytes())
+    except OSError as error:
+        raise CourseError(
+            f"the starter cannot be written to {str(folder)!r}: {error.strerror}"
+        ) from None
+    return [folder / path for path in files]
+
+
+def _file_above(target: Path, folder: Path) -> Path | None:
+    """A file at the place where `target` needs a folder inside `folder`."""
+    for above in target.parents:
+        if above == folder:
+            return None
+        if above.exists() and not above.is_dir():
+            return above
+    return None

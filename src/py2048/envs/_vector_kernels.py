@@ -118,16 +118,7 @@ def show_final(
         final_masks: receives their masks.
         final_scores: receives their scores.
     """
-    cells = np.uint64(boards.shape[1])
-    for word in range(np.uint64(len(used_words))):
-        if used_words[word] == ZERO:
-            continue
-        for game in range(word << THREE, (word + ONE) << THREE):
-            if used[game] != 0:
-                for cell in range(cells):
-                    final_boards[game, cell] = 0
-                final_masks[game] = 0
-                final_scores[game] = 0
+    clear_rows(used, used_words, final_boards, final_masks, final_scores)
     for game in range(np.uint64(len(over))):
         used[game] = over[game]
     for word in range(np.uint64(len(used_words))):
@@ -137,10 +128,26 @@ def show_final(
             if used[game] != 0:
                 is_done = flags[DONE_ROW, game] != 0
                 board = last_boards if is_done else boards
-                for cell in range(cells):
+                for cell in range(np.uint64(boards.shape[1])):
                     final_boards[game, cell] = board[game, cell]
                 final_masks[game] = np.uint32(0) if is_done else masks[game]
                 final_scores[game] = last_scores[game] if is_done else scores[game]
+
+
+@kernel
+def clear_rows(
+    used: Bytes, used_words: Words, boards: Bytes, masks: Halves, scores: NDArray[np.int64]
+) -> None:
+    """Set the rows of `used` games to 0."""
+    for word in range(np.uint64(len(used_words))):
+        if used_words[word] == ZERO:
+            continue
+        for game in range(word << THREE, (word + ONE) << THREE):
+            if used[game] != 0:
+                for cell in range(np.uint64(boards.shape[1])):
+                    boards[game, cell] = 0
+                masks[game] = 0
+                scores[game] = 0
 
 
 @kernel

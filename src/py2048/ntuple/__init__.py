@@ -1,3 +1,3 @@
-"""n-tuple networks: layout, weight files, values, learning by temporal differences; a heuristic."""
+"""n-tuple networks: layout, weights files, values, temporal-difference learning; a heuristic."""
 
 from __future__ import annotations

@@ -1,19 +1,18 @@
 """Temporal-difference learning of n-tuple networks: games that are played to learn from.
 
-A learner plays greedily and keeps the afterstates of the last moves, its *path*. When the game is
-over, or the path full, it goes back along the path and moves the value of each afterstate towards
+A worker plays greedily and keeps the afterstates of its last moves, the *trajectory*. When the game
+ends, or the trajectory is full, it goes backwards and moves the value of each afterstate towards
 
-    target(t) = gain(t + 1) + (1 - trace) * value(t + 1) + trace * target(t + 1)
+    target(t) = reward(t + 1) + (1 - λ) * value(t + 1) + λ * target(t + 1)
 
-where ``value(t + 1)`` has just been learnt, and a game that is over is worth 0. A path that holds
-a single afterstate makes this TD(0) after every move; one that holds a game makes it TD(λ).
+where ``value(t + 1)`` has just been updated; a finished game is worth 0. A trajectory of a single
+afterstate makes this TD(0) after every move; one of a whole game makes it TD(λ).
 
 With temporal coherence [1] each weight has a learning rate of its own, ``|E| / A``: `E` sums the
 errors that it met and `A` their sizes, so it learns fast while its errors agree and slowly when
-they cancel. A weight is kept in a record with its `E` and `A`,
-so that all three come from memory together.
+they cancel. A weight is stored beside its `E` and `A`, so that all three are read together.
 
-Threads share weights without locks: an update that is lost is as harmless as noise [2].
+Threads share weights without locks: a lost update does as little harm as noise [2].
 
 [1] Beal & Smith, "Temporal coherence and prediction decay in TD learning", IJCAI 1999;
     Jaśkowski, "Mastering 2048 with delayed temporal coherence learning", 2016.
@@ -22,6 +21,7 @@ Threads share weights without locks: an update that is lost is as harmless as no
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,56 +36,60 @@ from py2048.compiled._bits_kernels import (
     pick_high,
     pick_low,
 )
+from py2048.compiled._board_kernels import sum_cells, sum_packed
 from py2048.compiled.jit import kernel
-from py2048.ntuple._value_kernels import (
+from py2048.ntuple import _network_kernels as network
+from py2048.ntuple._network_kernels import (
     SPARE,
-    TERMINAL,
     Int,
+    ValueParams,
     Weights,
     Word,
     Words,
-    Worth,
     fetch,
     stage_of,
     value_at,
     weight_at,
 )
+from py2048.ntuple.layout import Code
 
 ZERO, TWO = np.uint64(0), np.uint64(2)
 NONE = np.float32(0)
+TERMINAL = np.int64(-1)
+"""The stage of an afterstate at which the game has ended: nothing is to come."""
 
-# Places in `Learner.progress`.
+# Places in `WorkerState.progress`.
 GAMES, MOVES, NEXT_STAGE, WAITING = 0, 1, 2, 3
 PROGRESS = 4
 
-# Places in `Learner.scores`: of games from the beginning.
+# Places in `WorkerState.scores`: of games from the beginning.
 FINISHED, SUM, SQUARES = 0, 1, 2
 SCORES = 3
 
-# Places in `Learner.boards`: the board, its four afterstates, the start of the next game.
+# Places in `WorkerState.boards`: the board, its four afterstates, the start of the next game.
 BOARD, WAITING_BOARD, BOARDS = 0, 5, 6
 
 CAROUSEL_DRAW = START + np.uint64(1 << 32)
 """The counter of the draw that chooses a start in a later stage."""
 
-MERGES, PLIES, BOARD_SUM = 0, 1, 2
-"""What the score of a game is: points of merges, a number for each move, the board's sum."""
 
+class TDParams(NamedTuple):
+    """How games start, and how to learn from them."""
 
-class Lesson(NamedTuple):
-    """What is played and how it is learnt."""
-
-    rate: float
-    """How much of its error an afterstate corrects; each of its weights a share."""
-    trace: float
+    learning_rate: float
+    """The share of its error that an afterstate corrects, divided among its weights."""
+    lambda_: float
     """λ, 0 to 1."""
-    coherent: bool
+    temporal_coherence: bool
     """Whether each weight adapts its learning rate."""
     carousel: bool
     """Whether games start in each stage in turn."""
-    restart: Int
-    """The moves from which on a game is followed by one from its middle; 0 for never."""
-    scoring: Int
+    restart_length: Int
+    """Games of more moves are followed by one from their middle; 0 for never."""
+    merge_points: Int
+    """As in `CompiledRules`, and the next two."""
+    legal_points: Int
+    sum_points: Int
     start_low: Int
     start_high: Int
     start_ranks: NDArray[np.uint8]
@@ -94,16 +98,16 @@ class Lesson(NamedTuple):
     cumulative: Words
 
 
-class Learner(NamedTuple):
-    """What one thread remembers."""
+class WorkerState(NamedTuple):
+    """The state of one thread."""
 
     boards: Any
-    path: Any
+    trajectory: Any
     """The afterstates since the last update."""
-    gains: NDArray[np.float64]
+    rewards: NDArray[np.float64]
     stages: NDArray[np.int64]
     starts: Any
-    """Boards with which a later stage began, equally many for each stage."""
+    """Boards at which a later stage began, equally many for each stage."""
     started: NDArray[np.int64]
     """int64 `[stages]`: how often each stage was reached."""
     progress: NDArray[np.int64]
@@ -111,17 +115,82 @@ class Learner(NamedTuple):
     tiles: NDArray[np.int64]
     """int64 `[64]`: how many games from the beginning ended with each largest rank."""
     indices: Words
-    """uint64 `[6, …]`: of the four afterstates, of one that is learnt, and of the next."""
+    """uint64 `[6, …]`: of the four afterstates, of the one in an update, and of the next."""
     points: NDArray[np.int64]
     after: NDArray[np.int64]
     values: NDArray[np.float64]
+
+
+def make_rate_kernel(slide_all: Any, seen_on: Any, indices_of: Any, stride: Any) -> Any:
+    """Return the kernel that rates the moves of one kind of board."""
+
+    @kernel(inline=True, borrows=True)
+    def rate(
+        boards: Any,
+        stage: Int,
+        spec: Any,
+        weights: Weights,
+        value_params: ValueParams,
+        indices: Words,
+        points: NDArray[np.int64],
+        stages: NDArray[np.int64],
+        values: NDArray[np.float64],
+    ) -> Int:
+        """Rate the moves of board 0; its afterstates become boards 1 to 4.
+
+        Args:
+            boards: `[5 or more, …]`.
+            stage: the stage of board 0.
+            spec: its shape and tuples.
+            weights: the weights.
+            value_params: the points and stages.
+            indices: uint64 `[4 or more, weights met + 8]`, where afterstates' indices go.
+            points: int64 `[4]`, filled with the points of each slide, -1 for an illegal one.
+            stages: int64 `[4]`, filled with the stage of each afterstate, or ``TERMINAL``.
+            values: float64 `[4]`, filled with the value of each legal move, in points.
+
+        Returns:
+            the best direction, or -1 if none is legal.
+        """
+        best, most = np.int64(-1), -np.inf
+        count = indices.shape[1] - SPARE
+        slide_all(boards, spec, points)
+        first = np.uint64(stage) * value_params.size
+        for direction in range(4):
+            # Prefetch the weights of all legal moves before the first is needed.
+            if points[direction] < 0:
+                continue
+            indices_of(boards, direction + 1, spec, indices, direction)
+            fetch(weights, indices, direction, count, first, stride)
+        for direction in range(4):
+            gained = points[direction]
+            if gained < 0:
+                continue
+            after = stage
+            if gained >= value_params.unit:
+                seen = seen_on(boards, direction + 1, spec)
+                after = stage_of(seen, value_params.stages)
+                if value_params.target != ZERO and seen >= value_params.target:
+                    after = TERMINAL
+            value = value_params.per_merged * gained + value_params.per_move
+            if after != TERMINAL:
+                units = value_at(
+                    weights, indices, direction, count, after, value_params.size, stride
+                )
+                value += units
+            stages[direction], values[direction] = after, value
+            if value > most:
+                best, most = np.int64(direction), value
+        return best
+
+    return rate
 
 
 @kernel(inline=True, borrows=True)
 def move_weight(
     weights: Weights, at: Word, old: np.float32, error: np.float32, step: np.float32, coherent: bool
 ) -> np.float32:
-    """Change the record at `at`, whose weight counts as `old`; return the change."""
+    """Update the weight at `at`, which counts as `old`; return the change."""
     change = step
     if coherent:
         balance, size = weights[at + ONE], weights[at + TWO]
@@ -133,187 +202,202 @@ def move_weight(
     return change
 
 
-def updater(indices_of: Any, stride: Any) -> Any:
-    """Return the kernel that learns from a path on one kind of board."""
+def make_learn_kernel(indices_of: Any, stride: Any) -> Any:
+    """Return the kernel that learns from a trajectory on one kind of board."""
 
     @kernel(borrows=True)
     def learn(
-        learner: Learner,
+        worker: WorkerState,
         length: Int,
         target: float,
-        space: Any,
+        spec: Any,
         weights: Weights,
-        worth: Worth,
-        lesson: Lesson,
+        value_params: ValueParams,
+        params: TDParams,
     ) -> None:
-        """Go back along the path; `target` is what its last afterstate turned out to be worth."""
-        indices, path, stages = learner.indices, learner.path, learner.stages
+        """Update values backwards; `target` is that of the last afterstate."""
+        indices, trajectory, stages = worker.indices, worker.trajectory, worker.stages
         count = indices.shape[1] - SPARE
-        size = worth.size
+        size, lambda_ = value_params.size, params.lambda_
         row, following = 4, 5
         if length > 0:
-            indices_of(path, length - 1, space, indices, row)
+            indices_of(trajectory, length - 1, spec, indices, row)
         for step in range(length - 1, -1, -1):
             if step > 0:
-                # While this afterstate is learnt, the weights of the next are on their way.
-                indices_of(path, step - 1, space, indices, following)
+                # Prefetch the weights of the next afterstate during the update of this one.
+                indices_of(trajectory, step - 1, spec, indices, following)
                 first = np.uint64(stages[step - 1]) * size
                 fetch(weights, indices, following, count, first, stride)
             stage = stages[step]
             value = value_at(weights, indices, row, count, stage, size, stride)
             error = np.float32(target - value)
-            share = np.float32(lesson.rate * error / count)
+            share = np.float32(params.learning_rate * error / count)
             for number in range(count):
                 index = indices[row, number]
                 at = (index + np.uint64(stage) * size) * stride
                 old = weights[at]
                 if stage > 0 and old == NONE:
                     old = weight_at(weights, index, stage, size, stride)
-                value += move_weight(weights, at, old, error, share, lesson.coherent)
-            target = learner.gains[step] + (1.0 - lesson.trace) * value + lesson.trace * target
+                value += move_weight(weights, at, old, error, share, params.temporal_coherence)
+            target = worker.rewards[step] + (1.0 - lambda_) * value + lambda_ * target
             row, following = following, row
 
     return learn
 
 
-def starter(spawn_board: Any, copy_board: Any) -> Any:
+def make_start_kernel(spawn_board: Any, copy_board: Any) -> Any:
     """Return the kernel that sets up a game on one kind of board."""
 
     @kernel(borrows=True)
-    def begin(space: Any, lesson: Lesson, learner: Learner, key: Word) -> bool:
-        """Put the start of the next game on board 0; return whether it is the rules' own."""
-        boards, progress = learner.boards, learner.progress
+    def begin(spec: Any, params: TDParams, worker: WorkerState, key: Word) -> bool:
+        """Set up the next game on board 0; return whether it starts as the rules say."""
+        boards, progress = worker.boards, worker.progress
         if progress[WAITING]:
             progress[WAITING] = 0
             copy_board(boards, WAITING_BOARD, boards, BOARD)
             return False
         stage = progress[NEXT_STAGE]
-        progress[NEXT_STAGE] = stage_after(stage, lesson, learner)
+        progress[NEXT_STAGE] = stage_after(stage, params, worker)
         if stage > 0:
-            capacity = len(learner.starts) // len(learner.started)
-            known = min(learner.started[stage], capacity)
+            capacity = len(worker.starts) // len(worker.started)
+            known = min(worker.started[stage], capacity)
             chosen = np.int64(pick_low(draw(key, CAROUSEL_DRAW), np.uint64(known)))
-            copy_board(learner.starts, stage * capacity + chosen, boards, BOARD)
+            copy_board(worker.starts, stage * capacity + chosen, boards, BOARD)
             return False
         boards[BOARD] = 0
-        tiles = lesson.start_low
-        if lesson.start_high > tiles:
-            spread = np.uint64(lesson.start_high - tiles + 1)
+        tiles = params.start_low
+        if params.start_high > tiles:
+            spread = np.uint64(params.start_high - tiles + 1)
             tiles += np.int64(pick_high(draw(key, START), spread))
         for number in range(tiles):
             word = draw(key, START + ONE + np.uint64(number))
-            spawn_board(boards, BOARD, word, lesson.start_ranks, lesson.start_cumulative, space)
+            spawn_board(boards, BOARD, word, params.start_ranks, params.start_cumulative, spec)
         return True
 
     return begin
 
 
 @kernel(borrows=True)
-def stage_after(stage: Int, lesson: Lesson, learner: Learner) -> Int:
+def stage_after(stage: Int, params: TDParams, worker: WorkerState) -> Int:
     """Return the stage in which the game after one of this stage starts."""
     following = stage + 1
-    if not lesson.carousel or following == len(learner.started):
+    if not params.carousel or following == len(worker.started):
         return np.int64(0)
-    return following if learner.started[following] > 0 else np.int64(0)
+    return following if worker.started[following] > 0 else np.int64(0)
 
 
-def recorder(learn: Any, copy_board: Any) -> Any:
-    """Return the kernel that adds an afterstate to the path."""
+def make_record_kernel(learn: Any, copy_board: Any) -> Any:
+    """Return the kernel that adds an afterstate to the trajectory."""
 
     @kernel(borrows=True)
     def record(
-        learner: Learner,
+        worker: WorkerState,
         length: Int,
         best: Int,
-        space: Any,
+        spec: Any,
         weights: Weights,
-        worth: Worth,
-        lesson: Lesson,
+        value_params: ValueParams,
+        params: TDParams,
     ) -> Int:
-        """Add the afterstate on the board, learning first if the path is full; return its length.
+        """Add the afterstate on the board, after learning if there is no room; return the length.
 
-        A learner without room for a path plays and does not learn.
+        A worker without room for a trajectory plays and does not learn.
         """
-        capacity = len(learner.gains)
+        capacity = len(worker.rewards)
         if capacity == 0:
             return np.int64(0)
         if length == capacity:
-            learn(learner, length, learner.values[best], space, weights, worth, lesson)
+            learn(worker, length, worker.values[best], spec, weights, value_params, params)
             length = np.int64(0)
-        copy_board(learner.boards, BOARD, learner.path, length)
-        learner.gains[length] = worth.per_merged * learner.points[best] + worth.per_move
-        learner.stages[length] = learner.after[best]
+        copy_board(worker.boards, BOARD, worker.trajectory, length)
+        worker.rewards[length] = (
+            value_params.per_merged * worker.points[best] + value_params.per_move
+        )
+        worker.stages[length] = worker.after[best]
         return length + 1
 
     return record
 
 
-def noter(spawn_board: Any, copy_board: Any, seen_on: Any, sum_of: Any) -> tuple[Any, Any, Any]:
-    """Return the kernels that keep boards to start with, and results."""
+def make_note_kernels(
+    spawn_board: Any, copy_board: Any, seen_on: Any, sum_of: Any
+) -> tuple[Any, Any, Any]:
+    """Return the kernels that keep results, and boards for later starts."""
 
     @kernel(borrows=True)
-    def note_stage(learner: Learner, before: Int, after: Int) -> None:
-        """Keep the board as a start if a stage begins with it."""
-        if after <= before or len(learner.starts) == 0:
+    def note_stage(worker: WorkerState, before: Int, after: Int) -> None:
+        """Keep the board for a later start if a stage begins with it."""
+        if after <= before or len(worker.starts) == 0:
             return
-        capacity = len(learner.starts) // len(learner.started)
-        place = after * capacity + learner.started[after] % capacity
-        copy_board(learner.boards, BOARD, learner.starts, place)
-        learner.started[after] += 1
+        capacity = len(worker.starts) // len(worker.started)
+        place = after * capacity + worker.started[after] % capacity
+        copy_board(worker.boards, BOARD, worker.starts, place)
+        worker.started[after] += 1
 
     @kernel(borrows=True)
-    def note_middle(learner: Learner, length: Int, space: Any, lesson: Lesson, word: Word) -> None:
-        """Let the next game start in the middle of this one, if this one was long."""
-        if lesson.restart > 0 and length > lesson.restart:
-            learner.progress[WAITING] = 1
-            copy_board(learner.path, length // 2, learner.boards, WAITING_BOARD)
-            spawn_board(learner.boards, WAITING_BOARD, word, lesson.ranks, lesson.cumulative, space)
+    def note_middle(
+        worker: WorkerState, length: Int, spec: Any, params: TDParams, word: Word
+    ) -> None:
+        """Start the next game in the middle of this one, if this one was long."""
+        if params.restart_length > 0 and length > params.restart_length:
+            worker.progress[WAITING] = 1
+            copy_board(worker.trajectory, length // 2, worker.boards, WAITING_BOARD)
+            spawn_board(worker.boards, WAITING_BOARD, word, params.ranks, params.cumulative, spec)
 
     @kernel(borrows=True)
     def note_score(
-        learner: Learner, points: Int, moves: Int, space: Any, worth: Worth, lesson: Lesson
+        worker: WorkerState,
+        points: Int,
+        moves: Int,
+        spec: Any,
+        params: TDParams,
     ) -> None:
-        """Enter the result of a game from the beginning."""
-        score = np.float64(points)
-        if lesson.scoring == PLIES:
-            score = np.float64(moves * worth.per_move)
-        elif lesson.scoring == BOARD_SUM:
-            score = np.float64(sum_of(learner.boards, BOARD))
-        learner.scores[FINISHED] += 1
-        learner.scores[SUM] += score
-        learner.scores[SQUARES] += score * score
-        seen, rank = seen_on(learner.boards, BOARD, space), 0
+        """Add the result of a whole game."""
+        score = np.float64(params.merge_points * points + params.legal_points * moves)
+        if params.sum_points:
+            score += np.float64(sum_of(worker.boards, BOARD))
+        worker.scores[FINISHED] += 1
+        worker.scores[SUM] += score
+        worker.scores[SQUARES] += score * score
+        seen, rank = seen_on(worker.boards, BOARD, spec), 0
         while (seen >> ONE) >> np.uint64(rank) != ZERO:
             rank += 1
-        learner.tiles[rank] += 1
+        worker.tiles[rank] += 1
 
     return note_stage, note_middle, note_score
 
 
-def gamer(
+def make_game_kernel(
     rate: Any, learn: Any, begin: Any, spawn_board: Any, copy_board: Any, seen_on: Any, sum_of: Any
 ) -> Any:
     """Return the kernel that plays and learns from one game on one kind of board."""
-    record = recorder(learn, copy_board)
-    note_stage, note_middle, note_score = noter(spawn_board, copy_board, seen_on, sum_of)
+    record = make_record_kernel(learn, copy_board)
+    note_stage, note_middle, note_score = make_note_kernels(
+        spawn_board, copy_board, seen_on, sum_of
+    )
 
     @kernel(borrows=True, expand=True)
     def play_game(
-        space: Any, weights: Weights, worth: Worth, lesson: Lesson, learner: Learner, key: Word
+        spec: Any,
+        weights: Weights,
+        value_params: ValueParams,
+        params: TDParams,
+        worker: WorkerState,
+        key: Word,
     ) -> Int:
         """Play and learn from one game; return the number of moves."""
-        boards = learner.boards
-        is_whole = begin(space, lesson, learner, key)
-        stage = stage_of(seen_on(boards, BOARD, space), worth)
+        boards = worker.boards
+        is_whole = begin(spec, params, worker, key)
+        stage = stage_of(seen_on(boards, BOARD, spec), value_params.stages)
         moves, length, points, target = np.int64(0), np.int64(0), np.int64(0), 0.0
         indices, gained, after, values = (
-            learner.indices,
-            learner.points,
-            learner.after,
-            learner.values,
+            worker.indices,
+            worker.points,
+            worker.after,
+            worker.values,
         )
         while True:
-            best = rate(boards, stage, space, weights, worth, indices, gained, after, values)
+            best = rate(boards, stage, spec, weights, value_params, indices, gained, after, values)
             if best < 0:
                 break
             moves += 1
@@ -322,43 +406,83 @@ def gamer(
             if after[best] == TERMINAL:
                 target = values[best]
                 break
-            length = record(learner, length, best, space, weights, worth, lesson)
+            length = record(worker, length, best, spec, weights, value_params, params)
             word = draw(key, np.uint64(moves - 1))
-            spawn_board(boards, BOARD, word, lesson.ranks, lesson.cumulative, space)
-            note_stage(learner, stage, after[best])
+            spawn_board(boards, BOARD, word, params.ranks, params.cumulative, spec)
+            note_stage(worker, stage, after[best])
             stage = after[best]
-        note_middle(learner, length, space, lesson, draw(key, np.uint64(moves)))
-        learn(learner, length, target, space, weights, worth, lesson)
+        note_middle(worker, length, spec, params, draw(key, np.uint64(moves)))
+        learn(worker, length, target, spec, weights, value_params, params)
         if is_whole:
-            note_score(learner, points, moves, space, worth, lesson)
+            note_score(worker, points, moves, spec, params)
         return moves
 
     return play_game
 
 
-def trainer(play_game: Any, name: str) -> Any:
-    """Return the kernel that plays many games, to be cached under a name with `name` in it."""
+# --- the kernel of a training --------------------------------------------------------------------
+
+
+@kernel(inline=True, borrows=True)
+def sum_on_packed(boards: Words, slot: Int) -> np.int64:
+    """Return the sum of the tiles of a packed board."""
+    return sum_packed(boards[slot, 0], boards[slot, 1])
+
+
+@kernel(inline=True, borrows=True)
+def sum_on_cells(boards: NDArray[np.uint8], slot: Int) -> Int:
+    """Return the sum of the tiles of a board of cells."""
+    return sum_cells(boards[slot])
+
+
+_PACKED = network.distinct_sum, network.spawn_board, network.copy_board, sum_on_packed
+_OPERATIONS: dict[str, tuple[Any, ...]] = {
+    "4x4": (network.slides_square, None, *_PACKED),
+    "small": (network.slides_small, network.indices_small, *_PACKED),
+    "cells": (
+        *(network.slides_cells, network.indices_cells, network.distinct_sum_cells),
+        *(network.spawn_cells, network.copy_cells, sum_on_cells),
+    ),
+}
+
+
+@cache
+def make_train_kernel(kind: str, stride: int, code: Code = ()) -> Any:
+    """Return the kernel that plays and learns on boards of a kind.
+
+    Args:
+        kind: as in `NetworkLayout.kind`.
+        stride: the distance between two weights.
+        code: the tuples of a 4x4 network; the kernel is made for them alone.
+    """
+    step = np.uint64(stride)
+    slide_all, indices, seen, spawn, copy, sum_of = _OPERATIONS[kind]
+    if code:
+        indices = network.make_indices_kernel(code)
+    rate = make_rate_kernel(slide_all, seen, indices, step)
+    learn, begin = make_learn_kernel(indices, step), make_start_kernel(spawn, copy)
+    play_game = make_game_kernel(rate, learn, begin, spawn, copy, seen, sum_of)
 
     def train(
-        space: Any,
+        spec: Any,
         weights: Weights,
-        worth: Worth,
-        lesson: Lesson,
-        learner: Learner,
+        value_params: ValueParams,
+        params: TDParams,
+        worker: WorkerState,
         seed: Word,
         games: Int,
         moves: Int,
     ) -> None:
         """Play and learn until so many games or moves are done, and the last game is over."""
-        progress, played = learner.progress, np.int64(0)
+        progress, played = worker.progress, np.int64(0)
         for _ in range(games):
             if played >= moves:
                 break
             key = key_of(derive_seed(seed, np.uint64(progress[GAMES])))
-            done = play_game(space, weights, worth, lesson, learner, key)
+            done = play_game(spec, weights, value_params, params, worker, key)
             played += done
             progress[GAMES] += 1
             progress[MOVES] += done
 
-    train.__qualname__ = f"train_{name}"
+    train.__qualname__ = f"train_{kind}_{stride}"  # the name of the compiled form
     return kernel(borrows=True)(train)

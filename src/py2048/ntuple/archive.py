@@ -1,7 +1,7 @@
-"""Archives of arrays: a zip file with a header and ``.npy`` members, checksummed, safe to write.
+"""Archives of arrays: a ZIP file with a header and ``.npy`` members, checksummed, safe to write.
 
-`py2048.ntuple.weights` keeps networks in them and `py2048.ntuple.checkpoint` trainings. Any
-reader of ``.npz`` opens one. A file appears under its name only when it is complete.
+Weights files and checkpoints are archives. Any reader of ``.npz`` opens one. A file gets its name
+only when it is complete.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ def write_archive(
     *,
     compression: int = zipfile.ZIP_STORED,
 ) -> None:
-    """Write an archive, and put it in the place of `path` when it is on the disk.
+    """Write an archive; replace the file at `path` when the new one is on disk.
 
     Args:
         path: the file.
-        kind: what the archive holds, such as ``py2048-weights``.
-        header: what else there is to say, in plain JSON values.
+        kind: the kind of archive, such as ``py2048-weights``.
+        header: more header entries, in plain JSON values.
         arrays: the members by name, in order.
         compression: how members are packed, a constant of `zipfile`; ``ZIP_STORED`` members can
             be mapped into memory.
@@ -88,7 +88,7 @@ def _sync_folder(folder: Path) -> None:
 def _write_member(
     archive: zipfile.ZipFile, file: BinaryIO, name: str, array: Array, compression: int
 ) -> str:
-    """Write one array whose data begin at a multiple of 64 bytes; return its checksum."""
+    """Write one array, its data aligned to 64 bytes; return its checksum."""
     info = zipfile.ZipInfo(f"{name}.npy", _EPOCH)
     info.compress_type = compression
     used = file.tell() + _LOCAL_HEADER + len(info.filename) + _ZIP64_FIELD + 4
@@ -118,7 +118,7 @@ class Archive:
 
     Attributes:
         path: the file.
-        header: what was written with it.
+        header: its header.
 
     Raises:
         WeightsError: if the file is missing, damaged, of another kind or too new.
@@ -167,7 +167,7 @@ class Archive:
                 digest.update(block)
                 flat[done : done + len(block)] = np.frombuffer(block, np.uint8)
                 done += len(block)
-            # The end of a member is where zipfile compares its own checksum.
+            # zipfile compares its own checksum at the end of a member.
             if member.read(1) or digest.hexdigest() != expected:
                 raise WeightsError(f"{self.path} is damaged: the checksum of {name} is wrong")
         return array
@@ -197,7 +197,7 @@ class Archive:
 
 
 class _Tee:
-    """A reader that remembers what was read."""
+    """A reader that keeps what it has read."""
 
     def __init__(self, file: Any) -> None:
         self._file = file

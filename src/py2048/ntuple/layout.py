@@ -1,24 +1,28 @@
-"""`Layout`: which cells the tuples of a network look at, and how its weights are laid out."""
+"""`NetworkLayout`: the cells of a network's tuples, and the order of its weights."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 from py2048.errors import WeightsError, did_you_mean
 
 Tuple = tuple[int, ...]
 """The cells of one tuple, row-major numbers in ascending order."""
 
+Code = tuple[tuple[int, tuple[tuple[int, int], ...]], ...]
+"""For each tuple its first index, and the shift and mask of each part of an index."""
+
 PACKED_RANKS = 16
 MAX_WEIGHTS = 2**32
 """The most weights of a stage: 16 GiB."""
 
-# A tuple stands for its eight images, and learns the same whichever of them is named. But the rank
-# of its first cell counts fastest in memory, and of the last one slowest: named as here, the
-# weights that games meet lie on few pages of memory. Six of them trained two fifths faster so than
-# by the images that the papers print.
+# A tuple stands for its eight images, and any of them learns the same. But in memory the rank of
+# its first cell varies fastest and that of its last cell slowest. These images keep the weights
+# that games use on few pages of memory: six tuples trained two fifths faster than with the images
+# that the papers print.
 YEH_4X6 = "abcdef 4567ab 9abdef 569ade"
 """Yeh et al., "Multistage temporal difference learning for 2048-like games", 2016."""
 
@@ -31,7 +35,7 @@ PLACED = ("lines", "squares", "rectangles")
 
 
 @dataclass(frozen=True)
-class Layout:
+class NetworkLayout:
     """The shape of an n-tuple network.
 
     Every tuple has a weight for each combination of ranks on its cells and is applied to all
@@ -40,15 +44,15 @@ class Layout:
     Attributes:
         rows: the number of rows.
         columns: the number of columns.
-        tuples: the cells of each tuple, row-major; their order means nothing and is made ascending.
+        tuples: the cells of each tuple, row-major; their order does not matter; they are sorted.
         stages: where later stages begin, ascending. A board is in the stage of the largest of
             these that the sum of its *different* tiles reaches: 16384 asks for that tile or a
             larger one, 24576 for 16384 and 8192 together or more.
-        ranks: how many ranks a weight tells apart, the empty cell included; a board with larger
-            ones is lowered (`lowering.lowered`). At most 16 on boards of up to four a side.
+        ranks: how many ranks the weights distinguish, including the empty cell; larger tiles are
+            downgraded (`downgraded`). At most 16 on boards of up to four a side.
 
     Raises:
-        WeightsError: if there is no such network.
+        WeightsError: if such a network is impossible.
     """
 
     rows: int
@@ -64,7 +68,7 @@ class Layout:
         most = PACKED_RANKS if self.is_packed else 64
         if not 2 <= self.ranks <= most:
             raise WeightsError(
-                f"a {self.rows}x{self.columns} network tells 2 to {most} ranks apart, "
+                f"a {self.rows}x{self.columns} network distinguishes 2 to {most} ranks, "
                 f"not {self.ranks}"
             )
         if self.size > MAX_WEIGHTS:
@@ -87,27 +91,32 @@ class Layout:
 
     @property
     def is_packed(self) -> bool:
-        """Whether boards are held in words, and slide by line tables."""
-        return max(self.rows, self.columns) <= 4
+        """Whether boards are packed into words, which slide by line tables."""
+        return self.kind != "cells"
+
+    @property
+    def kind(self) -> str:
+        """Which kernels work on boards of this layout."""
+        return board_kind(self.rows, self.columns)
 
     @property
     def known(self) -> int:
-        """The largest rank that weights know."""
+        """The largest rank that has weights."""
         return self.ranks - 1
 
     @property
     def symmetries(self) -> int:
-        """How many images of a board each tuple is applied to."""
+        """The number of images of a board to which each tuple is applied."""
         return 8 if self.rows == self.columns else 4
 
     @property
     def active(self) -> int:
-        """How many weights a board meets."""
+        """The number of weights that sum to the value of a board."""
         return len(self.tuples) * self.symmetries
 
     @cached_property
     def offsets(self) -> tuple[int, ...]:
-        """Where the weights of each tuple begin in a stage, and at the end the stage's size."""
+        """The first index of each tuple's weights in a stage, and last the size of a stage."""
         offsets, radix = [0], PACKED_RANKS if self.is_packed else self.ranks
         for cells in self.tuples:
             offsets.append(offsets[-1] + int(radix ** len(cells)))
@@ -125,8 +134,15 @@ class Layout:
 
     @cached_property
     def images(self) -> tuple[Tuple, ...]:
-        """For each symmetry the cell that each cell's content comes from."""
+        """For each symmetry, the source of each cell's content."""
         return tuple(images(self.rows, self.columns))
+
+    @cached_property
+    def code(self) -> Code:
+        """The tuples of a 4x4 layout as `make_indices_kernel` takes them; nothing for others."""
+        if self.kind != "4x4":
+            return ()
+        return tuple(zip(self.offsets, map(parts_of, self.tuples), strict=False))
 
     def stage_of(self, tiles: Iterable[int]) -> int:
         """Return the stage of a board with these tiles."""
@@ -134,8 +150,15 @@ class Layout:
         return sum(seen >= least for least in self.stages)
 
 
+def board_kind(rows: int, columns: int) -> str:
+    """Return ``4x4`` or ``small`` for boards that are packed into words, otherwise ``cells``."""
+    if max(rows, columns) > 4:
+        return "cells"
+    return "4x4" if (rows, columns) == (4, 4) else "small"
+
+
 def images(rows: int, columns: int) -> Iterator[Tuple]:
-    """Yield the symmetries of a board: for each cell the one whose content it shows."""
+    """Yield the symmetries of a board: for each cell, the cell that its content comes from."""
     for turned in (False, True) if rows == columns else (False,):
         for flipped in (False, True):
             for mirrored in (False, True):
@@ -155,7 +178,7 @@ def _source(rows: int, columns: int, cell: int, turned: bool, flipped: bool, mir
 
 
 def parse_tuples(text: str, rows: int, columns: int) -> tuple[Tuple, ...]:
-    """Return the tuples that `text` names.
+    """Return the tuples that a text names.
 
     Words are separated by spaces or ``+``. Each is a named set (``4x6`` or ``8x6``, for 4x4
     boards), a shape placed everywhere (``lines``, ``squares``, ``rectangles``; placements that
@@ -163,7 +186,7 @@ def parse_tuples(text: str, rows: int, columns: int) -> tuple[Tuple, ...]:
     (``012456``), or for larger boards their numbers (``0-1-2-5-6-7``).
 
     Raises:
-        WeightsError: if a word names none.
+        WeightsError: if a word names no tuple.
     """
     found: dict[Tuple, None] = {}
     for word in text.replace("+", " ").split():
@@ -223,8 +246,39 @@ def placed(shape: str, rows: int, columns: int) -> list[Tuple]:
 
 
 def default_tuples(rows: int, columns: int) -> str:
-    """Return the text of tuples that suit a board when nothing else is asked for."""
+    """Return the text of the default tuples for a board."""
     if (rows, columns) == (4, 4):
         return "4x6"
     has_room = min(rows, columns) > 1 and 6 <= rows * columns <= 16
     return "lines+rectangles" if has_room else "lines+squares"
+
+
+def parts_of(cells: Tuple) -> tuple[tuple[int, int], ...]:
+    """Return the shift and mask that move each run of cells to its place in an index."""
+    breaks = [at + 1 for at, (a, b) in enumerate(pairwise(cells)) if b != a + 1]
+    parts, done = [], 0
+    for start, end in pairwise([0, *breaks, len(cells)]):
+        length = end - start
+        parts.append((4 * (cells[start] - done), ((1 << 4 * length) - 1) << 4 * done))
+        done += length
+    return tuple(parts)
+
+
+def downgraded(ranks: Sequence[int], known: int) -> list[int]:
+    """Return a board's ranks with the largest tiles downgraded to ranks up to `known` [1].
+
+    The largest missing rank below the maximum is skipped: every larger tile becomes one rank
+    smaller. This repeats until the maximum is known; where no rank is missing, larger tiles count
+    as `known`. Equal tiles stay equal, larger ones stay larger, and no cell becomes empty: the
+    position looks like one with smaller tiles, which is played alike.
+
+    [1] Guei, Chen & Wu, "Optimistic temporal difference learning for 2048", IEEE Transactions on
+        Games, 2021: tile-downgrading.
+    """
+    ranks = list(ranks)
+    while max(ranks) > known:
+        missing = [rank for rank in range(1, max(ranks)) if rank not in ranks]
+        if not missing:
+            return [min(rank, known) for rank in ranks]
+        ranks = [rank - (rank > missing[-1]) for rank in ranks]
+    return ranks

@@ -1,9 +1,9 @@
-"""n-tuple networks: the points still to come as a sum of weights, found by what cells hold.
+"""n-tuple networks: the points still to come as a sum of weights, looked up by the board's cells.
 
 A network [1] looks at a few groups of cells, its *tuples*. Each has a table with a weight for
 every combination of tiles on its cells, and the value of an afterstate is the sum of the weights
-that its tuples, applied to all symmetric images of the board, find there. That is linear in the
-weights and takes some dozens of memory accesses, so it learns well and plays fast.
+that its tuples, applied to all symmetric images of the board, find there. This is linear in the
+weights and takes a few dozen memory accesses, so it learns well and plays fast.
 
 [1] Szubert & Jaśkowski, "Temporal difference learning of n-tuple networks for the game 2048", 2014.
 """
@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,22 +20,22 @@ from numpy.typing import NDArray
 
 from py2048.board import Board
 from py2048.compiled.jit import IS_PLAIN
-from py2048.compiled.rules import line_table
-from py2048.direction import Direction
+from py2048.compiled.rules import CompiledRules
 from py2048.errors import BoardError, WeightsError
-from py2048.ntuple import _value_kernels as kernels
-from py2048.ntuple._cell_ntuple_kernels import CellSpace
-from py2048.ntuple._ntuple_kernels import Code, PackedSpace
-from py2048.ntuple._steps_kernels import write_points
-from py2048.ntuple.layout import Layout, Tuple
-from py2048.rules import BoardSum, MergePoints, Merging, Rules
+from py2048.ntuple import _network_kernels as kernels
+from py2048.ntuple.layout import NetworkLayout, downgraded, parts_of
+from py2048.rules import Rules
 
 Weights = NDArray[np.float32]
-Steps = NDArray[np.int16]
-Space = PackedSpace | CellSpace
+Quantized = NDArray[np.int16]
+BoardSpec = kernels.PackedBoardSpec | kernels.CellBoardSpec
+Boards = NDArray[np.uint64] | NDArray[np.uint8]
 
 NEVER = np.int64(2**62)
 """More points than any slide gains."""
+
+MAX_RANK = 31
+"""The largest rank on a board that a network rates."""
 
 
 @dataclass(frozen=True)
@@ -47,17 +46,17 @@ class Network:
         layout: its tuples and stages.
         rules: the rules whose points it estimates.
         table: the weights, `[layout.weights]`, float32 or int16 in units of `step`: stage by stage,
-            tuple by tuple, and within a tuple the first cell's rank counting fastest.
-        history: how it came to be, one mapping for each training, in plain JSON values.
-        step: how many points one unit of the table is worth.
+            tuple by tuple, and within a tuple the rank of the first cell varies fastest.
+        history: one mapping for each training, in plain JSON values.
+        step: the points that one unit of the table is worth.
 
     Raises:
         WeightsError: if layout, rules and weights do not fit together.
     """
 
-    layout: Layout
+    layout: NetworkLayout
     rules: Rules
-    table: Weights | Steps
+    table: Weights | Quantized
     history: tuple[Mapping[str, Any], ...] = field(default=())
     step: float = 1.0
 
@@ -71,72 +70,60 @@ class Network:
             )
 
     @classmethod
-    def zeros(cls, layout: Layout, rules: Rules) -> Network:
-        """Return a network that has learnt nothing."""
+    def zeros(cls, layout: NetworkLayout, rules: Rules) -> Network:
+        """Return an untrained network."""
         return cls(layout, rules, np.zeros(layout.weights, np.float32))
 
     @property
     def weights(self) -> Weights:
-        """The weights in points, float32 `[layout.weights]`; made when asked for if in steps."""
+        """The weights in points, float32 `[layout.weights]`; a copy if they are quantized."""
         return in_points(self.table, self.step)
 
     @cached_property
-    def space(self) -> Space:
-        """The shape and tuples as kernels take them."""
-        return space_of(self.layout, self.rules)
+    def spec(self) -> BoardSpec:
+        """The board and the tuples as kernels take them."""
+        return board_spec(self.layout, self.rules)
 
-    @cached_property
-    def worth(self) -> kernels.Worth:
-        """What the weights mean, as kernels take it."""
-        return worth_of(self.layout, self.rules, self.step)
-
-    def suits(self, rules: Rules) -> bool:
+    def compatible_with(self, rules: Rules) -> bool:
         """Whether the network estimates the points of these rules."""
-        return essence(rules) == essence(self.rules)
+        return objective_key(rules) == objective_key(self.rules)
 
     def value(self, afterstate: Board) -> float:
         """Return the points still to come after a slide, before its spawn.
 
-        Raises:
-            BoardError: if the board has another shape.
-        """
-        value = self._kernel("value")
-        boards = board_rows(self.layout, 1)
-        put_board(self.layout, boards, 0, afterstate)
-        indices = np.zeros((1, self.layout.active + kernels.SPARE), np.uint64)
-        size = np.uint64(self.layout.size)
-        stage = self._stage(afterstate)
-        return float(value(boards, stage, self.space, self.table, size, indices)) * self.step
-
-    def rate(self, board: Board) -> dict[Direction, float]:
-        """Return the worth of each legal move in points: its own, and those still to come.
+        This is the reference of the compiled evaluations.
 
         Raises:
             BoardError: if the board has another shape.
         """
-        boards = board_rows(self.layout, 5)
-        put_board(self.layout, boards, 0, board)
-        points, stages, values = np.zeros(4, np.int64), np.zeros(4, np.int64), np.zeros(4)
-        indices = np.zeros((4, self.layout.active + kernels.SPARE), np.uint64)
-        stage = self._stage(board)
-        fixed = (self.space, self.table, self.worth, indices)
-        self._kernel("rate")(boards, stage, *fixed, points, stages, values)
-        return {d: float(values[d.value]) for d in Direction if points[d.value] >= 0}
+        layout = self.layout
+        ranks = np.array(downgraded(ranks_of(layout, afterstate), layout.known))
+        stage = layout.stage_of(tile for row in afterstate.rows for tile in row)
+        factors, offsets = self._indexing
+        found = self.table[factors @ ranks + offsets + stage * layout.size]
+        return float(found.sum(dtype=np.float32)) * self.step
 
-    def _stage(self, board: Board) -> np.int64:
-        return np.int64(self.layout.stage_of(tile for row in board.rows for tile in row))
+    @cached_property
+    def _indexing(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """For each tuple and image, what each cell's rank is multiplied by, and the offset."""
+        layout = self.layout
+        radix = 16 if layout.is_packed else layout.ranks
+        factors = np.zeros((layout.active, self.rules.cells), np.int64)
+        for number, (cells, image) in enumerate(
+            (cells, image) for cells in layout.tuples for image in layout.images
+        ):
+            for place, cell in enumerate(cells):
+                factors[number, image[cell]] = radix**place
+        return factors, np.repeat(np.array(layout.offsets[:-1]), layout.symmetries)
 
-    def _kernel(self, name: str) -> Any:
-        return getattr(kernels, f"{name}_{kind_of(self.layout)}")
 
-
-def essence(rules: Rules) -> tuple[object, ...]:
-    """Return what decides the points still to come on a board: not names, starts or mere goals."""
+def objective_key(rules: Rules) -> tuple[object, ...]:
+    """Return what decides the points still to come: not names, starts or mere targets."""
     end = rules.target if rules.ends_at_target else None
     return rules.shape, rules.spawn, rules.merging, rules.scoring, end
 
 
-def check_rules(layout: Layout, rules: Rules) -> None:
+def check_rules(layout: NetworkLayout, rules: Rules) -> None:
     """Refuse rules that a network of this layout cannot play.
 
     Raises:
@@ -155,50 +142,31 @@ def check_rules(layout: Layout, rules: Rules) -> None:
         raise WeightsError(f"the spawn of a {largest} could begin the stage {unit} by itself")
 
 
-def kind_of(layout: Layout) -> str:
-    """Return which kernels work on boards of this layout."""
-    if not layout.is_packed:
-        return "cells"
-    return "4x4" if (layout.rows, layout.columns) == (4, 4) else "small"
-
-
-def in_points(table: NDArray[Any], step: float) -> Weights:
+def in_points(table: Weights | Quantized, step: float) -> Weights:
     """Return weights in units of `step` points as points, float32 of the same shape."""
-    points: Weights = table
     if table.dtype == np.float32 and step == 1.0:
-        return points
+        return table  # type: ignore[return-value]
     points = np.empty(table.shape, np.float32)
     if IS_PLAIN or table.dtype != np.int16:
         np.multiply(table, np.float32(step), out=points)
-        return points
-    write_points(table.reshape(-1), np.float32(step), points.reshape(-1))
+    else:
+        quantized: Any = table.reshape(-1)
+        kernels.write_points(quantized, np.float32(step), points.reshape(-1))
     return points
 
 
-def worth_of(layout: Layout, rules: Rules, step: float = 1.0) -> kernels.Worth:
-    """Return what values mean under the rules, as kernels take it."""
-    merged, moved = _prices(rules)
-    target = rules.target if rules.ends_at_target and rules.target else 0
-    units = [tile for tile in (_lowest_tile(layout.stages), target) if tile]
-    return kernels.Worth(
-        merged,
-        moved,
-        np.uint64(target),
+def value_params(layout: NetworkLayout, rules: Rules) -> kernels.ValueParams:
+    """Return what kernels need to compute values under the rules."""
+    given = CompiledRules.of(rules)
+    units = [tile for tile in (_lowest_tile(layout.stages), given.ending_tile) if tile]
+    return kernels.ValueParams(
+        float(given.merge_points),
+        given.points_per_move,
+        np.uint64(given.ending_tile),
         np.array(layout.stages, np.uint64),
         np.int64(min(units)) if units else NEVER,
         np.uint64(layout.size),
-        np.float32(step),
     )
-
-
-def _prices(rules: Rules) -> tuple[float, float]:
-    """Return the points for each point of merges, and for each legal move."""
-    if isinstance(rules.scoring, MergePoints):
-        return 1.0, 0.0
-    if isinstance(rules.scoring, BoardSum):
-        # A slide keeps the sum; what a turn adds is its spawn.
-        return 0.0, float(sum(tile * share for tile, share in rules.spawn_weights.pairs))
-    return 0.0, float(rules.scoring.legal)
 
 
 def _lowest_tile(stages: Sequence[int]) -> int | None:
@@ -206,24 +174,25 @@ def _lowest_tile(stages: Sequence[int]) -> int | None:
     return min(stage & -stage for stage in stages) if stages else None
 
 
-# --- what kernels need ---------------------------------------------------------------------------
+# --- for kernels ---------------------------------------------------------------------------------
 
 
-def space_of(layout: Layout, rules: Rules) -> Space:
+def board_spec(layout: NetworkLayout, rules: Rules) -> BoardSpec:
     """Return a layout and the slides of the rules as kernels take them."""
-    cascade = rules.merging is Merging.CASCADE
+    given = CompiledRules.of(rules)
     if not layout.is_packed:
         places, offsets = _places(layout)
         rows, columns = np.int64(layout.rows), np.int64(layout.columns)
-        return CellSpace(rows, columns, cascade, np.uint64(layout.ranks), places, offsets)
-    shifts, masks = _parts(layout.tuples)
-    return PackedSpace(
+        ranks = np.uint64(layout.ranks)
+        return kernels.CellBoardSpec(rows, columns, given.cascade, ranks, places, offsets)
+    shifts, masks = _shifts_and_masks(layout)
+    return kernels.PackedBoardSpec(
         np.uint64(layout.rows),
         np.uint64(layout.columns),
-        np.uint64(sum(1 << 4 * cell for cell in range(layout.rows * layout.columns))),
-        cascade,
-        line_table(layout.columns, rules.merging),
-        line_table(layout.rows, rules.merging),
+        given.mask,
+        given.cascade,
+        given.across,
+        given.down,
         shifts,
         masks,
         np.array(layout.offsets[:-1], np.uint64),
@@ -231,10 +200,9 @@ def space_of(layout: Layout, rules: Rules) -> Space:
     )
 
 
-def _parts(tuples: Sequence[Tuple]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Return how each run of neighbouring cells moves to its place in an index."""
-    parts = [parts_of(cells) for cells in tuples]
-    shape = len(tuples), max(map(len, parts))
+def _shifts_and_masks(layout: NetworkLayout) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    parts = [parts_of(cells) for cells in layout.tuples]
+    shape = len(parts), max(map(len, parts))
     shifts, masks = np.zeros(shape, np.uint64), np.zeros(shape, np.uint64)
     for number, pairs in enumerate(parts):
         for part, (shift, mask) in enumerate(pairs):
@@ -242,62 +210,40 @@ def _parts(tuples: Sequence[Tuple]) -> tuple[NDArray[np.uint64], NDArray[np.uint
     return shifts, masks
 
 
-def parts_of(cells: Tuple) -> tuple[tuple[int, int], ...]:
-    """Return the shift and mask with which each run of a tuple's cells enters its index."""
-    parts, done = [], 0
-    for first, length in _runs(cells):
-        parts.append((4 * (first - done), ((1 << 4 * length) - 1) << 4 * done))
-        done += length
-    return tuple(parts)
-
-
-def code_of(layout: Layout) -> Code:
-    """Return the tuples of a 4x4 layout as `indexer_4x4` takes them; of others nothing."""
-    if kind_of(layout) != "4x4":
-        return ()
-    return tuple(zip(layout.offsets, map(parts_of, layout.tuples), strict=False))
-
-
-def _runs(cells: Tuple) -> list[tuple[int, int]]:
-    """Return the first cell and the length of each run of neighbouring numbers."""
-    breaks = [at + 1 for at, (a, b) in enumerate(pairwise(cells)) if b != a + 1]
-    bounds = [0, *breaks, len(cells)]
-    return [(cells[start], end - start) for start, end in pairwise(bounds)]
-
-
-def _places(layout: Layout) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+def _places(layout: NetworkLayout) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
     """Return the cells of each tuple in each image, and where its weights begin."""
     longest = max(map(len, layout.tuples))
     rows, offsets = [], []
     for cells, offset in zip(layout.tuples, layout.offsets[:-1], strict=True):
         for image in layout.images:
-            places = [image[cell] for cell in cells]
-            rows.append(places + [-1] * (longest - len(cells)))
+            rows.append([image[cell] for cell in cells] + [-1] * (longest - len(cells)))
             offsets.append(offset)
     return np.array(rows, np.int64), np.array(offsets, np.uint64)
 
 
-def board_rows(layout: Layout, count: int) -> NDArray[Any]:
-    """Return room for `count` boards as kernels hold them, all empty."""
+def empty_boards(layout: NetworkLayout, count: int) -> Boards:
+    """Return empty boards as kernels hold them: uint64 `[count, 2]` or uint8 `[count, cells]`."""
     if layout.is_packed:
         return np.zeros((count, 2), np.uint64)
     return np.zeros((count, layout.rows * layout.columns), np.uint8)
 
 
-def rows_of(layout: Layout, ranks: NDArray[np.uint8]) -> NDArray[Any]:
-    """Return boards as kernels hold them, of ranks uint8 `[count, cells]` up to 31."""
-    boards = board_rows(layout, len(ranks))
-    if not layout.is_packed:
-        boards[:] = ranks
-        return boards
-    shifts = np.arange(ranks.shape[1], dtype=np.uint64) * np.uint64(4)
-    for half, nibbles in enumerate((ranks & 15, ranks >> 4)):
-        boards[:, half] = (nibbles.astype(np.uint64) << shifts).sum(axis=1)
-    return boards
+def put_board(layout: NetworkLayout, boards: Boards, slot: int, board: Board) -> None:
+    """Write a board to a row of `boards`.
+
+    Raises:
+        BoardError: if it has another shape, or a tile above 2**31.
+    """
+    ranks = ranks_of(layout, board)
+    if layout.is_packed:
+        boards[slot, 0] = sum((rank & 15) << 4 * cell for cell, rank in enumerate(ranks))
+        boards[slot, 1] = sum((rank >> 4) << 4 * cell for cell, rank in enumerate(ranks))
+    else:
+        boards[slot] = ranks
 
 
-def put_board(layout: Layout, boards: NDArray[Any], slot: int, board: Board) -> None:
-    """Write a board to its place among `boards`.
+def ranks_of(layout: NetworkLayout, board: Board) -> list[int]:
+    """Return the ranks of a board, row by row.
 
     Raises:
         BoardError: if it has another shape, or a tile above 2**31.
@@ -307,7 +253,6 @@ def put_board(layout: Layout, boards: NDArray[Any], slot: int, board: Board) -> 
             f"the network plays on {layout.rows}x{layout.columns}, not on "
             f"{board.shape[0]}x{board.shape[1]}"
         )
-    ranks = [max(tile.bit_length() - 1, 0) for row in board.rows for tile in row]
-    if max(ranks) > 31:
-        raise BoardError(f"tile {board.max_tile} is too big for a network: at most {2**31}")
-    boards[slot] = rows_of(layout, np.array([ranks], np.uint8))[0]
+    if board.max_tile > 1 << MAX_RANK:
+        raise BoardError(f"tile {board.max_tile} is too big for a network: at most {2**MAX_RANK}")
+    return [max(tile.bit_length() - 1, 0) for row in board.rows for tile in row]

@@ -1,46 +1,219 @@
-"""`Trainer`: a network in training, its threads, and everything needed to go on later."""
+"""`TrainingConfig` and `Trainer`: a network in training, on several threads."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Any, TypeVar, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
 from py2048.compiled.rules import CompiledRules
-from py2048.errors import WeightsError
+from py2048.errors import WeightsError, did_you_mean
 from py2048.ntuple import _td_kernels as kernels
-from py2048.ntuple import _trainer_kernels as trainers
-from py2048.ntuple._value_kernels import SPARE
-from py2048.ntuple.network import (
-    Network,
-    board_rows,
-    check_rules,
-    code_of,
-    kind_of,
-    space_of,
-    worth_of,
+from py2048.ntuple._network_kernels import SPARE
+from py2048.ntuple.layout import (
+    PACKED_RANKS,
+    NetworkLayout,
+    cells_text,
+    default_tuples,
+    parse_tuples,
 )
-from py2048.ntuple.plan import Plan
-from py2048.rng import derive_seed
-from py2048.rules import BoardSum, MergePoints, Rules
+from py2048.ntuple.network import Network, board_spec, check_rules, empty_boards, value_params
+from py2048.rng import checked_seed, derive_seed
+from py2048.rules import Rules
+
+Value = TypeVar("Value")
 
 RECORD = 3
-"""Numbers in the record of a weight that adapts its rate: itself, its E and A."""
+"""Numbers in the record of a weight with temporal coherence: itself, its E and A."""
 
 KEPT_STARTS = 1024
-"""How many boards a thread remembers for the start of each stage."""
+"""How many boards a thread keeps for the start of each stage."""
 
 ENDLESS = 2**62
 """More games or moves than are ever played."""
 
+CHANGEABLE = "learning_rate", "lambda", "trajectory_length", "restart_length", "ranks", "threads"
+"""Settings that may change when a training resumes: not the meaning of its weights."""
+
+OLD_NAMES = {
+    "rate": "learning_rate",
+    "trace": "lambda",
+    "path": "trajectory_length",
+    "coherent": "temporal_coherence",
+    "optimism": "optimistic_init",
+    "restart": "restart_length",
+}
+"""Settings by their names in py2048 0.1."""
+
+_SHOWN = {"rules_text": "rules", "lambda_": "lambda"}
+"""Settings whose field has another name."""
+
 
 @dataclass(frozen=True)
-class Tally:
-    """Results of games from the beginning, added up.
+class TrainingConfig:
+    """The settings of a training.
+
+    Attributes:
+        rules_text: the rules, as `Rules.parse` reads them.
+        tuples: the network's tuples, as `layout.parse_tuples` reads them; by default some that
+            suit the board.
+        stages: where later stages begin, as in `NetworkLayout`.
+        ranks: how many ranks the weights distinguish, including the empty cell. On boards of up to
+            four a side at most 16, and it may change during a training; larger tiles are
+            downgraded, so with fewer ranks the end of long games uses what was learnt before.
+        learning_rate: the share of its error that an afterstate corrects. With
+            `temporal_coherence` use 1, without it about 0.1.
+        lambda_: λ of TD(λ), from 0 (learn from the next value) to 1 (learn from the outcome).
+        trajectory_length: how many afterstates are learnt from together, the last first: 1 is
+            TD(0) after every move, a large number is TD(λ) after every game.
+        temporal_coherence: whether each weight adapts its learning rate.
+        optimistic_init: the value of every board before training, in points.
+        carousel: whether games start in each stage in turn.
+        restart_length: games of more moves are followed by one from their middle; 0 for never.
+        seed: the seed of all games.
+        threads: how many games are played at the same time. With one thread, the same settings
+            give the same weights, bit for bit.
+
+    Raises:
+        WeightsError: if a value cannot be used; the message names it.
+    """
+
+    rules_text: str = "classic"
+    tuples: str = ""
+    stages: tuple[int, ...] = ()
+    ranks: int = PACKED_RANKS
+    learning_rate: float = 1.0
+    lambda_: float = 0.5
+    trajectory_length: int = 65536
+    temporal_coherence: bool = True
+    optimistic_init: float = 0.0
+    carousel: bool = False
+    restart_length: int = 0
+    seed: int = 1
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        checked_seed(self.seed)
+        for name, low, high in (
+            ("learning_rate", 0.0, 10.0),
+            ("lambda_", 0.0, 1.0),
+            ("trajectory_length", 1, 10**8),
+            ("restart_length", 0, 10**8),
+            ("threads", 1, 1024),
+        ):
+            value = getattr(self, name)
+            if not low <= value <= high:
+                raise WeightsError(f"{name.rstrip('_')} must be {low} to {high}, not {value}")
+        if self.carousel and not self.stages:
+            raise WeightsError("a carousel needs stages, such as 8192,16384")
+        check_rules(self.layout, self.rules)
+
+    @cached_property
+    def rules(self) -> Rules:
+        """The rules."""
+        return Rules.parse(self.rules_text)
+
+    @cached_property
+    def layout(self) -> NetworkLayout:
+        """The layout of the network."""
+        shape = self.rules.shape
+        tuples = parse_tuples(self.tuples or default_tuples(*shape), *shape)
+        return NetworkLayout(*shape, tuples, self.stages, self.ranks)
+
+    @classmethod
+    def for_network(cls, network: Network) -> TrainingConfig:
+        """Return settings for a network's weights as they are."""
+        return config_from({**data_of(network), "temporal_coherence": False})
+
+    def changed(self, values: Mapping[str, Any]) -> TrainingConfig:
+        """Return the settings with other values, of those that may change during a training.
+
+        Raises:
+            WeightsError: if one may not, or a value cannot be used.
+        """
+        before, values = self.data(), current_names(values)
+        for name, value in values.items():
+            if name not in CHANGEABLE and value != before.get(name):
+                raise WeightsError(
+                    f"--resume keeps the settings: {name} cannot change, "
+                    f"only {', '.join(CHANGEABLE)}"
+                )
+        if values.get("ranks", self.ranks) != self.ranks and not self.layout.is_packed:
+            raise WeightsError("ranks can change on boards of up to four a side only")
+        return config_from(before | values)
+
+    def data(self) -> dict[str, Any]:
+        """Return the settings as plain values, as `config_from` takes them."""
+        values = asdict(self) | {"rules_text": str(self.rules), "stages": list(self.stages)}
+        return {_SHOWN.get(name, name): value for name, value in values.items()}
+
+
+def data_of(network: Network) -> dict[str, Any]:
+    """Return the settings that a network's weights determine, as `config_from` takes them."""
+    layout = network.layout
+    return {
+        "rules": str(network.rules),
+        "tuples": " ".join(map(cells_text, layout.tuples)),
+        "stages": list(layout.stages),
+        "ranks": layout.ranks,
+    }
+
+
+def config_from(values: Mapping[str, Any]) -> TrainingConfig:
+    """Return the settings that plain values describe; others are those of `TrainingConfig`.
+
+    Names of py2048 0.1 such as ``rate`` are accepted.
+
+    Raises:
+        WeightsError: if a name is unknown or a value has the wrong type.
+    """
+    return dataclass_from(TrainingConfig, current_names(values))
+
+
+def current_names(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings under the names of today."""
+    return {OLD_NAMES.get(name, name): value for name, value in values.items()}
+
+
+def dataclass_from(kind: type[Value], values: Mapping[str, Any]) -> Value:
+    """Return a data class of settings filled from plain values.
+
+    Raises:
+        WeightsError: if a name is unknown or a value has the wrong type.
+    """
+    kinds = get_type_hints(kind)
+    fields = {_SHOWN.get(name, name): name for name in kinds}
+    chosen: dict[str, Any] = {}
+    for name, value in values.items():
+        if name not in fields:
+            raise WeightsError(f"a training has no {name!r}{did_you_mean(name, fields)}")
+        chosen[fields[name]] = _typed(name, value, kinds[fields[name]])
+    return kind(**chosen)
+
+
+def _typed(name: str, value: Any, kind: Any) -> Any:
+    if kind is float and type(value) is int:
+        return float(value)
+    if kind == tuple[int, ...]:
+        if isinstance(value, list) and all(type(number) is int for number in value):
+            return tuple(value)
+        raise WeightsError(f"{name} = {value!r} must be a list of whole numbers")
+    if type(value) is not kind:
+        raise WeightsError(f"{name} = {value!r} must be of type {kind.__name__}")
+    return value
+
+
+# --- training ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ScoreTally:
+    """The sum of the results of whole games.
 
     Attributes:
         games: how many.
@@ -68,8 +241,8 @@ class Tally:
         return float(np.sqrt(spread / self.games))
 
     @classmethod
-    def of_data(cls, data: Mapping[str, Any]) -> Tally:
-        """Return what `data` wrote."""
+    def of_data(cls, data: Mapping[str, Any]) -> ScoreTally:
+        """Return the tally that `data` describes."""
         ranks = np.array(data["ranks"], np.int64)
         return cls(int(data["games"]), float(data["total"]), float(data["squares"]), ranks)
 
@@ -81,9 +254,9 @@ class Tally:
         """Return the share of games that reached `tile`."""
         return float(self.ranks[tile.bit_length() - 1 :].sum()) / max(self.games, 1)
 
-    def __sub__(self, other: Tally) -> Tally:
-        """Return the results that `other` does not have yet."""
-        return Tally(
+    def __sub__(self, other: ScoreTally) -> ScoreTally:
+        """Return the results that `other` lacks."""
+        return ScoreTally(
             self.games - other.games,
             self.total - other.total,
             self.squares - other.squares,
@@ -92,57 +265,57 @@ class Tally:
 
 
 class Trainer:
-    """Trains one network, on as many threads as the plan says.
+    """Trains one network, on one or more threads.
 
     Args:
-        plan: what to learn and how.
-        network: weights to begin with, of the plan's rules and layout; the plan's last stages may
+        config: the settings.
+        network: initial weights, for the rules and layout of the settings; their last stages may
             be new.
 
     Raises:
-        WeightsError: if the plan or the network cannot be used.
+        WeightsError: if the settings or the network cannot be used.
     """
 
-    def __init__(self, plan: Plan, network: Network | None = None) -> None:
-        self.plan = plan
-        self.layout, self.rules = plan.layout, plan.rules
+    def __init__(self, config: TrainingConfig, network: Network | None = None) -> None:
+        self.config = config
+        self.layout, self.rules = config.layout, config.rules
         check_rules(self.layout, self.rules)
-        self.stride = RECORD if plan.coherent else 1
+        self.stride = RECORD if config.temporal_coherence else 1
         self.records = np.zeros((self.layout.weights, self.stride), np.float32)
         self.history: tuple[Mapping[str, Any], ...] = ()
         self.changes: tuple[Mapping[str, Any], ...] = ()
         if network is not None:
             self._take(network)
-        elif plan.optimism:
-            self.records[: self.layout.size, 0] = plan.optimism / self.layout.active
-        self._space = space_of(self.layout, self.rules)
-        self._worth = worth_of(self.layout, self.rules)
-        self._lesson = lesson_of(plan)
-        self._kernel = trainers.kernel_for(kind_of(self.layout), self.stride, code_of(self.layout))
-        self.learners = [self._learner(plan.path) for _ in range(plan.threads)]
-        self._seeds = [np.uint64(derive_seed(plan.seed, n)) for n in range(plan.threads)]
+        elif config.optimistic_init:
+            self.records[: self.layout.size, 0] = config.optimistic_init / self.layout.active
+        self._spec = board_spec(self.layout, self.rules)
+        self._value_params = value_params(self.layout, self.rules)
+        self._td_params = td_params(config)
+        self._kernel = kernels.make_train_kernel(self.layout.kind, self.stride, self.layout.code)
+        self.workers = [self._worker(config.trajectory_length) for _ in range(config.threads)]
+        self._seeds = [np.uint64(derive_seed(config.seed, n)) for n in range(config.threads)]
 
     def _take(self, network: Network) -> None:
         known = len(network.layout.stages)
         if network.layout != replace(self.layout, stages=self.layout.stages[:known]):
             raise WeightsError(
-                f"the plan's tuples, ranks ({self.layout.ranks}) or first stages are not those of "
-                "the weights to begin with: leave them out of the plan, or begin without weights"
+                f"the tuples, ranks ({self.layout.ranks}) or first stages are not those of "
+                "the initial weights: leave out these settings, or begin without weights"
             )
-        if not network.suits(self.rules):
-            raise WeightsError(f"the weights to begin with are for {network.rules}")
+        if not network.compatible_with(self.rules):
+            raise WeightsError(f"the initial weights are for {network.rules}")
         self.records[: network.layout.weights, 0] = network.weights
         self.history = network.history
 
-    def _learner(self, path: int) -> kernels.Learner:
+    def _worker(self, length: int) -> kernels.WorkerState:
         stages = len(self.layout.stages) + 1
-        kept = KEPT_STARTS * stages if self.plan.carousel else 0
-        return kernels.Learner(
-            board_rows(self.layout, kernels.BOARDS),
-            board_rows(self.layout, path),
-            np.zeros(path),
-            np.zeros(path, np.int64),
-            board_rows(self.layout, kept),
+        kept = KEPT_STARTS * stages if self.config.carousel else 0
+        return kernels.WorkerState(
+            empty_boards(self.layout, kernels.BOARDS),
+            empty_boards(self.layout, length),
+            np.zeros(length),
+            np.zeros(length, np.int64),
+            empty_boards(self.layout, kept),
             np.zeros(stages, np.int64),
             np.zeros(kernels.PROGRESS, np.int64),
             np.zeros(kernels.SCORES),
@@ -153,9 +326,9 @@ class Trainer:
             np.zeros(4),
         )
 
-    def note_changes(self, before: Plan) -> None:
-        """Note after how many games the plan became another, and what it was before."""
-        old, new = before.data(), self.plan.data()
+    def note_changes(self, before: TrainingConfig) -> None:
+        """Note changed settings: after how many games they changed, and their old values."""
+        old, new = before.data(), self.config.data()
         changed = {name: old[name] for name in new if old[name] != new[name]}
         if changed:
             self.changes = (*self.changes, {"games": self.games, "before": changed})
@@ -165,73 +338,72 @@ class Trainer:
     @property
     def games(self) -> int:
         """Games played so far."""
-        return sum(int(learner.progress[kernels.GAMES]) for learner in self.learners)
+        return sum(int(worker.progress[kernels.GAMES]) for worker in self.workers)
 
     @property
     def moves(self) -> int:
         """Moves played so far."""
-        return sum(int(learner.progress[kernels.MOVES]) for learner in self.learners)
+        return sum(int(worker.progress[kernels.MOVES]) for worker in self.workers)
 
     @property
-    def tally(self) -> Tally:
-        """The results of the games from the beginning so far."""
-        return tally_of(self.learners)
+    def tally(self) -> ScoreTally:
+        """The results of whole games so far."""
+        return tally_of(self.workers)
 
     def run(self, *, games: int = ENDLESS, moves: int = ENDLESS) -> None:
-        """Play and learn until `games` more are over, or at least `moves` more are made.
+        """Play and learn: `games` more games, or until at least `moves` more moves are made.
 
-        With several threads these are shared out among them. A game that has begun is finished.
+        Threads share the games. A game in progress is finished.
         """
-        count = len(self.learners)
+        count = len(self.workers)
         shares = [games // count + (number < games % count) for number in range(count)]
         each = -(-moves // count)
 
         def work(number: int) -> None:
-            self._run(
-                self.learners[number], self._lesson, self._seeds[number], shares[number], each
-            )
+            worker, seed = self.workers[number], self._seeds[number]
+            self._run(worker, self._td_params, seed, shares[number], each)
 
         _in_threads(work, count)
 
     def prepare(self) -> None:
         """Compile what is needed, which takes a while the first time."""
-        self._run(self.learners[0], self._lesson, self._seeds[0], 0, 0)
+        self._run(self.workers[0], self._td_params, self._seeds[0], 0, 0)
 
     def _run(
         self,
-        learner: kernels.Learner,
-        lesson: kernels.Lesson,
+        worker: kernels.WorkerState,
+        params: kernels.TDParams,
         seed: np.uint64,
         games: int,
         moves: int,
     ) -> None:
         weights = self.records.reshape(-1)
-        fixed = self._space, weights, self._worth, lesson, learner, seed
+        fixed = self._spec, weights, self._value_params, params, worker, seed
         self._kernel(*fixed, np.int64(games), np.int64(moves))
 
-    def evaluate(self, games: int, seed: int, *, threads: int | None = None) -> Tally:
-        """Play `games` without learning, those of `derive_seed` ``(seed, 0)`` and on, and add up.
+    def evaluate(self, games: int, seed: int, *, threads: int | None = None) -> ScoreTally:
+        """Play games without learning, with the seeds `derive_seed` ``(seed, 0)``, ``(seed, 1)`` ….
 
-        The result is the same on any number of threads. A `Game` with such a seed, played by the
-        network's best moves, is the same game.
+        The result does not depend on the number of threads. A `Game` with such a seed, played by
+        the network's best moves, is the same game.
         """
-        count = threads or len(self.learners)
-        players = [self._learner(0) for _ in range(count)]
-        lesson = self._lesson._replace(carousel=False, restart=np.int64(0))
+        count = threads or len(self.workers)
+        players = [self._worker(0) for _ in range(count)]
+        params = self._td_params._replace(carousel=False, restart_length=np.int64(0))
         firsts = [games * number // count for number in range(count + 1)]
 
         def work(number: int) -> None:
             players[number].progress[kernels.GAMES] = firsts[number]
             share = firsts[number + 1] - firsts[number]
-            self._run(players[number], lesson, np.uint64(seed), share, ENDLESS)
+            self._run(players[number], params, np.uint64(seed), share, ENDLESS)
 
         _in_threads(work, count)
         return tally_of(players)
 
     def network(self, note: Mapping[str, Any] | None = None) -> Network:
-        """Return a copy of the network as it is now, with a note on this training in its history.
+        """Return a copy of the network, with a note on this training in its history.
 
-        Weights of later stages that were never learnt are those of the stage before.
+        Weights of later stages that were never learnt are copied from the stage before.
         """
         weights = self.records[:, 0].reshape(-1, self.layout.size).copy()
         for stage in range(1, len(weights)):
@@ -241,16 +413,18 @@ class Trainer:
         return Network(self.layout, self.rules, weights.reshape(-1), history)
 
 
-def evaluate(network: Network, games: int, seed: int, *, threads: int = 1) -> Tally:
-    """Play games with a network, as `Trainer.evaluate` does, and add up the results."""
-    return Trainer(Plan.for_network(network), network).evaluate(games, seed, threads=threads)
+def evaluate(network: Network, games: int, seed: int, *, threads: int = 1) -> ScoreTally:
+    """Play games with a network, as `Trainer.evaluate` does."""
+    return Trainer(TrainingConfig.for_network(network), network).evaluate(
+        games, seed, threads=threads
+    )
 
 
-def tally_of(learners: list[kernels.Learner]) -> Tally:
-    """Return the results of all these learners."""
-    scores = np.sum([learner.scores for learner in learners], axis=0)
-    ranks = np.sum([learner.tiles for learner in learners], axis=0)
-    return Tally(
+def tally_of(workers: list[kernels.WorkerState]) -> ScoreTally:
+    """Return the results of all workers."""
+    scores = np.sum([worker.scores for worker in workers], axis=0)
+    ranks = np.sum([worker.tiles for worker in workers], axis=0)
+    return ScoreTally(
         int(scores[kernels.FINISHED]),
         float(scores[kernels.SUM]),
         float(scores[kernels.SQUARES]),
@@ -266,25 +440,20 @@ def _in_threads(work: Callable[[int], None], count: int) -> None:
         list(pool.map(work, range(count)))
 
 
-def lesson_of(plan: Plan) -> kernels.Lesson:
-    """Return a plan as kernels take it."""
-    rules = plan.rules
-    given = CompiledRules.of(rules)
-    return kernels.Lesson(
-        float(plan.rate),
-        float(plan.trace),
-        plan.coherent,
-        plan.carousel,
-        np.int64(plan.restart),
-        np.int64(_scoring(rules)),
-        np.int64(rules.start.low),
-        np.int64(rules.start.high),
-        *given.start[:2],
-        *given.spawn[:2],
+def td_params(config: TrainingConfig) -> kernels.TDParams:
+    """Return the settings as kernels take them."""
+    rules = CompiledRules.of(config.rules)
+    return kernels.TDParams(
+        float(config.learning_rate),
+        float(config.lambda_),
+        config.temporal_coherence,
+        config.carousel,
+        np.int64(config.restart_length),
+        np.int64(rules.merge_points),
+        np.int64(rules.legal_points),
+        np.int64(rules.sum_points),
+        np.int64(config.rules.start.low),
+        np.int64(config.rules.start.high),
+        *rules.start[:2],
+        *rules.spawn[:2],
     )
-
-
-def _scoring(rules: Rules) -> int:
-    if isinstance(rules.scoring, MergePoints):
-        return kernels.MERGES
-    return kernels.BOARD_SUM if isinstance(rules.scoring, BoardSum) else kernels.PLIES

@@ -1,9 +1,14 @@
-"""Weight files: networks on disk, exact or packed small (``docs/reference/weights-format.md``)."""
+"""Weights files: networks on disk, exact or packed small (``docs/reference/weights-format.md``).
+
+The networks that come with py2048 are in ``data``, one file for each rule set, named after its
+preset. ``measured.toml`` beside them says how well they play; each file says how it was trained.
+"""
 
 from __future__ import annotations
 
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,24 +17,25 @@ from numpy.typing import NDArray
 
 from py2048.compiled.jit import IS_PLAIN
 from py2048.errors import RulesError, WeightsError
-from py2048.ntuple import _steps_kernels as kernels
+from py2048.ntuple import _network_kernels as kernels
 from py2048.ntuple.archive import Archive, open_archive, write_archive
-from py2048.ntuple.layout import Layout
-from py2048.ntuple.network import Network, Steps, essence, in_points
+from py2048.ntuple.layout import NetworkLayout
+from py2048.ntuple.network import Network, Quantized, in_points, objective_key
 from py2048.rules import Rules
 
 KIND = "py2048-weights"
 EXACT, PACKED = "float32", "steps"
 LARGEST_STEP = 2**15 - 1
+SHIPPED = Path(__file__).resolve().parent / "data"
 
 Parts = dict[int, NDArray[Any]]
 """The weights of stages, in units of their file's step."""
 
 
-class Outline(NamedTuple):
+class WeightsHeader(NamedTuple):
     """A network without its weights."""
 
-    layout: Layout
+    layout: NetworkLayout
     rules: Rules
     history: tuple[Mapping[str, Any], ...]
     step: float
@@ -43,8 +49,8 @@ def save(
     Args:
         network: the network.
         path: the file; what stood there is replaced when the new one is complete.
-        compress: make the file smaller; it can then not be mapped into memory.
-        held: the stages to keep in this file, by default all; `load` puts several files together.
+        compress: make the file smaller; then it cannot be mapped into memory.
+        held: the stages to save in this file, by default all; `load` combines several files.
     """
     numbers = list(held) or list(range(len(network.layout.stages) + 1))
     stages = network.weights.reshape(-1, network.layout.size)
@@ -61,17 +67,17 @@ def save_packed(
     prune: float = 0.0,
     held: Sequence[int] = (),
 ) -> Network:
-    """Save a network small: weights as whole numbers of `step` points, zeros left out.
+    """Save a network small: weights as whole numbers of `step` points, without zeros.
 
-    Each stage is kept as its difference from the stage before in the file. Every entry takes a bit
-    that says whether it is there; those that are there take two bytes before compression.
+    Each stage is saved as its difference from the stage before it in the file. A bit for each entry
+    says whether it is zero; the others take two bytes before compression.
 
     Args:
         network: the network.
         path: the file.
-        step: the points that one step is worth; a weight is off by half of that at most.
+        step: the points that one step is worth; weights are rounded to whole steps.
         prune: weights nearer to 0 than this become 0.
-        held: the stages to keep in this file, by default all.
+        held: the stages to save in this file, by default all.
 
     Returns:
         the network that `load` will return.
@@ -82,15 +88,15 @@ def save_packed(
     if not step > 0:
         raise WeightsError(f"a step must be more than 0 points, not {step}")
     numbers = list(held) or list(range(len(network.layout.stages) + 1))
-    steps = quantised(network, step, prune)
+    steps = quantized(network, step, prune)
     header = {**_header(network, PACKED, numbers), "step": step, "prune": prune}
     arrays = _packed(steps[numbers], numbers)
-    # LZMA makes files 3 % smaller that take seven times as long to read.
+    # LZMA would make files 3 % smaller, which take seven times as long to read.
     write_archive(Path(path), KIND, header, arrays, compression=zipfile.ZIP_DEFLATED)
     return Network(network.layout, network.rules, steps.reshape(-1), network.history, step)
 
 
-def quantised(network: Network, step: float, prune: float = 0.0) -> Steps:
+def quantized(network: Network, step: float, prune: float = 0.0) -> Quantized:
     """Return the weights in whole steps: int16 `[stages, size]`."""
     stages = network.weights.reshape(-1, network.layout.size)
     steps = np.empty(stages.shape, np.int16)
@@ -104,7 +110,7 @@ def quantised(network: Network, step: float, prune: float = 0.0) -> Steps:
     return steps
 
 
-def _packed(steps: Steps, numbers: Sequence[int]) -> Iterator[tuple[str, NDArray[Any]]]:
+def _packed(steps: Quantized, numbers: Sequence[int]) -> Iterator[tuple[str, NDArray[Any]]]:
     before = np.zeros(steps.shape[1], np.int16)
     for number, stage in zip(numbers, steps, strict=True):
         change = stage - before  # wraps around, and so does the sum when it is read
@@ -122,8 +128,8 @@ def load(path: Path | str, *more: Path | str, mapped: bool = False) -> Network:
 
     Args:
         path: the file.
-        more: files with the stages that the first does not hold.
-        mapped: leave exact weights on the disk, to be read as they are needed and not checked.
+        more: files with the stages that the first one lacks.
+        mapped: map exact weights into memory, unchecked, instead of reading them.
 
     Raises:
         WeightsError: if a file is missing, damaged, of another version, or does not fit.
@@ -131,7 +137,7 @@ def load(path: Path | str, *more: Path | str, mapped: bool = False) -> Network:
     first, parts = _parts_of(Path(path), mapped=mapped)
     for each in more:
         other, added = _parts_of(Path(each), mapped=mapped)
-        if other.layout != first.layout or essence(other.rules) != essence(first.rules):
+        if other.layout != first.layout or objective_key(other.rules) != objective_key(first.rules):
             raise WeightsError(f"{each} has other rules, tuples or stages than {path}")
         if other.step != first.step:
             parts = {number: in_points(part, first.step) for number, part in parts.items()}
@@ -142,7 +148,7 @@ def load(path: Path | str, *more: Path | str, mapped: bool = False) -> Network:
     return Network(first.layout, first.rules, table, first.history, first.step)
 
 
-def _joined(layout: Layout, parts: Parts, path: Path | str) -> NDArray[Any]:
+def _joined(layout: NetworkLayout, parts: Parts, path: Path | str) -> NDArray[Any]:
     count = len(layout.stages) + 1
     missing = sorted(set(range(count)) - parts.keys())
     if missing:
@@ -153,8 +159,8 @@ def _joined(layout: Layout, parts: Parts, path: Path | str) -> NDArray[Any]:
     return np.concatenate([parts[number] for number in range(count)])
 
 
-def _parts_of(path: Path, *, mapped: bool) -> tuple[Outline, Parts]:
-    """Return what a file says of its network, and the weights of each stage that a file holds."""
+def _parts_of(path: Path, *, mapped: bool) -> tuple[WeightsHeader, Parts]:
+    """Return the header of a file, and the weights of each of its stages."""
     with open_archive(path, KIND) as archive:
         header, step = archive.header, 1.0
         layout, rules, held = _layout_of(archive), _rules_of(archive), _held_of(archive)
@@ -165,11 +171,11 @@ def _parts_of(path: Path, *, mapped: bool) -> tuple[Outline, Parts]:
             table = _checked(archive, "weights", array, np.float32, (len(held), layout.size))
         else:
             raise WeightsError(f"{path} has an unknown encoding {header.get('encoding')!r}")
-        outline = Outline(layout, rules, tuple(header.get("history", ())), step)
-        return outline, dict(zip(held, table, strict=True))
+        head = WeightsHeader(layout, rules, tuple(header.get("history", ())), step)
+        return head, dict(zip(held, table, strict=True))
 
 
-def _unpacked(archive: Archive, layout: Layout, held: Sequence[int]) -> Steps:
+def _unpacked(archive: Archive, layout: NetworkLayout, held: Sequence[int]) -> Quantized:
     steps = np.zeros((len(held), layout.size), np.int16)
     for row, number in enumerate(held):
         used = _part(archive, f"stage{number}/used", (-(-layout.size // 8),))
@@ -183,9 +189,9 @@ def _unpacked(archive: Archive, layout: Layout, held: Sequence[int]) -> Steps:
 
 
 def add_changes(
-    used: NDArray[np.uint8], low: NDArray[np.uint8], high: NDArray[np.uint8], steps: Steps
+    used: NDArray[np.uint8], low: NDArray[np.uint8], high: NDArray[np.uint8], steps: Quantized
 ) -> None:
-    """Do what the kernel does, in NumPy: quick enough where kernels are not compiled."""
+    """Do the same as the kernel in NumPy, for use where kernels are not compiled."""
     zigzag = low.astype(np.uint16) | high.astype(np.uint16) << 8
     bits = np.unpackbits(used, count=steps.size).view(np.bool_)
     steps[bits] += ((zigzag >> 1) ^ (0 - (zigzag & 1))).view(np.int16)
@@ -228,12 +234,12 @@ def _header(network: Network, encoding: str, held: Sequence[int]) -> Mapping[str
     }
 
 
-def _layout_of(archive: Archive) -> Layout:
+def _layout_of(archive: Archive) -> NetworkLayout:
     header = archive.header
     try:
         tuples = tuple(tuple(map(int, cells)) for cells in header["tuples"])
         stages = tuple(map(int, header["stages"]))
-        return Layout(header["rows"], header["columns"], tuples, stages, header["ranks"])
+        return NetworkLayout(header["rows"], header["columns"], tuples, stages, header["ranks"])
     except (KeyError, TypeError) as error:
         raise WeightsError(f"{archive.path} is damaged: its header lacks {error}") from None
 
@@ -257,3 +263,32 @@ def _step_of(archive: Archive) -> float:
     if not isinstance(step, int | float) or not step > 0:
         raise WeightsError(f"{archive.path} is damaged: its step is {step!r}")
     return step
+
+
+# --- the networks that come with py2048 ----------------------------------------------------------
+
+
+def shipped_files() -> tuple[Path, ...]:
+    """Return the files, by name."""
+    return tuple(sorted(SHIPPED.glob("*.npz")))
+
+
+def shipped_network(rules: Rules) -> Network | None:
+    """Return the network for rules, or for a preset that plays like them; otherwise nothing."""
+    path = _shipped_paths().get(objective_key(rules))
+    return _shipped_at(path) if path else None
+
+
+def has_shipped(rules: Rules) -> bool:
+    """Whether there is a network for rules. It is not loaded."""
+    return objective_key(rules) in _shipped_paths()
+
+
+@cache
+def _shipped_paths() -> dict[tuple[object, ...], Path]:
+    return {objective_key(Rules.parse(header_of(p)["rules"])): p for p in shipped_files()}
+
+
+@cache
+def _shipped_at(path: Path) -> Network:
+    return load(path)

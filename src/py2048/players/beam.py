@@ -7,13 +7,13 @@ from py2048.direction import Direction
 from py2048.errors import GameOverError, PlayerError
 from py2048.game import Game
 from py2048.game.spawning import draw_spawn
-from py2048.players.player import asked
+from py2048.players.player import checked_game
 from py2048.rules import MovePoints, Rules
 from py2048.search.beam import BeamPlanner, beam_search
 
 MAX_WIDTH = 100_000
 SIGHT = 256
-"""How many moves behind each direction are looked for to rate it."""
+"""How many moves ahead each direction is searched to rate it."""
 
 
 class BeamPlayer:
@@ -28,12 +28,12 @@ class BeamPlayer:
         self._known: tuple[Rules, Board, Direction] | None = None
 
     def choose(self, game: Game) -> Direction:
-        """Return the next move of the plan, which is made anew if the game went another way.
+        """Return the next move of the plan, or of a new plan if the game has left it.
 
         Raises:
             PlayerError: if the rules leave the spawn to chance.
         """
-        if not asked(game).legal_directions():
+        if not checked_game(game).legal_directions():
             raise GameOverError("the game is over: there is no direction to choose")
         rules, board = game.rules, game.board
         if not rules.is_deterministic:
@@ -46,14 +46,14 @@ class BeamPlayer:
         return self._known[2]
 
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Return the points of the moves that a search finds behind each direction.
+        """Return the points of the moves that a search finds after each direction.
 
-        None is rated above the planned one, of which the plan knows more.
+        No direction is rated above the planned one, which was searched deeper.
 
         Raises:
             PlayerError: if the rules leave the spawn to chance.
         """
-        legal = asked(game).legal_directions()
+        legal = checked_game(game).legal_directions()
         if not legal:
             return {}
         chosen = self.choose(game)
@@ -65,7 +65,7 @@ class BeamPlayer:
         if self._planner is None or self._known is None or after(*self._known) != board:
             self._planner = BeamPlanner(board, rules, width=self._width)
         planned = take(self._planner)
-        if planned is None:  # the plan was good until here
+        if planned is None:  # the plan ends here
             self._planner = BeamPlanner(board, rules, width=self._width)
             planned = take(self._planner)
         assert planned is not None, "a board with a legal move has a plan of one move"
@@ -91,7 +91,7 @@ def after(rules: Rules, board: Board, direction: Direction) -> Board:
 
 
 def take(planner: BeamPlanner) -> Direction | None:
-    """Return the next move of a plan, thought out as far as needed; `None` at its end."""
+    """Return the next move of a plan, extended if necessary; `None` at its end."""
     while (move := planner.take()) is None:
         if planner.is_complete:
             return None

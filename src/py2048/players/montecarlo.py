@@ -9,8 +9,7 @@ from py2048.compiled.rollouts import rollouts
 from py2048.direction import Direction
 from py2048.errors import PlayerError
 from py2048.game import Game
-from py2048.players.player import asked
-from py2048.players.simple import best
+from py2048.players.player import best, checked_game
 from py2048.rng import checked_seed, mix64, random_seed
 
 MAX_GAMES = 1_000_000
@@ -37,12 +36,11 @@ class MonteCarloPlayer:
         return best(self.rate(game))
 
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Return the mean points that random games make after each legal direction.
+        """Return the mean points of random games after each legal direction.
 
-        The random games depend on the seed and the board only, so the same question has the same
-        answer.
+        The random games depend on the seed and the board only.
         """
-        legal = asked(game).legal_directions()
+        legal = checked_game(game).legal_directions()
         if not legal:
             return {}
         board = exponents_of(game.board.rows)

@@ -1,8 +1,8 @@
-"""Making a player ready in the background: compiling what it needs.
+"""Compiling what players need: in the background for one player, or everything.
 
-Compiled kernels go into the cache, so another process can compile them. That leaves the screen of
-this one alone, which compiling on a thread would hold up for tenths of a second, and for seconds
-on a busy machine. Where no cache can be written, a thread has to do.
+Compiled kernels go into the cache, so another process can compile them. Compiling on a thread would
+block the screen of this process for tenths of a second, and for seconds on a busy machine; a thread
+is used only where no cache can be written.
 
 ``python -m py2048.players.preparing SPEC RULES`` is that other process.
 """
@@ -14,27 +14,34 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
+from functools import partial
 from typing import IO
 
 from py2048.compiled.jit import cache_directory, progress
 from py2048.compiled.jit.progress import Compiling
+from py2048.errors import PlayerError
 from py2048.game import Game
 from py2048.players.player import Player
 from py2048.players.registry import make_player
-from py2048.rules import Rules
+from py2048.rules import Rules, list_rules
 
 PERIOD = 0.25
-"""Seconds between two reports of the other process."""
+"""Seconds between two progress reports of the other process."""
+
+WARM_UP_SPECS = "expectimax:depth=1", "heuristic:depth=1"
+WARM_UP_TRAININGS = "classic", "3x3", "5x5"
+"""A rule set for each kind of board that trainings distinguish."""
 
 NICENESS = 5
-"""How far the other process stands back."""
+"""How much the other process lowers its priority."""
 
 
 class Preparation:
-    """A player that is being made ready for games under some rules.
+    """A player that is being prepared for games under some rules.
 
     Attributes:
-        is_over: whether it has ended. A player that fails will say so when it is asked.
+        is_over: whether it has ended. A failed player raises its error when it is used.
     """
 
     def __init__(self, player: Player, rules: Rules, *, apart: bool) -> None:
@@ -45,21 +52,21 @@ class Preparation:
 
     @property
     def progress(self) -> Compiling:
-        """How far it is."""
+        """The progress of the compiler."""
         return progress.now() or self._reported
 
     def _run(self) -> None:
         try:
             if not (self._apart and cache_directory() and self._compile_apart()):
                 _ask(self._player, self._rules)
-        except Exception:  # noqa: BLE001 - who asks the player next hears of it
+        except Exception:  # noqa: BLE001 - the next use of the player raises it
             pass
         finally:
             self.is_over = True
 
     def _compile_apart(self) -> bool:
         """Compile in another process, which ends with this one; return whether it succeeded."""
-        # -P: files of the folder that we are in, such as a student's random.py, are not imported.
+        # -P: do not import from the current folder, where a student may have a random.py.
         command = [sys.executable, "-P", "-m", __name__, self._player.name, str(self._rules)]
         try:
             process = subprocess.Popen(
@@ -84,11 +91,11 @@ _lock = threading.Lock()
 
 
 def prepare(player: Player, rules: Rules, *, apart: bool = True) -> Preparation:
-    """Return the preparation of a player for rules: the one that is running, or else a new one.
+    """Return the preparation of a player for rules: the running one, or else a new one.
 
     Args:
-        player: who is made ready.
-        rules: the rules to be ready for.
+        player: the player.
+        rules: the rules.
         apart: compile in another process, if there is a cache.
     """
     with _lock:
@@ -115,7 +122,7 @@ def _main(spec: str, rules: str) -> None:
 
 
 def _end_with_parent(stdin: IO[str]) -> None:
-    """End this process, whatever it does, when nobody holds the other end of its input."""
+    """End this process when the other end of its input is closed."""
     stdin.read()
     os._exit(1)
 
@@ -125,6 +132,36 @@ def _report() -> None:
         if state := progress.now():
             print(state.done, state.total, state.share, flush=True)
         time.sleep(PERIOD)
+
+
+# --- everything ----------------------------------------------------------------------------------
+
+
+def warmup_tasks() -> list[tuple[str, Callable[[], object]]]:
+    """Return a first use of each player under each preset, and of each training, by name."""
+    players = [
+        (f"{spec.partition(':')[0]} under {rules.name}", partial(_rate, spec, rules))
+        for rules in list_rules()
+        for spec in WARM_UP_SPECS
+    ]
+    return [
+        *players,
+        *((f"training for {name}", partial(_train, name)) for name in WARM_UP_TRAININGS),
+    ]
+
+
+def _rate(spec: str, rules: Rules) -> None:
+    """Let a player rate its first move, if it plays under these rules."""
+    try:
+        make_player(spec).rate(Game(rules, seed=1))
+    except PlayerError:
+        return
+
+
+def _train(name: str) -> None:
+    from py2048.ntuple.trainer import Trainer, TrainingConfig
+
+    Trainer(TrainingConfig(rules_text=name)).prepare()
 
 
 if __name__ == "__main__":

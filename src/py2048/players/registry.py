@@ -35,7 +35,7 @@ def list_players() -> tuple[str, ...]:
 def describe_player(name: str) -> str:
     """Return one line about the player called `name`: its options and what it does.
 
-    A plugin that cannot be loaded has its fault for a line, so that it hides no other player.
+    For a plugin that cannot be loaded, the line is its error.
 
     Raises:
         PlayerError: if no player has this name.
@@ -72,7 +72,7 @@ def make_player(spec: str) -> Player:
     except Exception as error:  # a plugin may fail in any way
         raise PlayerError(f"player {spec!r} cannot be made: {_told(error)}") from error
     if not isinstance(player, Player):
-        raise PlayerError(f"player {spec!r} is none: {shown(player)} lacks name, choose or rate")
+        raise PlayerError(f"player {spec!r} is not one: {shown(player)} lacks name, choose or rate")
     return player
 
 
@@ -115,7 +115,7 @@ def _parameters(name: str, factory: Callable[..., Player]) -> Mapping[str, inspe
 
 
 def _told(error: Exception) -> str:
-    """Return an error as one line that says of which kind it is."""
+    """Return an error as one line with its type."""
     return " ".join(f"{type(error).__name__}: {error}".split())
 
 

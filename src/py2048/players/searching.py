@@ -1,46 +1,50 @@
-"""Players that search: what `ntuple`, `expectimax` and `heuristic` have in common."""
+"""Players with a compiled search: `expectimax`, `heuristic` and `ntuple`."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from functools import cache
 
 from py2048.direction import Direction
 from py2048.errors import PlayerError
 from py2048.game import Game
 from py2048.ntuple.heuristic import DEFAULT, Heuristic, board_value
 from py2048.ntuple.network import Network
-from py2048.players.player import Unit, asked
-from py2048.players.simple import best
-from py2048.players.whole_games import Finished
+from py2048.ntuple.weights import has_shipped, load, shipped_network
+from py2048.players.player import FinishedGame, Unit, best, checked_game
 from py2048.rules import Rules
-from py2048.search.desk import MAX_CELLS
+from py2048.search.context import MAX_CELLS
 from py2048.search.expectimax import Expectimax
-from py2048.search.limits import Limits
-from py2048.search.play import play_games
-from py2048.search.searcher import Searcher
+from py2048.search.limits import SearchLimits
+from py2048.search.searcher import Searcher, play_games
+
+DEPTH = 3
+"""The default depth."""
 
 PLAIN_DEPTH = 2
-"""How far the search in plain Python looks, on boards too large for the compiled one."""
+"""The depth of the search in plain Python, for boards too large for the compiled one."""
+
+HEURISTIC, NTUPLE = "heuristic", "ntuple"
 
 
 class SearchPlayer:
     """Plays the best move of a search.
 
-    The first search on a kind of board has to be compiled, once on a machine, which takes some
-    seconds: ask in a thread of its own where somebody waits, or run ``py2048 warm-up`` before.
+    The first search on a kind of board is compiled, once on a machine, which takes some seconds:
+    use a thread where somebody waits, or run ``py2048 warm-up`` before.
 
     Args:
         name: the spec of the player.
         limits: how far it searches.
-        evaluation_for: what leaves are worth under given rules.
-        threads: how many threads work on a move.
+        evaluation_for: returns the evaluation of leaves under given rules.
+        threads: how many threads search a move.
     """
 
     def __init__(
         self,
         name: str,
-        limits: Limits,
+        limits: SearchLimits,
         evaluation_for: Callable[[Rules], Network | Heuristic],
         threads: int = 1,
     ) -> None:
@@ -58,23 +62,22 @@ class SearchPlayer:
         return best(self.rate(game))
 
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Return the value of each legal direction, in what `unit` says.
+        """Return the value of each legal direction, in the unit of `unit`.
 
         Raises:
             PlayerError: if there are no weights for the rules of the game.
         """
-        if not asked(game).legal_directions():
+        if not checked_game(game).legal_directions():
             return {}
         if game.rules.cells > MAX_CELLS:
             return self._plain(game)
         return self.searcher(game.rules).rate(game.board)
 
     def unit(self, game: Game) -> Unit:
-        """Return points where a network has learnt them, and else a rating.
+        """Return points for values of a network, otherwise a rating.
 
-        A network has learnt the points still to come after boards that it sees as they are. One
-        with larger tiles than it tells apart is shown to it with smaller ones, and rated far too
-        high.
+        A network downgrades tiles that are larger than it distinguishes, which rates the board far
+        too high: such values are a rating too.
         """
         evaluation = self._evaluation_for(game.rules)
         if not isinstance(evaluation, Network):
@@ -83,7 +86,7 @@ class SearchPlayer:
         return Unit.POINTS if known else Unit.RATING
 
     def searcher(self, rules: Rules) -> Searcher:
-        """Return the compiled search under the rules, made once.
+        """Return the compiled search for the rules, made once.
 
         Raises:
             PlayerError: if there are no weights for the rules.
@@ -96,8 +99,8 @@ class SearchPlayer:
                 )
             return self._searchers[rules]
 
-    def play_games(self, rules: Rules, seeds: Sequence[int]) -> list[Finished]:
-        """Play the game of each seed to its end, compiled; wait for the compiler if need be.
+    def play_games(self, rules: Rules, seeds: Sequence[int]) -> list[FinishedGame]:
+        """Play the game of each seed to its end, compiled; wait for the compiler if necessary.
 
         Raises:
             PlayerError: if there are no weights for the rules.
@@ -110,13 +113,13 @@ class SearchPlayer:
         results = zip(
             games.scores.tolist(), games.tiles.tolist(), games.plies.tolist(), strict=True
         )
-        return [Finished(*result) for result in results]
+        return [FinishedGame(*result) for result in results]
 
-    def _play(self, rules: Rules, seed: int) -> Finished:
+    def _play(self, rules: Rules, seed: int) -> FinishedGame:
         game = Game(rules, seed=seed)
         while not game.is_over:
             game.play(self.choose(game))
-        return Finished(game.score, game.board.max_tile, game.ply)
+        return FinishedGame(game.score, game.board.max_tile, game.ply)
 
     def _plain(self, game: Game) -> dict[Direction, float]:
         depth = min(self._limits.moves, PLAIN_DEPTH)
@@ -127,8 +130,95 @@ class SearchPlayer:
         return Expectimax(game.rules, board_value, depth, won).rate(game.board)
 
 
+class ExpectimaxPlayer(SearchPlayer):
+    """Looks ahead over all spawns and rates leaves by a network, or else a heuristic."""
+
+    def __init__(
+        self,
+        depth: int | None = None,
+        ms: float | None = None,
+        nodes: int | None = None,
+        cutoff: float = 0.0,
+        evaluation: str = "",
+        weights: str = "",
+        threads: int = 1,
+    ) -> None:
+        if depth is None and ms is None and nodes is None:
+            depth = DEPTH
+        given = options_text(
+            depth=depth, ms=ms, nodes=nodes, cutoff=cutoff, evaluation=evaluation, weights=weights
+        )
+        workers = f",threads={threads}" if threads != 1 else ""
+        limits = SearchLimits(depth, nodes, ms, cutoff)
+        rated = evaluation_by(evaluation, weights)
+        super().__init__(f"expectimax:{given}{workers}", limits, rated, threads)
+
+
+class HeuristicPlayer(SearchPlayer):
+    """Looks ahead over all spawns and rates leaves by a heuristic; needs no weights."""
+
+    def __init__(self, depth: int = DEPTH) -> None:
+        super().__init__(f"heuristic:depth={depth}", SearchLimits(depth), lambda _: DEFAULT)
+
+
+def evaluation_by(evaluation: str, weights: str) -> Callable[[Rules], Network | Heuristic]:
+    """Return the function that returns the evaluation for rules, by the options of a player.
+
+    Raises:
+        PlayerError: if the options contradict each other.
+    """
+    if evaluation not in ("", HEURISTIC, NTUPLE):
+        raise PlayerError(f"evaluation must be {HEURISTIC} or {NTUPLE}, not {evaluation!r}")
+    if evaluation == HEURISTIC:
+        if weights:
+            raise PlayerError(f"evaluation={HEURISTIC} takes no weights; leave one of them out")
+        return lambda _: DEFAULT
+    if evaluation == NTUPLE or weights:
+        return lambda rules: network_for(rules, weights)
+    return lambda rules: network_for(rules) if has_shipped(rules) else DEFAULT
+
+
+class NtuplePlayer(SearchPlayer):
+    """Plays by a trained n-tuple network, one move ahead; weights=FILE brings your own."""
+
+    def __init__(self, weights: str = "") -> None:
+        if weights:
+            _loaded(weights)  # a file that cannot be used is refused at once
+        name = f"ntuple:weights={weights}" if weights else "ntuple"
+        super().__init__(name, SearchLimits(depth=1), lambda rules: network_for(rules, weights))
+
+
+def network_for(rules: Rules, weights: str = "") -> Network:
+    """Return the network in the files `weights`, by default the one that comes with py2048.
+
+    Raises:
+        PlayerError: if there is none, or it is for other rules.
+    """
+    if not weights:
+        return _shipped(rules)
+    network = _loaded(weights)
+    if not network.compatible_with(rules):
+        raise PlayerError(f"the weights in {weights} are for {network.rules}, not {rules}")
+    return network
+
+
+@cache
+def _loaded(weights: str) -> Network:
+    return load(*weights.split("+"))
+
+
+def _shipped(rules: Rules) -> Network:
+    network = shipped_network(rules)
+    if network is None:
+        raise PlayerError(
+            f"no weights come with py2048 for the rules {rules.name}: train some with "
+            "py2048 train, then play ntuple:weights=FILE"
+        )
+    return network
+
+
 def options_text(**options: object) -> str:
-    """Return the options of a spec that were given, as they are written there."""
+    """Return the given options, as they are written in a spec."""
     given = [f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
              for name, value in options.items() if value not in (None, "", 0.0)]  # fmt: skip
     return ",".join(given)

@@ -1,24 +1,19 @@
-"""The simplest players: by chance, by the points at hand, into a corner."""
+"""Players that need no compiling: random, greedy, corner, and a quick search."""
 
 from __future__ import annotations
 
 import random
+import time
 
 from py2048.direction import Direction
-from py2048.errors import GameOverError
+from py2048.errors import PlayerError
 from py2048.game import Game
-from py2048.players.player import asked
+from py2048.ntuple.heuristic import DEFAULT, board_value
+from py2048.players.player import best, checked_game
+from py2048.search.expectimax import Expectimax
 
-
-def best(ratings: dict[Direction, float]) -> Direction:
-    """Return the best rated direction, the first of equals.
-
-    Raises:
-        GameOverError: if there is none.
-    """
-    if not ratings:
-        raise GameOverError("the game is over: there is no direction to choose")
-    return max(ratings, key=ratings.__getitem__)
+QUICK_DEPTH = 8
+"""The greatest depth of a quick search."""
 
 
 class RandomPlayer:
@@ -30,12 +25,12 @@ class RandomPlayer:
 
     def choose(self, game: Game) -> Direction:
         """Return a random legal direction."""
-        legal = asked(game).legal_directions()
+        legal = checked_game(game).legal_directions()
         return self._random.choice(legal) if legal else best({})
 
     def rate(self, game: Game) -> dict[Direction, float]:
         """Rate all directions the same."""
-        return dict.fromkeys(asked(game).legal_directions(), 0.0)
+        return dict.fromkeys(checked_game(game).legal_directions(), 0.0)
 
 
 class GreedyPlayer:
@@ -50,7 +45,8 @@ class GreedyPlayer:
     def rate(self, game: Game) -> dict[Direction, float]:
         """Return the points of each slide, and less than a point for each empty cell."""
         slides = {
-            d: game.board.slide(d, game.rules.merging) for d in asked(game).legal_directions()
+            d: game.board.slide(d, game.rules.merging)
+            for d in checked_game(game).legal_directions()
         }
         cells = game.rules.cells
         return {
@@ -70,5 +66,41 @@ class CornerPlayer:
 
     def rate(self, game: Game) -> dict[Direction, float]:
         """Rate the directions by their place in the order: 3 points down to 0."""
-        legal = asked(game).legal_directions()
+        legal = checked_game(game).legal_directions()
         return {d: 3.0 - rank for rank, d in enumerate(self._order) if d in legal}
+
+
+class QuickPlayer:
+    """Looks two or three moves ahead by a heuristic, in plain Python; needs no compiling."""
+
+    def __init__(self, ms: float = 300.0) -> None:
+        if not 0 < ms < float("inf"):
+            raise PlayerError(f"ms must be more than 0, not {ms:g}")
+        self.name = "quick" if ms == 300.0 else f"quick:ms={ms:g}"
+        self._seconds = ms / 1000
+
+    def choose(self, game: Game) -> Direction:
+        """Return the direction with the highest value."""
+        return best(self.rate(game))
+
+    def rate(self, game: Game) -> dict[Direction, float]:
+        """Return the value of each legal direction, from the deepest search that time allows."""
+        if not checked_game(game).legal_directions():
+            return {}
+        end = time.perf_counter() + self._seconds
+        rules, won = game.rules, DEFAULT.base * sum(game.rules.shape)
+        values: dict[Direction, float] = {}
+        for depth in range(1, QUICK_DEPTH + 1):
+            start = time.perf_counter()
+            values = Expectimax(rules, board_value, depth, won).rate(game.board)
+            now = time.perf_counter()
+            if now + (now - start) * len(Direction) * _spawns(game) > end:
+                break
+        return values
+
+
+def _spawns(game: Game) -> int:
+    """Return about how many boards a spawn can lead to."""
+    if game.rules.is_deterministic:
+        return 1
+    return len(game.rules.spawn_weights.pairs) * (len(game.board.empty_cells()) + 1)

@@ -1,7 +1,7 @@
 """Kernels of the beam search: boards as arrays of ranks, moves with a spawn on a known cell.
 
-A board is uint8 ``[cells]``, row-major. What its shape means stands in three tables, made by
-`py2048.search.beam`:
+A board is uint8 ``[cells]``, row-major. Three tables from `py2048.search.beam` describe its
+shape:
 
 - ``order``, int64 ``[4, cells]``: for each direction the cells line by line, each line from the
   wall that its tiles slide to;
@@ -9,8 +9,8 @@ A board is uint8 ``[cells]``, row-major. What its shape means stands in three ta
 - ``edges``, int64 ``[4, longest]``: the cells where a tile may appear after a move in that
   direction, in order of preference.
 
-The worth of a board is a sum of tables too: ``places``, float64 ``[cells, ranks]``, for what
-stands where, and ``links``, float64 ``[ranks, ranks]``, for the ranks on the two cells of each
+The value of a board is a sum of table entries: ``places``, float64 ``[cells, ranks]``, for the
+tile on each cell, and ``links``, float64 ``[ranks, ranks]``, for the ranks on the two cells of each
 of ``neighbours``, int64 ``[pairs, 2]``.
 """
 
@@ -24,7 +24,7 @@ from py2048.compiled.jit import kernel
 Cells = NDArray[np.uint8]
 Indices = NDArray[np.uint16]
 Counts = NDArray[np.int64]
-Worths = NDArray[np.float64]
+Values = NDArray[np.float64]
 Words = NDArray[np.uint64]
 
 ONE = np.uint64(1)
@@ -74,54 +74,54 @@ def slide_and_spawn(
 
 
 @kernel(inline=True)
-def name_of(cells: Cells, words: Words) -> np.uint64:
-    """Return 64 bits that differ between different boards (with all but certainty)."""
-    name = ZERO
+def hash_of(cells: Cells, words: Words) -> np.uint64:
+    """Return 64 bits that identify the board, almost certainly."""
+    found = ZERO
     for cell in range(cells.size):
-        name ^= words[cell, cells[cell]]
-    return name
+        found ^= words[cell, cells[cell]]
+    return found
 
 
 @kernel(inline=True)
-def worth_of(cells: Cells, places: Worths, links: Worths, neighbours: Indices) -> float:
-    """Return the worth of a board; larger is better."""
-    worth = 0.0
+def value_of(cells: Cells, places: Values, links: Values, neighbours: Indices) -> float:
+    """Return the value of a board; larger is better."""
+    value = 0.0
     for cell in range(cells.size):
-        worth += places[cell, cells[cell]]
+        value += places[cell, cells[cell]]
     for pair in range(neighbours.shape[0]):
-        worth += links[cells[neighbours[pair, 0]], cells[neighbours[pair, 1]]]
-    return worth
+        value += links[cells[neighbours[pair, 0]], cells[neighbours[pair, 1]]]
+    return value
 
 
 @kernel(inline=True)
-def is_new(name: np.uint64, seen: Words, marks: Counts, mark: int) -> bool:
-    """Enter `name` into the set of those seen under this `mark`; return whether it was absent.
+def is_new(key: np.uint64, seen: Words, marks: Counts, mark: int) -> bool:
+    """Enter `key` into the set of those seen under this `mark`; return whether it was absent.
 
     The set is a hash table with open addressing, ``seen`` and ``marks`` of a length that is a
-    power of two and larger than the number of names; a new mark empties it.
+    power of two and larger than the number of keys; a new mark empties it.
     """
     mask = np.uint64(seen.size) - ONE
-    slot = name & mask
+    slot = key & mask
     while marks[slot] == mark:
-        if seen[slot] == name:
+        if seen[slot] == key:
             return False
         slot = (slot + ONE) & mask
     marks[slot] = mark
-    seen[slot] = name
+    seen[slot] = key
     return True
 
 
 @kernel
-def keep_best(worths: Worths, chosen: Counts, count: int, wanted: int) -> None:
-    """Reorder ``chosen[:count]`` so that the `wanted` ones of largest worth come first."""
+def keep_best(values: Values, chosen: Counts, count: int, wanted: int) -> None:
+    """Reorder ``chosen[:count]`` so that the `wanted` ones of largest value come first."""
     low, high = 0, count - 1
     while low < high:
-        pivot = worths[chosen[(low + high) // 2]]
+        pivot = values[chosen[(low + high) // 2]]
         left, right = low, high
         while left <= right:
-            while worths[chosen[left]] > pivot:
+            while values[chosen[left]] > pivot:
                 left += 1
-            while worths[chosen[right]] < pivot:
+            while values[chosen[right]] < pivot:
                 right -= 1
             if left <= right:
                 chosen[left], chosen[right] = chosen[right], chosen[left]
@@ -139,7 +139,7 @@ def keep_best(worths: Worths, chosen: Counts, count: int, wanted: int) -> None:
 def expand(
     beam: NDArray[np.uint8],
     children: NDArray[np.uint8],
-    worths: Worths,
+    values: Values,
     origins: NDArray[np.int32],
     seen: Words,
     marks: Counts,
@@ -149,14 +149,14 @@ def expand(
     edges: Indices,
     spawn: int,
     cascade: bool,
-    places: Worths,
-    links: Worths,
+    places: Values,
+    links: Values,
     neighbours: Indices,
     words: Words,
 ) -> int:
     """Write the different children of all boards of `beam`; return how many there are.
 
-    Child ``i`` has the worth ``worths[i]``; it comes from board ``origins[i] // 4`` by the
+    Child ``i`` has the value ``values[i]``; it comes from board ``origins[i] // 4`` by the
     direction ``origins[i] % 4``. `seen`, `marks` and `mark` are those of `is_new`.
     """
     count = 0
@@ -171,8 +171,8 @@ def expand(
                 edges[direction],
                 spawn,
                 cascade,
-            ) and is_new(name_of(child, words), seen, marks, mark):
-                worths[count] = worth_of(child, places, links, neighbours)
+            ) and is_new(hash_of(child, words), seen, marks, mark):
+                values[count] = value_of(child, places, links, neighbours)
                 origins[count] = 4 * parent + direction
                 count += 1
     return count
@@ -199,20 +199,20 @@ def search(
     edges: Indices,
     spawn: int,
     cascade: bool,
-    places: Worths,
-    links: Worths,
+    places: Values,
+    links: Values,
     neighbours: Indices,
     words: Words,
 ) -> int:
     """Search up to ``moves.size`` moves ahead with `width` boards a move; return how many it got.
 
     The moves to the best board of the greatest depth are written to `moves`. `words` are the
-    random words that `name_of` mixes.
+    random words that `hash_of` mixes.
     """
     size = 4 * width
     beam = np.empty((width, start.size), np.uint8)
     children = np.empty((size, start.size), np.uint8)
-    worths = np.empty(size)
+    values = np.empty(size)
     origins = np.empty(size, np.int32)
     chosen = np.empty(size, np.int64)
     history = np.empty((moves.size, width), np.int32)
@@ -228,7 +228,7 @@ def search(
         count = expand(
             beam[:held],
             children,
-            worths,
+            values,
             origins,
             seen,
             marks,
@@ -249,12 +249,12 @@ def search(
         for child in range(count):
             chosen[child] = child
         held = min(count, width)
-        keep_best(worths, chosen, count, held)
+        keep_best(values, chosen, count, held)
         best = 0
         for rank in range(held):
             beam[rank] = children[chosen[rank]]
             history[depth, rank] = origins[chosen[rank]]
-            if worths[chosen[rank]] > worths[chosen[best]]:
+            if values[chosen[rank]] > values[chosen[best]]:
                 best = rank
     trace(history, best, moves)
     return moves.size

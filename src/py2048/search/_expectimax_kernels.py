@@ -1,43 +1,63 @@
-"""Expectimax, compiled: built for each kind of board and each kind of leaf.
+"""Expectimax, compiled: searches and whole games, for each kind of board and each kind of leaf.
 
-A search knows two kinds of nodes. At a *choice* a move is made: its value is the best of the
-afterstates' values and the points of getting there. At a *chance* node, an afterstate, a tile
-appears: its value is the mean over all tiles and cells with their exact probabilities. Depth
-counts moves, so a search of depth 1 rates afterstates by the leaf alone, and depth ``d`` averages
-``d - 1`` times.
+A search has two kinds of nodes. At a *choice* node a move is made: its value is the best sum of an
+afterstate's value and the points of the slide. At a *chance* node, an afterstate, a tile appears:
+its value is the mean over all tiles and cells with their exact probabilities. Depth counts moves: a
+search of depth 1 rates afterstates by the leaf alone, and depth ``d`` averages ``d - 1`` times.
 
 A path has a *cost*: for each move and spawn `COSTS_PER_BIT` times the bits of surprise in the
 spawn, and a little for the move. Where it exceeds the limit of the search, the board is rated one
-move ahead. So a limit makes the search deep where little can happen, and leaves out what is
-unlikely.
+move ahead. So the search is deep where little can happen, and cuts short what is unlikely.
 
-The *table* keeps values of chance nodes for one root move of one search, the *cache* values of
-leaves for as long as the leaves mean the same; a new value replaces the old one in its place.
-Neither changes any result: a name stands for the board, the depth and the cost that is left.
+The *transposition table* holds values of chance nodes for one root move of one search, the
+*evaluation cache* values of leaves; a new value replaces the old one in its place. Neither changes
+a result: a hash identifies the board, the depth and the remaining cost.
+
+*Deepening* searches repeatedly, paths of greater cost each time, until a budget of boards is used.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.compiled._bits_kernels import mix64
+from py2048.compiled._bits_kernels import draw, mix64, pick_low, pick_rank
+from py2048.compiled._board_kernels import ODD, Cells, Int, Word
 from py2048.compiled.jit import kernel
-from py2048.search._board_kernels import ODD, Int, Word
+from py2048.ntuple._network_kernels import Weights
+from py2048.ntuple.layout import Code
+from py2048.search import _board_kernels as boards
+from py2048.search import _leaf_kernels as leaves
+from py2048.search.context import SearchContext
+from py2048.search.limits import (
+    FIRST_COST,
+    LIKELY_GROWTH,
+    LONGEST_STEP,
+    MARGIN,
+    STEP,
+    UNLIMITED,
+)
 
-Weights = NDArray[np.float32]
+Points = NDArray[np.int64]
+Values = NDArray[np.float64]
 
 ZERO, ONE, HALF = np.uint64(0), np.uint64(1), np.uint64(32)
 ALL = np.int64(-1)
 """Instead of a direction: every one."""
 FIRST = np.int64(0)
-"""The level, and the slot, of the board that is searched."""
+"""The level, and the slot, of the root."""
 STUCK = 0.0
-"""The worth of a board without a legal move: nothing is to come."""
+"""The value of a board without a legal move: nothing is to come."""
 NOTHING = -np.inf
-"""The best of no moves."""
+"""The best value of no moves."""
+
+
+# Places in the state of a game: the points of merges, the number of moves, whether it is over.
+SCORE, PLY, OVER = 0, 1, 2
+STATE = 3
 
 
 class Parts(NamedTuple):
@@ -47,7 +67,7 @@ class Parts(NamedTuple):
     next_empty: Any
     count_empty: Any
     with_tile: Any
-    name_of: Any
+    hash_of: Any
     ranks_on: Any
     load: Any
     store: Any
@@ -56,7 +76,7 @@ class Parts(NamedTuple):
 
 
 class Afterstates(NamedTuple):
-    """The kernels that `afterstates` makes."""
+    """The kernels of `make_afterstate_kernels`."""
 
     is_won: Any
     value: Any
@@ -64,7 +84,7 @@ class Afterstates(NamedTuple):
 
 
 class Spawns(NamedTuple):
-    """The kernels that `spawns` makes."""
+    """The kernels of `make_spawn_kernels`."""
 
     count: Any
     first: Any
@@ -73,157 +93,165 @@ class Spawns(NamedTuple):
 
 @kernel(inline=True, borrows=True)
 def known_or_stuck(best: float) -> float:
-    """Return the value of a board by that of its best move."""
+    """Return the value of a board, given that of its best move."""
     return best if best > NOTHING else STUCK
 
 
-def afterstates(parts: Parts) -> Afterstates:
+def make_afterstate_kernels(parts: Parts) -> Afterstates:
     """Return the kernels that rate an afterstate without looking further."""
-    name_of, ranks_on, leaf_of = parts.name_of, parts.ranks_on, parts.leaf
+    hash_of, ranks_on, leaf_of = parts.hash_of, parts.ranks_on, parts.leaf
 
     @kernel(inline=True, borrows=True)
-    def is_won(after: Any, points: Int, desk: Any) -> bool:
+    def is_won(after: Any, points: Int, context: Any) -> bool:
         """Whether the slide that gained so many points ended the game."""
-        if points < desk.target_points:
+        if points < context.target_points:
             return False
-        return bool(ranks_on(after, desk) >= desk.target)
+        return bool(ranks_on(after, context) >= context.target)
 
     @kernel(inline=True, borrows=True)
-    def value(after: Any, desk: Any, weights: Weights) -> float:
-        """Return the leaf's value of an afterstate, from the cache if it is there."""
-        size = desk.cache_size
+    def value(after: Any, context: Any, weights: Weights) -> float:
+        """Return the leaf's value of an afterstate, from the cache if possible."""
+        size = context.cache_size
         if size == ZERO:
-            return np.float64(leaf_of(after, desk, weights))
-        name = name_of(after, desk)
-        entry = desk.leaves[((name * ODD) >> HALF) & (size - ONE)]
-        if entry["name"] == name:
+            return np.float64(leaf_of(after, context, weights))
+        key = hash_of(after, context)
+        entry = context.eval_cache[((key * ODD) >> HALF) & (size - ONE)]
+        if entry["hash"] == key:
             return np.float64(entry["value"])
-        fresh = np.float64(leaf_of(after, desk, weights))
-        entry["name"], entry["value"] = name, fresh
+        fresh = np.float64(leaf_of(after, context, weights))
+        entry["hash"], entry["value"] = key, fresh
         return fresh
 
     @kernel(inline=True, borrows=True)
-    def rated(after: Any, points: Int, desk: Any, weights: Weights) -> float:
+    def rated(after: Any, points: Int, context: Any, weights: Weights) -> float:
         """Return the points of a slide and those to come, as the leaf sees them."""
-        gain = desk.per_merged * points + desk.per_move
-        if is_won(after, points, desk):
-            return np.float64(gain + desk.won)
-        return np.float64(gain + value(after, desk, weights))
+        gain = context.per_merged * points + context.per_move
+        if is_won(after, points, context):
+            return np.float64(gain + context.won)
+        return np.float64(gain + value(after, context, weights))
 
     return Afterstates(is_won, value, rated)
 
 
-def spawns(parts: Parts) -> Spawns:
-    """Return the kernels that tell on how many cells a tile may appear, and on which."""
+def make_spawn_kernels(parts: Parts) -> Spawns:
+    """Return the kernels that count and find the cells on which a tile may appear."""
     next_empty, count_empty = parts.next_empty, parts.count_empty
 
     @kernel(inline=True, borrows=True)
-    def count(after: Any, desk: Any) -> np.int64:
+    def count(after: Any, context: Any) -> np.int64:
         """Return the number of cells on which a tile may appear."""
-        if desk.edge_length > 0:
+        if context.edge_length > 0:
             return np.int64(1)
-        return np.int64(count_empty(after, desk))
+        return np.int64(count_empty(after, context))
 
     @kernel(inline=True, borrows=True)
-    def first(after: Any, direction: Int, desk: Any) -> np.int64:
+    def first(after: Any, direction: Int, context: Any) -> np.int64:
         """Return the first of those cells after a move in a direction."""
-        for place in range(desk.edge_length):
-            cell = desk.edges[direction, place]
-            if cell >= 0 and next_empty(after, cell, desk) == cell:
+        for place in range(context.edge_length):
+            cell = context.edges[direction, place]
+            if cell >= 0 and next_empty(after, cell, context) == cell:
                 return np.int64(cell)
-        return np.int64(next_empty(after, np.int64(0), desk))
+        return np.int64(next_empty(after, np.int64(0), context))
 
     @kernel(inline=True, borrows=True)
-    def following(after: Any, cell: Int, desk: Any) -> np.int64:
+    def following(after: Any, cell: Int, context: Any) -> np.int64:
         """Return the next of those cells, or -1."""
-        if desk.edge_length > 0:
+        if context.edge_length > 0:
             return np.int64(-1)
-        return np.int64(next_empty(after, cell + 1, desk))
+        return np.int64(next_empty(after, cell + 1, context))
 
     return Spawns(count, first, following)
 
 
-def last_nodes(parts: Parts, around: Spawns, rated: Any) -> tuple[Any, Any]:
+def make_last_kernels(parts: Parts, around: Spawns, rated: Any) -> tuple[Any, Any]:
     """Return the kernels of the last choice, and of the last chance, before the leaves."""
     slides, with_tile = parts.slides, parts.with_tile
     count, first, following = around
 
     @kernel(borrows=True)
-    def choice(board: Any, level: Int, desk: Any, weights: Weights) -> float:
+    def choice(board: Any, level: Int, context: Any, weights: Weights) -> float:
         """Return the value of a board one move ahead."""
         best = NOTHING
-        for after, points in slides(board, level, desk):
+        for after, points in slides(board, level, context):
             if points >= 0:
-                desk.nodes += 1
-                best = max(best, rated(after, points, desk, weights))
+                context.nodes += 1
+                best = max(best, rated(after, points, context, weights))
         return known_or_stuck(best)
 
     @kernel(borrows=True, expand=True)
-    def last_chance(after: Any, direction: Int, level: Int, desk: Any, weights: Weights) -> float:
+    def last_chance(
+        after: Any, direction: Int, level: Int, context: Any, weights: Weights
+    ) -> float:
         """Return the mean value, one move ahead, of the boards that an afterstate becomes."""
         total = 0.0
-        cell = first(after, direction, desk)
+        cell = first(after, direction, context)
         while cell >= 0:
-            for number in range(desk.tiles):
-                board = with_tile(after, cell, np.uint64(desk.ranks[number]), level, desk)
-                total += desk.shares[number] * choice(board, level, desk, weights)
-            cell = following(after, cell, desk)
-        return np.float64(total / count(after, desk))
+            for number in range(context.tiles):
+                board = with_tile(after, cell, np.uint64(context.ranks[number]), level, context)
+                total += context.shares[number] * choice(board, level, context, weights)
+            cell = following(after, cell, context)
+        return np.float64(total / count(after, context))
 
     return choice, last_chance
 
 
-def spawn_steps(around: Spawns) -> tuple[Any, Any]:
-    """Return the kernels that go through all pairs of a cell and a tile that may appear there."""
+def make_spawn_step_kernels(around: Spawns) -> tuple[Any, Any]:
+    """Return the kernels that iterate over all pairs of a cell and a tile that may appear there."""
     _, first, following = around
 
     @kernel(inline=True, borrows=True)
-    def first_spawn(after: Any, direction: Int, desk: Any) -> tuple[np.int64, np.int64]:
+    def first_spawn(after: Any, direction: Int, context: Any) -> tuple[np.int64, np.int64]:
         """Return the first cell and the number of the first tile."""
-        return first(after, direction, desk), np.int64(0)
+        return first(after, direction, context), np.int64(0)
 
     @kernel(inline=True, borrows=True)
-    def next_spawn(after: Any, cell: Int, number: Int, desk: Any) -> tuple[np.int64, np.int64]:
+    def next_spawn(after: Any, cell: Int, number: Int, context: Any) -> tuple[np.int64, np.int64]:
         """Return the cell and the tile's number that follow; the cell is -1 after the last."""
-        if number + 1 < desk.tiles:
+        if number + 1 < context.tiles:
             return np.int64(cell), np.int64(number + 1)
-        return following(after, cell, desk), np.int64(0)
+        return following(after, cell, context), np.int64(0)
 
     return first_spawn, next_spawn
 
 
-def memory(parts: Parts) -> tuple[Any, Any]:
-    """Return the kernels that name and keep the values of chance nodes."""
-    name_of = parts.name_of
+def make_table_kernels(parts: Parts) -> tuple[Any, Any]:
+    """Return the kernels that hash chance nodes, and store their values."""
+    hash_of = parts.hash_of
 
     @kernel(inline=True, borrows=True)
-    def key_of(after: Any, direction: Int, depth: Int, left: Int, desk: Any) -> Word:
-        """Return the name under which the value of a chance node is kept."""
-        tag = desk.generation << 24 | np.int64(left) << 8 | np.int64(depth) << 2
-        if desk.edge_length > 0:
+    def key_of(after: Any, direction: Int, depth: Int, remaining_cost: Int, context: Any) -> Word:
+        """Return the hash of a chance node."""
+        tag = context.generation << 24 | np.int64(remaining_cost) << 8 | np.int64(depth) << 2
+        if context.edge_length > 0:
             tag |= np.int64(direction)
-        return mix64(name_of(after, desk) ^ mix64(np.uint64(tag)))
+        return mix64(hash_of(after, context) ^ mix64(np.uint64(tag)))
 
     @kernel(inline=True, borrows=True)
-    def keep(entry: Any, key: Word, value: float, desk: Any) -> None:
-        """Keep a value, if the search has not been given up below it."""
-        if desk.nodes <= desk.budget:
-            entry["name"], entry["value"] = key, value
+    def store(entry: Any, key: Word, value: float, context: Any) -> None:
+        """Store a value, unless the search was stopped below it."""
+        if context.nodes <= context.node_limit:
+            entry["hash"], entry["value"] = key, value
 
-    return key_of, keep
+    return key_of, store
 
 
-def chance_node(parts: Parts, known: Afterstates, around: Spawns) -> Any:
-    """Return the kernel that gives a chance node its value."""
+def make_chance_kernel(parts: Parts, known: Afterstates, around: Spawns) -> Any:
+    """Return the kernel that computes the value of a chance node."""
     slides, with_tile, is_won, count = parts.slides, parts.with_tile, known.is_won, around.count
-    choice, last_chance = last_nodes(parts, around, known.rated)
-    first_spawn, next_spawn = spawn_steps(around)
-    key_of, keep = memory(parts)
+    choice, last_chance = make_last_kernels(parts, around, known.rated)
+    first_spawn, next_spawn = make_spawn_step_kernels(around)
+    key_of, store = make_table_kernels(parts)
     chance: Any = None  # `mean_value` under the name by which it calls itself
 
     @kernel(borrows=True)
     def mean_value(
-        after: Any, direction: Int, depth: Int, left: Int, level: Int, desk: Any, weights: Weights
+        after: Any,
+        direction: Int,
+        depth: Int,
+        remaining_cost: Int,
+        level: Int,
+        context: Any,
+        weights: Weights,
     ) -> float:
         """Return the mean value of the boards that an afterstate becomes.
 
@@ -231,90 +259,395 @@ def chance_node(parts: Parts, known: Afterstates, around: Spawns) -> Any:
             after: the afterstate.
             direction: the move that led to it.
             depth: how many moves to look ahead from there.
-            left: how much the rest of a path may cost.
-            level: how many moves have been made from the root on.
-            desk: what this thread searches with.
+            remaining_cost: how much the rest of a path may cost.
+            level: the number of moves from the root.
+            context: the context of this thread.
             weights: the weights of a network.
 
         Returns:
-            the value; of no meaning once the budget of nodes is exceeded.
+            the value; meaningless once the limit of nodes is exceeded.
         """
-        if desk.nodes > desk.budget:
+        if context.nodes > context.node_limit:
             return STUCK
-        key = key_of(after, direction, depth, left, desk)
-        entry = desk.chances[key & (desk.table_size - ONE)]
-        if entry["name"] == key:
+        key = key_of(after, direction, depth, remaining_cost, context)
+        entry = context.transposition_table[key & (context.table_size - ONE)]
+        if entry["hash"] == key:
             return np.float64(entry["value"])
         if depth <= 1:
-            value = last_chance(after, direction, level, desk, weights)
-            keep(entry, key, value, desk)
+            value = last_chance(after, direction, level, context, weights)
+            store(entry, key, value, context)
             return np.float64(value)
-        total, cells = 0.0, count(after, desk)
-        cell, number = first_spawn(after, direction, desk)
+        total, cells = 0.0, count(after, context)
+        cell, number = first_spawn(after, direction, context)
         while cell >= 0:
-            board = with_tile(after, cell, np.uint64(desk.ranks[number]), level, desk)
-            best, rest = NOTHING, left - desk.costs[number, cells]
+            board = with_tile(after, cell, np.uint64(context.ranks[number]), level, context)
+            best, rest = NOTHING, remaining_cost - context.costs[number, cells]
             if rest < 0:
-                desk.cuts += 1
-                best = choice(board, level, desk, weights)
+                context.cuts += 1
+                best = choice(board, level, context, weights)
             else:
-                moves = slides(board, level, desk)
+                moves = slides(board, level, context)
                 for move in range(4):
                     further, points = moves[move]
                     if points >= 0:
-                        worth = desk.won
-                        if not is_won(further, points, desk):
-                            worth = chance(further, move, depth - 1, rest, level + 1, desk, weights)
-                        gain = desk.per_merged * points + desk.per_move
-                        best = max(best, gain + worth)
-            total += desk.shares[number] * known_or_stuck(best)
-            cell, number = next_spawn(after, cell, number, desk)
+                        future = context.won
+                        if not is_won(further, points, context):
+                            future = chance(
+                                further, move, depth - 1, rest, level + 1, context, weights
+                            )
+                        gain = context.per_merged * points + context.per_move
+                        best = max(best, gain + future)
+            total += context.shares[number] * known_or_stuck(best)
+            cell, number = next_spawn(after, cell, number, context)
         value = total / cells
-        keep(entry, key, value, desk)
+        store(entry, key, value, context)
         return np.float64(value)
 
     chance = mean_value
     return chance
 
 
-def chooser(parts: Parts, known: Afterstates, around: Spawns) -> Any:
+def make_choose_kernel(parts: Parts, known: Afterstates, around: Spawns) -> Any:
     """Return the kernel that rates the moves of a board."""
     slides, fetch, is_won, value = parts.slides, parts.fetch, known.is_won, known.value
-    chance = chance_node(parts, known, around)
+    chance = make_chance_kernel(parts, known, around)
 
     @kernel(borrows=True, expand=True)
     def choose(
         board: Any,
         only: Int,
         depth: Int,
-        left: Int,
-        desk: Any,
+        max_cost: Int,
+        context: Any,
         weights: Weights,
-        points: NDArray[np.int64],
-        values: NDArray[np.float64],
+        points: Points,
+        values: Values,
     ) -> Int:
         """Rate all moves, or only one; return the best direction, or -1."""
         best, most = np.int64(-1), NOTHING
-        moves = slides(board, FIRST, desk)
+        moves = slides(board, FIRST, context)
         for direction in range(4):
             points[direction] = moves[direction][1]
-        if depth <= 1:  # further ahead, most weights have just been read for a board before
+        if depth <= 1:  # deeper searches have just read most weights for another board
             for after, _ in moves:
-                fetch(after, desk, weights)
+                fetch(after, context, weights)
         for direction in range(4):
             if points[direction] < 0 or only not in (ALL, direction):
                 continue
             after, gained = moves[direction]
-            worth = desk.won
-            if depth <= 1 and not is_won(after, gained, desk):
-                desk.nodes += 1
-                worth = value(after, desk, weights)
-            elif not is_won(after, gained, desk):
-                desk.generation += 1
-                worth = chance(after, direction, depth - 1, left, FIRST + 1, desk, weights)
-            values[direction] = desk.per_merged * points[direction] + desk.per_move + worth
+            future = context.won
+            if depth <= 1 and not is_won(after, gained, context):
+                context.nodes += 1
+                future = value(after, context, weights)
+            elif not is_won(after, gained, context):
+                context.generation += 1
+                future = chance(after, direction, depth - 1, max_cost, FIRST + 1, context, weights)
+            values[direction] = context.per_merged * points[direction] + context.per_move + future
             if values[direction] > most:
                 best, most = np.int64(direction), values[direction]
         return best
 
     return choose
+
+
+# --- deepening -----------------------------------------------------------------------------------
+
+
+class SearchParams(NamedTuple):
+    """How far to search."""
+
+    only: Int
+    """The only move to consider, or `ALL`."""
+    depth: int
+    """How many moves to look ahead, 1 or more."""
+    max_cost: int
+    """The greatest cost of a path."""
+    node_limit: int = UNLIMITED
+    """The most boards to rate; after that the values are meaningless."""
+    node_budget: int = 0
+    """The most boards to rate in all searches of a deepening; 0 for a single search."""
+
+
+@kernel(borrows=True, expand=True)
+def next_step(nodes: float, before: float, step: Int, remaining: Int) -> np.int64:
+    """Return how much more paths may cost in the next search, or 0 if none is likely to fit.
+
+    Args:
+        nodes: how many boards the last search rated.
+        before: how many the one before it rated, 0 if there was none.
+        step: the last increase of the cost.
+        remaining: how many boards may still be rated.
+    """
+    growth, fit = LIKELY_GROWTH, MARGIN * remaining / max(nodes, 1.0)
+    if before > 0.0:
+        growth = max((nodes / before) ** (STEP / step), growth)
+    if fit <= 1.0:
+        return np.int64(0)
+    return np.int64(min(STEP * np.log(fit) / np.log(growth), LONGEST_STEP))
+
+
+def make_deepening(search_moves: Any, remaining_of: Any) -> Any:
+    """Return the function that deepens, for the kernel or for several threads.
+
+    Args:
+        search_moves: searches each legal move, within shares of the remaining budget.
+        remaining_of: returns how many boards may still be rated.
+    """
+
+    def deepen(
+        board: Any,
+        params: SearchParams,
+        budget: Any,
+        context: Any,
+        weights: Weights,
+        points: Points,
+        values: Values,
+        fresh: Values,
+    ) -> None:
+        """Search until the budget is used; `values` are those of the last complete search.
+
+        Args:
+            board: the root.
+            params: how far to search.
+            budget: the budget.
+            context: its `share` tells how many boards each move took in the last search.
+            weights: the weights of a network.
+            points: int64 `[4]`: the points of the slides, -1 for illegal ones.
+            values: float64 `[4]`, filled.
+            fresh: float64 `[4]`, filled with the values of a search in progress.
+        """
+        legal, spent = np.int64(0), np.int64(0)
+        for direction in range(4):
+            is_legal = points[direction] >= 0
+            legal += np.int64(is_legal)
+            context.share[direction] = np.float64(is_legal)
+        step, before = np.int64(STEP), 0.0
+        cost = np.int64(min(FIRST_COST, params.max_cost))
+        remaining = remaining_of(budget, spent)
+        is_over = bool(legal < 2 or remaining < legal)
+        while not is_over:
+            nodes, cuts, is_complete = search_moves(
+                board, params.depth, cost, remaining, before, context, weights, points, fresh
+            )
+            spent += nodes
+            if not is_complete:
+                break
+            for direction in range(4):
+                values[direction] = fresh[direction]
+            remaining = remaining_of(budget, spent)
+            step = next_step(np.float64(nodes), before, step, remaining)
+            step = min(step, np.int64(params.max_cost) - cost)
+            before, cost = np.float64(nodes), cost + step
+            is_over = bool(cuts == 0 or step == 0)
+
+    return deepen
+
+
+@kernel(inline=True, borrows=True)
+def remaining_nodes(budget: Int, spent: Int) -> np.int64:
+    """Return how many boards may still be rated."""
+    return np.int64(budget - spent)
+
+
+@kernel(borrows=True, expand=True)
+def best_move(points: Points, values: Values) -> np.int64:
+    """Return the legal direction of the highest value, or -1."""
+    best, most = np.int64(-1), NOTHING
+    for direction in range(4):
+        if points[direction] >= 0 and values[direction] > most:
+            best, most = np.int64(direction), values[direction]
+    return best
+
+
+def make_decide_kernel(choose: Any) -> Any:
+    """Return the kernel that searches as far as `SearchParams` say.
+
+    All is expanded into one kernel, because every kernel that calls `choose` compiles it again.
+    """
+
+    @kernel(borrows=True, expand=True)
+    def search_moves(
+        board: Any,
+        depth: Int,
+        cost: Int,
+        remaining: Int,
+        before: float,
+        context: Any,
+        weights: Weights,
+        points: Points,
+        fresh: Values,
+    ) -> Any:
+        """Search each legal move; return the boards rated, the cuts, and whether it is complete."""
+        shares = context.share[0] + context.share[1] + context.share[2] + context.share[3]
+        nodes, cuts, is_complete = np.int64(0), np.int64(0), True
+        for direction in range(4):
+            if points[direction] >= 0:
+                limit = remaining - nodes  # the first search takes what it needs
+                if before > 0.0:
+                    limit = np.int64(remaining * (context.share[direction] / shares))
+                context.nodes, context.cuts, context.node_limit = 0, 0, limit
+                choose(board, np.int64(direction), depth, cost, context, weights, points, fresh)
+                nodes, cuts = nodes + context.nodes, cuts + context.cuts
+                is_complete = is_complete and context.nodes <= limit
+                context.share[direction] = np.float64(max(context.nodes, 1))
+        context.spent += nodes
+        return nodes, cuts, is_complete
+
+    deepen = kernel(borrows=True, expand=True)(make_deepening(search_moves, remaining_nodes))
+
+    @kernel(borrows=True, expand=True)
+    def decide(
+        board: Any,
+        params: SearchParams,
+        context: Any,
+        weights: Weights,
+        points: Points,
+        values: Values,
+        fresh: Values,
+    ) -> Int:
+        """Rate the moves of a board; return the best direction, or -1.
+
+        Args:
+            board: the board.
+            params: how far to search.
+            context: the context; its `spent` counts the boards that are rated.
+            weights: the weights of a network.
+            points: int64 `[4]`, filled with the points of the slides, -1 for illegal ones.
+            values: float64 `[4]`, filled with the values of the last complete search.
+            fresh: float64 `[4]`, filled with the values of a search in progress.
+        """
+        depth, cost, budget = params.depth, params.max_cost, np.int64(params.node_budget)
+        if budget > 0:
+            depth, cost = 1, 0
+        context.nodes, context.cuts, context.node_limit = 0, 0, params.node_limit
+        best = choose(board, params.only, depth, cost, context, weights, points, values)
+        context.spent += context.nodes
+        if budget > 0:
+            deepen(board, params, budget, context, weights, points, values, fresh)
+            best = best_move(points, values)
+        return np.int64(best)
+
+    return decide
+
+
+# --- games ---------------------------------------------------------------------------------------
+
+
+def make_move_kernel(parts: Parts, known: Afterstates, around: Spawns) -> Any:
+    """Return the kernel that makes a move."""
+    slides, with_tile, is_won = parts.slides, parts.with_tile, known.is_won
+    count, first, following = around
+
+    @kernel(borrows=True, expand=True)
+    def spawned(after: Any, direction: Int, word: Word, context: Any) -> Any:
+        """Return the board that the draw `word` makes of an afterstate."""
+        cell = first(after, direction, context)
+        rank = np.uint64(context.ranks[0])
+        if context.edge_length == 0:
+            rank = pick_rank(
+                word, context.ranks[: context.tiles], context.cumulative[: context.tiles]
+            )
+            for _ in range(pick_low(word, np.uint64(count(after, context)))):
+                cell = following(after, cell, context)
+        return with_tile(after, cell, rank, FIRST, context)
+
+    @kernel(borrows=True, expand=True)
+    def made(board: Any, best: Int, state: NDArray[np.int64], key: Word, context: Any) -> Any:
+        """Make a legal move; return the board after the spawn."""
+        moves = slides(board, FIRST, context)
+        after, gained = moves[best]
+        state[OVER] = np.int64(is_won(after, gained, context))
+        word = draw(key, np.uint64(state[PLY]))
+        state[SCORE] += gained
+        state[PLY] += 1
+        return spawned(after, best, word, context)
+
+    return made
+
+
+def make_play_kernel(parts: Parts) -> Any:
+    """Return the kernel that searches, and plays games, with these parts."""
+    load, store = parts.load, parts.store
+    known, around = make_afterstate_kernels(parts), make_spawn_kernels(parts)
+    decide = make_decide_kernel(make_choose_kernel(parts, known, around))
+    made = make_move_kernel(parts, known, around)
+
+    @kernel(borrows=True)
+    def play(
+        cells: Cells,
+        state: NDArray[np.int64],
+        directions: NDArray[np.uint8],
+        key: Word,
+        params: SearchParams,
+        contexts: SearchContext,
+        weights: Weights,
+        points: Points,
+        values: Values,
+        fresh: Values,
+    ) -> Int:
+        """Continue a game by the best moves, as many as `directions` has room for.
+
+        Without room, only rate the moves of the board.
+
+        Args:
+            cells: the board, uint8 `[cells]` of ranks; replaced by the last board.
+            state: int64 `[STATE]`, updated.
+            directions: uint8, filled with the moves.
+            key: the key of the game's draws.
+            params: how far to search.
+            contexts: the context of this thread, `[1]`.
+            weights: the weights of a network.
+            points: int64 `[4]`, filled with the points of the last slides, -1 for illegal ones.
+            values: float64 `[4]`, filled with the values of the moves, in points.
+            fresh: float64 `[4]`, filled with the values of a search in progress.
+
+        Returns:
+            the number of moves made.
+        """
+        context = contexts[0]
+        context.spent = 0
+        board = load(cells, FIRST, context)
+        count, is_over = np.int64(0), bool(state[OVER] != 0)
+        while not is_over:
+            best = decide(board, params, context, weights, points, values, fresh)
+            if len(directions) == 0:
+                return np.int64(0)
+            if best < 0:
+                state[OVER] = 1
+            else:
+                directions[count] = best
+                board = made(board, best, state, key, context)
+                count += 1
+            is_over = bool(state[OVER] != 0 or count == len(directions))
+        store(board, cells, context)
+        return count
+
+    return play
+
+
+_PACKED: tuple[Any, ...] = (
+    *(boards.next_empty_packed, boards.count_empty_packed, boards.with_tile_packed),
+    *(boards.hash_of_packed, boards.ranks_on_packed, boards.load_packed, boards.store_packed),
+)
+_CELLS: tuple[Any, ...] = (
+    *(boards.slides_cells, boards.next_empty_cells, boards.count_empty_cells),
+    *(boards.with_tile_cells, boards.hash_of_cells, boards.ranks_on_cells),
+    *(boards.load_cells, boards.store_cells),
+)
+_PARTS: dict[str, tuple[Any, ...]] = {
+    "4x4": (boards.slides_square, *_PACKED),
+    "small": (boards.slides_small, *_PACKED),
+    "cells": _CELLS,
+}
+
+
+@cache
+def play_kernel(kind: str, evaluation: str, code: Code = ()) -> Any:
+    """Return the kernel for a kind of board and an evaluation, ``heuristic`` or ``network``.
+
+    A 4x4 network has a kernel of its own, made from its `code`.
+    """
+    if code:
+        return make_play_kernel(Parts._make((*_PARTS[kind], *leaves.make_network_kernels(code))))
+    leaf = getattr(leaves, f"{evaluation}_{kind}")
+    return make_play_kernel(Parts._make((*_PARTS[kind], leaf, leaves.fetch_nothing)))

@@ -2,7 +2,7 @@
 
 Under an `EdgeSpawn` a game follows from its moves alone, so a game can be planned before it is
 played. A beam search keeps the best boards of each depth. All boards of one depth hold the same
-sum, because every move adds one tile of the same value, and so their worths compare.
+sum, because every move adds one tile of the same value, and so their values compare.
 
 A narrow beam is quick and sooner or later runs into a dead end. `BeamPlanner` then goes back and
 tries again with a wider one, further back each time, until the dead end is passed.
@@ -22,9 +22,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from py2048.board import Board
+from py2048.compiled.rules import CompiledRules
 from py2048.direction import Direction
 from py2048.errors import BoardError, RulesError
-from py2048.rules import EdgeSpawn, Merging, Rules
+from py2048.rules import Rules
 from py2048.search import _beam_kernels as kernels
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ CHUNK = 8192
 """How many moves one search looks ahead."""
 
 DOUBTFUL = 1024
-"""How many of the last moves of a search are thrown away, because they were chosen by sight."""
+"""How many of the last moves of a search are dropped: nothing behind them was seen."""
 
 STRIDE = 512
 """Distance of the boards to which a planner can go back, in moves."""
@@ -48,7 +49,7 @@ STRIDE = 512
 
 @dataclass(frozen=True, slots=True)
 class BeamWeights:
-    """What makes a board worth more than another, in the points of its tiles.
+    """The evaluation of a board, in the points of its tiles.
 
     The defaults were found by trying a few hundred on 5x5 boards with a beam of 8.
 
@@ -56,19 +57,19 @@ class BeamWeights:
         falloff: large tiles belong to the beginning of a snake through the board; a tile counts
             its value times ``falloff`` to the power of its cell's number on the snake.
         roughness: cost of a difference of one point between neighbouring tiles.
-        twins: reward for each point of a tile that has an equal neighbour.
-        room: reward for each empty cell.
+        pair_bonus: reward for each point of a tile that has an equal neighbour.
+        empty_bonus: reward for each empty cell.
     """
 
     falloff: float = 0.505
     roughness: float = 0.0023
-    twins: float = 0.1822
-    room: float = 14.21
+    pair_bonus: float = 0.1822
+    empty_bonus: float = 14.21
 
 
 @dataclass(frozen=True)
 class _Geometry:
-    """What the kernels need to know of rules and weights; see their module."""
+    """Rules and weights as kernels take them; see their module."""
 
     order: NDArray[np.uint16]
     lengths: NDArray[np.int64]
@@ -119,11 +120,12 @@ def longest_game(board: Board) -> int:
 
 @cache
 def _geometry(rules: Rules, weights: BeamWeights) -> _Geometry:
-    if not isinstance(rules.spawn, EdgeSpawn):
+    if not rules.is_deterministic:
         raise RulesError(
             f"the rules {rules.name} leave the spawn to chance: a game can be planned ahead only "
             "where the spawn follows from the move (spawn=edge:2, as in cits1401)"
         )
+    given = CompiledRules.of(rules)
     rows, columns = rules.shape
     grid = np.arange(rules.cells, dtype=np.uint16).reshape(rows, columns)
     along = {
@@ -132,22 +134,14 @@ def _geometry(rules: Rules, weights: BeamWeights) -> _Geometry:
         Direction.LEFT: grid,
         Direction.RIGHT: grid[:, ::-1],
     }
-    edges = np.zeros((4, max(rows, columns)), np.uint16)
-    for direction, edge in {
-        Direction.UP: grid[-1, ::-1],
-        Direction.DOWN: grid[0],
-        Direction.LEFT: grid[:, -1],
-        Direction.RIGHT: grid[::-1, 0],
-    }.items():
-        edges[direction.value, : len(edge)] = edge
     beside = np.stack([grid[:, :-1].ravel(), grid[:, 1:].ravel()], axis=1)
     below = np.stack([grid[:-1].ravel(), grid[1:].ravel()], axis=1)
     return _Geometry(
         order=np.array([along[direction].ravel() for direction in Direction]),
         lengths=np.array([along[direction].shape[1] for direction in Direction]),
-        edges=edges,
-        spawn=rules.spawn.tile.bit_length() - 1,
-        cascade=rules.merging is Merging.CASCADE,
+        edges=np.maximum(given.edges, 0).astype(np.uint16),
+        spawn=int(given.spawn.ranks[0]),
+        cascade=given.cascade,
         places=_places(rows, columns, weights),
         links=_links(weights),
         neighbours=np.concatenate([beside, below]),
@@ -166,7 +160,7 @@ def _places(rows: int, columns: int, weights: BeamWeights) -> NDArray[np.float64
     snake = np.arange(rows * columns).reshape(rows, columns)
     snake[::2] = snake[::2, ::-1]  # from the upper right corner, row by row, to and fro
     places = _values() * weights.falloff ** snake.reshape(-1, 1)
-    places[:, 0] = weights.room
+    places[:, 0] = weights.empty_bonus
     return places
 
 
@@ -174,7 +168,7 @@ def _links(weights: BeamWeights) -> NDArray[np.float64]:
     values = _values()
     links = -weights.roughness * np.abs(values[:, None] - values)
     links[0] = links[:, 0] = 0.0
-    np.fill_diagonal(links, weights.twins * values)
+    np.fill_diagonal(links, weights.pair_bonus * values)
     return links
 
 
@@ -199,7 +193,7 @@ def beam_search(
         rules: rules with an edge spawn.
         width: how many boards of each depth are kept.
         depth: how many moves to look ahead; fewer are returned if every line ends before.
-        weights: what makes a board good.
+        weights: the evaluation of boards.
 
     Raises:
         RulesError: if the rules leave the spawn to chance.
@@ -221,7 +215,7 @@ class BeamPlanner:
         rules: its rules, with an edge spawn.
         width: how many boards of each depth are kept at first.
         widest: and at most, after dead ends.
-        weights: what makes a board good.
+        weights: the evaluation of boards.
         played: how many moves of the plan have been taken.
         is_complete: whether the plan leads to the end of the game and will not be bettered.
 
@@ -244,7 +238,7 @@ class BeamPlanner:
         self._trail = [(0, _cells(self.board))]  # boards on the trial to which it can go back
         self._doublings = 0
         self._hurdle = 0
-        self._lock = threading.Lock()  # held while the plan changes, not while it is thought out
+        self._lock = threading.Lock()  # held while the plan changes, not during a search
 
     def __len__(self) -> int:
         """The number of moves planned, those already taken among them."""
@@ -284,7 +278,7 @@ class BeamPlanner:
         moves = self._geometry.search(cells, self.width << self._doublings, CHUNK)
         with self._lock:
             if not self._trial.startswith(self._plan[: self.played]):
-                self._restart()  # the game has gone another way in the meantime
+                self._restart()  # the game has left the trial in the meantime
             elif len(moves) == CHUNK:
                 self._append(moves[:-DOUBTFUL])
             else:
@@ -310,7 +304,7 @@ class BeamPlanner:
             self._plan = line.copy()
 
     def _step_back(self, last: Moves) -> None:
-        """Leave the dead end at which the trial and these `last` moves arrive."""
+        """Go back from the dead end that the trial and these `last` moves reach."""
         line = self._trial + last.tobytes()
         self._adopt(line)
         self._hurdle = max(self._hurdle, len(line) + CHUNK)
@@ -324,7 +318,7 @@ class BeamPlanner:
         del self._trial[self._trail[-1][0] :]
 
     def _restart(self) -> None:
-        """Begin a trial where the game stands now."""
+        """Begin a trial at the present position of the game."""
         self._trial = self._plan[: self.played]
         moves = np.frombuffer(bytes(self._trial), np.uint8)
         self._trail = [(self.played, self._geometry.follow(_cells(self.board), moves))]

@@ -11,6 +11,7 @@ worth nothing: no points are to come.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import assert_never
 
 from py2048.board import Board, Slide
 from py2048.direction import Direction
@@ -18,13 +19,13 @@ from py2048.game.spawning import edge_cell
 from py2048.rules import BoardSum, EdgeSpawn, MergePoints, MovePoints, Rules
 
 Evaluation = Callable[[Board], float]
-"""The worth of an afterstate, in points."""
+"""The value of an afterstate, in points."""
 
-Outcome = tuple[float, Board]
+SpawnOutcome = tuple[float, Board]
 """A probability and the board it leads to."""
 
 
-def outcomes(rules: Rules, afterstate: Board, direction: Direction) -> Iterator[Outcome]:
+def outcomes(rules: Rules, afterstate: Board, direction: Direction) -> Iterator[SpawnOutcome]:
     """Yield each board that the spawn can make of an afterstate, with its probability."""
     if isinstance(rules.spawn, EdgeSpawn):
         cell = edge_cell(afterstate, direction)
@@ -43,9 +44,9 @@ class Expectimax:
 
     Args:
         rules: the rules of the game.
-        evaluation: the worth of an afterstate.
+        evaluation: the value of an afterstate.
         depth: how many moves to look ahead, 1 or more.
-        won: what is to come when a move has ended the game by reaching its target.
+        won: the value of a board that ends the game by its target.
     """
 
     def __init__(self, rules: Rules, evaluation: Evaluation, depth: int, won: float = 0.0) -> None:
@@ -94,5 +95,7 @@ class Expectimax:
             case MovePoints(legal, _):
                 return legal
             case BoardSum():
-                # A slide conserves the sum; what a turn adds is its spawn.
+                # A slide keeps the sum; a turn adds its spawn.
                 return float(sum(tile * p for tile, p in self._rules.spawn_weights.pairs))
+            case other:
+                assert_never(other)

@@ -1,4 +1,4 @@
-"""`Limits`: how far a search looks, and purses of boards and of time that it spends."""
+"""`SearchLimits`: how far a search looks; budgets of boards and of time."""
 
 from __future__ import annotations
 
@@ -8,38 +8,38 @@ from typing import Protocol
 
 import numpy as np
 
-from py2048.search.desk import COSTS_PER_BIT, MAX_LEVELS
+from py2048.search.context import COSTS_PER_BIT, MAX_LEVELS
 
 MAX_DEPTH = MAX_LEVELS
 UNLIMITED = 1 << 60
 """More boards than any search rates."""
-FIRST_LIMIT = 3 * COSTS_PER_BIT
-"""How unlikely a path the first of several searches follows: three bits."""
+FIRST_COST = 3 * COSTS_PER_BIT
+"""The greatest cost of a path in the first of several searches: three bits."""
 STEP = COSTS_PER_BIT
-"""How much further the second one goes: half as likely."""
+"""The increase of the second search: paths that are half as likely."""
 LONGEST_STEP = 2 * STEP
-"""How much further any goes at most."""
+"""The greatest increase."""
 LIKELY_GROWTH = 2.0
-"""How many times the boards of a search one that goes a `STEP` further rates, at least."""
+"""The least growth of the number of boards that a `STEP` is expected to bring."""
 MARGIN = 0.9
-"""The share of what is left that a further search is expected to take at most."""
+"""The greatest share of the remaining budget that a search is expected to take."""
 FIRST_SPEED = 1e6
 """Boards rated in a second, before anything has been measured."""
 
 
 @dataclass(frozen=True)
-class Limits:
+class SearchLimits:
     """How far a search looks.
 
-    With `nodes` or `ms` it searches again and again, less and less likely paths each time, until
-    these are used up; `depth` then is only an upper bound.
+    With `nodes` or `ms` the search deepens: it searches repeatedly, less likely paths each time,
+    until these are used up; `depth` then is only an upper bound.
 
     Attributes:
         depth: how many moves it looks ahead, 1 or more; with `nodes` or `ms` by default as many
             as it can, else 2.
-        nodes: how many boards it rates for a move at most.
-        ms: how many milliseconds it takes for a move at most, about.
-        cutoff: the probability from which on a path is not followed to the end; 0 follows all.
+        nodes: the most boards that it rates for a move.
+        ms: the time for a move, about, in milliseconds.
+        cutoff: paths less probable than this are cut short; 0 follows all paths.
 
     Raises:
         ValueError: naming the limit that cannot be used.
@@ -69,7 +69,7 @@ class Limits:
 
     @property
     def moves(self) -> int:
-        """How many moves are looked ahead at most."""
+        """How many moves it looks ahead at most."""
         return self.depth or (2 if self.is_fixed else MAX_DEPTH)
 
     @property
@@ -78,29 +78,29 @@ class Limits:
         return self.is_fixed and not self.cutoff
 
     @property
-    def last_cost(self) -> int:
-        """The cost from which on a path is not followed."""
+    def max_cost(self) -> int:
+        """The greatest cost of a path that is followed."""
         if not self.cutoff:
             return 1 << 14
         return int(-COSTS_PER_BIT * np.log2(self.cutoff))
 
 
-class Speed:
-    """How many boards a searcher rates in a second, as it was lately."""
+class SearchSpeed:
+    """How many boards a searcher has recently rated in a second."""
 
     def __init__(self) -> None:
         self.boards = FIRST_SPEED
 
     def learn(self, nodes: int, seconds: float) -> None:
-        """Note how long it took to rate so many boards; a few say less than many."""
+        """Note the time for a number of boards; more boards count more."""
         weight = 0.3 * min(1.0, nodes / 1e4)
         self.boards += weight * (nodes / max(seconds, 1e-7) - self.boards)
 
 
-class Purse(Protocol):
-    """What several searches of a move may cost together."""
+class Budget(Protocol):
+    """The boards that all searches of a move may rate together."""
 
-    def left(self) -> int:
+    def remaining(self) -> int:
         """Return how many boards may still be rated."""
         ...
 
@@ -109,13 +109,13 @@ class Purse(Protocol):
         ...
 
 
-class Nodes:
-    """A number of boards to be rated."""
+class NodeBudget:
+    """A number of boards."""
 
     def __init__(self, nodes: int) -> None:
         self._nodes = nodes
 
-    def left(self) -> int:
+    def remaining(self) -> int:
         """Return how many boards may still be rated."""
         return self._nodes
 
@@ -124,20 +124,20 @@ class Nodes:
         self._nodes -= nodes
 
 
-class Time:
-    """A time to be spent, counted in boards at the speed of late."""
+class TimeBudget:
+    """A time, counted in boards at the recent speed."""
 
-    def __init__(self, ms: float, speed: Speed) -> None:
+    def __init__(self, ms: float, speed: SearchSpeed) -> None:
         self._speed = speed
         self._before = time.perf_counter()
         self._end = self._before + ms / 1000
 
-    def left(self) -> int:
+    def remaining(self) -> int:
         """Return how many boards can still be rated."""
         return int((self._end - time.perf_counter()) * self._speed.boards)
 
     def spend(self, nodes: int) -> None:
-        """Note that boards were rated, and how long it took."""
+        """Note that boards were rated, and the time for them."""
         now = time.perf_counter()
         self._speed.learn(nodes, now - self._before)
         self._before = now

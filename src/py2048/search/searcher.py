@@ -1,42 +1,43 @@
-"""`Searcher`: expectimax with the rules, the evaluation and the limits of its choice, compiled.
+"""`Searcher`: compiled expectimax for any rules, evaluation and limits; whole games with it.
 
-It looks ahead over every tile that may appear, with its exact probability, and lets an evaluation
-stand in for the rest of the game: the heuristic, or an n-tuple network. How far it looks is given
-by a depth, by a number of boards, or by a time (`Limits`); the first two always give the same
-result, with any number of threads.
+It looks ahead over every tile that may appear, with its exact probability, and evaluates the
+afterstates that it reaches by the heuristic or an n-tuple network. `SearchLimits` set how far it
+looks: by a depth, a number of boards, or a time; the first two always give the same result, with
+any number of threads.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from py2048 import rng
 from py2048.board import Board
+from py2048.compiled.rules import CompiledRules
 from py2048.compiled.threads import together
 from py2048.direction import Direction
 from py2048.errors import BoardError
+from py2048.game.spawning import draw_start
 from py2048.ntuple.heuristic import DEFAULT, Heuristic
-from py2048.ntuple.network import Network, code_of
+from py2048.ntuple.layout import board_kind
+from py2048.ntuple.network import Network
 from py2048.rules import Rules
-from py2048.search import _play_kernels as kernels
-from py2048.search._deepening_kernels import further
-from py2048.search._play_kernels import ALL, Order
-from py2048.search.desk import CACHE, Desk, kind_of_rules, new_desk
+from py2048.search import _expectimax_kernels as kernels
+from py2048.search._expectimax_kernels import ALL, SearchParams
+from py2048.search.context import CACHE_SIZE, SearchContext, new_context
 from py2048.search.limits import (
-    FIRST_LIMIT,
-    STEP,
     UNLIMITED,
-    Limits,
-    Nodes,
-    Purse,
-    Speed,
-    Time,
+    Budget,
+    NodeBudget,
+    SearchLimits,
+    SearchSpeed,
+    TimeBudget,
 )
 
 Cells = NDArray[np.uint8]
@@ -46,26 +47,28 @@ Values = NDArray[np.float64]
 MAX_RANK = 31
 """The largest rank on a board that is searched."""
 SHORT = 2.0
-"""Milliseconds up to which a limit is kept in the kernel: Python would take too much of them."""
-TURN = 10.0
-"""Milliseconds for which the kernel plays before it is looked how fast it is."""
+"""Times of up to so many milliseconds are kept by the kernel: Python's overhead is too large."""
+SPEED_CHECK = 10.0
+"""Milliseconds of play in the kernel between two measurements of its speed."""
+ROOM = 1 << 15
+"""How many moves of a game are played in one call."""
 
 
 class Worker(NamedTuple):
-    """What one thread searches with."""
+    """The data of one thread."""
 
-    desks: Desk
+    contexts: SearchContext
     weights: NDArray[np.float32]
 
 
-class Found(NamedTuple):
-    """What the kernel did.
+class KernelResult(NamedTuple):
+    """The result of a call of the kernel.
 
     Attributes:
-        moves: the moves that it made.
-        points: of each slide of the last board that it searched, -1 for an illegal one.
-        values: what those moves are worth.
-        seconds: how long it took.
+        moves: the moves made.
+        points: the points of each slide of the last board searched, -1 for an illegal one.
+        values: the values of those moves.
+        seconds: the time taken.
     """
 
     moves: NDArray[np.uint8]
@@ -74,37 +77,16 @@ class Found(NamedTuple):
     seconds: float
 
 
-class Rated(NamedTuple):
-    """What came of a search.
-
-    Attributes:
-        values: the points of each legal direction and those to come; 0 for others.
-        nodes: how many boards were rated for each.
-        is_whole: whether it was finished.
-        is_final: whether a further search would find the same.
-    """
-
-    values: Values
-    nodes: NDArray[np.float64]
-    is_whole: bool
-    is_final: bool
-
-    @property
-    def total(self) -> int:
-        """How many boards were rated in all."""
-        return int(self.nodes.sum())
-
-
 class Searcher:
     """Searches boards of one rule set. One call at a time works; others wait.
 
     Args:
         rules: the rules.
-        evaluation: what leaves are worth: a heuristic, or a network for these rules.
+        evaluation: the evaluation of leaves: a heuristic, or a network for these rules.
         limits: how far to look.
-        threads: how many threads work on a move.
-        table: how many chance nodes are remembered for a move; 0 for none.
-        cache: how many leaves are remembered; 0 for none.
+        threads: how many threads search a move.
+        table: the size of the transposition table; 0 for none.
+        cache: the size of the cache of evaluations; 0 for none.
 
     Raises:
         WeightsError: if the network is for boards of another shape.
@@ -114,30 +96,30 @@ class Searcher:
         self,
         rules: Rules,
         evaluation: Network | Heuristic = DEFAULT,
-        limits: Limits | None = None,
+        limits: SearchLimits | None = None,
         *,
         threads: int = 1,
         table: int | None = None,
         cache: int | None = None,
     ) -> None:
         self.rules, self.evaluation = rules, evaluation
-        self.limits = limits or Limits()
+        self.limits = limits or SearchLimits()
         is_network = isinstance(evaluation, Network)
         if table is None:
             table = 0 if self.limits.moves <= 2 else 1 << (16 if self.limits.moves <= 3 else 18)
         if cache is None:
-            cache = CACHE if is_network and self.limits.moves > 1 else 0
-        kind, name = kind_of_rules(rules), "network" if is_network else "heuristic"
-        code = code_of(evaluation.layout) if isinstance(evaluation, Network) else ()
-        self._kernel = kernels.kernel_for(kind, name, code)
+            cache = CACHE_SIZE if is_network and self.limits.moves > 1 else 0
+        kind, name = board_kind(*rules.shape), "network" if is_network else "heuristic"
+        code = evaluation.layout.code if isinstance(evaluation, Network) else ()
+        self._kernel = kernels.play_kernel(kind, name, code)
         weights: NDArray[Any] = np.zeros(1, np.float32)
         if isinstance(evaluation, Network):
-            if kind != "4x4":  # small ones gain nothing by whole steps, and would compile twice
+            if kind != "4x4":  # others gain nothing from int16, and would compile twice
                 evaluation = replace(evaluation, table=evaluation.weights, step=1.0)
             weights = evaluation.table
         self.workers = [
             Worker(
-                new_desk(
+                new_context(
                     rules,
                     evaluation,
                     follows_all=self.limits.follows_all,
@@ -148,20 +130,20 @@ class Searcher:
             )
             for _ in range(min(threads, len(Direction)))
         ]
-        self._speed = Speed()
+        self._speed = SearchSpeed()
         self._lock = threading.Lock()
 
     @property
     def nodes(self) -> int:
-        """How many boards the last search or game of this searcher's first thread rated."""
-        return int(self.workers[0].desks[0].nodes)
+        """How many boards the first thread rated in its last search."""
+        return int(self.workers[0].contexts[0].nodes)
 
     def prepare(self) -> None:
-        """Compile the search, or load it, so that the first move takes no longer than others."""
-        self._call(self.workers[0], np.zeros(self.rules.cells, np.uint8), Order(ALL, 1, 0))
+        """Compile the search, or load it from the cache."""
+        self._call(self.workers[0], np.zeros(self.rules.cells, np.uint8), SearchParams(ALL, 1, 0))
 
     def rate(self, board: Board) -> dict[Direction, float]:
-        """Return the worth of each legal move: its points and those to come.
+        """Return the value of each legal move: its points and those to come.
 
         Raises:
             BoardError: if the board has another shape, or a tile above 2**31.
@@ -184,131 +166,147 @@ class Searcher:
         return np.array(ranks, np.uint8)
 
     def rate_cells(self, cells: Cells) -> tuple[Points, Values]:
-        """Return the points of each slide, -1 for an illegal one, and what each move is worth."""
+        """Return the points of each slide, -1 for an illegal one, and the value of each move."""
         limits = self.limits
         with self._lock:
             if self._in_kernel:
-                found = self._call(self.workers[0], cells, self._order())
+                found = self._call(self.workers[0], cells, self._params())
                 self._learn(found)
                 return found.points, found.values
-            _, points, values, _ = self._call(self.workers[0], cells, Order(ALL, 1, 0))
+            _, points, values, _ = self._call(self.workers[0], cells, SearchParams(ALL, 1, 0))
             if limits.is_fixed:
-                free = np.full(4, UNLIMITED)
-                rated = self._search(cells, points, limits.moves, limits.last_cost, free)
-                return points, rated.values
-            return points, self._deepened(cells, points, values)
+                depth, free = limits.moves, np.full(4, UNLIMITED)
+                self._search_parallel(cells, depth, limits.max_cost, free, points, values)
+            else:
+                self._deepen(cells, points, values)
+            return points, values
 
     @property
     def _in_kernel(self) -> bool:
-        """Whether the kernel keeps all limits itself."""
+        """Whether the kernel applies all limits itself."""
         return len(self.workers) == 1 and (self.limits.ms or 0) <= SHORT
 
     def play_on(
         self, cells: Cells, state: NDArray[np.int64], key: int, room: int
     ) -> NDArray[np.uint8]:
-        """Play a game on, in the kernel; return the moves made, at most `room` of them.
+        """Continue a game; return the moves made, at most `room`.
 
         Args:
-            cells: the board as ranks; the last board is written to it.
-            state: as in ``_play_kernels.py``.
+            cells: the board as ranks; replaced by the last board.
+            state: as in ``_expectimax_kernels.py``.
             key: the key of the game's draws.
-            room: how many moves to make; with a limit in time fewer are made.
+            room: the most moves to make; with a limit in time fewer are made.
         """
         if self._in_kernel:
             if self.limits.ms:
-                room = min(room, int(TURN / self.limits.ms) + 1)
+                room = min(room, int(SPEED_CHECK / self.limits.ms) + 1)
             with self._lock:
-                found = self._call(self.workers[0], cells, self._order(), state, key, room)
+                found = self._call(self.workers[0], cells, self._params(), state, key, room)
                 self._learn(found)
             return found.moves
         points, values = self.rate_cells(cells)
         if points.max() < 0:
             state[kernels.OVER] = 1
             return np.empty(0, np.uint8)
-        best = int(np.argmax(np.where(points >= 0, values, -np.inf)))
+        params = SearchParams(int(np.argmax(np.where(points >= 0, values, -np.inf))), 1, 0)
         with self._lock:
-            return self._call(self.workers[0], cells, Order(best, 1, 0), state, key, 1).moves
+            return self._call(self.workers[0], cells, params, state, key, 1).moves
 
-    def _order(self) -> Order:
-        """Return the order for the kernel to search within all limits."""
-        limits, purse = self.limits, self.limits.nodes or 0
+    def _params(self) -> SearchParams:
+        """Return the parameters with which the kernel applies all limits."""
+        limits, budget = self.limits, self.limits.nodes or 0
         if limits.ms:
-            purse = max(int(limits.ms / 1000 * self._speed.boards), 1)
-        return Order(ALL, limits.moves, limits.last_cost, UNLIMITED, purse)
+            budget = max(int(limits.ms / 1000 * self._speed.boards), 1)
+        return SearchParams(ALL, limits.moves, limits.max_cost, UNLIMITED, budget)
 
-    def _learn(self, found: Found) -> None:
+    def _learn(self, found: KernelResult) -> None:
         if self.limits.ms:
-            self._speed.learn(int(self.workers[0].desks[0].spent), found.seconds)
+            self._speed.learn(int(self.workers[0].contexts[0].spent), found.seconds)
 
     def _call(
         self,
         worker: Worker,
         cells: Cells,
-        order: Order,
+        params: SearchParams,
         state: NDArray[np.int64] | None = None,
         key: int = 0,
         room: int = 0,
-    ) -> Found:
-        """Let the kernel do as it is told, on this thread."""
+    ) -> KernelResult:
+        """Call the kernel on this thread."""
         moves, points = np.empty(room, np.uint8), np.zeros(4, np.int64)
         values, fresh = np.zeros((2, 4))
         if state is None:
             state = np.zeros(kernels.STATE, np.int64)
         before = time.perf_counter()
         made = self._kernel(
-            *(cells, state, moves, np.uint64(key), order, *worker, points, values, fresh)
+            *(cells, state, moves, np.uint64(key), params, *worker, points, values, fresh)
         )
-        return Found(moves[:made], points, values, time.perf_counter() - before)
+        return KernelResult(moves[:made], points, values, time.perf_counter() - before)
 
-    def _deepened(self, cells: Cells, points: Points, values: Values) -> Values:
-        """Return the values of the last of several searches that could be finished.
-
-        It does what ``_deepening_kernels.py`` does on one thread.
-        """
+    def _deepen(self, cells: Cells, points: Points, values: Values) -> None:
+        """Search until a budget is used, the moves divided among the threads."""
         limits = self.limits
-        purse: Purse = Time(limits.ms, self._speed) if limits.ms else Nodes(limits.nodes or 0)
-        shares, last = (points >= 0).astype(float), limits.last_cost
-        step, left, before = STEP, min(FIRST_LIMIT, last), 0
-        is_over = shares.sum() < 2 or purse.left() < shares.sum()
-        while not is_over:
-            if before:
-                allowances = (purse.left() * (shares / shares.sum())).astype(np.int64)
-                rated = self._search(cells, points, limits.moves, left, allowances)
-            else:
-                rated = self._search_first(cells, points, limits.moves, left, purse.left())
-            purse.spend(rated.total)
-            if not rated.is_whole:
-                break
-            values, shares = rated.values, np.maximum(rated.nodes, points >= 0)
-            step = min(int(further(rated.total, before, step, purse.left())), last - left)
-            before, left = rated.total, left + step
-            is_over = rated.is_final or step == 0
-        return values
+        budget: Budget = NodeBudget(limits.nodes or 0)
+        if limits.ms:
+            budget = TimeBudget(limits.ms, self._speed)
 
-    def _search_first(
-        self, cells: Cells, points: Points, depth: int, left: int, purse: int
-    ) -> Rated:
-        """Search every legal move, one after another, each with what is left of the purse."""
-        values, nodes, cuts, allowances = np.zeros(4), np.zeros(4), 0, np.zeros(4, np.int64)
-        for direction in np.flatnonzero(points >= 0).tolist():
-            allowances[direction] = purse - int(nodes.sum())
-            job = self.workers[0], iter([direction]), cells, depth, left, allowances
-            ((_, values[direction], nodes[direction], cut),) = self._work(*job)
-            cuts += cut
-        return Rated(values, nodes, bool((nodes <= allowances).all()), cuts == 0)
+        def search_moves(*arguments: Any) -> tuple[int, int, bool]:
+            result = self._search_moves(*arguments)
+            budget.spend(result[0])
+            return result
 
-    def _search(
-        self, cells: Cells, points: Points, depth: int, left: int, allowances: NDArray[np.int64]
-    ) -> Rated:
-        """Search every legal move, each with its own allowance of nodes."""
+        deepen = kernels.make_deepening(search_moves, lambda budget, _spent: budget.remaining())
+        context, weights = self.workers[0].contexts[0], self.workers[0].weights
+        params = SearchParams(ALL, limits.moves, limits.max_cost)
+        deepen(cells, params, budget, context, weights, points, values, np.zeros(4))
+
+    def _search_moves(
+        self,
+        cells: Cells,
+        depth: int,
+        cost: int,
+        remaining: int,
+        before: float,
+        context: Any,
+        _weights: NDArray[Any],
+        points: Points,
+        values: Values,
+    ) -> tuple[int, int, bool]:
+        """Do the same as `search_moves` of the kernels, on several threads.
+
+        The first search is that of one thread, because each move takes what the others leave.
+        """
+        limits = (remaining * (context.share / context.share.sum())).astype(np.int64)
+        if before > 0.0:
+            nodes, cuts = self._search_parallel(cells, depth, cost, limits, points, values)
+        else:
+            nodes, cuts = np.zeros(4, np.int64), 0
+            for direction in np.flatnonzero(points >= 0).tolist():
+                limits[direction] = remaining - int(nodes.sum())
+                job = self.workers[0], iter([direction]), cells, depth, cost, limits
+                ((_, values[direction], nodes[direction], cut),) = self._work(*job)
+                cuts += cut
+        context.share[:] = np.maximum(nodes, points >= 0)
+        return int(nodes.sum()), cuts, bool((nodes <= limits).all())
+
+    def _search_parallel(
+        self,
+        cells: Cells,
+        depth: int,
+        cost: int,
+        limits: NDArray[np.int64],
+        points: Points,
+        values: Values,
+    ) -> tuple[NDArray[np.int64], int]:
+        """Search every legal move; return the boards rated for each, and all cuts."""
         directions = iter([number for number in range(4) if points[number] >= 0])
-        jobs = [(worker, directions, cells, depth, left, allowances) for worker in self.workers]
-        values, nodes, cuts = np.zeros(4), np.zeros(4), 0
+        jobs = [(worker, directions, cells, depth, cost, limits) for worker in self.workers]
+        nodes, cuts = np.zeros(4, np.int64), 0
         for found in together(self._work, jobs):
             for direction, value, rated, cut in found:
                 values[direction], nodes[direction] = value, rated
                 cuts += cut
-        return Rated(values, nodes, bool((nodes <= allowances).all()), cuts == 0)
+        return nodes, cuts
 
     def _work(
         self,
@@ -316,14 +314,92 @@ class Searcher:
         directions: Iterator[int],
         cells: Cells,
         depth: int,
-        left: int,
-        allowances: NDArray[np.int64],
+        cost: int,
+        limits: NDArray[np.int64],
     ) -> list[tuple[int, float, int, int]]:
         """Search directions until none is left; return each with its value, nodes and cuts."""
         found = []
         for direction in directions:
-            order = Order(direction, depth, left, int(allowances[direction]))
-            values = self._call(worker, cells, order).values
-            desk = worker.desks[0]
-            found.append((direction, float(values[direction]), int(desk.nodes), int(desk.cuts)))
+            params = SearchParams(direction, depth, cost, int(limits[direction]))
+            values = self._call(worker, cells, params).values
+            context = worker.contexts[0]
+            found.append(
+                (direction, float(values[direction]), int(context.nodes), int(context.cuts))
+            )
         return found
+
+
+# --- whole games ---------------------------------------------------------------------------------
+
+
+class SearchedGames(NamedTuple):
+    """The results of games.
+
+    Attributes:
+        scores: int64 `[games]`, by the rules' scoring.
+        plies: int64 `[games]`, the number of moves.
+        tiles: int64 `[games]`, the largest tile of each last board.
+        boards: uint8 `[games, rows, columns]`, the last boards as exponents.
+        directions: uint8 `[plies]` for each game, if requested.
+    """
+
+    scores: NDArray[np.int64]
+    plies: NDArray[np.int64]
+    tiles: NDArray[np.int64]
+    boards: NDArray[np.uint8]
+    directions: tuple[NDArray[np.uint8], ...] | None
+
+
+def play_games(
+    searcher: Searcher,
+    seeds: Sequence[int],
+    *,
+    directions: bool = False,
+    progress: Callable[[int], object] | None = None,
+) -> SearchedGames:
+    """Play one game with each seed to its end, on this thread, mostly without the GIL.
+
+    The games are those of `py2048.game.Game` with these rules and seeds, when the best direction of
+    `Searcher.rate` is played.
+
+    Args:
+        searcher: the player.
+        seeds: whole numbers from 0 to 2**64 - 1.
+        directions: whether to return the moves, uint8 0 to 3 as in `Direction`.
+        progress: called with the number of finished games after each.
+    """
+    rules, count = searcher.rules, len(seeds)
+    scores, plies, tiles = (np.zeros(count, np.int64) for _ in range(3))
+    boards = np.zeros((count, rules.cells), np.uint8)
+    made = []
+    for number, seed in enumerate(seeds):
+        moves, points = play_game(searcher, seed, boards[number])
+        plies[number] = len(moves)
+        tiles[number] = 1 << int(boards[number].max())
+        scores[number] = score_of(rules, points, len(moves), boards[number])
+        if directions:
+            made.append(moves)
+        if progress is not None:
+            progress(number + 1)
+    shaped = boards.reshape(count, *rules.shape)
+    return SearchedGames(scores, plies, tiles, shaped, tuple(made) if directions else None)
+
+
+def play_game(
+    searcher: Searcher, seed: int, cells: NDArray[np.uint8]
+) -> tuple[NDArray[np.uint8], int]:
+    """Play one game; write its last board to `cells`; return its moves and points of merges."""
+    key = rng.key_of(rng.checked_seed(seed))
+    cells[:] = searcher.cells_of(draw_start(searcher.rules, key))
+    state = np.zeros(kernels.STATE, np.int64)
+    pieces = []
+    while not state[kernels.OVER]:
+        pieces.append(searcher.play_on(cells, state, key, ROOM))
+    return np.concatenate(pieces), int(state[kernels.SCORE])
+
+
+def score_of(rules: Rules, points: int, plies: int, cells: NDArray[np.uint8]) -> int:
+    """Return the score of a game by the rules, given its points of merges."""
+    given = CompiledRules.of(rules)
+    total = sum(1 << int(rank) for rank in cells if rank) if plies else 0
+    return given.merge_points * points + given.legal_points * plies + given.sum_points * total

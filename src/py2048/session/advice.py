@@ -122,7 +122,7 @@ def advise(
     # With NumPy, these take as long to import as a screen may take to open.
     from py2048.compiled.jit.progress import NotReadyError, ready_only
     from py2048.players.preparing import prepare
-    from py2048.players.quick import QuickPlayer
+    from py2048.players.simple import QuickPlayer
 
     ask = question.choose if only_move else question.ask
     try:

@@ -12,20 +12,21 @@ from hypothesis import strategies as st
 
 from py2048 import Board, Direction, Game
 from py2048.courses.cits1401 import presenter as presenter_module
-from py2048.courses.cits1401.computer import IntelligentComputer, RandomComputer
 from py2048.courses.cits1401.presenter import (
-    PACES,
-    Mover,
-    Pace,
-    Presenter,
-    Scene,
-    Settings,
+    SPEEDS,
+    BorderPresenter,
+    GameSettings,
+    IntelligentComputer,
+    PlayerKind,
+    PlaySpeed,
+    RandomComputer,
+    ViewState,
     border_direction,
     checked_side,
 )
 from py2048.errors import CourseError
 
-QUICK = Pace("quick", 7)
+QUICK = PlaySpeed("quick", 7)
 BORDERS = {
     Direction.UP: [(0, 1), (0, 2), (0, 3)],
     Direction.DOWN: [(4, 1), (4, 2), (4, 3)],
@@ -35,14 +36,14 @@ BORDERS = {
 
 
 @dataclass
-class NotedScreen:
-    scenes: list[Scene] = field(default_factory=list)
+class RecordingScreen:
+    states: list[ViewState] = field(default_factory=list)
     questions: int = 0
     waiting: Callable[[], None] | None = None
     pauses: list[int] = field(default_factory=list)
 
-    def show(self, scene: Scene) -> None:
-        self.scenes.append(scene)
+    def show(self, state: ViewState) -> None:
+        self.states.append(state)
 
     def ask(self) -> None:
         self.questions += 1
@@ -60,30 +61,30 @@ class NotedScreen:
         action()
 
     @property
-    def last(self) -> Scene:
-        return self.scenes[-1]
+    def last(self) -> ViewState:
+        return self.states[-1]
 
 
 def begin(
-    mover: Mover = Mover.HUMAN,
+    player_kind: PlayerKind = PlayerKind.HUMAN,
     board: Board | None = None,
-    pace: Pace = QUICK,
+    speed: PlaySpeed = QUICK,
     size: tuple[int, int] = (5, 5),
-) -> tuple[Presenter, NotedScreen]:
-    screen = NotedScreen()
-    presenter = Presenter(screen, seed=1)
-    presenter.start(Settings(mover, *(board.shape if board else size), pace))
+) -> tuple[BorderPresenter, RecordingScreen]:
+    screen = RecordingScreen()
+    presenter = BorderPresenter(screen, seed=1)
+    presenter.start(GameSettings(player_kind, *(board.shape if board else size), speed))
     if board is not None:
         presenter.game = Game(presenter.settings.rules, board=board)
     return presenter, screen
 
 
-def tick_until(screen: NotedScreen, done: Callable[[], bool], seconds: float = 170) -> None:
+def tick_until(screen: RecordingScreen, done: Callable[[], bool], seconds: float = 170) -> None:
     """Let time pass; while the computer thinks, give it real time."""
     end = time.monotonic() + seconds
     while not done():
         assert time.monotonic() < end, screen.last.status
-        if screen.scenes and screen.last.status == "The computer is thinking":
+        if screen.states and screen.last.status == "The computer is thinking":
             time.sleep(0.01)
         screen.tick()
 
@@ -93,9 +94,9 @@ def tick_until(screen: NotedScreen, done: Callable[[], bool], seconds: float = 1
 
 @given(st.integers(0, 2**32), st.integers(2, 8), st.integers(2, 8))
 def test_a_game_starts_with_one_to_all_squares_holding_2(seed, rows, columns) -> None:
-    screen = NotedScreen()
-    presenter = Presenter(screen, seed=seed)
-    presenter.start(Settings(Mover.HUMAN, rows, columns))
+    screen = RecordingScreen()
+    presenter = BorderPresenter(screen, seed=seed)
+    presenter.start(GameSettings(PlayerKind.HUMAN, rows, columns))
     tiles = [tile for row in screen.last.board.rows for tile in row]
     assert set(tiles) <= {0, 2}
     assert 1 <= tiles.count(2) <= rows * columns
@@ -104,7 +105,7 @@ def test_a_game_starts_with_one_to_all_squares_holding_2(seed, rows, columns) ->
 
 def test_starts_of_every_size_from_1_to_25_occur() -> None:
     counts = {
-        Game(Settings().rules, seed=seed).board.sum // 2 for seed in range(600)
+        Game(GameSettings().rules, seed=seed).board.sum // 2 for seed in range(600)
     }  # 600 draws of 25 equally likely numbers miss one with a chance below 1e-9
     assert counts == set(range(1, 26))
 
@@ -135,9 +136,9 @@ def test_corners_and_inner_squares_do_nothing_and_cost_nothing(rows, columns, da
     assert (direction is None) == (ends != 1)
     if ends != 1:
         presenter, screen = begin(size=(rows, columns))
-        before = list(screen.scenes)
+        before = list(screen.states)
         presenter.click((row, column))
-        assert screen.scenes == before
+        assert screen.states == before
         assert presenter.score == 0
 
 
@@ -172,9 +173,9 @@ def test_the_squares_that_moved_are_marked_and_the_new_tile_is_known() -> None:
 
 @given(st.lists(st.sampled_from(Direction), max_size=60), st.integers(0, 2**32))
 def test_the_score_is_successes_minus_failures(pushes, seed) -> None:
-    screen = NotedScreen()
-    presenter = Presenter(screen, seed=seed)
-    presenter.start(Settings(rows=3, columns=3))
+    screen = RecordingScreen()
+    presenter = BorderPresenter(screen, seed=seed)
+    presenter.start(GameSettings(rows=3, columns=3))
     score = 0
     for direction in pushes:
         if screen.last.is_over:
@@ -195,10 +196,10 @@ def test_the_end_is_announced_with_the_final_score_and_clicks_do_nothing_then() 
     assert screen.last.status == "Game over, final score 0"
     assert screen.last.is_over
     assert not screen.last.listens
-    shown = len(screen.scenes)
+    shown = len(screen.states)
     presenter.push(Direction.UP)
     presenter.click((0, 1))
-    assert len(screen.scenes) == shown
+    assert len(screen.states) == shown
 
 
 def test_a_full_board_with_a_merge_left_is_not_over() -> None:
@@ -213,21 +214,21 @@ def test_a_full_board_with_a_merge_left_is_not_over() -> None:
 
 
 def test_new_game_ends_the_game_in_progress_and_asks() -> None:
-    presenter, screen = begin(Mover.RANDOM)
+    presenter, screen = begin(PlayerKind.RANDOM)
     presenter.new_game()
     assert screen.questions == 1
     assert screen.waiting is None
     assert presenter.game is None
-    shown = len(screen.scenes)
+    shown = len(screen.states)
     presenter.push(Direction.UP)
-    assert len(screen.scenes) == shown
-    presenter.start(Settings(Mover.HUMAN))
+    assert len(screen.states) == shown
+    presenter.start(GameSettings(PlayerKind.HUMAN))
     assert screen.last.score == 0
     assert screen.last.listens
 
 
 def test_quit_stops_the_computer() -> None:
-    presenter, screen = begin(Mover.RANDOM)
+    presenter, screen = begin(PlayerKind.RANDOM)
     presenter.quit()
     assert screen.waiting is None
     assert presenter.game is None
@@ -239,16 +240,16 @@ def test_a_bad_side_is_refused_by_name(side) -> None:
         checked_side(side)
     assert repr(str(side)) in str(error.value)
     with pytest.raises(CourseError):
-        Settings(rows=side)
+        GameSettings(rows=side)
 
 
 # --- the computer ---
 
 
 def test_the_random_computer_tries_all_four_directions_and_pays_for_failures() -> None:
-    _, screen = begin(Mover.RANDOM, size=(3, 3))
+    _, screen = begin(PlayerKind.RANDOM, size=(3, 3))
     tick_until(screen, lambda: screen.last.is_over)
-    statuses = [scene.status for scene in screen.scenes[1:-1]]
+    statuses = [state.status for state in screen.states[1:-1]]
     directions = {f"{d.name.title()} movement is successful" for d in Direction}
     assert set(statuses) == directions | {"Movement not possible"}
     successes = sum(status in directions for status in statuses) + 1
@@ -266,39 +267,39 @@ def test_the_random_computer_chooses_evenly() -> None:
 
 
 def test_a_person_cannot_interfere_while_the_computer_plays() -> None:
-    presenter, screen = begin(Mover.RANDOM)
-    shown = len(screen.scenes)
+    presenter, screen = begin(PlayerKind.RANDOM)
+    shown = len(screen.states)
     presenter.click((0, 2))
     presenter.push(Direction.UP)
-    assert len(screen.scenes) == shown
+    assert len(screen.states) == shown
     assert not screen.last.listens
 
 
-@pytest.mark.parametrize("pace", PACES)
-def test_there_is_a_visible_pause_before_each_move(pace: Pace) -> None:
-    presenter, screen = begin(Mover.RANDOM, pace=pace)
+@pytest.mark.parametrize("speed", SPEEDS)
+def test_there_is_a_visible_pause_before_each_move(speed: PlaySpeed) -> None:
+    presenter, screen = begin(PlayerKind.RANDOM, speed=speed)
     for _ in range(3):
         screen.tick()
-    assert set(screen.pauses) == {pace.pause}
-    assert pace.pause >= 30
-    presenter.set_pace(QUICK)
+    assert set(screen.pauses) == {speed.pause}
+    assert speed.pause >= 30
+    presenter.set_speed(QUICK)
     screen.tick()
     assert screen.pauses[-1] == QUICK.pause
     presenter.quit()
 
 
 def test_a_burst_shows_one_scene_for_many_moves() -> None:
-    presenter, screen = begin(Mover.RANDOM, pace=Pace("burst", 7, burst=10), size=(8, 8))
-    shown = len(screen.scenes)
+    presenter, screen = begin(PlayerKind.RANDOM, speed=PlaySpeed("burst", 7, burst=10), size=(8, 8))
+    shown = len(screen.states)
     screen.tick()
-    assert len(screen.scenes) == shown + 1
+    assert len(screen.states) == shown + 1
     assert presenter.game is not None
     assert len(presenter.game.turns) == 10
     assert not screen.last.animated
 
 
 def test_the_intelligent_computer_plays_the_longest_game_where_that_is_known() -> None:
-    presenter, screen = begin(Mover.INTELLIGENT, board=None, size=(2, 2))
+    presenter, screen = begin(PlayerKind.INTELLIGENT, board=None, size=(2, 2))
     start = screen.last.board
     rules = presenter.settings.rules
     tick_until(screen, lambda: screen.last.is_over)
@@ -307,11 +308,11 @@ def test_the_intelligent_computer_plays_the_longest_game_where_that_is_known() -
         length += 1
         reached = {child for board in reached for child in _children(board, rules)}
     assert screen.last.score == length
-    assert not any(scene.status == "Movement not possible" for scene in screen.scenes)
+    assert not any(state.status == "Movement not possible" for state in screen.states)
 
 
 def test_the_intelligent_computer_never_fails_a_move() -> None:
-    presenter, screen = begin(Mover.INTELLIGENT, pace=Pace("burst", 7, burst=200))
+    presenter, screen = begin(PlayerKind.INTELLIGENT, speed=PlaySpeed("burst", 7, burst=200))
     tick_until(screen, lambda: screen.last.score >= 1000)
     assert presenter.game is not None
     assert screen.last.score == presenter.game.ply
@@ -326,8 +327,8 @@ def test_a_long_game_lets_go_of_its_turns_and_keeps_its_score(monkeypatch) -> No
         assert screen.last.score == presenter.score
         assert presenter.game is not None
         assert len(presenter.game.turns) <= 10
-    successes = sum("successful" in scene.status for scene in screen.scenes)
-    failures = sum("not possible" in scene.status for scene in screen.scenes)
+    successes = sum("successful" in state.status for state in screen.states)
+    failures = sum("not possible" in state.status for state in screen.states)
     assert successes + failures == 40
     assert screen.last.score == successes - failures
 
@@ -337,13 +338,13 @@ def test_a_computer_that_cannot_think_says_why(monkeypatch) -> None:
         raise RuntimeError("no compiler")
 
     monkeypatch.setattr(IntelligentComputer, "_plan", fail)
-    _, screen = begin(Mover.INTELLIGENT)
+    _, screen = begin(PlayerKind.INTELLIGENT)
     tick_until(screen, lambda: screen.waiting is None)
     assert screen.last.status == "the intelligent computer gave up: no compiler"
 
 
 def test_a_stopped_computer_ends_its_thread() -> None:
-    rules = Settings().rules
+    rules = GameSettings().rules
     computer = IntelligentComputer(Game(rules, seed=1).board, rules)
     computer.stop()
     computer._thread.join(timeout=60)

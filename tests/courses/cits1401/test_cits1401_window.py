@@ -17,9 +17,8 @@ import pytest
 from py2048 import Board, Direction, Game
 from py2048.courses.cits1401 import app as app_module
 from py2048.courses.cits1401.app import App
-from py2048.courses.cits1401.board_view import FONT
-from py2048.courses.cits1401.presenter import PACES, Mover, border_direction
-from py2048.courses.cits1401.tiles import Mark, _luminance, draw_tile, tile_colours
+from py2048.courses.cits1401.board_view import FONT, Mark, _luminance, draw_tile, tile_colours
+from py2048.courses.cits1401.presenter import SPEEDS, PlayerKind, border_direction
 
 pytestmark = pytest.mark.gui
 
@@ -46,13 +45,13 @@ def wait(app: App, done: Callable[[], object], seconds: float = 60) -> None:
         time.sleep(0.002)
 
 
-def begin(app: App, mover: Mover = Mover.HUMAN, **options: str) -> None:
+def begin(app: App, player_kind: PlayerKind = PlayerKind.HUMAN, **options: str) -> None:
     """Answer the question for a new game as a person would."""
     for name, value in options.items():
         getattr(app.panel, name).set(value)
-    if mover.is_computer:
-        app.panel.skill.set("random" if mover is Mover.RANDOM else "intelligent")
-    answer = app.panel.computer if mover.is_computer else app.panel.human
+    if player_kind.is_computer:
+        app.panel.skill.set("random" if player_kind is PlayerKind.RANDOM else "intelligent")
+    answer = app.panel.computer if player_kind.is_computer else app.panel.human
     press(answer, 8, 8)
     app.update()
 
@@ -111,7 +110,7 @@ def test_a_click_on_a_border_square_slides_to_it(app: App, cell: Cell, direction
     assert app.status["text"] == f"{direction} movement is successful"
     assert app.score.text == "1"
     wait(app, lambda: settled(app))
-    (reached,) = app.board.scene.moved
+    (reached,) = app.board.state.moved
     assert border_direction(reached, (5, 5)) is slid.direction
     assert shown_at(app, reached)[-1] == "tile"
     assert shown_at(app, (2, 2))[-1] == "ground"
@@ -169,7 +168,7 @@ def test_the_mouse_over_a_border_square_shows_what_a_click_does(app: App) -> Non
 
 
 def test_squares_do_not_invite_clicks_while_the_computer_plays(app: App) -> None:
-    begin(app, Mover.RANDOM, pace="slow")
+    begin(app, PlayerKind.RANDOM, speed="slow")
     x, y = app.board.middle((2, 4))
     app.board.event_generate("<Motion>", x=x, y=y)
     app.update()
@@ -197,7 +196,7 @@ def test_the_end_is_shown_on_the_status_panel_and_over_the_board(app: App) -> No
 
 
 def test_new_game_ends_the_game_in_progress_at_any_time(app: App) -> None:
-    begin(app, Mover.RANDOM, pace="rapid")
+    begin(app, PlayerKind.RANDOM, speed="rapid")
     wait(app, lambda: app.presenter.game.turns)
     press(app.new_game_button, 8, 8)
     app.update()
@@ -213,20 +212,20 @@ def test_new_game_ends_the_game_in_progress_at_any_time(app: App) -> None:
 
 
 def test_quit_closes_the_window(app: App) -> None:
-    begin(app, Mover.RANDOM)
+    begin(app, PlayerKind.RANDOM)
     press(app.quit_button, 8, 8)
     with pytest.raises(tk.TclError, match="destroyed"):
         app.winfo_exists()
 
 
 def test_the_random_computer_plays_to_the_end_by_itself(app: App) -> None:
-    begin(app, Mover.RANDOM, rows="3", columns="3", pace="rapid")
+    begin(app, PlayerKind.RANDOM, rows="3", columns="3", speed="rapid")
     wait(app, lambda: "Game over" in app.status["text"])
     assert app.status["text"] == f"Game over, final score {app.score.text}"
 
 
 def test_the_intelligent_computer_plays_without_freezing_the_window(app: App) -> None:
-    begin(app, Mover.INTELLIGENT, rows="4", columns="4", pace="turbo")
+    begin(app, PlayerKind.INTELLIGENT, rows="4", columns="4", speed="turbo")
     longest, last = 0.0, time.monotonic()
     while int(app.score.text) < 2000:
         app.update()
@@ -267,23 +266,23 @@ def test_every_size_fits_the_window(app: App, shape: tuple[int, int]) -> None:
 
 
 def test_the_pace_can_be_changed_while_the_computer_plays(app: App) -> None:
-    begin(app, Mover.RANDOM, pace="slow")
-    assert app.pace_choice.winfo_ismapped()
-    assert app.pace.get() == "slow"
-    turbo = app.pace_choice.winfo_children()[-1]
+    begin(app, PlayerKind.RANDOM, speed="slow")
+    assert app.speed_choice.winfo_ismapped()
+    assert app.speed.get() == "slow"
+    turbo = app.speed_choice.winfo_children()[-1]
     press(turbo, 4, 4)
-    assert app.presenter.settings.pace is PACES[-1]
+    assert app.presenter.settings.speed is SPEEDS[-1]
     press(app.new_game_button, 8, 8)
     begin(app)
-    assert not app.pace_choice.winfo_ismapped()
+    assert not app.speed_choice.winfo_ismapped()
     assert app.hint.winfo_ismapped()
     assert app.board.slide_ms > 100
 
 
-@pytest.mark.parametrize("pace", [pace for pace in PACES if pace.burst == 1])
-def test_animations_end_before_the_computer_moves_again(app: App, pace) -> None:
-    begin(app, Mover.RANDOM, pace=pace.name)
-    assert 2 * app.board.slide_ms <= pace.pause
+@pytest.mark.parametrize("speed", [speed for speed in SPEEDS if speed.burst == 1])
+def test_animations_end_before_the_computer_moves_again(app: App, speed) -> None:
+    begin(app, PlayerKind.RANDOM, speed=speed.name)
+    assert 2 * app.board.slide_ms <= speed.pause
 
 
 @pytest.mark.parametrize("side", [24, 31, 60, 97, 250])

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from comp1127_stand_ins import NotedBoard, NotedFrame, fresh
 
-from py2048.courses._kit import Example
-from py2048.courses._kit.values import same
 from py2048.courses.comp1127 import gui
-from py2048.courses.comp1127.grading import gui as checker_gui
-from py2048.courses.comp1127.grading import reference_patches
+from py2048.courses.comp1127.checks import all_but
+from py2048.courses.comp1127.given import gui as checker_gui
 from py2048.courses.comp1127.tasks import GRADING
+from py2048.courses.grading import Example
+from py2048.courses.grading.tasks import same
 
 DOCUMENT_MARKS = [1, 2, 1, 3, 2, 7, 12, 6, 5, 5, 5, 5, 3, 7, 6, 6, 2, 9, 5, 10, 4]
 
@@ -78,7 +78,7 @@ def test_the_reference_patches_work_in_any_module() -> None:
     """They find the document's names in the module, whatever else the module is called upon."""
     module = ModuleType("main")
     module.grid = [[2, 2, 4, 8], [0] * 4, [0] * 4, [0] * 4]  # type: ignore[attr-defined]
-    exec(reference_patches.all_but(), {"main": module, "gui": gui})
+    exec(all_but(), {"main": module, "gui": gui})
     board = NotedBoard()
     for column, value in enumerate((2, 2, 4, 8)):
         gui.put(board, f"tile {column}", gui.find_number(value), 0, column)  # type: ignore[arg-type]
@@ -88,12 +88,12 @@ def test_the_reference_patches_work_in_any_module() -> None:
     assert module.find_key(board, 0, 0) == "tile 3"
 
 
-def test_what_is_asked_for_is_not_mended() -> None:
+def test_what_is_asked_for_is_not_patched() -> None:
     """The student's own function stays, also where a table of the student's names it."""
     module = ModuleType("main")
     own = {name: object() for name in ("move", "merge", "bind")}
     vars(module).update(own, grid=[], table=dict(own))
-    exec(reference_patches.all_but("merge"), {"main": module, "gui": gui})
+    exec(all_but("merge"), {"main": module, "gui": gui})
     assert module.merge is own["merge"]
     assert module.move is not own["move"]
     assert module.table["move"] is module.move

@@ -2,31 +2,140 @@
 
 from __future__ import annotations
 
+import colorsys
 import io
 import time
 import tkinter as tk
 from collections.abc import Callable
 from dataclasses import replace
+from enum import Enum
+from functools import lru_cache
 
-from PIL import Image
+from PIL import Image, ImageDraw
 
 from py2048.board import Cell
-from py2048.courses.cits1401.presenter import Scene, border_direction
-from py2048.courses.cits1401.tiles import (
-    BOARD,
-    EMPTY,
-    GOLD,
-    PAGE,
-    WHITE,
-    Mark,
-    draw_arrow,
-    draw_hover,
-    draw_panel,
-    draw_tile,
-    draw_veil,
-    tile_colours,
-)
+from py2048.courses.cits1401.presenter import ViewState, border_direction
 from py2048.direction import Direction
+
+PAGE = "#f3f1ec"
+BOARD = "#24324a"
+EMPTY = "#344563"
+GOLD = "#ffc72c"
+WHITE = "#ffffff"
+DARK = "#1d2433"
+
+SCALE = 4
+
+_PALETTE = (
+    *("#e8e3d6", "#d9cfae", "#eab676", "#e8935a", "#dd6b4d", "#c2453f"),
+    *("#a83263", "#8a3a8f", "#6a4bb0", "#4a62c8", "#1f6ac0", "#2798b8"),
+    *("#20a088", "#3fa75a", "#7fae3a", "#b9b22f", "#e0a526", "#c97a1d"),
+)
+
+
+class Mark(Enum):
+    """Why a square is set off from the others: the colour of a ring around its tile."""
+
+    NONE = ""
+    MOVED = GOLD
+    NEW = "#7df0c4"
+
+
+def tile_colours(value: int) -> tuple[str, str]:
+    """Return the colours of a tile and of its digits; every power of two from 2 has them."""
+    rank = value.bit_length() - 1
+    if rank <= len(_PALETTE):
+        face = _PALETTE[rank - 1]
+    else:
+        hue = rank * 0.381966 % 1  # the golden angle keeps neighbours apart
+        face = _hex(colorsys.hls_to_rgb(hue, 0.27, 0.55))
+    # Contrast is a ratio, so the watershed is the geometric mean of the two shades.
+    return face, DARK if (_luminance(face) + 0.05) ** 2 > 1.05 * (
+        _luminance(DARK) + 0.05
+    ) else WHITE
+
+
+@lru_cache(maxsize=2048)
+def draw_tile(face: str, side: int, mark: Mark = Mark.NONE) -> Image.Image:
+    """Return a tile of `side` pixels square with transparent corners, without its number."""
+    large = side * SCALE
+    image = _blank(large, large, mark.value or face)
+    ring = 0 if mark is Mark.NONE else max(SCALE, large // 16)
+    box = (0, 0, large - 1, large - 1)
+    draw = ImageDraw.Draw(image)
+    draw.rounded_rectangle(box, large // 9, fill=face, outline=mark.value or None, width=ring)
+    return image.resize((side, side), Image.Resampling.LANCZOS)
+
+
+@lru_cache(maxsize=64)
+def draw_panel(width: int, height: int, colour: str, radius: int) -> Image.Image:
+    """Return a plain rectangle with round corners."""
+    image = _blank(width * SCALE, height * SCALE, colour)
+    box = (0, 0, width * SCALE - 1, height * SCALE - 1)
+    ImageDraw.Draw(image).rounded_rectangle(box, radius * SCALE, fill=colour)
+    return image.resize((width, height), Image.Resampling.LANCZOS)
+
+
+@lru_cache(maxsize=256)
+def draw_hover(side: int, direction: Direction, *, strong: bool) -> Image.Image:
+    """Return what lies over a square that can be clicked: a tint, and an arrow if `strong`."""
+    large = side * SCALE
+    tint = (255, 199, 44, 120 if strong else 45)
+    image = _blank(large, large, GOLD)
+    draw = ImageDraw.Draw(image)
+    draw.rounded_rectangle((0, 0, large - 1, large - 1), large // 9, fill=tint)
+    if strong:
+        draw.polygon(_arrow(large, direction), fill=(29, 36, 51, 235))
+    return image.resize((side, side), Image.Resampling.LANCZOS)
+
+
+@lru_cache(maxsize=64)
+def draw_arrow(side: int, direction: Direction, colour: str) -> Image.Image:
+    """Return an arrow head alone."""
+    large = side * SCALE
+    image = _blank(large, large, colour)
+    corners = _turned([(0.5, 0.25), (0.9, 0.75), (0.1, 0.75)], large, direction)
+    ImageDraw.Draw(image).polygon(corners, fill=colour)
+    return image.resize((side, side), Image.Resampling.LANCZOS)
+
+
+@lru_cache(maxsize=4)
+def draw_veil(width: int, height: int) -> Image.Image:
+    """Return what lies over the board when the game is over."""
+    return Image.new("RGBA", (width, height), (29, 36, 51, 165))
+
+
+def _blank(width: int, height: int, colour: str) -> Image.Image:
+    # Transparent pixels carry the colour, so scaling down leaves no dark rim.
+    return Image.new("RGBA", (width, height), f"{colour}00")
+
+
+def _arrow(side: int, direction: Direction) -> list[tuple[float, float]]:
+    """Return the corners of an arrow in the middle of a square."""
+    half = [(0.5, 0.25), (0.75, 0.54), (0.6, 0.54), (0.6, 0.75)]
+    return _turned([*half, *((1 - x, y) for x, y in reversed(half[1:]))], side, direction)
+
+
+def _turned(
+    upward: list[tuple[float, float]], side: int, direction: Direction
+) -> list[tuple[float, float]]:
+    """Return the corners of a shape that points up in the unit square, turned and enlarged."""
+    if not direction.is_forward:
+        upward = [(x, 1 - y) for x, y in upward]
+    turned = upward if direction.is_vertical else [(y, x) for x, y in upward]
+    return [(side * x, side * y) for x, y in turned]
+
+
+def _hex(colour: tuple[float, float, float]) -> str:
+    return "#" + "".join(f"{round(255 * part):02x}" for part in colour)
+
+
+def _luminance(colour: str) -> float:
+    """Relative luminance, 0 to 1 (Web Content Accessibility Guidelines 2.2)."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
 
 SIDE = 600
 """Side of the canvas, in pixels."""
@@ -39,7 +148,7 @@ FRAME_MS = 12
 FONT = "Helvetica"
 
 
-class BoardView(tk.Canvas):
+class BoardCanvas(tk.Canvas):
     """A board in its frame.
 
     Args:
@@ -49,7 +158,7 @@ class BoardView(tk.Canvas):
 
     Attributes:
         slide_ms: how long tiles take to slide, in milliseconds.
-        scene: what is shown; `None` for an empty board.
+        state: what is shown; `None` for an empty board.
     """
 
     def __init__(
@@ -60,7 +169,7 @@ class BoardView(tk.Canvas):
     ) -> None:
         super().__init__(parent, width=SIDE, height=SIDE, background=PAGE, highlightthickness=0)
         self.slide_ms = 130
-        self.scene: Scene | None = None
+        self.state: ViewState | None = None
         self._on_cell = on_cell
         self._on_arrow = on_arrow
         self._pictures: dict[int, tuple[Image.Image, tk.PhotoImage]] = {}
@@ -78,7 +187,7 @@ class BoardView(tk.Canvas):
         self.delete("all")
         self._pictures.clear()
         self.shape = rows, columns = shape
-        self.scene = None
+        self.state = None
         room = SIDE - 2 * MARGIN
         self.step = 12 * room // (12 * max(shape) + 1)
         self.gap = max(2, self.step // 12)
@@ -108,28 +217,28 @@ class BoardView(tk.Canvas):
         x, y = self.corner(cell)
         return x + self.tile // 2, y + self.tile // 2
 
-    def show(self, scene: Scene) -> None:
-        """Show `scene`, after its tiles have slid to their places if there is time for it.
+    def show(self, state: ViewState) -> None:
+        """Show `state`, after its tiles have slid to their places if there is time for it.
 
         A slide still going on is cut short: nothing that is pressed waits for it.
         """
-        if scene.board.shape != self.shape:
-            self.lay_out(scene.board.shape)
+        if state.board.shape != self.shape:
+            self.lay_out(state.board.shape)
         self._stop()
-        self.scene = scene
+        self.state = state
         self.delete("veil")
-        if scene.motions and scene.animated and self.slide_ms >= FRAME_MS:
-            self._slide(scene, time.perf_counter())
+        if state.motions and state.animated and self.slide_ms >= FRAME_MS:
+            self._slide(state, time.perf_counter())
         else:
-            self._settle(scene)
+            self._settle(state)
         self._point(self._pointed)
 
     def rest(self) -> None:
         """Leave what is shown as it is, and let clicks be expected no more."""
-        if self.scene is not None:
+        if self.state is not None:
             self._stop()
-            self.scene = replace(self.scene, listens=False)
-            self._settle(self.scene)
+            self.state = replace(self.state, listens=False)
+            self._settle(self.state)
             self._point(None)
 
     # --- drawing ---
@@ -175,38 +284,38 @@ class BoardView(tk.Canvas):
     def _width(self, value: int, height: int) -> int:
         return int(self.tk.call("font", "measure", (FONT, -height, "bold"), str(value)))
 
-    def _slide(self, scene: Scene, since: float) -> None:
+    def _slide(self, state: ViewState, since: float) -> None:
         """Draw the tiles on their way, and call for the next frame."""
         share = (time.perf_counter() - since) * 1000 / self.slide_ms
         if share >= 1:
-            self._pop(scene, time.perf_counter())
+            self._pop(state, time.perf_counter())
             return
         eased = 1 - (1 - share) ** 3
-        merged = {motion.target for motion in scene.motions if motion.merged}
+        merged = {motion.target for motion in state.motions if motion.merged}
         self.delete("tile")
-        for (row, column), target, _ in scene.motions:
-            value = scene.board[target] // (2 if target in merged else 1)
+        for (row, column), target, _ in state.motions:
+            value = state.board[target] // (2 if target in merged else 1)
             at = (row + (target[0] - row) * eased, column + (target[1] - column) * eased)
             self._draw_tile(value, at, Mark.NONE, 1)
         self._raise_hover()
-        self._frame = self.after(FRAME_MS, self._slide, scene, since)
+        self._frame = self.after(FRAME_MS, self._slide, state, since)
 
-    def _pop(self, scene: Scene, since: float) -> None:
+    def _pop(self, state: ViewState, since: float) -> None:
         """Draw the tiles in their places while the new one grows and merged ones bulge."""
         share = (time.perf_counter() - since) * 1000 / self.slide_ms
         self._frame = None
-        self._settle(scene, min(1.0, share))
+        self._settle(state, min(1.0, share))
         if share < 1:
-            self._frame = self.after(FRAME_MS, self._pop, scene, since)
+            self._frame = self.after(FRAME_MS, self._pop, state, since)
 
-    def _settle(self, scene: Scene, grown: float = 1.0) -> None:
+    def _settle(self, state: ViewState, grown: float = 1.0) -> None:
         """Draw all tiles in their places, the squares of the last move marked."""
         steps = round(grown * 4) / 4  # few sizes, so that few pictures are drawn
-        merged = {motion.target for motion in scene.motions if motion.merged}
-        moved = scene.moved
-        new = scene.spawn.cell if scene.spawn else None
+        merged = {motion.target for motion in state.motions if motion.merged}
+        moved = state.moved
+        new = state.spawn.cell if state.spawn else None
         self.delete("tile")
-        for row, line in enumerate(scene.board.rows):
+        for row, line in enumerate(state.board.rows):
             for column, value in enumerate(line):
                 cell = row, column
                 if cell == new:
@@ -215,15 +324,15 @@ class BoardView(tk.Canvas):
                     mark = Mark.MOVED if cell in moved else Mark.NONE
                     self._draw_tile(value, cell, mark, 1.12 - 0.12 * steps if cell in merged else 1)
         self._raise_hover()
-        if scene.is_over and grown >= 1:
-            self._draw_end(scene)
+        if state.is_over and grown >= 1:
+            self._draw_end(state)
 
-    def _draw_end(self, scene: Scene) -> None:
+    def _draw_end(self, state: ViewState) -> None:
         rows, columns = self.shape
         width, height = columns * self.step + self.gap, rows * self.step + self.gap
         self._picture(draw_veil(width, height), self._left, self._top, "veil")
         middle = self._left + width // 2, self._top + height // 2
-        for text, size, offset in (("Game over", 46, -26), (f"Final score {scene.score}", 26, 26)):
+        for text, size, offset in (("Game over", 46, -26), (f"Final score {state.score}", 26, 26)):
             self.create_text(
                 middle[0],
                 middle[1] + offset,
@@ -255,7 +364,7 @@ class BoardView(tk.Canvas):
             return Direction.LEFT if across < 0 else Direction.RIGHT
         return None
 
-    def _click(self, event: tk.Event[BoardView]) -> None:
+    def _click(self, event: tk.Event[BoardCanvas]) -> None:
         place = self._place(event.x, event.y)
         if isinstance(place, Direction):
             self._on_arrow(place)
@@ -266,7 +375,7 @@ class BoardView(tk.Canvas):
         """Show what a click at `place` would do."""
         self._pointed = place
         self.delete("hover")
-        listens = self.scene is not None and self.scene.listens
+        listens = self.state is not None and self.state.listens
         direction = self._direction(place) if listens else None
         if direction is not None:
             rows, columns = self.shape

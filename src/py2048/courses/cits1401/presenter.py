@@ -1,22 +1,103 @@
-"""What happens in the window, without the window.
-
-A `Presenter` holds the game in progress, takes clicks and keys, lets the computer move, and tells
-its `Screen` what to show. The window of the course is one screen; the tests have another.
-"""
+"""What happens in the window, without the window."""
 
 from __future__ import annotations
 
+import random
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from py2048.board import Board, Cell, Motion
-from py2048.courses.cits1401.computer import Computer, IntelligentComputer, RandomComputer
 from py2048.direction import Direction
 from py2048.errors import CourseError
 from py2048.game import Game, Spawn
 from py2048.rules import RandomStart, Rules, get_rules
+
+if TYPE_CHECKING:
+    from py2048.search.beam import BeamPlanner
+
+LEAD = 200_000
+"""How many moves the plan may be ahead of the play."""
+
+
+class Computer(Protocol):
+    """A player that is asked for one direction after the other."""
+
+    def next(self) -> Direction | None:
+        """Return what to try next; `None` while still thinking.
+
+        Raises:
+            CourseError: if the computer cannot play.
+        """
+
+    def stop(self) -> None:
+        """Stop thinking; no further move is asked for."""
+
+
+class RandomComputer:
+    """Any of the four directions, all equally likely, whether it moves anything or not."""
+
+    def __init__(self, seed: int | None = None) -> None:
+        self._random = random.Random(seed)
+
+    def next(self) -> Direction:
+        """Return a random direction."""
+        return self._random.choice(tuple(Direction))
+
+    def stop(self) -> None:
+        """Do nothing: chance does not think."""
+
+
+class IntelligentComputer:
+    """Plans in a thread of its own, far ahead of the play, so that the window never waits.
+
+    It never tries a move that is not possible, and survives for as long as it can.
+    """
+
+    def __init__(self, board: Board, rules: Rules) -> None:
+        self._board = board
+        self._rules = rules
+        self._planner: BeamPlanner | None = None
+        self._fault: Exception | None = None
+        self._stopped = threading.Event()
+        self._wanted = threading.Event()
+        self._thread = threading.Thread(target=self._think, name="cits1401-planner", daemon=True)
+        self._thread.start()
+
+    def next(self) -> Direction | None:
+        """Return the next move of the plan; `None` while it is not made yet."""
+        if self._fault is not None:
+            raise CourseError(f"the intelligent computer gave up: {self._fault}") from self._fault
+        move = self._planner.take() if self._planner is not None else None
+        self._wanted.set()
+        return move
+
+    def stop(self) -> None:
+        """End the thread after the search that it is in."""
+        self._stopped.set()
+        self._wanted.set()
+
+    def _think(self) -> None:
+        try:
+            self._plan()
+        except Exception as error:  # noqa: BLE001 (whatever it is, the player is told by `next`)
+            self._fault = error
+
+    def _plan(self) -> None:
+        from py2048.search.beam import BeamPlanner  # loads Numba, which takes a while
+
+        planner = BeamPlanner(self._board, self._rules)
+        planner.extend()
+        self._planner = planner
+        while not planner.is_complete and not self._stopped.is_set():
+            if len(planner) - planner.played < LEAD:
+                planner.extend()
+            else:
+                self._wanted.wait()
+                self._wanted.clear()
+
 
 SIDES = range(2, 17)
 """The lengths that a side of the board may have."""
@@ -25,7 +106,7 @@ FORGET_AFTER = 2000
 """A game keeps all its turns; after this many, one that nobody can undo lets go of them."""
 
 
-class Mover(Enum):
+class PlayerKind(Enum):
     """Who plays."""
 
     HUMAN = "human"
@@ -35,11 +116,11 @@ class Mover(Enum):
     @property
     def is_computer(self) -> bool:
         """Whether it moves by itself."""
-        return self is not Mover.HUMAN
+        return self is not PlayerKind.HUMAN
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class PlaySpeed:
     """How fast the computer plays.
 
     Attributes:
@@ -53,28 +134,28 @@ class Pace:
     burst: int = 1
 
 
-PACES = (
-    Pace("slow", 1000),
-    Pace("normal", 450),
-    Pace("fast", 120),
-    Pace("rapid", 30),
-    Pace("turbo", 40, burst=100),
+SPEEDS = (
+    PlaySpeed("slow", 1000),
+    PlaySpeed("normal", 450),
+    PlaySpeed("fast", 120),
+    PlaySpeed("rapid", 30),
+    PlaySpeed("turbo", 40, burst=100),
 )
-NORMAL = PACES[1]
+NORMAL = SPEEDS[1]
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class GameSettings:
     """What a new game is asked for.
 
     Raises:
         CourseError: if a side is not a whole number in `SIDES`.
     """
 
-    mover: Mover = Mover.HUMAN
+    player_kind: PlayerKind = PlayerKind.HUMAN
     rows: int = 5
     columns: int = 5
-    pace: Pace = NORMAL
+    speed: PlaySpeed = NORMAL
 
     def __post_init__(self) -> None:
         for side in (self.rows, self.columns):
@@ -119,7 +200,7 @@ def border_direction(cell: Cell, shape: tuple[int, int]) -> Direction | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class ViewState:
     """Everything that is to be seen.
 
     Attributes:
@@ -148,14 +229,14 @@ class Scene:
         return frozenset(m.target for m in self.motions if m.merged or m.source != m.target)
 
 
-class Screen(Protocol):
+class GameScreen(Protocol):
     """What a presenter needs of a window."""
 
-    def show(self, scene: Scene) -> None:
-        """Show `scene`."""
+    def show(self, state: ViewState) -> None:
+        """Show `state`."""
 
     def ask(self) -> None:
-        """Ask who is to play; the answer is a call of `Presenter.start`."""
+        """Ask who is to play; the answer is a call of `BorderPresenter.start`."""
 
     def later(self, milliseconds: int, action: Callable[[], None]) -> None:
         """Call `action` after a while, in place of one still waiting."""
@@ -165,7 +246,7 @@ class Screen(Protocol):
 
 
 @dataclass
-class Presenter:
+class BorderPresenter:
     """The course of the program.
 
     Attributes:
@@ -175,9 +256,9 @@ class Presenter:
         game: the game in progress, `None` before the first and between two.
     """
 
-    screen: Screen
+    screen: GameScreen
     seed: int | None = None
-    settings: Settings = field(default_factory=Settings)
+    settings: GameSettings = field(default_factory=GameSettings)
     game: Game | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
@@ -193,33 +274,33 @@ class Presenter:
     def is_human(self) -> bool:
         """Whether a person's moves are awaited."""
         is_running = self.game is not None and not self.game.is_over
-        return is_running and self.settings.mover is Mover.HUMAN
+        return is_running and self.settings.player_kind is PlayerKind.HUMAN
 
     def new_game(self) -> None:
         """End the game in progress and ask who is to play the next one."""
         self._end()
         self.screen.ask()
 
-    def start(self, settings: Settings) -> None:
+    def start(self, settings: GameSettings) -> None:
         """Begin a game."""
         self._end()
         self.settings = settings
         self._earlier = 0
         self.game = Game(settings.rules, seed=self.seed)
-        match settings.mover:
-            case Mover.HUMAN:
+        match settings.player_kind:
+            case PlayerKind.HUMAN:
                 self._show("New game: click a square on the border")
                 return
-            case Mover.RANDOM:
+            case PlayerKind.RANDOM:
                 self._computer = RandomComputer(self.seed)
-            case Mover.INTELLIGENT:
+            case PlayerKind.INTELLIGENT:
                 self._computer = IntelligentComputer(self.game.board, self.game.rules)
-        self._show(f"New game: the {settings.mover.value} plays")
+        self._show(f"New game: the {settings.player_kind.value} plays")
         self._wait()
 
-    def set_pace(self, pace: Pace) -> None:
-        """Let the computer play at another pace, from its next move on."""
-        self.settings = replace(self.settings, pace=pace)
+    def set_speed(self, speed: PlaySpeed) -> None:
+        """Let the computer play at another speed, from its next move on."""
+        self.settings = replace(self.settings, speed=speed)
 
     def click(self, cell: Cell) -> None:
         """Take a click on a square; corners and the squares inside do nothing."""
@@ -245,17 +326,17 @@ class Presenter:
         self.game = None
 
     def _wait(self) -> None:
-        self.screen.later(self.settings.pace.pause, self._let_computer_move)
+        self.screen.later(self.settings.speed.pause, self._let_computer_move)
 
     def _let_computer_move(self) -> None:
-        pace = self.settings.pace
-        for made in range(pace.burst):
+        speed = self.settings.speed
+        for made in range(speed.burst):
             direction = self._next_direction()
             if direction is None:
                 break
             self._attempt(direction)
-            if self._is_over or made == pace.burst - 1:
-                self._show_turn(animated=pace.burst == 1)
+            if self._is_over or made == speed.burst - 1:
+                self._show_turn(animated=speed.burst == 1)
                 break
         if self._computer is not None and not self._is_over:
             self._wait()
@@ -311,7 +392,7 @@ class Presenter:
         animated: bool = True,
     ) -> None:
         self.screen.show(
-            Scene(
+            ViewState(
                 board=self._running.board,
                 score=self.score,
                 status=status,

@@ -6,9 +6,9 @@ given to the students and earn none.
 
 from __future__ import annotations
 
-from py2048.courses._kit import Check, Grading, Task
-from py2048.courses.cmput175.grading import cells, slides
-from py2048.courses.cmput175.grading.reference_patches import DIRECTIONS, all_but
+from py2048.courses.cmput175 import checks
+from py2048.courses.cmput175.checks import DIRECTIONS, all_but
+from py2048.courses.grading import Check, Grading, Task
 from py2048.direction import Direction
 
 MARKS = 10
@@ -21,9 +21,9 @@ TASKS = (
         "createGrid(row, col) returns the grid: a list of `row` lists of `col` zeros each.",
         MARKS,
         (
-            Check("four rows of four zeros", cells.CREATED),
-            Check("the rows are independent", cells.APART),
-            Check("any number of rows and columns", cells.CREATED_OTHERS),
+            Check("four rows of four zeros", checks.CREATED),
+            Check("the rows are independent", checks.APART),
+            Check("any number of rows and columns", checks.CREATED_OTHERS),
         ),
         reference_patches=all_but("createGrid"),
     ),
@@ -34,10 +34,10 @@ TASKS = (
         "getCell(cell) returns it; then a new Grid fills its first cells with 2.",
         MARKS,
         (
-            Check("setCell puts the value into its cell", cells.SET),
-            Check("getCell reads its cell", cells.GOT),
-            Check("a new grid starts with tiles of 2", run=cells.starts_with_twos),
-            Check(OTHER_SIZES, cells.CELLS_OF_OTHERS),
+            Check("setCell puts the value into its cell", checks.SET),
+            Check("getCell reads its cell", checks.GOT),
+            Check("a new grid starts with tiles of 2", run=checks.starts_with_twos),
+            Check(OTHER_SIZES, checks.CELLS_OF_OTHERS),
         ),
         reference_patches=all_but("cells"),
     ),
@@ -47,15 +47,15 @@ TASKS = (
         "collapsible() returns True if the grid can be collapsed in some direction, else False.",
         MARKS,
         (
-            Check("True while a cell is empty", slides.answers(slides.ROOM, expected=True)),
+            Check("True while a cell is empty", checks.answers(checks.ROOM, expected=True)),
             Check(
                 "True on a full grid with equal neighbours",
-                slides.answers(slides.MERGES, expected=True),
+                checks.answers(checks.MERGES, expected=True),
             ),
-            Check("False on a full grid without", slides.answers(slides.STUCK, expected=False)),
-            Check("asking changes nothing", slides.UNCHANGED),
-            Check("it looks at the grid itself", slides.OWN_EYES),
-            Check(OTHER_SIZES, slides.OTHER_ANSWERS),
+            Check("False on a full grid without", checks.answers(checks.STUCK, expected=False)),
+            Check("asking changes nothing", checks.UNCHANGED),
+            Check("it looks at the grid itself", checks.OWN_EYES),
+            Check(OTHER_SIZES, checks.OTHER_ANSWERS),
         ),
         reference_patches=all_but("collapsible"),
     ),
@@ -66,12 +66,12 @@ TASKS = (
         "if that changed it, else False. Merges add their sum to the score.",
         MARKS,
         (
-            Check("the collapsed list", slides.lines(slides.first), weight=2),
-            Check("the flag says whether it changed", slides.lines(slides.second)),
-            Check("two values are returned", slides.PAIR),
-            Check("the given list stays as it was", slides.KEPT),
-            Check("merges add to the score", run=slides.scores),
-            Check("lists of other lengths", slides.of_any_length),
+            Check("the collapsed list", checks.lines(checks.first), weight=2),
+            Check("the flag says whether it changed", checks.lines(checks.second)),
+            Check("two values are returned", checks.PAIR),
+            Check("the given list stays as it was", checks.KEPT),
+            Check("merges add to the score", run=checks.scores),
+            Check("lists of other lengths", checks.of_any_length),
         ),
         reference_patches=all_but("collapseRow"),
     ),
@@ -85,14 +85,14 @@ TASKS = (
             *(
                 Check(
                     f"collapse{direction.name.capitalize()}",
-                    slides.slides(direction),
+                    checks.slides(direction),
                     weight=2,
                     reference_patches=all_but(f"collapse{direction.name.capitalize()}"),
                 )
                 for direction in Direction
             ),
-            Check("each says whether any line changed", slides.flags),
-            Check(OTHER_SIZES, slides.other_slides),
+            Check("each says whether any line changed", checks.flags),
+            Check(OTHER_SIZES, checks.other_slides),
         ),
         reference_patches=all_but(*DIRECTIONS),
     ),
@@ -103,11 +103,11 @@ TASKS = (
         "calls it after every collapse, before it places a tile.",
         MARKS,
         (
-            Check("the empty cells in order", lambda: cells.emptied(cells.HOLES)),
-            Check(OTHER_SIZES, lambda: cells.emptied(cells.OTHER_HOLES)),
-            Check("in play, new tiles go into empty cells", run=cells.plays_on),
+            Check("the empty cells in order", lambda: checks.emptied(checks.HOLES)),
+            Check(OTHER_SIZES, lambda: checks.emptied(checks.OTHER_HOLES)),
+            Check("in play, new tiles go into empty cells", run=checks.plays_on),
             Check(
-                "in play, only a move that changed something brings a tile", run=cells.stays_still
+                "in play, only a move that changed something brings a tile", run=checks.stays_still
             ),
         ),
         reference_patches=all_but("updateEmptiesSet"),

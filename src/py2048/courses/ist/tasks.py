@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from py2048.courses._kit import Grading
-from py2048.courses._kit.python2 import places
-from py2048.courses.ist.grading import board, coordinate, game
-from py2048.courses.ist.grading.words import PORTUGUESE
+from py2048.courses.grading import Grading
+from py2048.courses.grading.python2 import places
+from py2048.courses.ist import checks
+from py2048.courses.ist.language import PORTUGUESE
 
 
 def outside_ascii(text: str) -> Iterator[str]:
@@ -26,7 +26,7 @@ ENGLISH_GRADING = Grading(
     module="project",
     files=("project.py",),
     expects=("create_coordinate", "create_board", "board_reduce", "request_move", "game_2048"),
-    tasks=(coordinate.TASK, board.TASK, game.REQUEST, game.GAME),
+    tasks=(checks.COORDINATES, checks.BOARDS, checks.REQUEST, checks.GAME),
     remarks=outside_ascii,
     not_graded=(
         "The document gives 14 of 20 marks (70 %) for correct execution, which is what is graded "

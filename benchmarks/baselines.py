@@ -1,0 +1,97 @@
+"""The C programs that the engine is measured against, compiled when they are needed."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from py2048.cli.bench import WARM_UP_STEPS, compiler
+from py2048.compiled.threads import shares
+
+OPTIONS = ("-O3", "-march=native")
+FOLDER = Path(__file__).parent
+
+
+def build(source: str, folder: Path, *options: str) -> Path | None:
+    """Compile a C file of this folder into `folder`; return None where there is no compiler."""
+    path = compiler()
+    if path is None:
+        return None
+    target = folder / Path(source).stem
+    subprocess.run([path, *OPTIONS, *options, "-o", target, FOLDER / source], check=True)
+    return target
+
+
+class RowTables:
+    """Random play in C by tables of rows: ``baseline.c``, a process for each core.
+
+    Args:
+        program: the compiled program.
+        games: the number of games, over all processes.
+        processes: how many run at the same time.
+    """
+
+    def __init__(self, program: Path, games: int, processes: int) -> None:
+        self._program, self._processes = program, processes
+        self._games = games // processes
+        self._seed = 0
+
+    def speed(self, steps: int) -> float:
+        """Return the moves a second of `steps` steps of all games."""
+        running = [self._start(steps) for _ in range(self._processes)]
+        times = [float(each.communicate()[0].split()[0]) for each in running]
+        return self._games * steps * self._processes / max(times)
+
+    def _start(self, steps: int) -> subprocess.Popen[str]:
+        self._seed += 1
+        numbers = map(str, (self._games, WARM_UP_STEPS, steps, self._seed))
+        return subprocess.Popen([self._program, *numbers], stdout=subprocess.PIPE, text=True)
+
+
+class Environments:
+    """Environments in C, stepped by threads of this process: ``environment_core.c``.
+
+    All arrays are reused at each step, which spares C the allocations of a Gymnasium environment.
+
+    Args:
+        library: the compiled library.
+        count: the number of environments.
+        threads: how many threads step them.
+
+    Attributes:
+        boards: uint8 `[count, 16]`.
+        masks: the legal actions, a byte for each: uint32 `[count]`.
+        rewards: float64 `[count]`.
+        ends: whether a game is over, uint8 `[count]`.
+    """
+
+    def __init__(self, library: Path, count: int, threads: int) -> None:
+        self._core = ctypes.CDLL(str(library))
+        self._core.game_size.restype = ctypes.c_uint64
+        self._width = int(self._core.game_size())
+        self._games = np.zeros(count * self._width, np.uint8)
+        self.boards, self.masks = np.zeros((count, 16), np.uint8), np.zeros(count, np.uint32)
+        self.rewards, self.ends = np.zeros(count), np.zeros(count, np.uint8)
+        self._shares = shares(count, threads)
+        self._pool = ThreadPoolExecutor(threads)
+        self._core.reset_all(_at(self._games, 0), ctypes.c_int64(count), ctypes.c_uint64(1))
+
+    def step(self, actions: NDArray[np.int64]) -> None:
+        """Play one action in each environment."""
+        list(self._pool.map(lambda share: self._part(share, actions), self._shares))
+
+    def _part(self, share: tuple[int, int], actions: NDArray[np.int64]) -> None:
+        first, end = share
+        arrays = (actions, self.boards, self.masks, self.rewards, self.ends)
+        places = (_at(array, first) for array in arrays)
+        games = _at(self._games, first * self._width)
+        self._core.step_all(games, ctypes.c_int64(end - first), *places)
+
+
+def _at(array: np.ndarray, row: int) -> ctypes.c_void_p:
+    return ctypes.c_void_p(array.ctypes.data + row * array.strides[0])

@@ -1,0 +1,139 @@
+"""How fast the engine plays: batches, whole random games, single boards."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+from baselines import RowTables, build
+from single_kernels import play_random
+
+from py2048 import board as reference
+from py2048.cli.bench import (
+    GAMES,
+    Effort,
+    Measurement,
+    Stretch,
+    batch_play,
+    race,
+    stretch,
+)
+from py2048.compiled.boards import PackedBoards
+from py2048.compiled.rules import CompiledRules
+from py2048.direction import Direction
+from py2048.game import Game
+from py2048.rng import draw, key_of
+from py2048.rules import get_rules
+
+CLASSIC = get_rules("classic")
+
+C_TABLES = "C row tables, 1 core"
+
+
+def engine(effort: Effort, folder: Path) -> list[Measurement]:
+    """Measure random play on 4x4: every legal move with its spawn, points and test for the end."""
+    contestants: dict[str, Stretch] = {}
+    for threads, cores in {1: "1 core", effort.threads: f"{effort.threads} cores"}.items():
+        contestants |= batch_play(threads, effort)
+        contestants[f"single boards, {cores}"] = stretch(_single_moves(threads), effort.seconds)
+        contestants |= _in_c(threads, cores, folder, effort)
+    title = "random play, moves of all games"
+    note = f"{GAMES:,} games in a batch; {effort.threads} cores as this process may use them"
+    fast = race(title, contestants, effort, unit="moves/s", base=C_TABLES, note=note)
+    slow = race(
+        "random play, one game in Python",
+        {
+            "plain-Python reference": stretch(_reference_moves(), effort.seconds),
+            "Game.play": stretch(_game_moves(), effort.seconds),
+            "PackedBoards: legal, slide, spawn": stretch(_packed_moves(), effort.seconds),
+        },
+        effort,
+        unit="moves/s",
+        base="plain-Python reference",
+    )
+    return [fast, slow]
+
+
+def _in_c(threads: int, cores: str, folder: Path, effort: Effort) -> dict[str, Stretch]:
+    """Return the C baseline on so many cores; nothing where there is no compiler."""
+    program = build("baseline.c", folder)
+    if program is None:
+        return {}
+    tables = RowTables(program, GAMES, threads)
+    steps = max(1, round(effort.seconds * 50e6 * threads / GAMES))
+    return {f"C row tables, {cores}": lambda: tables.speed(steps)}
+
+
+def _single_moves(threads: int) -> Callable[[], int]:
+    rules = CompiledRules.of(CLASSIC)
+    table, weights = rules.across, rules.spawn[:2]
+    moves, pool = 200_000, ThreadPoolExecutor(threads)
+    seeds = iter(range(1 << 62))
+
+    def some() -> int:
+        jobs = [
+            pool.submit(play_random, np.uint64(next(seeds)), moves, table, *weights)
+            for _ in range(threads)
+        ]
+        for job in jobs:
+            job.result()
+        return moves * threads
+
+    return some
+
+
+# --- one game in Python --------------------------------------------------------------------------
+
+
+def _reference_moves() -> Callable[[], int]:
+    """Return random games on the oracle of the tests: plain tuples."""
+    chance = random.Random(1)
+
+    def some() -> int:
+        board, moves = _with_spawn(((0,) * 4,) * 4, chance), 0
+        while legal := reference.legal_directions(board):
+            board, _ = reference.slide(board, chance.choice(legal))
+            board, moves = _with_spawn(board, chance), moves + 1
+        return moves
+
+    return some
+
+
+def _with_spawn(board: reference.Rows, chance: random.Random) -> reference.Rows:
+    empty = [(r, c) for r, row in enumerate(board) for c, tile in enumerate(row) if not tile]
+    row, column = chance.choice(empty)
+    line = list(board[row])
+    line[column] = 2 if chance.random() < 0.9 else 4
+    return (*board[:row], tuple(line), *board[row + 1 :])
+
+
+def _game_moves() -> Callable[[], int]:
+    """Return random games with everything that a `Game` keeps."""
+    chance, seeds = random.Random(1), iter(range(1 << 62))
+
+    def some() -> int:
+        game = Game(CLASSIC, seed=next(seeds))
+        while legal := game.legal_directions():
+            game.play(chance.choice(legal))
+        return game.ply
+
+    return some
+
+
+def _packed_moves() -> Callable[[], int]:
+    """Return random games on packed boards, a call from Python for each part of a turn."""
+    chance, engine_, seeds = random.Random(1), PackedBoards(CLASSIC), iter(range(1 << 62))
+
+    def some() -> int:
+        key, moves = key_of(next(seeds)), 0
+        board = engine_.spawn(0, Direction.UP, draw(key, 1 << 63))
+        while legal := engine_.legal_directions(board):
+            direction = chance.choice(legal)
+            after, _ = engine_.slide(board, direction)
+            board, moves = engine_.spawn(after, direction, draw(key, moves)), moves + 1
+        return moves
+
+    return some

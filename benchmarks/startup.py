@@ -1,0 +1,120 @@
+"""What a user waits for: imports, first steps, first compilations."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from py2048.cli.bench import Contestant, Effort, Measurement, Stretch, race, show
+
+FIRST_BATCH_STEP = """
+from py2048 import get_rules
+from py2048.compiled.batch import BatchGames
+BatchGames(get_rules("classic"), 1024).step([0] * 1024)
+"""
+FIRST_STEP = """
+import gymnasium, py2048.envs
+env = gymnasium.make("py2048/Classic-v0")
+env.reset(seed=1)
+env.step(0)
+"""
+
+
+def startup(effort: Effort, folder: Path) -> list[Measurement]:
+    """Measure how long fresh Pythons take, with all kernels compiled and with none."""
+    codes = {
+        "import py2048": "import py2048",
+        "py2048 --version": "from py2048.cli import main; main(['--version'])",
+        "first step of a batch": FIRST_BATCH_STEP,
+    }
+    if importlib.util.find_spec("gymnasium") is not None:
+        codes["gymnasium.make, reset, first step"] = FIRST_STEP
+    warm = {"an empty Python": _python("pass"), **{n: _python(c) for n, c in codes.items()}}
+    title = "a fresh Python, kernels compiled before"
+    tables = [race(title, warm, effort, unit="seconds", is_less_better=True)]
+    steps = {name: code for name, code in codes.items() if "first" in name}
+    cold = {name: _python(code, folder) for name, code in steps.items()}
+    few = Effort(min(effort.rounds, 3), effort.seconds, effort.threads, effort.shows)
+    title = "the same on a new installation"
+    return [*tables, race(title, cold, few, unit="seconds", is_less_better=True)]
+
+
+def _python(code: str, cold: Path | None = None) -> Stretch:
+    """Return the seconds that a fresh Python takes for some code; each time anew if `cold`."""
+    turns = iter(range(1 << 62))
+
+    def play() -> float:
+        extra = {} if cold is None else {"NUMBA_CACHE_DIR": str(cold / f"cold-{next(turns)}")}
+        start = time.perf_counter()
+        run_python(code, **extra)
+        return time.perf_counter() - start
+
+    return play
+
+
+def run_python(code: str, **environment: str) -> str:
+    """Run some code in a fresh Python and return what it prints."""
+    # Where this is set, Python would compile the sources each time, as it does for no user.
+    around = {name: os.environ[name] for name in os.environ if name != "PYTHONDONTWRITEBYTECODE"}
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env=around | environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    ).stdout
+
+
+# --- compiling -----------------------------------------------------------------------------------
+
+COMPILE_ALL = """
+import json, time
+from py2048.compiled import jit
+seconds, last = [], [None, 0.0]
+def progress(done, count, name):
+    now = time.perf_counter()
+    if last[0]:
+        seconds.append([last[0], now - last[1]])
+    last[:] = name, now
+jit.warm_up(progress)
+print(json.dumps(seconds))
+"""
+
+
+def compilation(effort: Effort, folder: Path) -> list[Measurement]:
+    """Measure the compilation of each kernel on a new installation, and loading it afterwards."""
+    show("compiling every kernel: this takes a minute or two", effort)
+    colds, warms = (_seconds_of_kernels(folder / "all") for _ in range(2))
+    show("", effort)
+    slowest = sorted(colds, key=colds.__getitem__, reverse=True)[:10]
+    names = [*slowest, f"all {len(colds)} kernels"]
+    rows = [Contestant(_short(name), (_of(colds, name),)) for name in names]
+    again = [Contestant(_short(name), (_of(warms, name),)) for name in names]
+    return [
+        Measurement("compiling a kernel: the slowest, and all", "seconds", tuple(rows)),
+        Measurement("loading it from the cache", "seconds", tuple(again)),
+    ]
+
+
+def _of(seconds: dict[str, float], name: str) -> float:
+    return seconds[name] if name in seconds else sum(seconds.values())
+
+
+def _short(name: str) -> str:
+    return name.removeprefix("py2048.").partition("[")[0]
+
+
+def _seconds_of_kernels(cache: Path) -> dict[str, float]:
+    """Return how long each kernel takes in a process of its own, by its name."""
+    done = run_python(COMPILE_ALL, NUMBA_CACHE_DIR=str(cache))
+    pairs: list[list[Any]] = json.loads(done)
+    seconds: dict[str, float] = {}
+    for name, taken in pairs:
+        seconds[name] = seconds.get(name, 0.0) + taken
+    return seconds

@@ -1,0 +1,121 @@
+"""Pictures of results and learning curves; they need matplotlib, from the extra ``plots``."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from py2048.errors import MissingExtraError, TournamentError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from py2048.arena import PlayerSummary, Results
+    from py2048.cli.bench import Measurement
+    from py2048.ntuple.run import CurvePoint
+
+FORMATS = (".png", ".svg", ".pdf")
+
+
+def check_plots(path: Path | None = None) -> None:
+    """Make sure that a picture can be drawn, in a format that the name of `path` ends in.
+
+    Raises:
+        TournamentError: if no format is known by that ending.
+        MissingExtraError: if matplotlib is not installed.
+    """
+    if path is not None and path.suffix not in FORMATS:
+        raise TournamentError(f"cannot draw {path}: end its name in {' or '.join(FORMATS)}")
+    if importlib.util.find_spec("matplotlib") is None:
+        raise MissingExtraError("pictures need matplotlib: pip install 'py2048[plots]'")
+
+
+def draw_results(results: Results, path: Path) -> None:
+    """Draw the scores and tiles of a tournament.
+
+    On the left, the share of games in which a player makes at least so many points; on the right,
+    in which it reaches a tile, with 95 % intervals.
+
+    Raises:
+        TournamentError: if the picture cannot be written.
+    """
+    from matplotlib.figure import Figure
+
+    from py2048.arena import summaries
+
+    figure = Figure(figsize=(11, 4.5), layout="constrained")
+    left, right = figure.subplots(1, 2, sharey=True)
+    for each in summaries(results):
+        _draw_scores(left, results, each)
+        _draw_tiles(right, each)
+    left.set(xlabel="score", ylabel="share of games that reach it", ylim=(0, 1.02))
+    right.set(xlabel="tile")
+    right.set_xscale("log", base=2)
+    right.xaxis.set_major_formatter(lambda tile, _: f"{tile:.0f}")
+    for axes in (left, right):
+        axes.grid(alpha=0.3)
+    left.legend()
+    figure.suptitle(f"{results.tournament.rules.name}, seed {results.tournament.seed}")
+    try:
+        figure.savefig(path, dpi=120)
+    except OSError as error:
+        raise TournamentError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+def _draw_scores(axes: Axes, results: Results, each: PlayerSummary) -> None:
+    scores = sorted(game.score for game in results.of(each.player).values())
+    shares = [1.0, *(1 - index / len(scores) for index in range(len(scores)))]
+    label = f"{each.player}: mean {each.score.mean:,.0f}"
+    axes.step([0, *scores], shares, where="pre", label=label)
+
+
+def _draw_tiles(axes: Axes, each: PlayerSummary) -> None:
+    rates = list(each.tiles.values())
+    spread = [
+        [max(rate.share - rate.low, 0.0) for rate in rates],
+        [max(rate.high - rate.share, 0.0) for rate in rates],
+    ]
+    axes.errorbar(list(each.tiles), [rate.share for rate in rates], spread, marker="o", capsize=3)
+
+
+def draw_curve(curve: Sequence[CurvePoint], path: Path) -> None:
+    """Draw a learning curve: mean scores by the number of games."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    axes = figure.subplots()
+    games = [point.games for point in curve]
+    axes.plot(games, [point.mean for point in curve], label="while learning")
+    if judged := [point for point in curve if point.evaluated]:
+        axes.errorbar(
+            [point.games for point in judged],
+            [point.evaluated for point in judged],
+            [2 * point.evaluated_error for point in judged],
+            label="without learning, ± 2 standard errors",
+        )
+    axes.set(xlabel="games", ylabel="mean score", ylim=(0, None))
+    axes.grid(alpha=0.3)
+    axes.legend()
+    figure.savefig(path, dpi=120)
+
+
+def draw_measurements(measured: Sequence[Measurement], path: Path) -> None:
+    """Draw the best figure of each contestant of a benchmark as a bar."""
+    from matplotlib.figure import Figure
+
+    from py2048.cli.bench import figure
+
+    heights = [len(each.rows) + 2.5 for each in measured]
+    picture = Figure(figsize=(9, 0.32 * sum(heights)), layout="constrained")
+    axes = picture.subplots(len(measured), squeeze=False, height_ratios=heights)[:, 0]
+    for place, each in zip(axes, measured, strict=True):
+        values = [each.best(row) for row in each.rows]
+        bars = place.barh([row.name for row in each.rows], values, color="#4477aa")
+        place.bar_label(bars, [figure(value) for value in values], padding=3, fontsize=8)
+        place.set(title=f"{each.title}: {each.unit}")
+        place.margins(x=0.25)
+        place.invert_yaxis()
+        place.tick_params(labelsize=8)
+    picture.savefig(path, dpi=120)

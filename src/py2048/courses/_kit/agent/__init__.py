@@ -1,7 +1,0 @@
-"""What runs beside a submission, inside its process: nothing here knows an expected answer.
-
-These modules are loaded by path under the package name ``_grader`` and never import py2048,
-which a submission cannot reach.
-"""
-
-from __future__ import annotations

@@ -1,1 +1,0 @@
-"""Modules that submissions find beside the standard library."""

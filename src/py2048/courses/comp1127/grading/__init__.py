@@ -1,3 +1,0 @@
-"""How the problems of COMP1127 are checked; the problems themselves stand in ``tasks.py``."""
-
-from __future__ import annotations

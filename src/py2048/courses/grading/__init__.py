@@ -1,0 +1,43 @@
+"""The grader that the five courses share.
+
+A course author needs the names below; ``docs/how-to/write-a-graded-task.md`` shows them at work.
+"""
+
+from __future__ import annotations
+
+from py2048.courses.grading.session import RunResult, SubmissionSession
+from py2048.courses.grading.tasks import (
+    Array,
+    Check,
+    CheckFailed,
+    Example,
+    Grading,
+    Lines,
+    Loosely,
+    OneOf,
+    Opaque,
+    Raised,
+    Raises,
+    Satisfies,
+    SubmissionCrash,
+    Task,
+)
+
+__all__ = [
+    "Array",
+    "Check",
+    "CheckFailed",
+    "Example",
+    "Grading",
+    "Lines",
+    "Loosely",
+    "OneOf",
+    "Opaque",
+    "Raised",
+    "Raises",
+    "RunResult",
+    "Satisfies",
+    "SubmissionCrash",
+    "SubmissionSession",
+    "Task",
+]

@@ -1,0 +1,680 @@
+"""Real Tk on a virtual display, and the user before it; in examples that user is `screen`.
+
+Tk itself does everything but three things: timers (``after``) follow the virtual clock, waiting
+(``mainloop``, ``wait_variable`` …) gives the grader its turn, and the ready-made dialogs are
+answered by the grader instead of being shown.
+
+The user asks Tk itself and no object of the program, which may have changed those.
+"""
+
+from __future__ import annotations
+
+import _tkinter
+import sys
+import tkinter
+import tkinter.colorchooser
+import tkinter.filedialog
+import tkinter.font
+import tkinter.messagebox
+import tkinter.scrolledtext
+import tkinter.simpledialog
+import tkinter.ttk
+from _tkinter import TclError
+from functools import partial
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from .terminal import VirtualClock
+
+OLD_NAMES = {
+    "Tkinter": tkinter, "tkMessageBox": tkinter.messagebox, "tkFont": tkinter.font,
+    "tkSimpleDialog": tkinter.simpledialog, "tkFileDialog": tkinter.filedialog,
+    "tkColorChooser": tkinter.colorchooser, "ttk": tkinter.ttk, "Tkconstants": tkinter.constants,
+    "ScrolledText": tkinter.scrolledtext,
+}  # fmt: skip
+
+# `after` with a queue of its own: its timers come due when `release` is told the time.
+TIMERS = """
+namespace eval ::py2048 { variable now 0; variable count 1000000; variable queue {} }
+rename ::after ::py2048::after
+proc ::py2048::due {} {
+    variable queue
+    return [lsort -real -index 1 [lmap {id timer} $queue {list $id {*}$timer}]]
+}
+proc ::py2048::release {time} {
+    variable queue; variable now $time
+    foreach timer [due] {
+        if {[lindex $timer 1] > $now + 0.001} break
+        dict unset queue [lindex $timer 0]
+        ::py2048::after 0 [lindex $timer 2]
+    }
+}
+proc ::py2048::next {} { lindex [due] 0 1 }
+proc ::after {what args} {
+    upvar ::py2048::queue queue
+    if {[string is wideinteger -strict $what] && [llength $args]} {
+        set id after#[incr ::py2048::count]
+        dict set queue $id [list [expr {$::py2048::now + max(1, $what)}] [concat {*}$args]]
+        return $id
+    }
+    set id [lindex $args 0]
+    if {$what eq "info" && [dict exists $queue $id]} {
+        return [list [lindex [dict get $queue $id] 1] timer]
+    }
+    if {$what eq "info" && ![llength $args]} {
+        return [concat [dict keys $queue] [::py2048::after info]]
+    }
+    if {$what eq "cancel"} {
+        foreach {known timer} $queue {
+            if {$known eq $id || [lindex $timer 1] eq [concat {*}$args]} {
+                dict unset queue $known
+                return
+            }
+        }
+    }
+    return [uplevel 1 [list ::py2048::after $what {*}$args]]
+}
+bind . <<Py2048Look>> {set ::py2048::serial %#}
+proc ::py2048::items {canvas options} {
+    lmap item [$canvas find all] {
+        list [$canvas type $item] [$canvas coords $item] [lmap name $options {
+            if {[catch {$canvas itemcget $item -$name} value]} {set value ""}
+            string range $value 0 end
+        }]
+    }
+}
+"""
+
+# Tcl's dialogs: what they are called in Python, and the answer without an instruction.
+BOXES = {
+    ("ok", "info"): ("showinfo", "ok"), ("ok", "warning"): ("showwarning", "ok"),
+    ("ok", "error"): ("showerror", "ok"), ("okcancel", "question"): ("askokcancel", "ok"),
+    ("yesno", "question"): ("askyesno", "yes"),
+    ("retrycancel", "warning"): ("askretrycancel", "cancel"),
+    ("yesnocancel", "question"): ("askyesnocancel", "yes"),
+}  # fmt: skip
+CHOOSERS = {
+    "tk_getOpenFile": "askopenfilename", "tk_getSaveFile": "asksaveasfilename",
+    "tk_chooseDirectory": "askdirectory", "tk_chooseColor": "askcolor",
+}  # fmt: skip
+ASKING = ("askstring", "askinteger", "askfloat")
+
+
+class TclInterpreter:
+    """Tcl's interpreter as `_tkinter` makes it, but for its main loop."""
+
+    def __init__(self, real: Any, loop: Callable[..., None], quit_: Callable[[], None]) -> None:
+        names = [name for name in dir(real) if not name.startswith("__")]
+        vars(self).update({name: getattr(real, name) for name in names})
+        self.mainloop = loop
+        self.quit = quit_
+
+    def __getattr__(self, name: str) -> Any:
+        """Nothing else; for type checkers."""
+        raise AttributeError(name)
+
+
+class TkControl:
+    """All windows of a program, and what it waits for.
+
+    Attributes:
+        interpreters: Tcl's, one for each `Tk`, oldest first.
+        dialogs: the dialogs so far: kind, title, message.
+        answers: what to answer to the next ones.
+        errors: what callbacks raised, as text.
+    """
+
+    def __init__(self, clock: VirtualClock) -> None:
+        self.clock = clock
+        self.interpreters: list[Any] = []
+        self.dialogs: list[tuple[str, str, str]] = []
+        self.answers: list[Any] = []
+        self.errors: list[str] = []
+        self.waiting = 0
+        self._quitting = False
+        self._raised: BaseException | None = None
+        self._serial = 0
+        self._create = _tkinter.create
+        self._after = tkinter.Misc.after
+        self._take_over()
+
+    def _take_over(self) -> None:
+        """Replace tkinter's functions."""
+        here = self
+        module: Any = tkinter
+        _tkinter.create = self._created
+        module.Misc.after = lambda widget, ms, func=None, *args: here._later(
+            widget, ms, func, *args
+        )
+        module.Misc.update = lambda widget: here._looked(widget)  # noqa: PLW0108 - becomes a method
+        module.Misc.wait_window = lambda widget, window=None: here._wait_window(window or widget)
+        module.Misc.wait_variable = lambda widget, name="PY_VAR": here._wait_variable(widget, name)
+        module.Misc.waitvar = module.Misc.wait_variable
+        module.Misc.wait_visibility = lambda widget, window=None: here._wait_visible(
+            window or widget
+        )
+        module.CallWrapper.__call__ = lambda wrapper, *words: here._called(wrapper, words)
+        for name in ASKING:
+            setattr(tkinter.simpledialog, name, self._asking(name))
+        sys.modules.update(OLD_NAMES)
+
+    # -- interpreters -------------------------------------------------------------------
+
+    def _created(self, *words: Any) -> Any:
+        """What `_tkinter.create` becomes."""
+        interpreter = TclInterpreter(self._create(*words), self._loop, self._quit)
+        if interpreter.eval("info commands winfo"):
+            interpreter.eval(TIMERS)
+            interpreter.createcommand("tk_messageBox", self._box)
+            for name, kind in CHOOSERS.items():
+                interpreter.createcommand(name, self._chooser(kind))
+            self.interpreters.append(interpreter)
+        return interpreter
+
+    def open(self) -> list[Any]:
+        """The interpreters whose main window is still there."""
+        return [interpreter for interpreter in self.interpreters if exists(interpreter)]
+
+    # -- time ---------------------------------------------------------------------------
+
+    def _later(self, widget: Any, ms: Any, func: Any, *arguments: Any) -> Any:
+        """What `after` becomes."""
+        if func is None:
+            return self.clock.sleep(int(ms) / 1000)
+        if widget.tk in self.interpreters:
+            widget.tk.setvar("::py2048::now", self.clock.now * 1000)
+        return self._after(widget, ms, func, *arguments)
+
+    def next_due(self) -> float | None:
+        """Virtual seconds until the next timer, if there is one."""
+        due = [interpreter.eval("::py2048::next") for interpreter in self.open()]
+        times = [float(time) / 1000 for time in due if time]
+        return max(0.0, min(times) - self.clock.now) if times else None
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass. A program that polls runs on by itself when the request is over."""
+        if not self.waiting:
+            self.clock.allow(seconds)
+            return
+        end = self.clock.now + seconds
+        self.pump(thoroughly=False)
+        while (due := self.next_due()) is not None and self.clock.now + due <= end + 1e-9:
+            self.clock.skip(due)
+            self.pump(thoroughly=False)
+        self.clock.skip(end - self.clock.now)
+        self.pump()
+
+    # -- events -------------------------------------------------------------------------
+
+    def pump(self, *, thoroughly: bool = True) -> None:
+        """Run what is due; with `thoroughly` also the events that the display still holds."""
+        for interpreter in self.open():
+            interpreter.call("::py2048::release", self.clock.now * 1000)
+        for interpreter in self.open()[:1]:
+            if thoroughly:
+                interpreter.call("update")
+            while interpreter.dooneevent(_tkinter.DONT_WAIT):
+                pass
+
+    def _end_program(self) -> None:
+        """Raise what a callback raised to end the program."""
+        if self._raised is not None:
+            error, self._raised = self._raised, None
+            raise error
+
+    def _looked(self, widget: Any) -> None:
+        """What `update` becomes.
+
+        Asking the display for events takes several switches between threads and processes, and
+        some programs do it after each number drawn. While they draw, drawing is all that is done:
+        the user's actions come from within this process.
+        """
+        due = self.next_due()
+        if exists(widget.tk) and (due is None or due > 0):
+            widget.tk.call("update", "idletasks")
+            if self._drawn():
+                self._end_program()
+                self.clock.poll(news=True)
+                return
+        self.pump()
+        self._end_program()
+        self.clock.poll(news=self._drawn())
+
+    def _drawn(self) -> bool:
+        """Whether anything was drawn since the last time: requests to the display are counted."""
+        before = self._serial
+        for interpreter in self.open()[:1]:
+            interpreter.eval("event generate . <<Py2048Look>>")
+            self._serial = int(interpreter.getvar("::py2048::serial"))
+        return abs(self._serial - before) > IDLE_REQUESTS
+
+    def _called(self, wrapper: Any, words: Any) -> Any:
+        """What happens when Tk calls a program's function."""
+        try:
+            return wrapper.func(*(wrapper.subst(*words) if wrapper.subst else words))
+        except Exception as error:  # noqa: BLE001 - Tk reports whatever a callback raises
+            self.errors.append(f"{type(error).__name__}: {error}")
+            wrapper.widget._report_exception()
+        except BaseException as error:  # noqa: BLE001 - `sys.exit` or the grader's alarm
+            self._raised = error
+        return ""
+
+    # -- waiting ------------------------------------------------------------------------
+
+    def _loop(self, threshold: int = 0) -> None:
+        """What `mainloop` becomes."""
+        del threshold
+        self._quitting = False
+        self._wait_while(lambda: bool(self.open()) and not self._quitting)
+        self._quitting = False
+
+    def _quit(self) -> None:
+        self._quitting = True
+
+    def _wait_window(self, window: Any) -> None:
+        self._wait_while(lambda: exists(window.tk, window._w))
+
+    def _wait_visible(self, window: Any) -> None:
+        self._wait_while(lambda: exists(window.tk, window._w) and not window.winfo_viewable())
+
+    def _wait_variable(self, widget: Any, variable: Any) -> None:
+        written: list[Any] = []
+        name = f"::py2048::written{id(written)}"
+        widget.tk.createcommand(name, lambda *words: written.append(words))
+        trace = ("variable", str(variable), "write", name)
+        widget.tk.call("trace", "add", *trace)
+        try:
+            self._wait_while(lambda: not written and exists(widget.tk))
+        finally:
+            widget.tk.call("trace", "remove", *trace)
+            widget.tk.deletecommand(name)
+
+    def _wait_while(self, condition: Callable[[], bool]) -> None:
+        """Stay in an event loop: what is due happens, then the grader has its turn."""
+        self.waiting += 1
+        try:
+            self.pump()
+            while condition():
+                self.pump(thoroughly=False)
+                self._end_program()
+                if condition():
+                    self.clock.give_way()
+                    self._end_program()
+        finally:
+            self.waiting -= 1
+
+    # -- dialogs ------------------------------------------------------------------------
+
+    def _answer(self, kind: str, title: Any, message: Any, usual: Any) -> Any:
+        self.dialogs.append((kind, str(title or ""), str(message or "")))
+        return self.answers.pop(0) if self.answers else usual
+
+    def _box(self, *words: str) -> str:
+        """What ``tk_messageBox`` becomes."""
+        options = dict(zip(words[::2], words[1::2], strict=False))
+        form = options.get("-type", "ok")
+        kind, usual = BOXES.get((form, options.get("-icon", "info")), (f"ask{form}", "ok"))
+        message = "\n".join(filter(None, [options.get("-message"), options.get("-detail")]))
+        answer = self._answer(kind, options.get("-title"), message, usual)
+        if isinstance(answer, str):
+            return answer.lower()
+        if answer is None:
+            return "cancel"
+        agreed, refused = (
+            ("yes", "no") if "yes" in form else (form.removesuffix("cancel"), "cancel")
+        )
+        return agreed if answer else refused
+
+    def _chooser(self, kind: str) -> Callable[..., str]:
+        def chosen(*words: str) -> str:
+            options = dict(zip(words[::2], words[1::2], strict=False))
+            return str(self._answer(kind, options.get("-title"), "", ""))
+
+        return chosen
+
+    def _asking(self, kind: str) -> Callable[..., Any]:
+        def asked(title: Any = None, prompt: Any = None, **options: Any) -> Any:
+            del options
+            return self._answer(kind, title, prompt, None)
+
+        return asked
+
+
+IDLE_REQUESTS = 1  # requests to the display of an `update` that draws nothing
+
+
+def exists(interpreter: Any, path: str = ".") -> bool:
+    """Whether a window is still there."""
+    try:
+        return bool(int(interpreter.call("winfo", "exists", path)))
+    except (TclError, ValueError):
+        return False
+
+
+CLICKABLE = {"Button", "TButton", "Radiobutton", "TRadiobutton", "Checkbutton", "TCheckbutton"}
+SPEAKING = CLICKABLE | {
+    "Label", "TLabel", "Message", "Menubutton", "TMenubutton", "Labelframe", "TLabelframe",
+}  # fmt: skip
+READABLE = {"Entry", "TEntry", "Spinbox", "TSpinbox", "TCombobox"}
+LABELLED = {"command", "cascade", "checkbutton", "radiobutton"}  # kinds of menu entries
+ITEM_OPTIONS = ("text", "fill", "outline", "image", "state", "tags")
+
+
+class Widget:
+    """A widget by its path; ``winfo_width()`` and the like ask ``winfo``."""
+
+    def __init__(self, interpreter: Any, path: Any) -> None:
+        self.interpreter = interpreter
+        self.path = str(path)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Widget) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} {self.path}>"
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("winfo_"):
+            raise AttributeError(name)
+        return partial(self.interpreter.call, "winfo", name.removeprefix("winfo_"), self.path)
+
+    @property
+    def key(self) -> tuple[int, str]:
+        """What makes two of them the same widget."""
+        return id(self.interpreter), self.path
+
+    @property
+    def kind(self) -> str:
+        """Its class, such as ``Label``."""
+        return str(self.winfo_class())
+
+    @property
+    def exists(self) -> bool:
+        """Whether it is still there."""
+        return exists(self.interpreter, self.path)
+
+    @property
+    def is_window(self) -> bool:
+        """Whether it is a window; Tk counts menus as windows of their own, people do not."""
+        return str(self.winfo_toplevel()) == self.path and self.kind != "Menu"
+
+    def call(self, *words: Any) -> Any:
+        """Give the widget's own command."""
+        return self.interpreter.call(self.path, *words)
+
+    def words(self, *words: Any) -> list[str]:
+        """What the widget's own command gives, as a list."""
+        return [str(word) for word in self.interpreter.splitlist(self.call(*words))]
+
+    def cget(self, name: str) -> str:
+        """An option; nothing where the widget has no such option."""
+        try:
+            return str(self.call("cget", f"-{name}"))
+        except TclError:
+            return ""
+
+    def text(self) -> str:
+        """The text that a label or a button shows."""
+        variable = self.cget("textvariable")
+        if variable and self.kind.startswith("T"):  # those do not follow with their text
+            return str(self.interpreter.getvar(variable))
+        return self.cget("text")
+
+    def children(self) -> list[Widget]:
+        """What lies in it, without Tk's own copies of menus."""
+        paths = self.interpreter.splitlist(self.winfo_children())
+        found = [str(path) for path in paths]
+        return [Widget(self.interpreter, path) for path in found if "#" not in path.split(".")[-1]]
+
+    def bound(self) -> list[str]:
+        """The events that something is bound to."""
+        return [
+            str(word)
+            for word in self.interpreter.splitlist(self.interpreter.call("bind", self.path))
+        ]
+
+    def grid(self) -> dict[str, str]:
+        """How it lies in a grid."""
+        words = self.interpreter.splitlist(self.interpreter.call("grid", "info", self.path))
+        return {str(k).lstrip("-"): str(v) for k, v in zip(words[::2], words[1::2], strict=True)}
+
+    # -- canvases -----------------------------------------------------------------------
+
+    def find_all(self) -> list[str]:
+        """The items of a canvas, the lowest first."""
+        return self.words("find", "all")
+
+    def item(self, number: Any, name: str) -> str:
+        """An option of an item; not every kind has every option."""
+        try:
+            return str(self.call("itemcget", number, f"-{name}"))
+        except TclError:
+            return ""
+
+    def coords(self, number: Any) -> list[float]:
+        """Where an item is."""
+        return [float(word) for word in self.words("coords", number)]
+
+    def drawn_texts(self) -> list[tuple[str, str]]:
+        """The texts on a canvas that are not hidden, with their numbers."""
+        texts = [n for n in self.find_all() if str(self.call("type", n)) == "text"]
+        return [(n, self.item(n, "text")) for n in texts if self.item(n, "state") != "hidden"]
+
+
+class TkUser:
+    """Presses keys and buttons, and reads what the windows show."""
+
+    def __init__(self, windows: TkControl) -> None:
+        self._windows = windows
+
+    # -- looking ------------------------------------------------------------------------
+
+    def windows(self) -> list[Widget]:
+        """The open windows that are not hidden, oldest first."""
+        mains = [Widget(interpreter, ".") for interpreter in self._windows.open()]
+        found = [widget for main in mains for widget in _tree(main) if widget.is_window]
+        return [w for w in found if str(w.interpreter.call("wm", "state", w.path)) == "normal"]
+
+    def title(self) -> str:
+        """The title of the first window."""
+        return _title(self.windows()[0])
+
+    def widgets(self, kind: str = "") -> list[Widget]:
+        """The widgets that are shown, those of a class if one is named."""
+        found = [widget for window in self.windows() for widget in _within(window)]
+        names = {kind, f"T{kind}"}
+        return [w for w in found if (not kind or w.kind in names) and w.winfo_manager()]
+
+    def texts(self) -> list[str]:
+        """Every text that is shown: titles, labels, buttons, canvas texts, entries, menus."""
+        found: list[str] = []
+        for window in self.windows():
+            found.append(_title(window))
+            for widget in _within(window):
+                found.extend(_texts_of(widget))
+        return [text for text in found if text.strip()]
+
+    def shows(self, text: str) -> bool:
+        """Whether a text that contains `text` is shown, in any case."""
+        return any(text.lower() in shown.lower() for shown in self.texts())
+
+    def items(self, canvas: Any) -> list[tuple[str, list[float], dict[str, str]]]:
+        """What is drawn on a canvas, in order: kind, coordinates, options."""
+        seen = _handle(canvas)
+        split = seen.interpreter.splitlist
+        found = []
+        for item in split(seen.interpreter.call("::py2048::items", seen.path, ITEM_OPTIONS)):
+            kind, coords, values = split(item)
+            options = zip(ITEM_OPTIONS, split(values), strict=True)
+            told = {name: str(value) for name, value in options if value not in {"", ()}}
+            found.append((str(kind), [float(number) for number in split(coords)], told))
+        return found
+
+    def dialogs(self) -> list[tuple[str, str, str]]:
+        """The message boxes so far: kind, title, message."""
+        return list(self._windows.dialogs)
+
+    def errors(self) -> list[str]:
+        """Exceptions that callbacks raised so far."""
+        return list(self._windows.errors)
+
+    # -- doing --------------------------------------------------------------------------
+
+    def answer(self, *values: Any) -> None:
+        """What to answer to the next message boxes and questions, in order."""
+        self._windows.answers.extend(values)
+
+    def press(self, key: str) -> None:
+        """Press and release a key, for whatever has the focus."""
+        target = self._focused()
+        for event in (f"<KeyPress-{key}>", f"<KeyRelease-{key}>"):
+            if target.exists:
+                target.interpreter.call("event", "generate", target.path, event)
+                self._windows.pump()
+
+    def click(self, widget: Any, x: float, y: float, button: int = 1) -> None:
+        """Click at a place of a widget; on a canvas, where that place has been scrolled to."""
+        target = _handle(widget)
+        if target.kind == "Canvas":
+            x, y = x - float(target.call("canvasx", 0)), y - float(target.call("canvasy", 0))
+        place = ("-x", round(x), "-y", round(y))
+        presses = (f"<ButtonPress-{button}>", f"<ButtonRelease-{button}>")
+        for event in ("<Enter>", "<Motion>", *presses):
+            if target.exists:
+                target.interpreter.call("event", "generate", target.path, event, *place)
+        self._windows.pump()
+
+    def point(self, widget: Widget) -> None:
+        """Click into the middle of a widget, on whatever lies on top there."""
+        x = int(widget.winfo_rootx()) + int(widget.winfo_width()) // 2
+        y = int(widget.winfo_rooty()) + int(widget.winfo_height()) // 2
+        seen = str(widget.interpreter.call("winfo", "containing", x, y))
+        on_top = Widget(widget.interpreter, seen) if seen else widget
+        self.click(on_top, x - int(on_top.winfo_rootx()), y - int(on_top.winfo_rooty()))
+
+    def push(self, text: str) -> bool:
+        """Use the first button, menu entry or drawn text that contains `text`, if there is one."""
+        for widget in self.widgets():
+            if widget.kind in CLICKABLE and _says(widget.text(), text):
+                self.use(widget)
+                return True
+        return self._push_drawn(text) or self._push_menu(text) or self._push_label(text)
+
+    def use(self, button: Widget) -> None:
+        """Use a button."""
+        button.call("invoke")
+        self._windows.pump()
+
+    def _push_drawn(self, text: str) -> bool:
+        for canvas in self.widgets("Canvas"):
+            for number, drawn in canvas.drawn_texts():
+                if _says(drawn, text):
+                    x, y = canvas.coords(number)
+                    self.click(canvas, x, y)
+                    return True
+        return False
+
+    def _push_menu(self, text: str) -> bool:
+        for window in self.windows():
+            for menu in [widget for widget in _within(window) if widget.kind == "Menu"]:
+                for index, kind, label in _entries(menu):
+                    if kind == "command" and _says(label, text):
+                        menu.call("invoke", index)
+                        self._windows.pump()
+                        return True
+        return False
+
+    def _push_label(self, text: str) -> bool:
+        for label in self.widgets("Label"):
+            if _says(label.text(), text) and label.bound():
+                self.click(label, 2, 2)
+                return True
+        return False
+
+    def _focused(self) -> Widget:
+        """Give the keys to what had them last in the newest window."""
+        windows = self.windows()
+        if not windows:
+            raise RuntimeError("no window is open")
+        window = windows[-1]
+        path = str(window.interpreter.call("focus", "-lastfor", window.path)) or window.path
+        window.interpreter.call("focus", "-force", path)
+        self._windows.pump()
+        return Widget(window.interpreter, path)
+
+    # -- waiting ------------------------------------------------------------------------
+
+    def advance(self, ms: float) -> None:
+        """Let milliseconds pass."""
+        self._windows.advance(ms / 1000)
+
+    def settle(self, seconds: float = 5.0) -> None:
+        """Let time pass until no timer is set, but no longer than `seconds`."""
+        left = seconds
+        while left > 0 and (due := self._windows.next_due()) is not None and due <= left:
+            step = max(due, 0.001)
+            self._windows.advance(step)
+            left -= step
+
+
+def _handle(widget: Any) -> Widget:
+    """A widget of the program, or one of ours."""
+    return widget if isinstance(widget, Widget) else Widget(widget.tk, widget._w)
+
+
+def _tree(widget: Widget) -> Iterator[Widget]:
+    """A widget and everything in it."""
+    yield widget
+    for child in widget.children():
+        yield from _tree(child)
+
+
+def _within(window: Widget) -> Iterator[Widget]:
+    """Everything in a window but not in the windows it owns."""
+    for child in window.children():
+        if not child.is_window:
+            yield child
+            yield from _within(child)
+
+
+def _says(text: str, wanted: str) -> bool:
+    return wanted.lower() in text.lower()
+
+
+def _title(window: Widget) -> str:
+    return str(window.interpreter.call("wm", "title", window.path))
+
+
+def _entries(menu: Widget) -> list[tuple[int, str, str]]:
+    """The entries of a menu that have a label: index, kind, label."""
+    last = str(menu.call("index", "end"))
+    kinds = [(n, str(menu.call("type", n))) for n in range(int(last) + 1 if last.isdigit() else 0)]
+    return [
+        (index, kind, str(menu.call("entrycget", index, "-label")))
+        for index, kind in kinds
+        if kind in LABELLED
+    ]
+
+
+def _texts_of(widget: Widget) -> list[str]:
+    """The texts that a widget shows."""
+    kind = widget.kind
+    if kind == "Menu":
+        return [label for _, _, label in _entries(widget)]
+    if not widget.winfo_ismapped():
+        return []
+    if kind == "Canvas":
+        return [text for _, text in widget.drawn_texts()]
+    if kind in READABLE:
+        return [str(widget.call("get"))]
+    if kind == "Text":
+        return [str(widget.call("get", "1.0", "end")).rstrip("\n")]
+    if kind == "Listbox":
+        return widget.words("get", 0, "end")
+    return [widget.text()] if kind in SPEAKING else []

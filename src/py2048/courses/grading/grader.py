@@ -1,0 +1,305 @@
+"""Grading submissions: load each, try every check of every task, add up the marks.
+
+Many are graded several at a time; results are yielded as they are ready, and can be kept in a file
+so that an interrupted run continues.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from fractions import Fraction
+from pathlib import Path
+from typing import IO
+
+from py2048 import __version__
+from py2048.courses.grading.process import ProcessDied, RunAborted
+from py2048.courses.grading.report import CheckResult, Report, TaskResult
+from py2048.courses.grading.sandbox import SandboxConfig
+from py2048.courses.grading.session import SubmissionSession, find_load_mode
+from py2048.courses.grading.submissions import (
+    PreparedSubmission,
+    Submission,
+    Unreadable,
+    digest_of,
+    prepare,
+)
+from py2048.courses.grading.tasks import Check, CheckFailed, Grading, PatchFailed, Task
+from py2048.errors import CourseError
+
+# What a check's own code may raise when a submission returns the wrong kind of value.
+ODD_ANSWERS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
+PATCHED = "# with right versions of what other tasks ask for"
+
+
+def grade(submission: Submission, grading: Grading, sandbox: SandboxConfig) -> Report:
+    """Grade one submission. Whatever goes wrong is a problem of this submission and no other.
+
+    Raises:
+        RunAborted: when the run ends while this submission is graded.
+    """
+    began = time.monotonic()
+    prepared: PreparedSubmission | None = None
+    tasks: list[TaskResult] = []
+    problem, key = submission.problem, ""
+    with tempfile.TemporaryDirectory(prefix="py2048-grade-", ignore_cleanup_errors=True) as place:
+        try:
+            key = key_of(submission, grading)
+            if not problem:
+                Path(place).chmod(0o711)  # the course's files beside it are for the submission
+                folder = Path(place, "submission")
+                folder.mkdir(mode=0o700)
+                prepared = prepare(
+                    list(submission.files),
+                    grading,
+                    folder,
+                    from_python2=submission.from_python2,
+                )
+                grading = prepared.grading
+                _grade_tasks(grading, prepared, sandbox, tasks)
+        except Unreadable as error:
+            problem = str(error)
+        except RunAborted:
+            raise
+        except Exception as error:  # noqa: BLE001 - one submission must not end the class's run
+            problem, key = _not_graded(error), ""
+    missing = grading.tasks[len(tasks) :]
+    return Report(
+        name=submission.name,
+        course=grading.course,
+        tasks=(*tasks, *map(_nothing, missing)),
+        files=tuple(str(path.relative_to(submission.root)) for path in submission.files),
+        notes=tuple(prepared.notes if prepared else ()),
+        problem=problem,
+        opening=opening_of(prepared) if prepared else "",
+        seconds=round(time.monotonic() - began, 2),
+        key=key,
+    )
+
+
+def opening_of(prepared: PreparedSubmission) -> str:
+    """What a student types before an example."""
+    module = Path(prepared.file).stem
+    if module.isidentifier():
+        return prepared.grading.opening.format(module=module)
+    typed = prepared.grading.opening.format(module=prepared.grading.module)
+    return f"{typed} (once {prepared.file} is saved as {prepared.grading.module}.py)"
+
+
+def _not_graded(error: Exception) -> str:
+    """Why the grader could not do its work; such a result is not kept for the next run."""
+    if isinstance(error, CourseError | OSError):
+        return str(error)
+    return f"the grader failed, please report it: {type(error).__name__}: {error}"
+
+
+def _grade_tasks(
+    grading: Grading, prepared: PreparedSubmission, sandbox: SandboxConfig, found: list[TaskResult]
+) -> None:
+    """Grade all tasks into `found`, as far as the time for one submission goes."""
+    with SubmissionSession(grading, prepared, sandbox) as session:
+        find_load_mode(session)
+        for task in grading.tasks:
+            began_late = session.out_of_time
+            found.append(grade_task(task, session))
+            if session.out_of_time and not began_late:
+                prepared.notes.append(
+                    f"the time of {sandbox.seconds:g} s for one submission was over in task "
+                    f"{task.id}; what comes after it was not tried"
+                )
+
+
+def _nothing(task: Task) -> TaskResult:
+    return TaskResult(task.id, task.title, task.asked, Fraction(task.marks), Fraction(0))
+
+
+def grade_task(task: Task, session: SubmissionSession) -> TaskResult:
+    """Try the checks of one task."""
+    found = tuple(_result(check, session, task) for check in task.checks)
+    earned = task.earned([result.passed for result in found])
+    return TaskResult(task.id, task.title, task.asked, Fraction(task.marks), earned, found)
+
+
+def _result(check: Check, session: SubmissionSession, task: Task) -> CheckResult:
+    """Try a check, and again with reference patches if it fails."""
+    failure = attempt(check, session)
+    if failure is None:
+        return CheckResult(check.title, check.weight, passed=True)
+    patched: list[CheckFailed] = []
+    for patch in task.patches_of(check) if not session.out_of_time else ():
+        other = attempt(check, session, patch)
+        if other is None:
+            return CheckResult(check.title, check.weight, passed=True, carried=True)
+        patched.append(other)
+    failure = _own_cause(failure, patched)
+    return CheckResult(
+        check.title,
+        check.weight,
+        passed=False,
+        example=failure.example,
+        expected=failure.expected,
+        actual=failure.actual,
+    )
+
+
+def _own_cause(failure: CheckFailed, patched: list[CheckFailed]) -> CheckFailed:
+    """The failure to report of a check that fails with and without reference patches.
+
+    With them the cause is the check's own; without them it may be another task's. Where both
+    show the same, the one without can be typed as it stands.
+    """
+    own = next((other for other in patched if not isinstance(other, PatchFailed)), failure)
+    if (own.example, own.expected, own.actual) == (
+        failure.example,
+        failure.expected,
+        failure.actual,
+    ):
+        return failure
+    return CheckFailed(f"{PATCHED}\n{own.example}", own.expected, own.actual)
+
+
+def attempt(check: Check, session: SubmissionSession, patch: str = "") -> CheckFailed | None:
+    """Try one check: None if it holds, else what shows that it does not."""
+    if session.out_of_time:
+        return CheckFailed("", check.title, "not tried: the time for one submission was over")
+    session.start_check(check.seconds, patch)
+    try:
+        if check.run is not None:
+            session.begin()
+            check.run(session)
+        session.examples(check.listed())
+    except CheckFailed as mismatch:
+        return mismatch
+    except ProcessDied as death:
+        return CheckFailed(session.text(), check.title, str(death))
+    except ODD_ANSWERS:
+        if check.run is None:
+            raise
+        return CheckFailed(session.text(), check.title, "a value of another kind")
+    return None
+
+
+@functools.cache
+def grader_version(grading: Grading) -> str:
+    """py2048's version and a digest of the grader's code: results of another are not reused."""
+    here = Path(__file__).resolve().parent
+    hasher = hashlib.sha256()
+    course = here.parent / grading.course
+    for path in sorted([*here.rglob("*.py"), *course.rglob("*.py"), *grading.given_files]):
+        hasher.update(path.read_bytes())
+    return f"{__version__}+{hasher.hexdigest()[:12]}"
+
+
+def key_of(submission: Submission, grading: Grading) -> str:
+    """What a result may be reused for: the same files under the same name, the same grader."""
+    parts = (
+        submission.name,
+        submission.problem,
+        str(submission.from_python2),
+        digest_of(list(submission.files), submission.root),
+        grading.course,
+        grader_version(grading),
+    )
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+class ResultsFile:
+    """Results written as they come, one JSON line each, so that a killed run can continue.
+
+    A result counts only for the same files, the same name and the same version of the grader.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self.known: dict[str, Report] = {}
+        if path is not None and path.exists():
+            self._read(path)
+
+    def _read(self, path: Path) -> None:
+        try:
+            lines = path.read_text(encoding="utf-8").split("\n")
+        except (OSError, UnicodeDecodeError) as error:
+            raise CourseError(f"{str(path)!r} cannot be read: {error}") from None
+        for number, line in enumerate(lines, 1):
+            last = number >= len(lines) - 1
+            try:
+                report = Report.from_data(json.loads(line)) if line.strip() else None
+            except (ValueError, KeyError, TypeError, AttributeError):
+                if last:  # the line that a killed run was writing
+                    continue
+                raise CourseError(
+                    f"{str(path)!r} is no results file of this command (line {number}): "
+                    "name another file"
+                ) from None
+            if report is not None and report.key:
+                self.known[report.key] = report
+
+    def write(self, report: Report) -> None:
+        """Append a result and flush it to the disk."""
+        if self.path is None:
+            return
+        with _opened(self.path) as file:
+            file.write((json.dumps(report.to_data()) + "\n").encode())
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def _opened(path: Path) -> IO[bytes]:
+    """Open `path` to append whole lines: a line that was cut off is ended first."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("ab+")
+    except OSError as error:
+        raise CourseError(f"{str(path)!r} cannot be written: {error.strerror}") from None
+    if file.tell():
+        file.seek(-1, os.SEEK_END)
+        if file.read(1) != b"\n":
+            file.write(b"\n")
+    return file
+
+
+def grade_all(
+    submissions: Iterable[Submission],
+    grading: Grading,
+    sandbox: SandboxConfig,
+    *,
+    jobs: int = 1,
+    results: ResultsFile | None = None,
+    on_start: Callable[[Submission], None] = lambda submission: None,
+) -> Iterator[Report]:
+    """Grade submissions, `jobs` at a time; yield reports as they are ready.
+
+    Those that `results` holds come first and are not graded again. `on_start` is called when the
+    grading of a submission begins.
+    """
+    results = results or ResultsFile(None)
+    new = []
+    for submission in submissions:
+        known = results.known.get(key_of(submission, grading))
+        if known is None:
+            new.append(submission)
+        else:
+            yield known
+
+    def one(submission: Submission) -> Report:
+        on_start(submission)
+        return grade(submission, grading, sandbox)
+
+    pool = ThreadPoolExecutor(jobs)
+    try:
+        waiting: set[Future[Report]] = {pool.submit(one, submission) for submission in new}
+        while waiting:
+            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            for future in done:
+                report = future.result()
+                results.write(report)
+                yield report
+    finally:
+        sandbox.abort()
+        pool.shutdown(cancel_futures=True)

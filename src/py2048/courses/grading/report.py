@@ -1,0 +1,512 @@
+"""The results of grading, and the forms in which people and machines read them.
+
+A `Report` is plain data that can be written down and read back. It becomes a table on the
+terminal, a line of a CSV gradebook, JSON, Gradescope's ``results.json``, and web pages.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from fractions import Fraction
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console, Group, RenderableType
+from rich.measure import Measurement
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from py2048.courses.grading.sandbox import Protection, ResourceLimits
+from py2048.courses.grading.tasks import Grading
+from py2048.errors import CourseError
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """One check: whether it holds, and if not the smallest example that shows it.
+
+    `carried` says that it holds only with right versions of what other tasks ask for.
+    """
+
+    title: str
+    weight: int
+    passed: bool
+    carried: bool = False
+    example: str = ""
+    expected: str = ""
+    actual: str = ""
+
+    @property
+    def line(self) -> str:
+        """The check in one line."""
+        if self.carried:
+            return f"✓ {self.title} (counted with right versions of what other tasks ask for)"
+        free = "" if self.passed or self.weight else " (costs no marks)"
+        return f"{'✓' if self.passed else '✗'} {self.title}{free}"
+
+    @property
+    def failure(self) -> str:
+        """The smallest failing example with expected and actual."""
+        lines = self.example.split("\n")
+        lines += [f"expected: {self.expected}", f"actual:   {self.actual}"]
+        return "\n".join(line for line in lines if line)
+
+
+@dataclass(frozen=True)
+class TaskResult:
+    """One task: what was asked and the marks `earned` of `marks`."""
+
+    id: str
+    title: str
+    asked: str
+    marks: Fraction
+    earned: Fraction
+    checks: tuple[CheckResult, ...] = ()
+
+    @property
+    def status(self) -> str:
+        """``passed`` with full marks, else ``failed``."""
+        return "passed" if self.earned == self.marks else "failed"
+
+
+@dataclass(frozen=True)
+class Report:
+    """One graded submission.
+
+    `problem` says why it could not be graded at all, if so; `opening` is what to type before the
+    examples.
+    """
+
+    name: str
+    course: str
+    tasks: tuple[TaskResult, ...]
+    files: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    problem: str = ""
+    seconds: float = 0.0
+    opening: str = ""
+    key: str = field(default="", compare=False)
+
+    @property
+    def earned(self) -> Fraction:
+        """Marks earned in all."""
+        return sum((task.earned for task in self.tasks), Fraction(0))
+
+    @property
+    def marks(self) -> Fraction:
+        """Marks possible in all."""
+        return sum((task.marks for task in self.tasks), Fraction(0))
+
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """The ids of the tasks that did not earn full marks."""
+        return tuple(task.id for task in self.tasks if task.status == "failed")
+
+    @property
+    def summary(self) -> list[str]:
+        """Lines on the submission as a whole: why it could not be graded, how it was read."""
+        lines = [f"Not graded: {self.problem}"] if self.problem else []
+        lines += [f"Note: {note}" for note in self.notes]
+        if self.opening and any(not check.passed for task in self.tasks for check in task.checks):
+            lines.append(f"To try an example in Python, type first: {self.opening}")
+        return lines
+
+    def to_data(self) -> dict[str, Any]:
+        """Plain data for JSON; marks are texts such as ``8/3``."""
+        data = asdict(self)
+        for task in data["tasks"]:
+            task.update(marks=str(task["marks"]), earned=str(task["earned"]))
+        return data
+
+    @classmethod
+    def from_data(cls, data: dict[str, Any]) -> Report:
+        """The report that `to_data` wrote."""
+        tasks = tuple(
+            TaskResult(
+                **{
+                    **task,
+                    "marks": Fraction(task["marks"]),
+                    "earned": Fraction(task["earned"]),
+                    "checks": tuple(CheckResult(**check) for check in task["checks"]),
+                }
+            )
+            for task in data["tasks"]
+        )
+        plain = {**data, "files": tuple(data["files"]), "notes": tuple(data["notes"])}
+        return cls(**{**plain, "tasks": tasks})
+
+
+@dataclass(frozen=True)
+class RunInfo:
+    """What all reports of one run have in common."""
+
+    course: str
+    title: str
+    grader: str
+    protection: Protection
+    limits: ResourceLimits
+    not_graded: str = ""
+
+    @property
+    def protected(self) -> str:
+        """One line on what stands between the submissions and this machine."""
+        begin = "WEAK PROTECTION" if self.weak else "Protection"
+        return f"{begin}: {self.protection}; limits: {self.limits}"
+
+    @property
+    def weak(self) -> bool:
+        """Whether submissions are not kept from something."""
+        return bool(self.protection.missing)
+
+
+def number(marks: Fraction) -> float | int:
+    """Marks as a number to print: whole where they are, else with two decimals."""
+    return int(marks) if marks.denominator == 1 else round(float(marks), 2)
+
+
+# --- CSV, JSON, Gradescope ---
+
+
+def write_gradebook(path: Path, grading: Grading, reports: Sequence[Report]) -> None:
+    """Write name, score, possible marks, percent, the marks of each task, and any problem."""
+    heads = [f"task {task.id} ({number(Fraction(task.marks))})" for task in grading.tasks]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["submission", "score", "possible", "percent", *heads, "problem"])
+        for report in reports:
+            percent = round(float(100 * report.earned / report.marks), 1) if report.marks else 0
+            marks = [number(task.earned) for task in report.tasks]
+            row = [number(report.earned), number(report.marks), percent, *marks]
+            writer.writerow([no_formula(report.name), *row, no_formula(report.problem)])
+
+
+def no_formula(text: str) -> str:
+    """A text that no spreadsheet takes for a formula."""
+    return f"'{text}" if text[:1] in {"=", "+", "-", "@", "\t", "\r"} else text
+
+
+def to_json(run: RunInfo, reports: Sequence[Report]) -> dict[str, Any]:
+    """The whole run, as plain data."""
+    return {
+        "course": run.course,
+        "title": run.title,
+        "grader": run.grader,
+        "not_graded": run.not_graded,
+        "protection": {
+            "name": run.protection.name,
+            "holds": list(run.protection.holds),
+            "lacks": list(run.protection.missing),
+            "limits": str(run.limits),
+        },
+        "submissions": [
+            {
+                "name": report.name,
+                "score": number(report.earned),
+                "max_score": number(report.marks),
+                "problem": report.problem,
+                "notes": list(report.notes),
+                "files": list(report.files),
+                "seconds": report.seconds,
+                "tasks": [
+                    {
+                        "id": task.id,
+                        "title": task.title,
+                        "asked": task.asked,
+                        "score": number(task.earned),
+                        "max_score": number(task.marks),
+                        "status": task.status,
+                        "checks": [vars(check) for check in task.checks],
+                    }
+                    for task in report.tasks
+                ],
+            }
+            for report in reports
+        ],
+    }
+
+
+def to_gradescope(run: RunInfo, report: Report) -> dict[str, Any]:
+    """One submission as Gradescope's autograder harness reads it.
+
+    The fields are those of Gradescope's published specification ("Autograder Specifications",
+    output format): a score, and a list of tests with score, max_score, status and output.
+    """
+    lines = report.summary or ["Graded."]
+    if run.not_graded:
+        lines.append(f"Not graded here: {run.not_graded}")
+    return {
+        "score": number(report.earned),
+        "execution_time": round(report.seconds),
+        "output": "\n".join(lines),
+        "output_format": "text",
+        "test_output_format": "text",
+        "test_name_format": "text",
+        "visibility": "visible",
+        "stdout_visibility": "hidden",
+        "tests": [
+            {
+                "score": number(task.earned),
+                "max_score": number(task.marks),
+                "status": task.status,
+                "name": task.title,
+                "number": task.id,
+                "output": _task_text(task, report.problem),
+                "visibility": "visible",
+            }
+            for task in report.tasks
+        ],
+        "extra_data": {
+            "course": run.course,
+            "grader": run.grader,
+            "protection": run.protection.name,
+            "submission": report.name,
+        },
+    }
+
+
+def _task_text(task: TaskResult, problem: str) -> str:
+    """What was asked in a task, and the results of its checks."""
+    if problem:
+        return f"{task.asked}\n\nNot graded: {problem}"
+    lines = [task.asked, ""]
+    for check in task.checks:
+        lines.append(check.line)
+        if not check.passed:
+            lines.extend(f"    {line}" for line in check.failure.split("\n"))
+    return "\n".join(lines).rstrip()
+
+
+# --- the terminal ---
+
+CONTROLS = {
+    code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"
+}
+
+
+def harmless(text: str) -> str:
+    """A submission's text without anything that a terminal would obey."""
+    return text.translate(CONTROLS)
+
+
+def print_reports(console: Console, reports: Sequence[Report], *, detailed: bool) -> None:
+    """The submissions in full, and the gradebook if there are several."""
+    if detailed:
+        for report in reports:
+            console.print(_details(report))
+    if len(reports) > 1:
+        console.print(_gradebook(reports, console.width))
+
+
+def one_line(report: Report) -> Text:
+    """One submission on one line, for when results come in."""
+    text = Text.assemble((harmless(report.name), "bold"), "  ", _marks(report))
+    if report.problem:
+        text.append(f"  not graded: {harmless(report.problem)}", style="yellow")
+    elif report.lost:
+        text.append(f"  marks lost in {', '.join(report.lost)}")
+    return text
+
+
+def _marks(result: Report | TaskResult) -> Text:
+    """Earned of possible, green when they are the same."""
+    full = result.earned == result.marks
+    text = f"{number(result.earned)} / {number(result.marks)}"
+    return Text(text, style="green" if full else "red")
+
+
+def _details(report: Report) -> RenderableType:
+    """One submission with every task."""
+    title = harmless(report.name).replace("[", "\\[")  # rich sees nothing to obey either
+    table = Table(title=f"[bold]{title}", title_justify="left", show_lines=True)
+    table.add_column("Task", no_wrap=True)
+    table.add_column("What was asked, and how it went", ratio=1)
+    table.add_column("Marks", justify="right", no_wrap=True)
+    for task in report.tasks:
+        table.add_row(task.id, _task_cell(task), _marks(task))
+    table.add_row("", Text("All tasks", style="bold"), _marks(report))
+    return Group(*(Text(harmless(line), style="yellow") for line in report.summary), table)
+
+
+def _task_cell(task: TaskResult) -> RenderableType:
+    parts: list[RenderableType] = [Text(task.title, style="bold"), Text(task.asked)]
+    for check in task.checks:
+        parts.append(Text(harmless(check.line), style="green" if check.passed else "red"))
+        if not check.passed:
+            parts.append(Padding(Text(harmless(check.failure)), (0, 0, 0, 4)))
+    return Group(*parts)
+
+
+def _gradebook(reports: Sequence[Report], width: int) -> Table:
+    """The class: a row for each submission, and a column for each task where all of them fit."""
+    by_task = _class_table([task.id for task in reports[0].tasks])
+    lost = _class_table(["Lost in"])
+    for report in reports:
+        name, total = Text(harmless(report.name)), str(number(report.earned))
+        marks = [
+            Text(str(number(task.earned)), style="" if task.status == "passed" else "red")
+            for task in report.tasks
+        ]
+        by_task.add_row(name, total, *marks)
+        lost.add_row(name, total, Text(", ".join(report.lost)))
+    measured = Measurement.get(Console(width=10_000), Console(width=10_000).options, by_task)
+    return by_task if measured.maximum <= width else lost
+
+
+def _class_table(heads: Sequence[str]) -> Table:
+    table = Table(title="Gradebook", title_justify="left")
+    table.add_column("Submission", overflow="fold")
+    table.add_column("Marks", justify="right", style="bold", no_wrap=True)
+    for head in heads:
+        table.add_column(head, justify="right" if len(heads) > 1 else "left")
+    return table
+
+
+# --- web pages: an index of the class and a page for each submission, complete in themselves ---
+
+PAGE_STYLE = """
+:root { color-scheme: light dark; --page: #fbfaf8; --card: #fff; --ink: #24211e; --muted: #635c54;
+  --line: #ded8d0; --link: #0b57b0; --good: #1a7f37; --bad: #c02626; }
+@media (prefers-color-scheme: dark) { :root { --page: #171614; --card: #201e1c; --ink: #ece7e0;
+  --muted: #aaa298; --line: #3b3733; --link: #8ab8ff; --good: #4ac26b; --bad: #ff8078; } }
+* { box-sizing: border-box; }
+body { font: 1rem/1.5 system-ui, sans-serif; max-width: 60rem; margin: 0 auto;
+  padding: 1.5rem 1rem 3rem; background: var(--page); color: var(--ink);
+  overflow-wrap: anywhere; }
+h1 { font-size: clamp(1.3rem, 4.5vw, 1.9rem); line-height: 1.25; margin: .3rem 0 .6rem; }
+h1 + p { font-size: 1.15rem; margin-top: 0; }
+h2 { display: flex; justify-content: space-between; align-items: baseline; gap: 1rem;
+  font-size: 1.15rem; margin: 0 0 .4rem; }
+h2 .marks { white-space: nowrap; font-variant-numeric: tabular-nums; }
+a { color: var(--link); }
+a:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
+.muted, footer { color: var(--muted); font-size: .9rem; }
+section, table { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; }
+section { padding: .9rem 1rem; margin: 1rem 0; }
+section > p { margin: 0 0 .6rem; }
+table { border-collapse: separate; border-spacing: 0; width: 100%; }
+th, td { text-align: left; vertical-align: top; padding: .4rem .7rem; }
+tbody td { border-top: 1px solid var(--line); }
+.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
+ul { list-style: none; margin: 0; padding: 0; }
+li { padding-left: 1.5em; text-indent: -1.5em; margin: .15rem 0; }
+li b { display: inline-block; width: 1.5em; text-indent: 0; }
+pre { font: .875rem/1.45 ui-monospace, monospace; text-indent: 0; margin: .4rem 0 .8rem -1.5em;
+  padding: .6rem .8rem; background: var(--page); border-left: 4px solid var(--bad);
+  white-space: pre-wrap; }
+.good { color: var(--good); } .bad { color: var(--bad); }
+footer { margin-top: 2rem; }
+@media (max-width: 36rem) { th, td { padding: .4rem .45rem; } }
+@media print { body { background: none; } section { break-inside: avoid; } }
+"""
+# No script can run in these pages, whatever a submission printed.
+PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def write_pages(folder: Path, run: RunInfo, reports: Sequence[Report]) -> Path:
+    """Write the pages into `folder`; return the index."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        names = _file_names(reports)
+        for report, name in zip(reports, names, strict=True):
+            (folder / name).write_text(student_page(run, report), encoding="utf-8")
+        index = folder / "index.html"
+        index.write_text(index_page(run, reports, names), encoding="utf-8")
+    except OSError as error:
+        raise CourseError(f"no pages can be written to {str(folder)!r}: {error}") from None
+    return index
+
+
+def _file_names(reports: Sequence[Report]) -> list[str]:
+    """A file name for each report, plain and all different."""
+    names: list[str] = []
+    for report in reports:
+        plain = re.sub(r"[^\w.-]+", "-", report.name).strip("-.")[:80] or "submission"
+        name, count = f"{plain}.html", 1
+        while name.lower() in {"index.html", *(taken.lower() for taken in names)}:
+            count += 1
+            name = f"{plain}-{count}.html"
+        names.append(name)
+    return names
+
+
+def _page(title: str, body: str, run: RunInfo) -> str:
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{PAGE_POLICY}">\n'
+        f"<title>{escape(title)}</title>\n<style>{PAGE_STYLE}</style>\n</head>\n<body>\n"
+        f"<h1>{escape(title)}</h1>\n{body}\n"
+        f"<footer>Graded by py2048 {escape(run.grader)}. "
+        f"{escape(run.protected)}.</footer>\n</body>\n</html>\n"
+    )
+
+
+def index_page(run: RunInfo, reports: Sequence[Report], names: Sequence[str]) -> str:
+    """The class: one row for each submission."""
+    rows = "\n".join(
+        f'<tr><td><a href="{escape(name)}">{escape(report.name)}</a></td>'
+        f'<td class="number">{_marks_of(report)}</td><td>{_lost(report)}</td></tr>'
+        for report, name in zip(reports, names, strict=True)
+    )
+    head = '<tr><th>Submission</th><th class="number">Marks</th><th>Lost in</th></tr>'
+    table = f"<table>\n<thead>{head}</thead>\n<tbody>\n{rows}\n</tbody>\n</table>"
+    weak = f'<p class="bad">{escape(run.protected)}</p>\n' if run.weak else ""
+    return _page(run.title, f"{weak}<p>{_averages(reports)}</p>\n{table}", run)
+
+
+def _averages(reports: Sequence[Report]) -> str:
+    """The class in one sentence."""
+    count = f"{len(reports)} submission{'' if len(reports) == 1 else 's'}"
+    if not reports:
+        return count
+    full = sum(not report.lost and not report.problem for report in reports)
+    mean = sum(float(report.earned) for report in reports) / len(reports)
+    marks = number(max(report.marks for report in reports))
+    return f"{count}: {mean:.3g} of {marks} marks on average, {full} with full marks"
+
+
+def _marks_of(result: Report | TaskResult) -> str:
+    return f"{number(result.earned)} of {number(result.marks)}"
+
+
+def _lost(report: Report) -> str:
+    if report.problem:
+        return f'<span class="bad">not graded: {escape(report.problem)}</span>'
+    return escape(", ".join(f"task {id}" for id in report.lost)) or '<span class="good">none</span>'
+
+
+def student_page(run: RunInfo, report: Report) -> str:
+    """One submission: what was asked, what was earned, what went wrong."""
+    total = f"<p><strong>{_marks_of(report)} marks</strong></p>\n"
+    notes = "".join(f"<p>{escape(line)}</p>\n" for line in report.summary)
+    missing = ""
+    if run.not_graded:
+        missing = f'<p class="muted">Not graded here: {escape(run.not_graded)}</p>\n'
+    tasks = "\n".join(map(_task_section, report.tasks))
+    back = f'<p><a href="index.html">All submissions</a> · {escape(run.title)}</p>\n'
+    return _page(report.name, total + notes + missing + tasks + back, run)
+
+
+def _task_section(task: TaskResult) -> str:
+    look = "good" if task.status == "passed" else "bad"
+    marks = f'<span class="marks {look}">{_marks_of(task)}</span>'
+    checks = "\n".join(map(_check_item, task.checks))
+    listed = f"<ul>\n{checks}\n</ul>\n" if checks else ""
+    return (
+        f"<section>\n<h2><span>Task {escape(task.id)}: {escape(task.title)}</span> {marks}</h2>\n"
+        f"<p>{escape(task.asked)}</p>\n{listed}</section>"
+    )
+
+
+def _check_item(check: CheckResult) -> str:
+    sign, words = check.line.split(" ", 1)
+    look = "good" if check.passed else "bad"
+    line = f'<b class="{look}">{sign}</b>{escape(words)}'
+    if check.passed:
+        return f"<li>{line}</li>"
+    return f"<li>{line}\n<pre>{escape(check.failure)}</pre></li>"

@@ -1,0 +1,352 @@
+"""Driving one submission: type lines into it and compare what they give."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from py2048.courses.grading.process import BLANK, Facts, ProcessDied, Runner
+from py2048.courses.grading.sandbox import SandboxConfig
+from py2048.courses.grading.submissions import ADVICE, PreparedSubmission, Unreadable
+from py2048.courses.grading.tasks import (
+    CheckFailed,
+    Example,
+    Grading,
+    PatchFailed,
+    Raised,
+    SubmissionCrash,
+    same,
+    show,
+)
+
+LOAD_MODES = ("whole", "each", "quiet")  # see ``agent/host.py``
+SHOWN_LINES = 16
+GROUP = 24  # examples sent at a time
+LEAST_PATIENCE = 0.1  # of the usual time, after several overruns
+PATIENCE = 12.0  # seconds that one check may take in all, for each second a call may take
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What some lines gave: the value of the last, what was printed, what was raised.
+
+    `asked` counts the lines that were read; `state` is ``waiting`` when a program waits for its
+    user and ``done`` otherwise.
+    """
+
+    value: Any
+    output: str
+    error: Raised | None
+    asked: int = 0
+    state: str = "done"
+
+
+class SubmissionSession:
+    """One submission, driven in a process that each check finds untouched.
+
+    Calls raise `SubmissionCrash` when the process ends or overruns, `CheckFailed` where an
+    expectation fails. A session is a context manager; leaving it ends the processes.
+    """
+
+    def __init__(
+        self, grading: Grading, submission: PreparedSubmission, sandbox: SandboxConfig
+    ) -> None:
+        self.grading = grading
+        self.submission = submission
+        self.runner = Runner(grading, submission, sandbox)
+        self.seconds = grading.seconds
+        self.reference_patch = ""
+        self.shown: list[str] = []
+        self._overruns = 0
+        self._deadline = float("inf")
+
+    def __enter__(self) -> SubmissionSession:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.runner.end()
+
+    # -- the process --------------------------------------------------------------------
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether the time for the whole submission is over."""
+        return self.runner.out_of_time
+
+    def start_check(self, seconds: float | None = None, reference_patch: str = "") -> None:
+        """Begin a check: in an untouched process, with `reference_patch` run in it if given.
+
+        Each call of the check may take `seconds`, less once the submission has overrun: a
+        function that hangs hangs in every check that calls it.
+        """
+        patience = max(LEAST_PATIENCE, 0.5**self._overruns)
+        self.seconds = (seconds or self.grading.seconds) * patience
+        self._deadline = time.monotonic() + self.seconds * PATIENCE
+        self.reference_patch = reference_patch
+        self.shown.clear()
+        self.close()
+
+    def close(self) -> None:
+        """Leave the process: the next call begins in an untouched one."""
+        self.runner.leave()
+
+    def fresh(self) -> None:
+        """Begin again in an untouched process: whatever the submission changed is gone."""
+        try:
+            self.runner.begin()
+            self._begin()
+            if self.reference_patch:
+                self._run_patch()
+                self._begin()
+        except ProcessDied as death:
+            self._crashed("the program to load", death)
+
+    def _run_patch(self) -> None:
+        request: Facts = {"code": self.reference_patch, "typed": [], "seed": None}
+        facts = self._ask({"op": "run", **request})
+        if facts["error"]:
+            raise PatchFailed(self.text(), "right versions of other functions", str(_error(facts)))
+
+    def _ask(self, request: Facts) -> Facts:
+        """Send one request to a process that is there; raise `ProcessDied`."""
+        return self.runner.receive(self._send(request))
+
+    def _send(self, request: Facts) -> float:
+        """Send one request; return the seconds that its calls may take."""
+        if not self.runner.ready:
+            self.fresh()
+        seconds = min(self.seconds, max(0.05, self._deadline - time.monotonic()))
+        self.runner.send({"seconds": seconds, **request})
+        return seconds
+
+    def _begin(self) -> None:
+        facts = self._ask({"op": "begin", "prelude": self.grading.prelude})
+        if facts["error"]:
+            self.fail("the names that the examples use", str(_error(facts)))
+
+    # -- typing lines -------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Forget the example so far and every name made in it; the module keeps its state."""
+        self.shown.clear()
+        if not self.runner.ready:
+            self.fresh()
+            return
+        try:
+            self._begin()
+        except ProcessDied as death:
+            self._crashed("the program to load", death)
+
+    def run(
+        self, code: str, *, typed: Sequence[str] = (), seed: int | None = None, show: bool = True
+    ) -> RunResult:
+        """Run lines; what the submission raises is part of the result.
+
+        Without `show` the lines are left out of the example that a student may get to see.
+        """
+        if show:
+            self._show(code, typed)
+        request = {"op": "run", "code": code, "typed": list(typed), "seed": seed}
+        return self._result(request, "an end")
+
+    def program(self, *, seed: int = 0) -> RunResult:
+        """Run the student's file as a program in a new process."""
+        self.runner.begin(BLANK)
+        self.shown[:] = [f"$ python {self.submission.file}"]
+        request = {"op": "program", "typed": [], "seed": seed}
+        result = self._result(request, "an end, or waiting for the player")
+        if result.state == "waiting":
+            self._begin()
+        return result
+
+    def _result(self, request: Facts, expected: str) -> RunResult:
+        try:
+            facts = self._ask(request)
+        except ProcessDied as death:
+            self._crashed(expected, death)
+        error = _error(facts)
+        self._check_time(error, expected)
+        return RunResult(facts.get("value"), facts["output"], error, facts["asked"], facts["state"])
+
+    def _check_time(self, error: Raised | None, expected: str) -> None:
+        """Raise `SubmissionCrash` if a call has overrun; its process is not used again."""
+        if error is not None and error.type == "OutOfTime":
+            self.close()
+            self._crashed(expected, error)
+
+    def _crashed(self, expected: str, reason: ProcessDied | Raised) -> NoReturn:
+        self._overruns += 1
+        raise SubmissionCrash(self.text(), expected, str(reason)) from None
+
+    def value(self, code: str, **options: Any) -> Any:
+        """Run lines and return the value of the last; raise `CheckFailed` if they raise."""
+        result = self.run(code, **options)
+        if result.error is not None:
+            self.fail("a value", show(result.error))
+        return result.value
+
+    def expect(self, code: str, expected: Any = ..., **options: Any) -> RunResult:
+        """Run lines and compare the value of the last; see `Example` for `expected`."""
+        try:
+            result = self.run(code, **options)
+        except SubmissionCrash as crash:
+            raise SubmissionCrash(crash.example, _wanted(expected), crash.actual) from None
+        self._compare(expected, result.error or result.value)
+        return result
+
+    def _compare(self, expected: Any, actual: Any) -> None:
+        if expected is ...:
+            if isinstance(actual, Raised):
+                self.fail("no exception", show(actual))
+        elif not same(expected, actual):
+            wanted, got = show(expected), show(actual)
+            if wanted == got:
+                wanted, got = (
+                    f"{text} ({type(value).__name__})"
+                    for text, value in ((wanted, expected), (got, actual))
+                )
+            self.fail(wanted, got)
+
+    # -- examples -----------------------------------------------------------------------
+
+    def examples(self, examples: Sequence[Example]) -> None:
+        """Try examples, each with names of its own; raise `CheckFailed` at the first that fails.
+
+        They are sent many at a time and answered one by one.
+        """
+        for start in range(0, len(examples), GROUP):
+            group = examples[start : start + GROUP]
+            found, death = self._answers(group)
+            for example, facts in zip(group, found, strict=False):
+                self._judge(example, facts)
+            if death is not None:
+                example = group[len(found)]
+                self._show_example(example)
+                self._crashed(_wanted(example.expected), death)
+
+    def _answers(self, group: Sequence[Example]) -> tuple[list[Facts], ProcessDied | None]:
+        """What the examples gave, and why the process died before the last of them, if it did."""
+        found: list[Facts] = []
+        try:
+            examples = list(map(_as_request, group))
+            prelude = self.grading.prelude
+            seconds = self._send({"op": "examples", "prelude": prelude, "examples": examples})
+            while len(found) < len(group) and not (found and found[-1]["over"]):
+                found.append(self.runner.receive(seconds))
+        except ProcessDied as death:
+            return found, death
+        return found, None
+
+    def _show_example(self, example: Example) -> None:
+        self.shown.clear()
+        self._show(example.given, ())
+        self._show(example.code, example.typed)
+
+    def _judge(self, example: Example, facts: Facts) -> None:
+        """Compare what an example gave with what is expected."""
+        self._show_example(example)
+        early, error = _error(facts, "early"), _error(facts)
+        self._check_time(early, show(example.expected))
+        self._check_time(error, show(example.expected))
+        if early is not None:
+            self.fail("to get that far", show(early))
+        self._compare(example.expected, error or facts["value"])
+        if example.prints is not None and not same(example.prints, facts["output"]):
+            printed = _printed(facts["output"])
+            self.fail(f"to print {_printed(example.prints)}", f"printed {printed}")
+        for (expression, value), after in zip(example.then.items(), facts["then"], strict=True):
+            self.shown.append(expression)
+            self._compare(value, _error(after) or after["value"])
+            self.shown.pop()
+
+    # -- reporting ----------------------------------------------------------------------
+
+    def fail(self, expected: str, actual: str) -> NoReturn:
+        """Report the example shown so far, in words of the check's own."""
+        raise CheckFailed(self.text(), expected, actual)
+
+    def _show(self, code: str, typed: Sequence[str]) -> None:
+        self.shown.extend(code.strip("\n").split("\n") if code else [])
+        if typed:
+            self.shown.append(f"# typed: {' ⏎ '.join(typed)} ⏎")
+
+    def text(self) -> str:
+        """The example so far, as a student can type it; the middle of a long one is left out."""
+        lines = self.shown
+        if len(lines) > SHOWN_LINES:
+            half = SHOWN_LINES // 2
+            left_out = f"# … {len(lines) - 2 * half} lines …"
+            lines = [*lines[:half], left_out, *lines[-half:]]
+        return "\n".join(lines)
+
+
+def _as_request(example: Example) -> Facts:
+    """The part of an example that the submission's process is told."""
+    return {
+        "given": example.given,
+        "code": example.code,
+        "then": list(example.then),
+        "typed": list(example.typed),
+        "seed": example.seed,
+    }
+
+
+def _wanted(expected: Any) -> str:
+    return "a result" if expected is ... else show(expected)
+
+
+def _error(facts: Facts, name: str = "error") -> Raised | None:
+    """The exception among the facts."""
+    found = facts[name]
+    if not found:
+        return None
+    return Raised(
+        found["type"], tuple(found["bases"]), found["message"], found["file"], found["line"]
+    )
+
+
+def _printed(text: Any) -> str:
+    """Printed text for a report: as lines, unless it is a matcher."""
+    return show(text) if not isinstance(text, str) or "\n" not in text.strip() else f"\n{text}"
+
+
+# --- loading ---
+
+
+def find_load_mode(session: SubmissionSession) -> None:
+    """Find out how the submission's program can be loaded; raise `Unreadable` if it cannot."""
+    submission = session.submission
+    for load_mode in LOAD_MODES:
+        try:
+            facts = session.runner.load(load_mode)
+        except ProcessDied as death:
+            if load_mode == LOAD_MODES[-1]:
+                raise Unreadable(f"{submission.file} cannot be loaded: {death}") from None
+            continue
+        error = _error(facts)
+        if error is not None:
+            raise Unreadable(_load_error(submission, error))
+        left_out = facts["left_out"]
+        if load_mode != LOAD_MODES[0] or not left_out:
+            submission.load_mode = load_mode
+            submission.skip = tuple(found["statement"] for found in left_out)
+            submission.notes.extend(_note(submission.file, found) for found in left_out[:5])
+            return
+
+
+def _load_error(submission: PreparedSubmission, error: Raised) -> str:
+    """Why a program cannot even be parsed, and what to do about it."""
+    place = f"{submission.file}, line {error.line}" if error.line else submission.file
+    syntax = {"SyntaxError", "ImportError"} & {error.type, *error.bases}
+    advice = ADVICE if error.type == "TabError" else submission.advice if syntax else ""
+    return f"{place}: {error.type}: {error.message}{advice and f'; {advice}'}"
+
+
+def _note(file: str, found: Facts) -> str:
+    """A note for the student about a statement that was left out."""
+    reason = f"{found['error']}: {found['message']}".removesuffix(": ")
+    inner = f" (line {found['line']})" if found["line"] != found["statement"] else ""
+    why = f": {reason}{inner}" if reason else ""
+    return f"{file}, line {found['statement']} was left out when loading{why}"

@@ -1,0 +1,439 @@
+"""Finding and reading what students hand in: a file, a folder, a ZIP, a class of them.
+
+The rules, tried in this order on a folder: a folder that holds the course's program, or one
+program under another name and files that belong to it, is one submission; otherwise each folder,
+Python file and ZIP in it is one (a folder that holds several of those is searched in the same
+way). Files that Canvas has marked as one student's belong together. Names are kept as in the
+download. ZIP files come from strangers: no path may leave the folder, and no bomb fills the disk.
+"""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import io
+import re
+import shutil
+import stat
+import tokenize
+import zipfile
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath, PureWindowsPath
+
+from py2048.courses.grading import python2
+from py2048.courses.grading.tasks import Grading
+from py2048.errors import CourseError
+
+LARGEST_ARCHIVE, MOST_MEMBERS = 256 << 20, 20_000
+LARGEST, MOST_FILES = 64 << 20, 2000  # of one submission
+CHUNK = 1 << 16
+DEEPEST = 4  # ZIPs in ZIPs
+BOMS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+LEFT_OUT = {"__pycache__", "__MACOSX", ".git", ".idea", ".vscode", ".venv", "venv"}
+ADVICE = "--from-python2 converts it before it is graded"
+TESTS = re.compile(r"(?:^|[^a-z])tests?(?:$|[^a-z])", re.IGNORECASE)
+CANVAS = re.compile(r"^(?P<who>[^_]+(?:_LATE)?_\d+)_\d+_(?P<file>.+)$")
+
+
+class BadArchive(Exception):  # noqa: N818 - a finding about a file
+    """A ZIP file that cannot or must not be unpacked; the message says why."""
+
+
+def unpack(archive: Path, folder: Path) -> None:
+    """Unpack `archive` into the new `folder`; raise `BadArchive` before anything odd is written.
+
+    Names with backslashes, as some Windows programs write them, are read as paths.
+    """
+    folder.mkdir(parents=True)
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            members = [info for info in opened.infolist() if not _is_folder(info)]
+            if len(members) > MOST_MEMBERS:
+                raise BadArchive(f"{archive.name} holds {len(members)} files")
+            targets = [(info, folder / place_of(info)) for info in members]
+            _write_all(opened, targets, archive.name)
+    except BadArchive:
+        raise
+    except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, ValueError) as error:
+        raise BadArchive(f"{archive.name} is no readable ZIP file: {error}") from None
+    except RuntimeError as error:  # zipfile's word for a password
+        raise BadArchive(f"{archive.name} cannot be unpacked: {error}") from None
+
+
+def _is_folder(info: zipfile.ZipInfo) -> bool:
+    return info.filename.endswith(("/", "\\"))
+
+
+def place_of(info: zipfile.ZipInfo) -> Path:
+    """Where a member goes, relative to the folder; raise `BadArchive` if that is outside."""
+    name = info.filename.replace("\\", "/")
+    path = PurePosixPath(name)
+    outside = path.is_absolute() or ".." in path.parts or PureWindowsPath(name).drive
+    if outside or not path.parts or "\0" in name:
+        raise BadArchive(f"a name leads out of the folder: {info.filename!r}")
+    if stat.S_ISLNK(info.external_attr >> 16):
+        raise BadArchive(f"{info.filename!r} is a link")
+    return Path(*path.parts)
+
+
+def _write_all(
+    opened: zipfile.ZipFile, targets: list[tuple[zipfile.ZipInfo, Path]], name: str
+) -> None:
+    """Write the members, counting what really comes out rather than what the file claims."""
+    left = LARGEST_ARCHIVE
+    for info, target in targets:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with opened.open(info) as source, target.open("xb") as file:
+            while part := source.read(CHUNK):
+                left -= len(part)
+                if left < 0:
+                    raise BadArchive(f"{name} unpacks to more than {LARGEST_ARCHIVE >> 20} MiB")
+                file.write(part)
+
+
+class Unreadable(Exception):  # noqa: N818 - a finding about a submission
+    """A submission cannot be graded at all; the message says why, for the student."""
+
+
+@dataclass
+class PreparedSubmission:
+    """A prepared copy of one submission: every source in UTF-8, the program under its name.
+
+    `file` has the student's own name for the program, `grading` is the variant of the course's
+    that suits it. `load_mode` is how the program must be loaded (see ``agent/host.py``), `skip`
+    the lines of the statements to leave out; `notes` are lines for the student about how it was
+    read, and `advice` is what to do if it cannot be loaded.
+    """
+
+    folder: Path
+    file: str
+    grading: Grading
+    load_mode: str = "whole"
+    skip: tuple[int, ...] = ()
+    notes: list[str] = field(default_factory=list)
+    advice: str = ""
+
+
+def decode_source(data: bytes) -> tuple[str, str]:
+    """The text of a source file, and a note when its encoding had to be guessed."""
+    for mark, encoding in BOMS:
+        if data.startswith(mark):
+            note = "" if encoding == "utf-8-sig" else f"is written in {encoding.upper()}"
+            return data.decode(encoding, errors="replace"), note
+    try:
+        encoding = tokenize.detect_encoding(io.BytesIO(data).readline)[0]
+        return data.decode(encoding), ""
+    except (SyntaxError, UnicodeDecodeError, LookupError):
+        return data.decode("cp1252", errors="replace"), (
+            "is not written in UTF-8 and was read as Latin-1; Python itself would refuse it"
+        )
+
+
+def to_utf8(data: bytes) -> tuple[bytes, str]:
+    """A source file in UTF-8 with Unix line ends and without coding cookie, and a note."""
+    text, note = decode_source(data)
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "").split("\n")
+    for number, line in enumerate(lines[:2]):
+        lines[number] = re.sub(r"^([ \t\f]*#.*?)coding[:=]", r"\1coding ", line)
+    return "\n".join(lines).encode("utf-8", errors="replace"), note
+
+
+def files_of(folder: Path) -> list[Path]:
+    """The files of a submission, without links, tools' folders and hidden files."""
+    found = []
+    for path in sorted(folder.rglob("*")):
+        parts = path.relative_to(folder).parts
+        hidden = any(part in LEFT_OUT or part.startswith((".", "._")) for part in parts)
+        if not hidden and path.is_file() and not path.is_symlink():
+            found.append(path)
+    return found
+
+
+def digest_of(paths: list[Path], root: Path) -> str:
+    """A digest of the names and contents of some files."""
+    hasher = hashlib.sha256()
+    for path in paths:
+        hasher.update(str(path.relative_to(root)).encode() + b"\0")
+        hasher.update(hashlib.sha256(path.read_bytes()).digest())
+    return hasher.hexdigest()
+
+
+def defined_in(text: str, grading: Grading) -> int:
+    """How many of the names that a program defines are defined in `text`."""
+    return sum(
+        bool(re.search(rf"^\s*(def|class)\s+{name}\b|^{name}\s*=", text, re.MULTILINE))
+        for name in grading.expects
+    )
+
+
+def variant_for(text: str, grading: Grading) -> Grading:
+    """The variant of a course's grading whose names a program defines most of."""
+    return max((grading, *grading.variants), key=lambda one: defined_in(text, one))
+
+
+def score_of(path: Path, grading: Grading) -> tuple[int, int, int]:
+    """How much a file looks like the program: its name, what it defines, its depth."""
+    text = decode_source(path.read_bytes())[0]
+    defined = defined_in(text, variant_for(text, grading))
+    named = path.name.lower() in {name.lower() for name in grading.files}
+    return 2 * defined + named, int(path.name == grading.files[0]), -len(path.parts)
+
+
+def find_program(paths: list[Path], grading: Grading) -> Path:
+    """The file to grade among those of a submission."""
+    given = {path.name for path in grading.given_files}
+    sources = [p for p in paths if p.suffix.lower() == ".py" and p.name not in given]
+    if not sources:
+        raise Unreadable(f"there is no Python file; {grading.files[0]} was expected")
+    return max(sources, key=lambda path: score_of(path, grading))
+
+
+def prepare(
+    paths: list[Path], grading: Grading, folder: Path, *, from_python2: bool = False
+) -> PreparedSubmission:
+    """Copy a submission's files into `folder`, ready to run; raise `Unreadable`.
+
+    The program is there under the student's name for it, and under the course's for other files
+    that import it. With `from_python2`, sources that only Python 2 understands are converted.
+    """
+    size = sum(path.stat().st_size for path in paths)
+    if size > LARGEST or len(paths) > MOST_FILES:
+        raise Unreadable(f"it is too large: {len(paths)} files, {size >> 20} MiB")
+    program = find_program(paths, grading)
+    text = decode_source(program.read_bytes())[0]
+    work = PreparedSubmission(folder, program.name, variant_for(text, grading))
+    if program.name not in grading.files:
+        work.notes.append(f"{program.name} was taken for {grading.files[0]}")
+    for path in paths:
+        if path.parent.is_relative_to(program.parent):
+            _copy(path, folder / path.relative_to(program.parent), work, from_python2)
+    if program.name != f"{grading.module}.py":
+        shutil.copyfile(folder / program.name, folder / f"{grading.module}.py")
+    work.notes.extend(f"{program.name} {remark}" for remark in grading.remarks(text))
+    return work
+
+
+def _copy(path: Path, target: Path, work: PreparedSubmission, from_python2: bool) -> None:
+    """Copy one file, sources as UTF-8 and for Python 3."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix.lower() != ".py":
+        shutil.copyfile(path, target)
+        return
+    data, note = to_utf8(path.read_bytes())
+    if note:
+        work.notes.append(f"{path.name} {note}")
+    text = data.decode()
+    target.write_text(_for_python3(text, path.name, work, from_python2), "utf-8")
+
+
+def _for_python3(text: str, name: str, work: PreparedSubmission, from_python2: bool) -> str:
+    """The text of a source; if it is for Python 2, converted when that is asked for."""
+    found = python2.signs(text)
+    if not from_python2:
+        if found:
+            work.notes.append(f"{name} is written for Python 2: {', '.join(found)}; {ADVICE}")
+            work.advice = ADVICE
+        return text
+    if not found and not python2.mixes_tabs(text):
+        return text
+    try:
+        after = python2.convert(text)
+    except ValueError as error:
+        raise Unreadable(f"{name}: {error}") from None
+    lines = list(python2.changed_lines(text, after))
+    if lines:
+        work.notes.append(f"{name} was converted from Python 2: {python2.places(lines)}")
+    return after
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One student's work: its name, its files under `root`, and why it cannot be graded, if so.
+
+    With `from_python2` a program for Python 2 is converted before it is graded.
+    """
+
+    name: str
+    root: Path
+    files: tuple[Path, ...] = ()
+    problem: str = ""
+    from_python2: bool = False
+
+
+def collect(paths: Sequence[Path], grading: Grading, scratch: Path) -> list[Submission]:
+    """All submissions in `paths`, in order of name; ZIPs are unpacked under `scratch`.
+
+    Raises `CourseError` for a path that does not exist or holds nothing to grade.
+    """
+    found: list[Submission] = []
+    for path in paths:
+        if not path.exists():
+            raise CourseError(f"there is no file or folder {str(path)!r}")
+        here = list(Collector(grading, scratch / str(len(found))).at(path))
+        if not here:
+            raise CourseError(f"{str(path)!r} holds no Python file, no folder and no ZIP to grade")
+        found.extend(here)
+    return _named_apart(found)
+
+
+def _named_apart(found: list[Submission]) -> list[Submission]:
+    """Give submissions of the same name different ones."""
+    seen: dict[str, int] = defaultdict(int)
+    apart = []
+    for submission in found:
+        seen[submission.name] += 1
+        count = seen[submission.name]
+        name = submission.name if count == 1 else f"{submission.name} ({count})"
+        apart.append(replace(submission, name=name))
+    return apart
+
+
+class Collector:
+    """Finds the submissions in one path given by the teacher."""
+
+    def __init__(self, grading: Grading, scratch: Path) -> None:
+        self.grading = grading
+        self.names = {name.lower() for name in grading.files}
+        self.scratch = scratch
+        self.unpacked = 0
+
+    def at(self, path: Path) -> Iterator[Submission]:
+        """The submissions at a path on the command line."""
+        if path.suffix.lower() == ".zip":
+            try:
+                folder = self._unpack(path)
+            except BadArchive as error:
+                raise CourseError(str(error)) from None
+            yield from self.inside(folder, path.stem, "", 1)
+        elif path.is_dir():
+            bottom = _descend(path)
+            name = "/".join([path.resolve().name, *bottom.relative_to(path).parts])
+            yield from self.inside(bottom, name, "", 0)
+        elif path.suffix.lower() == ".py":
+            yield Submission(path.stem, path.parent, (path,))
+        else:
+            raise CourseError(f"{str(path)!r} is no Python file, no folder and no ZIP")
+
+    def _unpack(self, archive: Path) -> Path:
+        """Unpack a ZIP into a folder of its own."""
+        self.unpacked += 1
+        folder = self.scratch / f"zip-{self.unpacked}"
+        unpack(archive, folder)
+        return folder
+
+    def inside(self, folder: Path, name: str, above: str, depth: int) -> Iterator[Submission]:
+        """The submissions in a folder called `name`, itself in the class folder `above`."""
+        folder = _descend(folder)
+        if self._is_one(folder):
+            yield Submission(above + name, folder, tuple(files_of(folder)))
+            return
+        entries = sorted(path for path in folder.iterdir() if not _skipped(path))
+        yield from self._loose([path for path in entries if path.suffix.lower() == ".py"], above)
+        for path in entries:
+            if path.is_dir():
+                yield from self._student(path, path.name, above, depth)
+            elif path.suffix.lower() == ".zip":
+                yield from self._archive(path, above, depth)
+
+    def _loose(self, sources: list[Path], above: str) -> Iterator[Submission]:
+        """Python files side by side: each is a submission, but Canvas's belong together."""
+        groups: dict[str, list[Path]] = defaultdict(list)
+        for path in sources:
+            match = CANVAS.match(path.name)
+            groups[match["who"] if match else path.stem].append(path)
+        for name, paths in groups.items():
+            if len(paths) == 1 and not CANVAS.match(paths[0].name):
+                yield Submission(above + name, paths[0].parent, (paths[0],))
+            else:
+                yield self._renamed(above + name, paths)
+
+    def _renamed(self, name: str, paths: list[Path]) -> Submission:
+        """Canvas's files of one student under the names the student gave them."""
+        self.unpacked += 1
+        folder = self.scratch / f"canvas-{self.unpacked}"
+        folder.mkdir(parents=True)
+        for path in paths:
+            match = CANVAS.match(path.name)
+            plain = match["file"] if match else path.name
+            (folder / re.sub(r"-\d+(?=\.py$)", "", plain)).write_bytes(path.read_bytes())
+        return Submission(name, folder, tuple(files_of(folder)))
+
+    def _student(self, folder: Path, name: str, above: str, depth: int) -> Iterator[Submission]:
+        """A folder in a class folder: a student's, or a class of its own."""
+        holders = {path.parent for path in files_of(folder) if path.name.lower() in self.names}
+        sources = [path for path in files_of(folder) if path.suffix.lower() == ".py"]
+        archives = [path for path in files_of(folder) if path.suffix.lower() == ".zip"]
+        if len(_apart(holders)) > 1:
+            yield from self.inside(folder, name, f"{above}{name}/", depth)
+        elif sources or not archives:
+            yield Submission(above + name, folder, tuple(files_of(folder)))
+        elif len(archives) == 1:
+            yield from self._archive(archives[0], above, depth, name)
+        else:
+            yield from self.inside(folder, name, f"{above}{name}/", depth)
+
+    def _archive(
+        self, archive: Path, above: str, depth: int, name: str = ""
+    ) -> Iterator[Submission]:
+        """A student's ZIP in a class folder; a bad one is that student's problem only."""
+        name = name or archive.stem
+        try:
+            if depth >= DEEPEST:
+                raise BadArchive("too many ZIPs inside each other")
+            folder = self._unpack(archive)
+        except BadArchive as error:
+            yield Submission(above + name, archive.parent, (), str(error))
+            return
+        yield from self._student(_descend(folder), name, above, depth + 1)
+
+    def _is_one(self, folder: Path) -> bool:
+        """Whether the course's program is in this folder itself, maybe under another name."""
+        files = [path for path in folder.iterdir() if path.is_file() and not _skipped(path)]
+        if any(path.name.lower() in self.names for path in files):
+            return True
+        sources = [path for path in files if path.suffix.lower() == ".py"]
+        programs = [path for path in sources if score_of(path, self.grading)[0] >= 2]
+        return len(sources) > 1 and len(programs) == 1 and _go_together(programs[0], sources)
+
+
+def _go_together(program: Path, sources: Sequence[Path]) -> bool:
+    """Whether all other files test the program, import it or are imported by it."""
+
+    def imports(path: Path, module: str) -> bool:
+        text = decode_source(path.read_bytes())[0]
+        return bool(re.search(rf"^\s*(import|from)\b.*\b{re.escape(module)}\b", text, re.MULTILINE))
+
+    return all(
+        path == program
+        or TESTS.search(path.stem)
+        or imports(path, program.stem)
+        or imports(program, path.stem)
+        for path in sources
+    )
+
+
+def _apart(folders: set[Path]) -> list[Path]:
+    """Those of `folders` that lie in none of the others."""
+    return [one for one in folders if not any(other in one.parents for other in folders)]
+
+
+def _skipped(path: Path) -> bool:
+    """Whether a name is a tool's and no student's."""
+    return path.name in LEFT_OUT or path.name.startswith(".") or path.is_symlink()
+
+
+def _descend(folder: Path) -> Path:
+    """The first folder on the way down that holds more than one other folder."""
+    while True:
+        entries = [path for path in folder.iterdir() if not _skipped(path)]
+        if len(entries) != 1 or not entries[0].is_dir():
+            return folder
+        folder = entries[0]

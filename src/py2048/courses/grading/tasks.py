@@ -1,0 +1,323 @@
+"""What a course asks, as data: tasks, their marks, their checks, the examples of a check.
+
+A course author writes these values in ``courses/<name>/tasks.py``; see
+``docs/how-to/write-a-graded-task.md``. Everything here stays in the grader's own process: a
+submission's process gets the code of an example and never what is expected.
+
+Comparing is strict about types, because the documents are: a list is no tuple, a bool is no number.
+"""
+
+from __future__ import annotations
+
+import pprint
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from py2048.courses.grading.session import SubmissionSession
+
+LONGEST = 600
+"""Characters of a value that are shown."""
+
+Examples = Sequence["Example"] | Callable[[], Iterable["Example"]]
+
+
+class CheckFailed(Exception):  # noqa: N818 - a finding about a submission, not a fault of the grader
+    """A submission does not do what is asked.
+
+    `example` is the code that shows it, as a student would type it; `expected` and `actual` are
+    texts, ready to print.
+    """
+
+    def __init__(self, example: str, expected: str, actual: str) -> None:
+        super().__init__(f"{example}: expected {expected}, got {actual}")
+        self.example = example
+        self.expected = expected
+        self.actual = actual
+
+
+class SubmissionCrash(CheckFailed):
+    """The process of the submission ended or was stopped: a crash, a limit, an exit."""
+
+
+class PatchFailed(CheckFailed):
+    """A reference patch does not work in this submission; nothing is said about the check."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """A few lines of Python to type into a submission, and the result they must have.
+
+    `given` prepares (statements). The value of the last line of `code`, if that is an expression,
+    is compared with `expected`. `prints` is the exact text that `code` must print (``None``: any).
+    `then` maps expressions, evaluated afterwards, to their values. `typed` are the lines that
+    `input()` reads. `draws` are the numbers in [0, 1) that the random module gives before those of
+    `seed`. Examples of lower `rank` are tried first.
+    """
+
+    code: str
+    expected: Any = ...  # ... : any value, as long as nothing is raised
+    given: str = ""
+    prints: Any = None
+    then: Mapping[str, Any] = field(default_factory=dict)
+    typed: Sequence[str] = ()
+    draws: Sequence[float] = ()
+    seed: int = 0
+    rank: int = 0
+
+    @property
+    def size(self) -> tuple[int, int, int]:
+        """How big the example is: the first one that a student reads should be short."""
+        text = self.given + self.code + "".join(self.typed)
+        return self.rank, text.count("\n"), len(text)
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that a task asks for: examples, or a function that drives the submission.
+
+    All examples must hold. They are tried by rank, then smallest first, so the one reported is the
+    smallest that fails. `seconds` limits each call. `reference_patches` replace those of its task.
+    A check of `weight` 0 costs no marks: it is a remark for the student.
+    """
+
+    title: str
+    examples: Examples = ()
+    run: Callable[[SubmissionSession], None] | None = None
+    weight: int = 1
+    seconds: float | None = None
+    reference_patches: tuple[str, ...] | None = None
+
+    def listed(self) -> list[Example]:
+        """The examples, smallest first."""
+        found = self.examples() if callable(self.examples) else self.examples
+        return sorted(found, key=lambda example: example.size)
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task of a course's document with its marks.
+
+    Each check earns its share of the marks by weight. Each of the `reference_patches` is code that
+    puts right versions of what *other* tasks ask for into the submission. A check that fails is
+    tried again after each of them until it holds, so that an error loses marks once and not in
+    every task that builds on it.
+    """
+
+    id: str
+    title: str
+    asked: str
+    marks: Fraction | int
+    checks: tuple[Check, ...]
+    reference_patches: tuple[str, ...] = ()
+
+    def patches_of(self, check: Check) -> tuple[str, ...]:
+        """The reference patches after which `check` is tried again."""
+        own = check.reference_patches
+        return self.reference_patches if own is None else own
+
+    def earned(self, passed: Sequence[bool]) -> Fraction:
+        """Marks for the checks that `passed`, in the order of `checks`."""
+        total = sum(check.weight for check in self.checks)
+        share = sum(check.weight for check, good in zip(self.checks, passed, strict=True) if good)
+        return Fraction(self.marks) * share / total
+
+
+@dataclass(frozen=True, eq=False)
+class Grading:
+    """How the submissions of one course are graded.
+
+    `module` is the name under which the student's file is imported; `files` are the file names
+    it may have (the first is the document's). `expects` are names that it defines: the file
+    among several that defines most of them is taken. `given_files` are handed out and replace the
+    submission's own copies. `gui` adds a virtual display and its user `screen`; `libraries` are
+    importable packages beside the standard library. `prelude` runs before every example; `opening`
+    is what a student types instead, with ``{module}`` for the student's file. `variants` are
+    gradings of the same tasks in another language: the one whose `expects` a program defines most
+    of is taken. `remarks` finds what else the document says about a program's text. `not_graded`
+    says which of the document's marks a program cannot judge.
+    """
+
+    course: str
+    module: str
+    tasks: tuple[Task, ...]
+    files: tuple[str, ...]
+    expects: tuple[str, ...] = ()
+    given_files: tuple[Path, ...] = ()
+    gui: bool = False
+    libraries: tuple[str, ...] = ()
+    prelude: str = ""
+    opening: str = "from {module} import *"
+    variants: tuple[Grading, ...] = ()
+    remarks: Callable[[str], Iterable[str]] = lambda text: ()
+    seconds: float = 2.0
+    memory_mib: int = 512
+    not_graded: str = ""
+
+    @property
+    def marks(self) -> Fraction:
+        """All marks together."""
+        return sum((Fraction(task.marks) for task in self.tasks), Fraction(0))
+
+
+# --- values of a submission, and what can be expected of them ---
+
+
+@dataclass(frozen=True)
+class Opaque:
+    """A value of a submission that is no plain data: its type's name and a text about it."""
+
+    type: str
+    text: str
+
+    def __repr__(self) -> str:
+        return self.text or f"<{self.type}>"
+
+
+@dataclass(frozen=True)
+class Array:
+    """A NumPy array, as nested lists."""
+
+    rows: Any
+
+    def __repr__(self) -> str:
+        return f"array({self.rows!r})"
+
+
+@dataclass(frozen=True)
+class Raised:
+    """An exception of a submission: its type, that type's bases, its message and its place."""
+
+    type: str
+    bases: tuple[str, ...] = ()
+    message: str = ""
+    file: str = ""
+    line: int = 0
+
+    def __str__(self) -> str:
+        place = f" ({self.file}, line {self.line})" if self.line else ""
+        if self.type == "OutOfTime":
+            return f"still running when the time was over{place}: an endless loop?"
+        return f"{self.type}: {self.message}{place}" if self.message else f"{self.type}{place}"
+
+
+class Matcher(Protocol):
+    """Something to expect other than a plain value; its text is shown to the student."""
+
+    def matches(self, actual: Any) -> bool:
+        """Whether `actual` is what is asked."""
+        ...
+
+
+@dataclass(frozen=True)
+class Raises:
+    """Expect an exception of a type (or of a type derived from it), with an exact message."""
+
+    type: str
+    message: str | None = None
+
+    def matches(self, actual: Any) -> bool:
+        """Whether `actual` is such an exception."""
+        return (
+            isinstance(actual, Raised)
+            and self.type in {actual.type, *actual.bases}
+            and self.message in {None, actual.message}
+        )
+
+    def __str__(self) -> str:
+        return f"{self.type}: {self.message}" if self.message else self.type
+
+
+@dataclass(frozen=True)
+class Satisfies:
+    """Expect a value for which `holds` is true; `words` says to a student what is asked."""
+
+    words: str
+    holds: Callable[[Any], bool]
+
+    def matches(self, actual: Any) -> bool:
+        """Whether `actual` is as asked; a value of an unsuited kind is not."""
+        try:
+            return not isinstance(actual, Raised) and bool(self.holds(actual))
+        except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError):
+            return False
+
+    def __str__(self) -> str:
+        return self.words
+
+
+class OneOf:
+    """Expect one of several values."""
+
+    def __init__(self, *values: Any) -> None:
+        self.values = values
+
+    def matches(self, actual: Any) -> bool:
+        """Whether `actual` is one of them."""
+        return any(same(value, actual) for value in self.values)
+
+    def __str__(self) -> str:
+        return " or ".join(map(show, self.values))
+
+
+@dataclass(frozen=True)
+class Loosely:
+    """Expect a value by ``==``, so that 4.0 passes for 4 and 1 for True."""
+
+    value: Any
+
+    def matches(self, actual: Any) -> bool:
+        """Whether `actual` equals the value."""
+        return bool(self.value == actual)
+
+    def __str__(self) -> str:
+        return show(self.value)
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Expect lines of text, up to blanks at their ends."""
+
+    text: str
+
+    def matches(self, actual: Any) -> bool:
+        """Whether `actual` has the same lines."""
+        return isinstance(actual, str) and _stripped(actual) == _stripped(self.text)
+
+    def __str__(self) -> str:
+        return f"\n{self.text}"
+
+
+def _stripped(text: str) -> list[str]:
+    return [line.rstrip() for line in text.splitlines()]
+
+
+MATCHERS = (Raises, Satisfies, OneOf, Loosely, Lines)
+
+
+def same(expected: Any, actual: Any) -> bool:
+    """Whether `actual` is `expected`: same types all the way down, same values."""
+    if isinstance(expected, MATCHERS):
+        return expected.matches(actual)
+    if type(expected) is not type(actual):
+        return False
+    if isinstance(expected, list | tuple):
+        return len(expected) == len(actual) and all(map(same, expected, actual))
+    if isinstance(expected, dict):
+        return expected.keys() == actual.keys() and all(
+            same(value, actual[key]) for key, value in expected.items()
+        )
+    return bool(expected == actual)
+
+
+def show(value: Any) -> str:
+    """A value as Python code, cut when it is long."""
+    if isinstance(value, (*MATCHERS, Raised)):
+        return str(value)
+    text = repr(value)
+    if len(text) > 76:
+        text = pprint.pformat(value, width=76, compact=True, sort_dicts=False)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text)} characters)"

@@ -1,1 +1,0 @@
-"""How submissions of qsan_qarut are checked."""

@@ -1,0 +1,367 @@
+"""`TrainingRun`: a training in a folder, with checkpoints, evaluations and a learning curve."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import os
+import time
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from py2048.errors import WeightsError
+from py2048.ntuple import weights
+from py2048.ntuple._td_kernels import SCORES
+from py2048.ntuple.archive import Archive, open_archive, write_archive
+from py2048.ntuple.network import Network
+from py2048.ntuple.trainer import ScoreTally, Trainer, TrainingConfig, config_from
+
+CHECKPOINT, CURVE, WEIGHTS = "checkpoint.npz", "curve.csv", "weights.npz"
+
+EVALUATION_SEED = 2048
+FIRST_CHUNK = 100_000
+CHUNK_SECONDS = 0.5
+
+
+@dataclass(frozen=True)
+class StopCriteria:
+    """When a training stops, evaluates and saves.
+
+    Attributes:
+        games: stop after so many games in all; 0 for no limit.
+        moves: stop after so many moves in all; 0 for no limit.
+        minutes: stop after so many minutes of training in all; 0 for no limit.
+        evaluate_every: games between two points of the learning curve.
+        evaluate_games: games played without learning for each point; 0 for none.
+        checkpoint_minutes: minutes of training between checkpoints.
+    """
+
+    games: int = 0
+    moves: int = 0
+    minutes: float = 0.0
+    evaluate_every: int = 5000
+    evaluate_games: int = 0
+    checkpoint_minutes: float = 5.0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if not 0 <= value < math.inf or (value == 0 and field.name == "evaluate_every"):
+                raise WeightsError(f"{field.name} must not be {value}")
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """One point of a learning curve.
+
+    Attributes:
+        seconds: the training time so far, without evaluations.
+        games: the games so far.
+        moves: the moves so far.
+        mean: the mean score of the training games since the last point.
+        error: its standard error.
+        tile_2048: the share of these games that reached the tile; likewise the next three.
+        evaluated: the mean score of games played without learning, 0 if there were none.
+        evaluated_error: its standard error.
+    """
+
+    seconds: float
+    games: int
+    moves: int
+    mean: float
+    error: float
+    tile_2048: float
+    tile_8192: float
+    tile_16384: float
+    tile_32768: float
+    evaluated: float
+    evaluated_error: float
+
+
+@dataclass(frozen=True)
+class TrainingProgress:
+    """The state of a training after each chunk of work."""
+
+    seconds: float
+    games: int
+    moves: int
+    games_per_second: float
+    moves_per_second: float
+    share: float
+    """The share of the work that is done, 0 to 1; 0 without a limit."""
+    curve: tuple[CurvePoint, ...]
+
+
+class TrainingRun:
+    """A training in a folder, which holds its checkpoint, learning curve and weights.
+
+    Args:
+        folder: the folder.
+        trainer: the trainer.
+        curve: the points so far.
+        seconds: the training time so far.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        trainer: Trainer,
+        curve: tuple[CurvePoint, ...] = (),
+        seconds: float = 0.0,
+    ) -> None:
+        self.folder = folder
+        self.trainer = trainer
+        self.curve = curve
+        self.seconds = seconds
+        self._before = trainer.tally
+
+    @classmethod
+    def begin(
+        cls, folder: Path, config: TrainingConfig, network: Network | None = None
+    ) -> TrainingRun:
+        """Return a new training in a folder that has none.
+
+        Raises:
+            WeightsError: if the folder holds a training or cannot be made, or the network does not
+                fit the settings.
+        """
+        if (folder / CHECKPOINT).exists():
+            raise WeightsError(
+                f"{folder} holds a training: continue it with --resume, or name another"
+            )
+        trainer = Trainer(config, network)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise WeightsError(f"{folder} cannot be made: {error}") from None
+        return cls(folder, trainer)
+
+    @classmethod
+    def resume(cls, folder: Path, changes: Mapping[str, Any] | None = None) -> TrainingRun:
+        """Return the training of a folder, continued from its last checkpoint.
+
+        Args:
+            folder: the folder.
+            changes: new settings, as in `TrainingConfig.changed`.
+
+        Raises:
+            WeightsError: if no checkpoint can be read, or a change is impossible.
+        """
+        trainer, notes = load_checkpoint(folder / CHECKPOINT, changes)
+        try:
+            curve = tuple(CurvePoint(**point) for point in notes["curve"])
+            run = cls(folder, trainer, curve, float(notes["seconds"]))
+            run._before = ScoreTally.of_data(notes["before"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise WeightsError(f"{folder / CHECKPOINT} is damaged: {error!r}") from None
+        return run
+
+    def run(
+        self, stop: StopCriteria, watch: Callable[[TrainingProgress], None] = lambda _: None
+    ) -> None:
+        """Train until a limit is reached, or an interrupt; then save.
+
+        `watch` is called about twice a second.
+        """
+        self.trainer.prepare()
+        saved, chunk = self.seconds, FIRST_CHUNK
+        try:
+            while self._share(stop) < 1:
+                spent, moves = self._step(stop, chunk, watch)
+                chunk = max(int(moves * CHUNK_SECONDS / max(spent, 1e-3)), 1)
+                if self.seconds - saved >= 60 * stop.checkpoint_minutes:
+                    self.save()
+                    saved = self.seconds
+        finally:
+            self.save()
+            weights.save(self.network(), self.folder / WEIGHTS)
+
+    def _step(
+        self, stop: StopCriteria, chunk: int, watch: Callable[[TrainingProgress], None]
+    ) -> tuple[float, int]:
+        trainer = self.trainer
+        games, moves = trainer.games, trainer.moves
+        room = stop.evaluate_every - games % stop.evaluate_every
+        if stop.games:
+            room = min(room, stop.games - games)
+        if stop.moves:
+            chunk = min(chunk, stop.moves - moves)
+        start = time.perf_counter()
+        trainer.run(games=room, moves=chunk)
+        spent = time.perf_counter() - start
+        self.seconds += spent
+        if trainer.games % stop.evaluate_every == 0:
+            self.curve += (self._point(stop),)
+        done = trainer.games - games, trainer.moves - moves
+        watch(self._status(stop, spent, *done))
+        return spent, done[1]
+
+    def _point(self, stop: StopCriteria) -> CurvePoint:
+        trainer = self.trainer
+        tally = trainer.tally
+        recent, self._before = tally - self._before, tally
+        evaluated = trainer.evaluate(stop.evaluate_games, EVALUATION_SEED)
+        return CurvePoint(
+            round(self.seconds, 3),
+            trainer.games,
+            trainer.moves,
+            recent.mean,
+            recent.error,
+            recent.rate(2048),
+            recent.rate(8192),
+            recent.rate(16384),
+            recent.rate(32768),
+            evaluated.mean,
+            evaluated.error,
+        )
+
+    def _status(self, stop: StopCriteria, spent: float, games: int, moves: int) -> TrainingProgress:
+        trainer = self.trainer
+        rates = games / max(spent, 1e-9), moves / max(spent, 1e-9)
+        share = self._share(stop)
+        return TrainingProgress(
+            self.seconds, trainer.games, trainer.moves, *rates, share, self.curve
+        )
+
+    def _share(self, stop: StopCriteria) -> float:
+        parts = (
+            (self.trainer.games, stop.games),
+            (self.trainer.moves, stop.moves),
+            (self.seconds, 60 * stop.minutes),
+        )
+        return max((done / wanted for done, wanted in parts if wanted), default=0.0)
+
+    def network(self) -> Network:
+        """Return a copy of the network, with this training in its history."""
+        note: dict[str, Any] = {
+            "plan": self.trainer.config.data(),
+            "games": self.trainer.games,
+            "moves": self.trainer.moves,
+            "seconds": round(self.seconds, 1),
+        }
+        if self.curve:
+            note["last"] = asdict(self.curve[-1])
+        if self.trainer.changes:
+            note["changes"] = [dict(change) for change in self.trainer.changes]
+        return self.trainer.network(note)
+
+    def save(self) -> None:
+        """Write the checkpoint and the curve."""
+        notes = {
+            "curve": [asdict(point) for point in self.curve],
+            "seconds": self.seconds,
+            "before": self._before.data(),
+        }
+        save_checkpoint(self.trainer, self.folder / CHECKPOINT, notes)
+        write_curve(self.curve, self.folder / CURVE)
+
+
+def write_curve(curve: tuple[CurvePoint, ...], path: Path) -> None:
+    """Write a learning curve as CSV, one row for each point."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([field.name for field in fields(CurvePoint)])
+    writer.writerows([list(asdict(point).values()) for point in curve])
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_text(text.getvalue(), encoding="utf-8")
+        temporary.replace(path)
+    except OSError as error:
+        raise WeightsError(f"{path} cannot be written: {error}") from None
+
+
+# --- checkpoints ---------------------------------------------------------------------------------
+
+CHECKPOINT_KIND = "py2048-training"
+COLUMNS = ("weights", "errors", "sizes")
+KEPT = ("boards", "starts", "started", "progress", "scores", "tiles")
+"""The parts of a worker's state that are saved, between two games."""
+COUNTS = {"progress": 2, "scores": SCORES, "tiles": 64}
+"""How many of their numbers are sums, over games, moves or results."""
+
+
+def save_checkpoint(trainer: Trainer, path: Path, notes: dict[str, Any] | None = None) -> None:
+    """Save everything that a training needs to continue.
+
+    The file is replaced when it is complete: a crash leaves the previous one.
+
+    Args:
+        trainer: a trainer between two calls of `run`.
+        path: the file.
+        notes: more values, in plain JSON, that `load_checkpoint` returns.
+
+    Raises:
+        WeightsError: if it cannot be written.
+    """
+    header = {
+        "plan": trainer.config.data(),
+        "history": [dict(entry) for entry in trainer.history],
+        "changes": [dict(entry) for entry in trainer.changes],
+        "notes": notes or {},
+    }
+    write_archive(path, CHECKPOINT_KIND, header, _arrays(trainer, trainer.config.threads))
+
+
+def load_checkpoint(
+    path: Path, changes: Mapping[str, Any] | None = None
+) -> tuple[Trainer, dict[str, Any]]:
+    """Return the trainer of a checkpoint, and its notes.
+
+    Args:
+        path: the file.
+        changes: new settings, as in `TrainingConfig.changed`. An additional thread has a seed of
+            its own; the games of a removed thread count as those of the first.
+
+    Raises:
+        WeightsError: if the file is missing, damaged or of another version, or a change is
+            impossible.
+    """
+    with open_archive(path, CHECKPOINT_KIND) as archive:
+        settings = archive.header.get("plan")
+        if not isinstance(settings, dict):
+            raise WeightsError(f"{path} is damaged: it has no settings")
+        before = config_from(settings)
+        trainer = Trainer(before.changed(changes or {}))
+        trainer.history = tuple(archive.header.get("history", ()))
+        trainer.changes = tuple(archive.header.get("changes", ()))
+        for name, target in _arrays(trainer, min(before.threads, trainer.config.threads)):
+            target[...] = _read(archive, path, name, target)  # into the trainer's own arrays
+        for number in range(trainer.config.threads, before.threads):
+            for name, count in COUNTS.items():
+                total = getattr(trainer.workers[0], name)
+                total[:count] += _read(archive, path, f"learner{number}/{name}", total)[:count]
+        trainer.note_changes(before)
+        return trainer, dict(archive.header.get("notes", {}))
+
+
+def _read(archive: Archive, path: Path, name: str, target: NDArray[Any]) -> NDArray[Any]:
+    array = archive.read(name)
+    if array.shape != target.shape or array.dtype != target.dtype:
+        raise WeightsError(f"{path} is damaged: {name} is {array.dtype} {array.shape}")
+    return array
+
+
+def _arrays(trainer: Trainer, threads: int) -> Iterator[tuple[str, NDArray[Any]]]:
+    for number, name in enumerate(COLUMNS[: trainer.stride]):
+        yield name, trainer.records[:, number]
+    for number, worker in enumerate(trainer.workers[:threads]):
+        for name in KEPT:
+            yield f"learner{number}/{name}", getattr(worker, name)
+
+
+def load_toml(path: Path) -> dict[str, Any]:
+    """Return the values of a TOML file.
+
+    Raises:
+        WeightsError: if it cannot be read.
+    """
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise WeightsError(f"{path}: {error}") from None

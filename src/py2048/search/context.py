@@ -1,0 +1,250 @@
+"""`SearchContext`: everything that one thread of a search reads and writes, in one record.
+
+Kernels take a record by its address, which makes it cheap to pass; many arrays would not be. It is
+a record array `[1]`, made by `new_context` for rules and an evaluation. The weights of a network
+are too large for it, and are passed beside it.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from py2048.compiled.rules import CompiledRules
+from py2048.errors import RulesError
+from py2048.ntuple._heuristic_kernels import Tables, line_tables, terms_of
+from py2048.ntuple._network_kernels import SPARE
+from py2048.ntuple.heuristic import RANKS, Heuristic
+from py2048.ntuple.layout import PACKED_RANKS, board_kind
+from py2048.ntuple.network import NEVER, Network, check_rules
+from py2048.rules import Rules
+
+SearchContext = NDArray[Any]
+
+MAX_CELLS = 64
+MAX_TILES = 32
+"""The most different tiles that may appear."""
+MAX_LEVELS = 24
+"""More moves ahead than any search reaches."""
+
+SLOTS = 5
+"""Slots of the arena for each level: a board and its afterstates."""
+ARENA = SLOTS * (MAX_LEVELS + 2)
+"""Slots of the arena."""
+
+TABLE_SIZE, CACHE_SIZE = 1 << 18, 1 << 14
+"""The sizes of the transposition table and the cache of evaluations. A larger cache would not stay
+close to the processor, and a look-up would take longer than an evaluation."""
+
+MAX_INDICES, MAX_PARTS, MAX_STAGES = 1024, 16, 16
+"""The largest network: weights for a board, cells of a tuple, stages."""
+
+COSTS_PER_BIT = 4
+"""The units of a path's cost for each bit."""
+MOVE_COST = COSTS_PER_BIT
+"""The cost of a move, so that paths of deterministic games end too."""
+
+WON = 10_000.0
+"""The bonus for a board that ends the game by its target, in points."""
+
+TERMS = np.dtype(
+    [
+        ("empty", np.float64, (2, MAX_CELLS + 1)),
+        ("merge", np.float64, (2, MAX_CELLS + 1)),
+        ("costs", np.float64, (2, RANKS)),
+        ("monotonicity", np.float64, (2, RANKS)),
+    ]
+)
+
+ENTRY = np.dtype([("hash", np.uint64), ("value", np.float64)])
+"""A stored value beside its hash, so that a look-up takes one access to memory."""
+
+CONTEXT = np.dtype(
+    [
+        # The board.
+        ("rows", np.int64),
+        ("columns", np.int64),
+        ("cells", np.int64),
+        ("mask", np.uint64),  # of all cells of a packed board
+        ("cascade", np.int64),
+        ("across", np.uint64, 1 << 16),  # the line table of a row
+        ("down", np.uint64, 1 << 16),  # and of a column
+        # What appears.
+        ("tiles", np.int64),
+        ("ranks", np.uint8, MAX_TILES),
+        ("cumulative", np.uint64, MAX_TILES),  # running sums of the tiles' integer weights
+        ("shares", np.float64, MAX_TILES),  # probabilities
+        ("costs", np.int64, (MAX_TILES, MAX_CELLS + 1)),  # on one of so many cells
+        ("edge_length", np.int64),  # 0 if the cell is left to chance
+        ("edges", np.int64, (4, MAX_CELLS)),  # else where it is after each direction, or -1
+        # Points.
+        ("per_merged", np.float64),  # points for each point of merges
+        ("per_move", np.float64),
+        ("target", np.uint64),  # the tile that ends the game, or 0
+        ("target_points", np.int64),  # what a slide that makes it gains at least
+        ("won", np.float64),  # the value of a board with it
+        ("known", np.uint64),  # the largest rank that leaves distinguish
+        # The heuristic.
+        ("scale", np.float64),
+        ("base_value", np.float64),  # every NumPy record has a "base"
+        ("least", np.float64),
+        ("terms", TERMS),
+        ("values_across", np.float32, (2, 1 << 16)),
+        ("values_down", np.float32, (2, 1 << 16)),
+        # The network.
+        ("active", np.int64),  # weights that sum to the value of a board
+        ("tuples", np.int64),  # entries of the next four, and their parts
+        ("parts", np.int64),
+        ("shifts", np.uint64, (MAX_INDICES, MAX_PARTS)),
+        ("masks", np.uint64, (MAX_INDICES, MAX_PARTS)),
+        ("offsets", np.uint64, MAX_INDICES),
+        ("places", np.int64, (MAX_INDICES, MAX_PARTS)),
+        ("stages", np.int64),
+        ("thresholds", np.uint64, MAX_STAGES),
+        ("stage_size", np.uint64),
+        ("step", np.float64),  # points that one unit of a weight is worth
+        # Written by kernels.
+        ("nodes", np.int64),  # boards rated in this search
+        ("spent", np.int64),  # boards rated in all searches of a call
+        ("node_limit", np.int64),  # boards that may be rated in this search
+        ("share", np.float64, 4),  # of the budget, for each root move in the next search
+        ("cuts", np.int64),  # how often a path was cut short
+        ("generation", np.int64),  # counts searches of root moves; a new one clears the table
+        ("arena", np.uint8, (ARENA, MAX_CELLS)),
+        ("indices", np.uint64, (1, MAX_INDICES + SPARE)),
+        ("table_size", np.uint64),
+        ("transposition_table", ENTRY, TABLE_SIZE),
+        ("cache_size", np.uint64),
+        ("eval_cache", ENTRY, CACHE_SIZE),
+    ],
+    align=True,
+)
+
+
+def new_context(
+    rules: Rules,
+    evaluation: Network | Heuristic,
+    *,
+    follows_all: bool,
+    table: int,
+    cache: int,
+) -> SearchContext:
+    """Return a context for searches.
+
+    Args:
+        rules: the rules.
+        evaluation: the evaluation of leaves.
+        follows_all: whether paths cost nothing.
+        table: the size of the transposition table, a power of two up to `TABLE_SIZE`, or 0.
+        cache: the size of the cache of evaluations, a power of two up to `CACHE_SIZE`, or 0.
+
+    Raises:
+        RulesError: if the board or the number of different tiles is too large.
+        WeightsError: if the network does not fit the rules.
+    """
+    if rules.cells > MAX_CELLS or len(rules.spawn_weights.tiles) > MAX_TILES:
+        raise RulesError(
+            f"the rules {rules.name} are too large to search: at most {MAX_CELLS} cells "
+            f"and {MAX_TILES} different tiles that appear"
+        )
+    contexts = np.zeros(1, CONTEXT).view(np.recarray)
+    context = contexts[0]
+    context.table_size, context.cache_size = max(table, 1), cache
+    given = CompiledRules.of(rules)
+    _set_board(context, given)
+    _set_spawns(context, given, follows_all)
+    _set_points(context, given)
+    if isinstance(evaluation, Network):
+        _set_network(context, evaluation, rules)
+    else:
+        _set_heuristic(context, evaluation, rules)
+    return contexts
+
+
+def _set_board(context: Any, rules: CompiledRules) -> None:
+    context.rows, context.columns, context.cells = rules.rows, rules.columns, rules.cells
+    context.cascade = rules.cascade
+    if rules.is_small:
+        context.mask = rules.mask
+        context.across[: len(rules.across)] = rules.across
+        context.down[: len(rules.down)] = rules.down
+
+
+def _set_spawns(context: Any, rules: CompiledRules, follows_all: bool) -> None:
+    tiles = context.tiles = len(rules.spawn.ranks)
+    context.ranks[:tiles] = rules.spawn.ranks
+    context.cumulative[:tiles] = rules.spawn.cumulative
+    context.shares[:tiles] = rules.spawn.probabilities
+    if not follows_all:
+        cells = np.maximum(np.arange(rules.cells + 1), 1)
+        spread = np.log2(cells) * (not rules.is_edge)
+        bits = spread - np.log2(context.shares[:tiles])[:, None]
+        context.costs[:tiles, : rules.cells + 1] = np.rint(COSTS_PER_BIT * bits) + MOVE_COST
+    if rules.is_edge:
+        context.edge_length = rules.edges.shape[1]
+        context.edges[:, : rules.edges.shape[1]] = rules.edges
+
+
+def _set_points(context: Any, rules: CompiledRules) -> None:
+    context.per_merged, context.per_move = rules.merge_points, rules.points_per_move
+    context.target, context.target_points = rules.ending_tile, rules.ending_tile or NEVER
+
+
+# --- evaluations ---------------------------------------------------------------------------------
+
+
+def _set_heuristic(context: Any, heuristic: Heuristic, rules: Rules) -> None:
+    terms = terms_of(heuristic, *rules.shape)
+    counts = terms.empty.shape[1]
+    context.terms.empty[:, :counts], context.terms.merge[:, :counts] = terms.empty, terms.merge
+    context.terms.costs[:], context.terms.monotonicity[:] = terms.costs, terms.monotonicity
+    context.scale, context.base_value, context.least = _scale(rules), terms.base, terms.least
+    context.won = context.scale * (terms.base + WON)
+    context.known = RANKS - 1
+    if board_kind(*rules.shape) != "cells":
+        context.known = PACKED_RANKS - 1
+        across, down = (_tables(heuristic, rules.shape, side) for side in rules.shape[::-1])
+        context.values_across[:, : across.shape[1]] = across
+        context.values_down[:, : down.shape[1]] = down
+
+
+@cache
+def _tables(heuristic: Heuristic, shape: tuple[int, int], length: int) -> Tables:
+    return line_tables(length, terms_of(heuristic, *shape))
+
+
+def _scale(rules: Rules) -> float:
+    """Return how many points of the rules correspond to a point of merges.
+
+    A tile of rank ``r`` makes ``r - 1`` times its value in merges, and takes about half its value
+    of moves; the large tiles of a board in play have a rank of about 11.
+    """
+    given = CompiledRules.of(rules)
+    return 1.0 if given.merge_points else 0.1 if given.sum_points else 0.05
+
+
+def _set_network(context: Any, network: Network, rules: Rules) -> None:
+    layout = network.layout
+    spec: Any = network.spec  # one of two kinds
+    check_rules(layout, rules)
+    if layout.active > MAX_INDICES or max(map(len, layout.tuples)) > MAX_PARTS:
+        raise RulesError(
+            f"the network is too large to search with: at most {MAX_INDICES} weights for a board, "
+            f"and tuples of {MAX_PARTS} cells"
+        )
+    context.known, context.step = layout.known, network.step
+    context.active, context.tuples = layout.active, len(spec.offsets)
+    context.offsets[: context.tuples] = spec.offsets
+    if board_kind(*rules.shape) != "cells":
+        context.parts = spec.shifts.shape[1]
+        context.shifts[: context.tuples, : context.parts] = spec.shifts
+        context.masks[: context.tuples, : context.parts] = spec.masks
+    else:
+        context.parts = spec.places.shape[1]
+        context.places[: context.tuples, : context.parts] = spec.places
+    context.stages = len(layout.stages)
+    context.thresholds[: context.stages] = layout.stages
+    context.stage_size = layout.size

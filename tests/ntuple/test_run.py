@@ -1,0 +1,165 @@
+"""Trainings on disk: checkpoints, resumptions, curves, and plans that cannot be followed."""
+
+from __future__ import annotations
+
+import csv
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from py2048 import get_rules
+from py2048.cli import main
+from py2048.errors import WeightsError
+from py2048.ntuple.run import StopCriteria, TrainingRun, load_checkpoint, save_checkpoint
+from py2048.ntuple.trainer import Trainer, TrainingConfig, config_from
+from py2048.ntuple.weights import load, shipped_network
+
+SMALL = TrainingConfig(rules_text="classic:size=2x3", tuples="lines+squares", seed=5)
+
+
+def test_a_checkpoint_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
+    """With stages, carousel and restarts under way."""
+    values = SMALL.data() | {"stages": [16], "carousel": True, "restart_length": 10}
+    trainer, path = Trainer(config_from(values)), tmp_path / "checkpoint.npz"
+    trainer.run(games=150)
+    save_checkpoint(trainer, path, {"seen": 1})
+    again, notes = load_checkpoint(path)
+    assert notes == {"seen": 1}
+    trainer.run(games=150)
+    again.run(games=150)
+    assert np.array_equal(trainer.records, again.records)
+    assert trainer.tally.data() == again.tally.data()
+
+
+def test_a_training_goes_on_with_another_plan(tmp_path: Path) -> None:
+    """The rate, restarts, ranks and threads may change; nothing that was played is forgotten."""
+    folder, stop = tmp_path / "run", StopCriteria(games=100, evaluate_every=50)
+    TrainingRun.begin(folder, SMALL).run(stop)
+    wider = TrainingRun.resume(folder, {"threads": 3, "restart_length": 10, "ranks": 6})
+    assert [worker.progress[0] for worker in wider.trainer.workers] == [100, 0, 0]
+    wider.run(StopCriteria(games=200, evaluate_every=50))
+    narrow = TrainingRun.resume(folder, {"threads": 1, "learning_rate": 0.5, "seed": SMALL.seed})
+    assert narrow.trainer.games == 200
+    assert narrow.trainer.moves == wider.trainer.moves
+    assert narrow.trainer.tally.data() == wider.trainer.tally.data()
+    assert np.array_equal(narrow.trainer.records, wider.trainer.records)
+    assert narrow.network().history[-1]["changes"] == [
+        {"games": 100, "before": {"ranks": 16, "restart_length": 0, "threads": 1}},
+        {"games": 200, "before": {"learning_rate": 1.0, "threads": 3}},
+    ]
+    for wrong in ({"tuples": "lines"}, {"temporal_coherence": False}, {"seed": SMALL.seed + 1}):
+        with pytest.raises(WeightsError, match=f"{next(iter(wrong))} cannot change"):
+            TrainingRun.resume(folder, wrong)
+    large = config_from({"rules": "classic:size=1x5", "tuples": "lines"})
+    with pytest.raises(WeightsError, match="four a side only"):
+        large.changed({"ranks": 12})
+
+
+def test_damaged_checkpoints_are_refused(tmp_path: Path) -> None:
+    """Cut short, or not a checkpoint."""
+    path = tmp_path / "checkpoint.npz"
+    save_checkpoint(Trainer(SMALL), path)
+    data = path.read_bytes()
+    for length in (0, 500, len(data) // 2, len(data) - 3):
+        path.write_bytes(data[:length])
+        with pytest.raises(WeightsError, match=r"checkpoint\.npz"):
+            load_checkpoint(path)
+
+
+def command(folder: Path, *words: str) -> list[str]:
+    """The words of a training in a process of its own."""
+    return [sys.executable, "-m", "py2048", "train", str(folder), "--quiet", *words]
+
+
+def test_a_killed_training_goes_on_to_the_same_weights(tmp_path: Path) -> None:
+    """Killed at any moment, resumed, it ends with the weights of one that was left alone."""
+    plan = ["--rules", "classic:size=2x3", "--set", "tuples=lines+squares", "--seed", "5"]
+    often = ["--set", "checkpoint_minutes=0.0", "--set", "evaluate_every=20000"]
+    process = subprocess.Popen(command(tmp_path / "killed", *plan, *often, "--games", "10000000"))
+    checkpoint = tmp_path / "killed" / "checkpoint.npz"
+    deadline = time.monotonic() + 150
+    while not checkpoint.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    trainer, _ = load_checkpoint(checkpoint)
+    games = str(trainer.games + 5000)
+    resumed = command(tmp_path / "killed", "--resume", *often, "--games", games)
+    subprocess.run(resumed, check=True, env=os.environ, stdout=subprocess.DEVNULL)
+    alone = Trainer(SMALL)
+    alone.run(games=int(games))
+    assert np.array_equal(
+        load(tmp_path / "killed" / "weights.npz").weights, alone.network().weights
+    )
+
+
+def test_shipped_weights_get_a_later_stage(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rules, tuples and ranks are theirs; what was played before stays in their history."""
+    words = ["train", str(tmp_path / "a"), "--from", "shipped", "--games", "300", "--quiet"]
+    later = ["--set", "stages=[512]", "--set", "learning_rate=0.1"]
+    assert main([*words, "--rules", "3x4", *later]) == 0
+    network, shipped = load(tmp_path / "a" / "weights.npz"), shipped_network(get_rules("3x4"))
+    assert shipped is not None
+    assert network.layout == replace(shipped.layout, stages=(512,))
+    assert network.history[:-1] == shipped.history
+    first, second = network.weights.reshape(2, -1)
+    assert 0 < np.abs(first - shipped.weights).max() < np.abs(shipped.weights).max() / 4
+    assert not np.array_equal(second, first)
+    capsys.readouterr()
+    words[1] = str(tmp_path / "b")
+    for rules, setting, reason in (
+        ("3x4", "stages=[512,256]", "must ascend"),
+        ("3x4", "tuples=squares", "leave out these settings"),
+        ("6x6", "learning_rate=0.1", "no weights come with py2048 for the rules 6x6"),
+    ):
+        assert main([*words, "--rules", rules, "--set", setting]) == 2
+        assert reason in capsys.readouterr().err
+        assert not (tmp_path / "b").exists()
+
+
+def test_a_campaign_keeps_its_curve(tmp_path: Path) -> None:
+    """One row for each point, the same after a resumption as without one."""
+    stop = StopCriteria(games=400, evaluate_every=100, evaluate_games=20)
+    TrainingRun.begin(tmp_path / "a", SMALL).run(stop)
+    TrainingRun.begin(tmp_path / "b", SMALL).run(
+        StopCriteria(games=250, evaluate_every=100, evaluate_games=20)
+    )
+    TrainingRun.resume(tmp_path / "b").run(stop)
+    curves = []
+    for name in "ab":
+        with (tmp_path / name / "curve.csv").open(encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        curves.append([{k: v for k, v in row.items() if k != "seconds"} for row in rows])
+    assert curves[0] == curves[1]
+    assert [row["games"] for row in curves[0]] == ["100", "200", "300", "400"]
+    with pytest.raises(WeightsError, match="holds a training"):
+        TrainingRun.begin(tmp_path / "a", SMALL)
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ({"lamda": 1}, "did you mean 'lambda'"),
+        ({"lambda": "half"}, "must be of type float"),
+        ({"lambda": 2.0}, "lambda must be 0.0 to 1.0"),
+        ({"stages": "16"}, "list of whole numbers"),
+        ({"threads": 0}, "threads must be 1 to"),
+        ({"carousel": True}, "give stages"),
+        ({"ranks": 17}, "distinguishes 2 to 16 ranks, not 17"),
+        ({"tuples": "4x6", "rules": "3x3"}, "for 4x4 boards"),
+    ],
+)
+def test_wrong_plans_are_refused(values: dict[str, object], reason: str) -> None:
+    """One line that names the value."""
+    with pytest.raises(WeightsError, match=reason):
+        config_from(values)
