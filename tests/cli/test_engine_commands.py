@@ -34,7 +34,7 @@ def test_warm_up_prints_a_line_for_each_form(
     *lines, last = capsys.readouterr().out.splitlines()
     forms = len(wanted) + sum(len(item.warm_forms) for item in jit.kernels().values())
     assert [line.split()[0] for line in lines] == [f"{n}/{forms}" for n in range(1, forms + 1)]
-    assert any("engine._batch_kernels.advance" in line for line in lines)
+    assert any("compiled._batch_kernels.advance" in line for line in lines)
     assert any("expectimax under 3x3" in line for line in lines)
     assert last.startswith(f"{forms} compiled forms ready after ")
     folder = jit.cache_directory()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from py2048.board import Board, Slide
 from py2048.direction import Direction
@@ -72,6 +72,8 @@ def score_after(rules: Rules, score: int, turn: Turn, board: Board) -> int:
             return score + (legal if turn.legal else illegal)
         case BoardSum():
             return board.sum
+        case other:
+            assert_never(other)
 
 
 def outcome_of(rules: Rules, board: Board, can_move: bool | None = None) -> Outcome:
