@@ -20,9 +20,10 @@ import sqlalchemy as sa
 from bench_web import database
 
 from py2048.rules import get_rules
-from py2048.server.house import House
-from py2048.storage import Store, open_store, schema
-from py2048.storage.leaderboards import enter_all
+from py2048.server.games import GameService
+from py2048.storage import Store, schema
+from py2048.storage.records import enter_all
+from py2048.storage.store import DatabaseStore
 
 RULES = str(get_rules("classic"))
 _AT_ONCE = 2000
@@ -42,10 +43,10 @@ def finished(count: int) -> Iterator[dict[str, Any]]:
         }  # fmt: skip
 
 
-def fill(store: Store, count: int) -> None:
+def fill(store: DatabaseStore, count: int) -> None:
     """Add games, their players, and a name for one player in a hundred."""
     records = finished(count)
-    with store._writing() as connection:
+    with store.write() as connection:
         while batch := [row for _, row in zip(range(_AT_ONCE), records, strict=False)]:
             connection.execute(sa.insert(schema.records), batch)
             rounds = [
@@ -79,14 +80,14 @@ def milliseconds(ask: Callable[[], object]) -> float:
 
 def questions_of(store: Store) -> dict[str, Callable[[], object]]:
     """Return what pages and the server's housekeeping ask."""
-    house = House(store)
+    games = GameService(store)
     return {
-        "ever": lambda: store.leaderboard("ranked", RULES),
-        "week": lambda: store.leaderboard("ranked", RULES, "week"),
-        "live": lambda: house.live_games([f"g{number}" for number in range(40)]),
-        "statistics": lambda: store.score_summaries("p0"),
-        "recent": lambda: store.records(owner="p0", order="finished", limit=200),
-        "sweep": lambda: house.sweep(()),
+        "ever": lambda: store.leaderboards.top("ranked", RULES),
+        "week": lambda: store.leaderboards.top("ranked", RULES, "week"),
+        "live": lambda: store.online.live([f"g{number}" for number in range(40)]),
+        "statistics": lambda: store.scores.summaries("p0"),
+        "recent": lambda: store.records.select(owner="p0", order="finished", limit=200),
+        "sweep": lambda: games.sweep(()),
     }
 
 
@@ -97,7 +98,7 @@ def main() -> None:
     )
     parser.add_argument("--games", type=int, nargs="+", default=[60, 6_000, 60_000, 600_000])
     for count in parser.parse_args().games:
-        with database("sqlite") as (url, _), open_store(url, durability="process") as store:
+        with database("sqlite") as (url, _), DatabaseStore.open(url, durability="process") as store:
             fill(store, count)
             times = {name: milliseconds(ask) for name, ask in questions_of(store).items()}
             print(f"{count:>9,} games:", *(f"{n} {ms:.1f} ms " for n, ms in times.items()))

@@ -245,7 +245,7 @@ def survey_after_kill(url: str, folder: Path, count: int, seconds: float, durabi
     missing = 0
     with open_store(url) as store:
         for player in players:
-            saved = store.find_game(player.game)
+            saved = store.games.find(player.game)
             missing += player.version - saved.revision if saved else 0
             missing = max(missing, 0)
     moves = sum(len(player.times) for player in players)

@@ -131,7 +131,7 @@ def main() -> None:
             server.stop()
             with open_store(url) as store:
                 for game, acknowledged in moves.items():
-                    saved = store.find_game(game)
+                    saved = store.games.find(game)
                     missing += max(acknowledged - (saved.revision if saved else 0), 0)
     sys.exit(f"{missing} acknowledged moves are not in the store" if missing else 0)
 

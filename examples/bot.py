@@ -1,10 +1,10 @@
-"""A program that plays on a py2048 server, by the JSON API and with nothing but Python.
+"""A bot for a py2048 server that uses the JSON API and only the standard library.
 
-Make an account for it on the server's account page, under *Programs*, then::
+Create an account for it on the server's account page, under *Programs*, then::
 
     PY2048_TOKEN=... python examples/bot.py http://127.0.0.1:2048
 
-It slides down or left while it can, and prints where its game is to be seen.
+It slides down or left while it can, and prints the address of its game.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def post(path, **value):
 
 
 def choose(state):
-    """Return the direction to slide in: put a better idea here."""
+    """Return the direction to slide in: put your own strategy here."""
     return min(state["legal"], key=["down", "left", "right", "up"].index)
 
 

@@ -1,7 +1,7 @@
-"""Train a 3x3 player in well under a minute, and let it play.
+"""Train a 3x3 player in well under a minute, then play one game.
 
-The same seed gives the same network on every run: a random player makes about 200 points on
-average, greedy play by a network without knowledge about 350, and the trained one ten times that.
+The same seed gives the same network on every run. A random player averages about 200 points,
+greedy play with an untrained network about 350, and the trained network ten times that.
 """
 
 from __future__ import annotations

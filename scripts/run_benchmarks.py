@@ -17,7 +17,7 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
-from py2048.cli.bench import Effort, report
+from py2048.cli.bench import Effort, Measurement, report
 from py2048.compiled.threads import available_threads
 
 FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"
@@ -44,7 +44,7 @@ def main(words: list[str]) -> int:
         for name, path in sorted(scripts.items()):
             print(f"{name:<14}benchmarks/{path.name}; only if asked for")
         return 0
-    names = options.names or _usual()
+    names: list[str] = options.names or _usual()
     sys.path.insert(0, str(FOLDER))
     effort = Effort(options.rounds, options.seconds, options.threads, sys.stderr.isatty())
     with tempfile.TemporaryDirectory(prefix="py2048-bench-") as folder:
@@ -84,8 +84,9 @@ def _usual() -> list[str]:
     return [name for name in USUAL if name != "environments"]
 
 
-def _measure(name: str, effort: Effort, folder: Path) -> list[object]:
-    return list(getattr(importlib.import_module(SUBJECTS[name][0]), name)(effort, folder))
+def _measure(name: str, effort: Effort, folder: Path) -> list[Measurement]:
+    module = importlib.import_module(SUBJECTS[name][0])
+    return list(getattr(module, name)(effort, folder))
 
 
 if __name__ == "__main__":

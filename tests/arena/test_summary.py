@@ -16,7 +16,7 @@ from py2048 import get_rules
 from py2048.arena import GameResult, Results, Tournament, comparisons, summaries
 from py2048.arena.report import csv_text, data, number, text_report
 from py2048.arena.statistics import tile_rates
-from py2048.cli.plots import draw_results
+from py2048.cli.plots import check_plots, draw_results
 from py2048.errors import TournamentError
 
 FIRST = {0: (100, 16), 1: (300, 32), 2: (200, 32), 3: (900, 64)}
@@ -151,4 +151,4 @@ def test_a_picture_is_drawn(tmp_path: Path) -> None:
     drawn = (tmp_path / "a.svg").read_text(encoding="utf-8")
     assert "<svg" in drawn
     with pytest.raises(TournamentError, match=r"end its name in \.png"):
-        draw_results(results(FIRST), tmp_path / "a.txt")
+        check_plots(tmp_path / "a.txt")

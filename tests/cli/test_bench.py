@@ -19,6 +19,7 @@ from py2048.cli.bench import (
     Effort,
     Measurement,
     data_of,
+    draw,
     race,
     stretch,
     text_of,
@@ -79,7 +80,7 @@ def test_table_as_text_and_data() -> None:
 def test_picture_is_drawn(tmp_path: Path) -> None:
     """One file with all tables."""
     path = tmp_path / "bench.png"
-    draw_measurements([Measurement("play", "moves/s", (Contestant("ours", (1.0,)),))], path)
+    draw([Measurement("play", "moves/s", (Contestant("ours", (1.0,)),))], path)
     assert path.read_bytes().startswith(b"\x89PNG")
 
 

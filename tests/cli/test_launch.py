@@ -269,11 +269,11 @@ def test_a_computer_player_leaves_the_games_of_a_person_alone(
     monkeypatch.setattr(sys, "stdin", io.StringIO())
     assert main(words) == 0
     with open_store() as store:
-        (mine,) = store.list_games()
-        (computers,) = store.records()
+        (mine,) = store.games.select()
+        (computers,) = store.records.select()
         assert (mine.position, mine.extra.get("computer")) == (1, False)
         assert computers.category == "computer"
     monkeypatch.setattr(sys, "stdin", io.StringIO())
     assert main([*words, "--resume"]) == 0
     with open_store() as store:
-        assert store.list_games() == []
+        assert store.games.select() == []

@@ -9,7 +9,7 @@ import pytest
 from toys import ADD, GREET, GROW, RIGHT, TOY, failures, grade_path, grade_source
 
 from py2048.courses.grading import Check, Example, Grading, Task
-from py2048.courses.grading.sandbox import PLAIN, SandboxConfig, chosen
+from py2048.courses.grading.sandbox import PLAIN, SandboxConfig, choose_protection
 
 
 def test_a_right_submission_has_full_marks():
@@ -275,7 +275,7 @@ def test_a_class_that_looks_like_a_list_is_a_list():
 
 def test_a_fork_bomb_ends():
     """Processes are counted, and all are gone when the check is over."""
-    if chosen() is PLAIN:
+    if choose_protection() is PLAIN:
         pytest.skip("only namespaces make this harmless everywhere")
     bomb = f"\ndef greet():{BOMB}"
     began = time.monotonic()

@@ -6,7 +6,7 @@ import pytest
 from toys import failures, grade_source
 
 from py2048.courses.grading import Check, Example, Grading, SubmissionSession, Task
-from py2048.courses.grading.sandbox import SandboxConfig, chosen
+from py2048.courses.grading.sandbox import SandboxConfig, choose_protection
 from py2048.courses.grading.submissions import PreparedSubmission
 
 WINDOWS = Grading("toy", "app", (), ("app.py",), gui=True, seconds=4)
@@ -22,7 +22,7 @@ def program(tmp_path):
         folder = tmp_path / f"work-{len(sessions)}"
         folder.mkdir()
         (folder / "app.py").write_text(source)
-        around = SandboxConfig(chosen())
+        around = SandboxConfig(choose_protection())
         session = SubmissionSession(WINDOWS, PreparedSubmission(folder, "app.py", WINDOWS), around)
         sessions.append(session)
         session.start_check()

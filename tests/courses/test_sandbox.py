@@ -14,20 +14,20 @@ from toys import RIGHT, failures, grade_source
 
 from py2048.courses.grading import Check, Example, Grading, Task
 from py2048.courses.grading.sandbox import (
-    ALL,
     BUBBLEWRAP,
     LANDLOCK,
     PLAIN,
+    PROTECTIONS,
     UNSHARE,
     SandboxConfig,
-    chosen,
+    choose_protection,
     copies_of_py2048,
     protection_named,
     works,
 )
 from py2048.errors import CourseError
 
-HERE = [protection for protection in ALL if works(protection)]
+HERE = [protection for protection in PROTECTIONS if works(protection)]
 
 
 def _answer(source: str, protection, code: str = "f()") -> str:
@@ -132,11 +132,11 @@ def f():
 
 def test_what_shows_the_solutions_is_refused_unless_it_is_wanted():
     """A protection that cannot hide them says so in the error, and in the first line of reports."""
-    assert chosen().hides_solutions
+    assert choose_protection().hides_solutions
     for protection in set(HERE) - set(HIDING):
         with pytest.raises(CourseError, match="can read py2048's solutions here: install bubblew"):
-            chosen(protection.name)
-        assert chosen(protection.name, unprotected=True) is protection
+            choose_protection(protection.name)
+        assert choose_protection(protection.name, unprotected=True) is protection
         assert "NOT protected: the solutions (a submission can read them)" in str(protection)
 
 
@@ -145,8 +145,8 @@ class TestBubblewrap:
     """What bubblewrap keeps off, one sentence of its description each."""
 
     def test_it_is_taken_where_it_works(self):
-        """The chosen is the usual one."""
-        assert chosen() is BUBBLEWRAP
+        """The strongest that works is chosen."""
+        assert choose_protection() is BUBBLEWRAP
 
     def test_no_network(self):
         """A server on this machine cannot be reached."""
@@ -246,7 +246,7 @@ def test_unshare_keeps_off_the_network():
 
 
 def test_what_is_not_protected_is_said():
-    """The weakest names what it does not keep off; the chosen lacks nothing."""
+    """The weakest names what it does not keep off; the strongest lacks nothing."""
     assert "the network" in PLAIN.missing
     assert "NOT" not in str(BUBBLEWRAP)
     assert protection_named("unshare") is UNSHARE

@@ -154,7 +154,7 @@ def test_a_campaign_keeps_its_curve(tmp_path: Path) -> None:
         ({"lambda": 2.0}, "lambda must be 0.0 to 1.0"),
         ({"stages": "16"}, "list of whole numbers"),
         ({"threads": 0}, "threads must be 1 to"),
-        ({"carousel": True}, "give stages"),
+        ({"carousel": True}, "a carousel needs stages"),
         ({"ranks": 17}, "distinguishes 2 to 16 ranks, not 17"),
         ({"tuples": "4x6", "rules": "3x3"}, "for 4x4 boards"),
     ],

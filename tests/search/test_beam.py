@@ -64,11 +64,11 @@ def worth(board: Board, weights: BeamWeights) -> float:
         tile = board[row, column]
         along = columns - 1 - column if row % 2 == 0 else column
         place = row * columns + along
-        total += tile * weights.falloff**place if tile else weights.room
+        total += tile * weights.falloff**place if tile else weights.empty_bonus
         for near in ((row + 1, column), (row, column + 1)):
             if near[0] < rows and near[1] < columns and tile and board[near]:
                 if board[near] == tile:
-                    total += weights.twins * tile
+                    total += weights.pair_bonus * tile
                 else:
                     total -= weights.roughness * abs(board[near] - tile)
     return total
@@ -114,7 +114,7 @@ def test_a_kernels_move_is_the_games_move(plain, position, direction) -> None:
 def test_a_board_is_worth_what_the_weights_say(plain, position) -> None:
     board, rules = position
     geometry = beam._geometry(rules, BeamWeights())
-    kernel = kernels.worth_of.py_func if plain else kernels.worth_of
+    kernel = kernels.value_of.py_func if plain else kernels.value_of
     found = kernel(beam._cells(board), geometry.places, geometry.links, geometry.neighbours)
     assert found == pytest.approx(worth(board, BeamWeights()), rel=1e-9, abs=1e-6)
 

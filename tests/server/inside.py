@@ -8,14 +8,32 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from py2048.server.conversation import Conversation
-from py2048.server.house import new_account_id
-from py2048.server.outbox import Outbox
+import msgspec
+
+from py2048.game import Record
+from py2048.server import schema
+from py2048.server.games import GameService, OnlineGame, new_account_id
 from py2048.server.services import Services
 from py2048.server.settings import Settings
-from py2048.storage import Account
+from py2048.server.websocket import ClientConnection
+from py2048.storage import Account, RecordSummary
 
 Json = dict[str, Any]
+
+
+def create_game(games: GameService, account: str, rules: str, mode: str) -> OnlineGame:
+    """Begin a game and write it; a daily one of today that was begun already is returned."""
+    game = games.plan_game(account, rules, mode)
+    new, game.unwritten = game.unwritten, None
+    if new is not None and games.store.changes.write([new]):
+        return games.load_rival(new)
+    return game
+
+
+def record_of(games: GameService, game_id: str) -> tuple[RecordSummary, Record] | None:
+    """Return a finished game, None if there is none."""
+    summary = games.store.records.summary(game_id)
+    return summary and (summary, Record.from_json(games.record_text(game_id)))
 
 
 @asynccontextmanager
@@ -34,23 +52,24 @@ async def running(url: str) -> AsyncIterator[Services]:
 class Visitor:
     """A browser without a network."""
 
-    def __init__(self, services: Services) -> None:
-        self.outbox = Outbox()
-        self.account = Account(new_account_id(), None, None, 0, "")
-        self.talk = Conversation(services, self.account, "127.0.0.1", self.outbox)
+    def __init__(self, services: Services, account: Account | None = None) -> None:
+        self.account = account or Account(new_account_id(), None, None, 0, "")
+        self.connection = ClientConnection(services, self.account, "127.0.0.1")
         self.state: Json = {}
         self._frames: asyncio.Queue[str] = asyncio.Queue()
-        self._sending = asyncio.create_task(self.outbox.run(self._frames.put))
+        self._sending = asyncio.create_task(self.connection.run(self._frames.put))
 
     async def receive(self) -> Json:
         """Return the next message."""
-        message: Json = json.loads(await asyncio.wait_for(self._frames.get(), 30))
+        frame = await asyncio.wait_for(self._frames.get(), 30)
+        msgspec.json.decode(frame, type=schema.ServerMessages)  # each is as described
+        message: Json = json.loads(frame)
         self.state |= message.get("state") or message
         return message
 
     async def ask(self, kind: str, **fields: Any) -> Json:
         """Send a message and return the next one."""
-        await self.talk.hear(json.dumps({"type": kind, **fields}))
+        await self.connection.on_message(json.dumps({"type": kind, **fields}))
         return await self.receive()
 
     async def new(self, rules: str = "long:size=5x5", mode: str = "casual") -> Json:
@@ -62,5 +81,5 @@ class Visitor:
         return await self.ask("move", number=number, direction=self.state["legal"][0])
 
     def leave(self) -> None:
-        self.talk.end()
+        self.connection.end()
         self._sending.cancel()

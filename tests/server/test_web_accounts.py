@@ -11,10 +11,10 @@ import pytest
 from web_server import GENEROUS, Browser, Socket, WebServer, serving
 from websockets.asyncio.client import connect
 
-from py2048.server.identity import browser_of
-from py2048.server.passwords import (
+from py2048.server.auth import (
     FormError,
-    Line,
+    PasswordQueue,
+    browser_of,
     checked_password,
     code_hash,
     is_code,
@@ -161,7 +161,7 @@ def test_a_flood_of_logins_leaves_room_for_known_browsers(web_server: WebServer)
 
 async def test_the_line_for_the_processor_is_bounded() -> None:
     """Who finds no place in it, of an address or at all, is told at once; places are given back."""
-    line = Line(at_once=2, most_each=4, most=10)
+    line = PasswordQueue(at_once=2, most_each=4, most=10)
     waiting = [line.do(f"address {n % 5}", lambda: True) for n in range(25)]
     one = [line.do("address 1", lambda: True) for n in range(6)]
     for work, most in ((waiting, 10), (one, 4)):

@@ -10,7 +10,9 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, settings
@@ -18,11 +20,15 @@ from schemathesis.specs.openapi.checks import (
     negative_data_rejection,
     positive_data_acceptance,
 )
-from web_server import Browser, WebServer
+from web_server import Answer, Browser, WebServer
 
 from py2048 import Board, Direction, Game, get_rules
+from py2048.server import openapi
+from py2048.server.api import Api
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples/bot.py"
+
+ENDPOINTS = {endpoint.path: endpoint for endpoint in Api(None, None).endpoints}
 
 schema = schemathesis.pytest.from_fixture("api_schema")
 
@@ -33,7 +39,7 @@ def api_schema(web_server: WebServer) -> object:
 
 
 @schema.parametrize()
-@settings(max_examples=8, suppress_health_check=list(HealthCheck))
+@settings(max_examples=12, suppress_health_check=list(HealthCheck))
 def test_the_api_is_as_described(case: schemathesis.Case) -> None:
     """Whatever is sent, statuses, types and bodies are those of the OpenAPI description.
 
@@ -45,6 +51,63 @@ def test_the_api_is_as_described(case: schemathesis.Case) -> None:
     if response.status_code == 413:  # documented, and not among what is known as a rejection
         excluded.append(negative_data_rejection)
     case.validate_response(response, excluded_checks=excluded)
+
+
+def test_no_answer_is_just_an_object() -> None:
+    """Every answer names its fields, each with a type, and has no others."""
+    document = openapi.document(ENDPOINTS.values())
+    components = document["components"]["schemas"]
+
+    def check(schema: dict[str, Any]) -> None:
+        if "$ref" in schema:
+            schema = components[schema["$ref"].rpartition("/")[2]]
+            assert schema["additionalProperties"] is False
+            assert schema["properties"]
+            for field in schema["properties"].values():
+                check(field)
+        parts = [schema.get("items"), schema.get("additionalProperties")]
+        for part in (*parts, *schema.get("anyOf", ()), *schema.get("prefixItems", ())):
+            if isinstance(part, dict):
+                check(part)
+        known = {"$ref", "anyOf", "enum", "properties", "items", "prefixItems"}
+        simple = schema.get("type") in ("string", "integer", "number", "boolean", "null")
+        assert known & set(schema) or simple or "additionalProperties" in schema, schema
+
+    for path in document["paths"].values():
+        for method in {"get", "post"} & set(path):
+            for response in path[method]["responses"].values():
+                check(response["content"]["application/json"]["schema"])
+
+
+def test_every_answer_is_as_described(browser: Browser) -> None:
+    """From a board to the record of a game, each answer is of its type and has nothing else."""
+
+    def checked(path: str, answer: Answer) -> Any:
+        assert answer.status in (200, 201), answer.text
+        msgspec.json.decode(answer.body, type=ENDPOINTS[path].answer)
+        return answer.json()
+
+    for path in ("/api/rules", "/api/rules/check", "/api/players", "/api/leaderboards"):
+        checked(path, browser.get(path))
+    board = {"board": [[2, 2], [4, 0]], "player": "greedy"}
+    for path in ("/api/boards/slides", "/api/hints"):
+        checked(path, browser.post(path, board))
+    state = checked("/api/games", browser.post("/api/games", {"rules": "2x4"}))
+    game = f"/api/games/{state['game']}"
+    while state["outcome"] == "playing":
+        move = {"number": state["version"] + 1, "direction": state["legal"][0]}
+        state = checked("/api/games/{game}/moves", browser.post(f"{game}/moves", move))
+    checked("/api/games/{game}/moves", browser.post(f"{game}/moves", move))
+    checked("/api/games/{game}", browser.get(game))
+    until = time.monotonic() + 20
+    while browser.get(f"{game}/record").status == 404 and time.monotonic() < until:
+        time.sleep(0.05)
+    record = browser.get(f"{game}/record")
+    checked("/api/games/{game}/record", record)
+    checked("/api/games/{game}/turns", browser.get(f"{game}/turns?from=1&limit=2"))
+    assert checked(
+        "/api/records/verify", browser.request("POST", "/api/records/verify", record.body)
+    )["ok"]
 
 
 def test_slides_are_the_engines(browser: Browser) -> None:
@@ -237,6 +300,29 @@ def test_nonsense_gets_a_status_and_a_reason(
     answer = browser.request("POST", "/api/boards/slides", body, Content_Type=kind)
     assert answer.status == status
     assert answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "says"),
+    [
+        ("/api/boards/slides", {"board": 3}, "board must be a list of rows from the top"),
+        ("/api/boards/slides", {"board": [[2]], "rules": 5}, "rules must be .*, not '5'"),
+        ("/api/boards/slides", {}, "board must be a list of rows"),
+        ("/api/hints", {"board": [[2, 2]], "player": []}, "player must be a text .*, not '\\[\\]'"),
+        ("/api/games", {"mode": "\ud800"}, "mode must be a text"),
+        ("/api/games/aa/moves", {"number": 0, "direction": "up"}, "number must be .*, not '0'"),
+        ("/api/games/aa/moves", {"number": 1, "direction": "in"}, "one of up, .*, not 'in'"),
+        ("/api/leaderboards?period=year", None, "period must be one of day, .*, not 'year'"),
+        ("/api/leaderboards?board=all", None, "board must be one of ranked, .*, not 'all'"),
+    ],
+)
+def test_a_wrong_value_is_named_with_what_it_must_be(
+    browser: Browser, path: str, body: Any, says: str
+) -> None:
+    """The error has the field, the value and what to send instead."""
+    answer = browser.get(path) if body is None else browser.post(path, body)
+    assert answer.status == 422
+    assert re.search(says, answer.json()["error"]), answer.text
 
 
 def test_the_description_is_shown(browser: Browser) -> None:

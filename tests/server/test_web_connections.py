@@ -16,7 +16,7 @@ from web_server import GENEROUS, Browser, WebServer, serving
 from websockets.asyncio.client import connect
 
 from py2048.server.connections import Connections
-from py2048.server.security import network_of
+from py2048.server.middleware import network_of
 from py2048.server.settings import ServerError, Settings, find_proxies
 
 UPGRADE = (

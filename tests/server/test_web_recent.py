@@ -6,13 +6,13 @@ import asyncio
 
 import pytest
 
-from py2048.server.recent import Recent
+from py2048.server.pages import RecentAnswers
 
 
 async def test_an_answer_is_worked_out_once_for_all_who_ask() -> None:
     """Whoever asks while it is worked out, or a moment later, gets the same; then it is anew."""
     now, asked = 10.0, []
-    recent: Recent[int] = Recent(1.0, clock=lambda: now)
+    recent: RecentAnswers[int] = RecentAnswers(1.0, clock=lambda: now)
 
     async def answer() -> int:
         asked.append(now)
@@ -30,7 +30,7 @@ async def test_an_answer_is_worked_out_once_for_all_who_ask() -> None:
 async def test_a_failure_is_told_and_tried_again() -> None:
     """All who wait hear of it; once it is old the question is asked again."""
     now = 10.0
-    recent: Recent[int] = Recent(1.0, clock=lambda: now)
+    recent: RecentAnswers[int] = RecentAnswers(1.0, clock=lambda: now)
 
     async def fail() -> int:
         raise ValueError("no answer")
@@ -46,7 +46,7 @@ async def test_a_failure_is_told_and_tried_again() -> None:
 
 async def test_one_who_goes_away_spoils_nothing() -> None:
     """If the first to ask is cancelled, the others still get the answer."""
-    recent: Recent[int] = Recent(1.0)
+    recent: RecentAnswers[int] = RecentAnswers(1.0)
 
     async def answer() -> int:
         await asyncio.sleep(0.01)

@@ -13,9 +13,9 @@ import pytest
 from web_server import GENEROUS, Browser, WebServer, serving
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from py2048.server.cookies import Cookies, Pass
-from py2048.server.limits import Backoff, Buckets, Seats
-from py2048.server.outbox import TOO_SLOW, Outbox
+from py2048.server.auth import Cookies, SessionToken
+from py2048.server.limits import Backoff, Buckets, Slots
+from py2048.server.rooms import TOO_SLOW, Client
 from py2048.server.settings import ServerError, find_key
 
 PAGES = ["/", "/about", "/leaderboards", "/daily", "/account", "/nowhere", "/api/rules", "/healthz"]
@@ -68,7 +68,7 @@ def test_behind_tls_cookies_are_secure(tmp_path: Path) -> None:
 
 def test_a_forged_cookie_makes_a_stranger(browser: Browser) -> None:
     """A cookie signed by another key is no cookie: a new guest is made."""
-    forged = Cookies("another key, long enough", secure=False).write(Pass("victim"))
+    forged = Cookies("another key, long enough", secure=False).write(SessionToken("victim"))
     browser.cookie = forged.partition(";")[0]
     assert "Set-Cookie" in browser.get("/account").headers
 
@@ -137,7 +137,7 @@ def test_requests_are_rationed(tmp_path: Path) -> None:
 
 
 async def test_connections_of_one_address_are_counted(tmp_path: Path) -> None:
-    """The third connection is closed where two are allowed; a seat that is left is free again."""
+    """The third connection is closed where two are allowed; one that is closed makes room."""
     with serving(tmp_path / "seats", *GENEROUS, "--sockets-per-address", "2") as server:
         async with Browser(server).socket(), Browser(server).socket() as second:
             with pytest.raises(ConnectionClosed, match="1013"):
@@ -197,23 +197,23 @@ def test_delays_double_and_are_forgiven() -> None:
     assert [backoff.attempt("a") for _ in range(3)] == [0, 0, 0]
 
 
-def test_seats_are_given_back() -> None:
-    """A seat is free again when its block ends, by key and in all."""
-    seats = Seats(1, 2)
-    with seats.held("a") as first, seats.held("a") as again, seats.held("b") as other:
+def test_slots_are_given_back() -> None:
+    """A slot is free again when its block ends, by key and in all."""
+    slots = Slots(1, 2)
+    with slots.held("a") as first, slots.held("a") as again, slots.held("b") as other:
         assert (first, again, other) == (True, False, True)
-        with seats.held("c") as crowded:
+        with slots.held("c") as crowded:
             assert not crowded
-    assert seats.taken == 0
+    assert slots.taken == 0
 
 
 async def test_a_slow_reader_is_dropped_and_delays_nobody() -> None:
-    """Frames for a reader that does not read are bounded; posting never waits."""
-    outbox = Outbox()
+    """Frames for a reader that does not read are bounded; sending never waits."""
+    client = Client("somebody")
     for _ in range(10_000):
-        outbox.post("x" * 1000)
-    assert outbox.closed == TOO_SLOW
-    assert outbox.overflowed.is_set()
+        client.send("x" * 1000)
+    assert client.closed == TOO_SLOW
+    assert client.overflowed.is_set()
 
 
 async def test_a_browser_that_does_not_read_loses_its_connection(tmp_path: Path) -> None:

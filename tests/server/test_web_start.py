@@ -97,7 +97,7 @@ def test_help_is_the_parsers(capsys):
 def test_the_first_page_waits_for_no_parser(tmp_path):
     """Neither the parser nor what only sockets need is loaded before the first page."""
     code = (
-        "import sys; from py2048 import cli; from py2048.ui import web;"
+        "import sys; from py2048 import cli;"
         "import py2048.server.run as server; server.run = lambda *_: None;"
         "cli.main(['serve', '--port', '0']);"
         "print({'typer', 'pydantic', 'websockets', 'sqlalchemy', 'argon2'} & set(sys.modules))"

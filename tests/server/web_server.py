@@ -1,4 +1,4 @@
-"""The real server in a process of its own, and clients that know nothing of its insides."""
+"""The real server in a process of its own, and clients that know its messages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ from http.cookies import SimpleCookie
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from websockets.asyncio.client import ClientConnection, connect
+
+from py2048.server import schema
 
 Json = dict[str, Any]
 
@@ -155,7 +158,7 @@ class Browser:
 
 
 class Socket:
-    """One WebSocket with a game on the table."""
+    """One WebSocket with a game."""
 
     def __init__(self, connection: ClientConnection) -> None:
         self.connection = connection
@@ -167,7 +170,9 @@ class Socket:
 
     async def receive(self, kind: str | None = None) -> Json:
         """Return the next message, which must be of the kind."""
-        message: Json = json.loads(await asyncio.wait_for(self.connection.recv(), 30))
+        frame = await asyncio.wait_for(self.connection.recv(), 30)
+        msgspec.json.decode(frame, type=schema.ServerMessages)  # each is as described
+        message: Json = json.loads(frame)
         assert kind in (None, message["type"]), message
         if message["type"] in ("state", "events"):
             self.state = {**self.state, **message}

@@ -186,14 +186,14 @@ def test_a_commit_whose_answer_was_lost_is_no_other_window(monkeypatch: pytest.M
     session.start(seed=1)
     move(session)
     store = session._keeper._store  # type: ignore[attr-defined]
-    working = store.write_changes
+    working = store.changes.write
 
     def lossy(changes: object) -> set[str]:
         working(changes)
-        monkeypatch.setattr(store, "write_changes", working)
+        monkeypatch.setattr(store.changes, "write", working)
         raise StorageError("the connection broke")
 
-    monkeypatch.setattr(store, "write_changes", lossy)
+    monkeypatch.setattr(store.changes, "write", lossy)
     move(session)
     until(lambda: not session.unsaved)
     assert len(session.saved_games()) == 1
@@ -209,9 +209,9 @@ def test_a_record_of_thousands_of_turns_is_one_change(monkeypatch: pytest.Monkey
     session = open_session()
     store = session._keeper._store  # type: ignore[attr-defined]
     written: list[int] = []
-    working = store.write_changes
+    working = store.changes.write
     monkeypatch.setattr(
-        store, "write_changes", lambda all_: written.append(len(all_[0].turns)) or working(all_)
+        store.changes, "write", lambda all_: written.append(len(all_[0].turns)) or working(all_)
     )
     session.start_from(game.record())
     until(lambda: not session.unsaved)
@@ -283,7 +283,7 @@ def test_a_server_that_stops_or_hangs_holds_up_no_move() -> None:
                 session.saved_games()
         until(lambda: not session.unsaved)
         with open_store(server.url()) as store:
-            (saved,) = store.list_games()
+            (saved,) = store.games.select()
         assert len(saved.turns) == session.game.ply == 5
         session.close()
     finally:

@@ -366,19 +366,19 @@ def test_a_failing_store_does_not_stop_play(monkeypatch: pytest.MonkeyPatch) -> 
     events = Listener(session)
     play(session, 2)
     store = session._keeper._store
-    working = store.write_changes
+    working = store.changes.write
 
     def full(*args: object, **kwargs: object) -> set[str]:
         raise StorageError("the disk is full")
 
-    monkeypatch.setattr(store, "write_changes", full)
+    monkeypatch.setattr(store.changes, "write", full)
     events.clear()
     play(session, 3)
     assert SavingChanged("the disk is full") in events
     assert events.kinds().count("SavingChanged") == 1
     assert session.unsaved == "the disk is full"
     assert session.game.ply == 5
-    monkeypatch.setattr(store, "write_changes", working)
+    monkeypatch.setattr(store.changes, "write", working)
     play(session, 1)
     until_saved(session)
     assert events[-1] == SavingChanged("")

@@ -20,12 +20,14 @@ def say(*words: object) -> None:
 
 def play_on(store: Store, name: str, _game_id: str) -> None:
     """Go on with the current game until somebody kills this process."""
-    game = store.current_game() or store.create_game(rules="classic", seed=1, start="", player=name)
+    game = store.games.current() or store.games.create(
+        rules="classic", seed=1, start="", player=name
+    )
     say("resumed", game.id, len(game.turns))
     revision, position = game.revision, game.position
     while True:
         code = f"{name}.{position}"
-        revision = store.append_turn(game.id, revision, position, code, score=position)
+        revision = store.games.append_turn(game.id, revision, position, code, score=position)
         say("kept", code)
         position += 1
 
@@ -35,10 +37,10 @@ def contend(store: Store, name: str, game_id: str) -> None:
     for number in range(15):
         code, kept = f"{name}.{number}", False
         while not kept:
-            game = store.load_game(game_id)
+            game = store.games.load(game_id)
             assert game.position == len(game.turns) == game.revision, "a torn read"
             try:
-                store.append_turn(game_id, game.revision, game.position, code, score=number)
+                store.games.append_turn(game_id, game.revision, game.position, code, score=number)
                 kept = True
             except StaleGameError:
                 continue
@@ -47,7 +49,7 @@ def contend(store: Store, name: str, game_id: str) -> None:
 
 def finish(store: Store, name: str, game_id: str) -> None:
     """Finish the same game as everybody else, at revision 0."""
-    store.finish_game(
+    store.records.finish(
         game_id, 0, name, score=64, max_tile=16, plies=0, outcome="lost", category="plain"
     )
     say("finished")
@@ -56,11 +58,11 @@ def finish(store: Store, name: str, game_id: str) -> None:
 def careers(store: Store, name: str, _game_id: str) -> None:
     """Play and finish five short games, and note the score after each move."""
     for number in range(5):
-        game = store.create_game(rules="classic", seed=number, start="", player=name)
+        game = store.games.create(rules="classic", seed=number, start="", player=name)
         for ply in range(4):
-            store.append_turn(game.id, ply, ply, f"{name}.{ply}", score=number * 10 + ply)
-            store.note_score("classic", "local", "plain", number * 10 + ply)
-        store.finish_game(
+            store.games.append_turn(game.id, ply, ply, f"{name}.{ply}", score=number * 10 + ply)
+            store.scores.note("classic", "local", "plain", number * 10 + ply)
+        store.records.finish(
             game.id, 4, name, score=number * 10 + 3, max_tile=8, plies=4, outcome="lost",
             category="plain",
         )  # fmt: skip
@@ -69,7 +71,7 @@ def careers(store: Store, name: str, _game_id: str) -> None:
 
 def look(store: Store, _name: str, _game_id: str) -> None:
     """Only open the store, which makes or migrates its tables."""
-    say("opened", len(store.records()))
+    say("opened", len(store.records.select()))
 
 
 ROLES: dict[str, Callable[[Store, str, str], None]] = {

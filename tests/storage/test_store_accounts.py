@@ -6,12 +6,12 @@ import pytest
 import sqlalchemy as sa
 
 from py2048.storage import AccountError, Store, migration, open_store, schema
-from py2048.storage.engine import WRITES, make_engine
+from py2048.storage.database import WRITES, make_engine
 
 
 def signed_in(store: Store, owner: str, *sessions: str) -> Store:
     for session in sessions:
-        store.begin_session(session, owner, "Firefox on Linux")
+        store.sessions.begin(session, owner, "Firefox on Linux")
     return store
 
 
@@ -28,49 +28,49 @@ def signed_in(store: Store, owner: str, *sessions: str) -> Store:
 )
 def test_names_that_look_alike_are_one(store: Store, name: str, other: str) -> None:
     """Nobody can take a name that people would take for another's."""
-    store.claim_name("1", name, "hash")
+    store.accounts.claim_name("1", name, "hash")
     with pytest.raises(AccountError, match="looks like"):
-        store.claim_name("2", other, "hash")
-    assert store.find_account("2") is None
+        store.accounts.claim_name("2", other, "hash")
+    assert store.accounts.find("2") is None
 
 
 def test_names_that_differ_are_two(store: Store) -> None:
     """Other letters are another name, and each is found by its own spelling only."""
     for number, name in enumerate(["Andr\u00e9", "Andre", "\u0410\u043d\u043d\u0430", "Anna"]):
-        store.claim_name(str(number), name, "hash")
-        found = store.find_name(name)
+        store.accounts.claim_name(str(number), name, "hash")
+        found = store.accounts.find_name(name)
         assert found is not None
         assert found.id == str(number)
 
 
 def test_a_session_is_found_until_it_is_ended(store: Store) -> None:
     """One ends, the others go on; a stranger cannot end it."""
-    store.claim_name("ada", "Ada", "hash")
+    store.accounts.claim_name("ada", "Ada", "hash")
     signed_in(store, "ada", "one", "two")
-    store.end_session("one", "eve")
-    found = store.find_session("one")
+    store.sessions.end("one", "eve")
+    found = store.sessions.find("one")
     assert found is not None
     assert (found[0].id, found[0].name) == ("ada", "Ada")
-    store.end_session("one", "ada")
-    assert store.find_session("one") is None
-    assert [each.id for each in store.sessions("ada")] == ["two"]
-    assert store.live_sessions(["one", "two", "three"]) == {"two"}
-    store.end_sessions("ada")
-    assert store.live_sessions(["two"]) == set()
+    store.sessions.end("one", "ada")
+    assert store.sessions.find("one") is None
+    assert [each.id for each in store.sessions.of("ada")] == ["two"]
+    assert store.sessions.live(["one", "two", "three"]) == {"two"}
+    store.sessions.end_all("ada")
+    assert store.sessions.live(["two"]) == set()
 
 
 def test_a_new_password_ends_all_sessions(store: Store) -> None:
     """Of this account, and of no other."""
     for owner in ("ada", "bob"):
-        store.claim_name(owner, owner, "old", "code")
+        store.accounts.claim_name(owner, owner, "old", "code")
         signed_in(store, owner, f"{owner}s")
-    store.set_password("ada", "new")
-    assert store.live_sessions(["adas", "bobs"]) == {"bobs"}
-    account = store.find_account("ada")
+    store.accounts.set_password("ada", "new")
+    assert store.sessions.live(["adas", "bobs"]) == {"bobs"}
+    account = store.accounts.find("ada")
     assert account is not None
     assert (account.password, account.recovery) == ("new", "code")
-    store.set_password("ada", "newer", "another code")
-    account = store.find_account("ada")
+    store.accounts.set_password("ada", "newer", "another code")
+    account = store.accounts.find("ada")
     assert account is not None
     assert account.recovery == "another code"
 
@@ -79,52 +79,52 @@ def test_guests_are_guests_until_they_take_a_name(store: Store) -> None:
     """One that has not played is not written down; a name or the end of it ends what it may."""
     passes = {("new", 0), ("played", 0), ("ended", 0), ("named", 0)}
     for owner in ("played", "ended"):
-        store.add_guest(owner)
-    store.end_guest("ended")
-    store.claim_name("named", "Named", "hash")
-    assert store.live_guests(passes) == {("new", 0), ("played", 0)}
-    assert store.live_guests({("ended", 1)}) == {("ended", 1)}
+        store.accounts.add_guest(owner)
+    store.accounts.end_guest("ended")
+    store.accounts.claim_name("named", "Named", "hash")
+    assert store.accounts.live_guests(passes) == {("new", 0), ("played", 0)}
+    assert store.accounts.live_guests({("ended", 1)}) == {("ended", 1)}
 
 
 def test_sessions_that_nobody_uses_are_forgotten(store: Store) -> None:
     """People have to sign in again after long; programs keep their tokens."""
-    store.claim_name("ada", "Ada", "hash")
+    store.accounts.claim_name("ada", "Ada", "hash")
     signed_in(store, "ada", "session")
-    store.add_bot("bot", "Adabot", "ada", "token", most=5)
-    store.forget_sessions("2000-01-01")
-    assert store.live_sessions(["session", "token"]) == {"session", "token"}
-    store.forget_sessions("2999-01-01")
-    assert store.live_sessions(["session", "token"]) == {"token"}
+    store.accounts.add_bot("bot", "Adabot", "ada", "token", most=5)
+    store.sessions.forget("2000-01-01")
+    assert store.sessions.live(["session", "token"]) == {"session", "token"}
+    store.sessions.forget("2999-01-01")
+    assert store.sessions.live(["session", "token"]) == {"token"}
 
 
 def test_a_person_answers_for_programs(store: Store) -> None:
     """As many as may be, each with a token that can be renewed, all gone with the person."""
-    store.claim_name("ada", "Ada", "hash")
-    store.add_bot("1", "Engine", "ada", "token 1", most=2)
-    store.add_bot("2", "Difference", "ada", "token 2", most=2)
+    store.accounts.claim_name("ada", "Ada", "hash")
+    store.accounts.add_bot("1", "Engine", "ada", "token 1", most=2)
+    store.accounts.add_bot("2", "Difference", "ada", "token 2", most=2)
     with pytest.raises(AccountError, match="2 programs"):
-        store.add_bot("3", "Third", "ada", "token 3", most=2)
+        store.accounts.add_bot("3", "Third", "ada", "token 3", most=2)
     with pytest.raises(AccountError):
-        store.add_bot("3", "ADA", "eve", "token 3", most=2)
-    found = store.find_session("token 1")
+        store.accounts.add_bot("3", "ADA", "eve", "token 3", most=2)
+    found = store.sessions.find("token 1")
     assert found is not None
     assert (found[0].name, found[0].bot_of) == ("Engine", "ada")
-    assert not store.renew_token("eve", "1", "stolen")
-    assert store.renew_token("ada", "1", "fresh")
-    assert store.live_sessions(["token 1", "token 2", "fresh", "stolen"]) == {"token 2", "fresh"}
-    assert [bot["name"] for bot in store.export_account("ada")["bots"]] == ["Engine", "Difference"]
-    store.delete_account("ada")
-    assert store.bots("ada") == []
-    assert store.live_sessions(["token 2", "fresh"]) == set()
-    assert store.find_name("Engine") is None
+    assert not store.accounts.renew_token("eve", "1", "stolen")
+    assert store.accounts.renew_token("ada", "1", "fresh")
+    assert store.sessions.live(["token 1", "token 2", "fresh", "stolen"]) == {"token 2", "fresh"}
+    assert [bot["name"] for bot in store.accounts.export("ada")["bots"]] == ["Engine", "Difference"]
+    store.accounts.delete("ada")
+    assert store.accounts.bots("ada") == []
+    assert store.sessions.live(["token 2", "fresh"]) == set()
+    assert store.accounts.find_name("Engine") is None
 
 
 def test_the_secret_of_a_day_is_drawn_once(store: Store) -> None:
     """Whoever comes first decides, for every process."""
-    assert store.find_day_secret("2048-01-31") is None
-    assert store.day_secret("2048-01-31", "first") == "first"
-    assert store.day_secret("2048-01-31", "second") == "first"
-    assert store.day_secret("2048-02-01", "second") == "second"
+    assert store.online.find_day_secret("2048-01-31") is None
+    assert store.online.day_secret("2048-01-31", "first") == "first"
+    assert store.online.day_secret("2048-01-31", "second") == "first"
+    assert store.online.day_secret("2048-02-01", "second") == "second"
 
 
 def test_a_store_from_before_keeps_its_names(url: str) -> None:
@@ -141,7 +141,11 @@ def test_a_store_from_before_keeps_its_names(url: str) -> None:
         connection.execute(sa.insert(schema.accounts), rows)
     engine.dispose()
     with open_store(url) as store:
-        assert {store.find_name(name).id for name in ("paul", "paui", "ADA")} == {"1", "2", "3"}  # type: ignore[union-attr]
+        assert {store.accounts.find_name(name).id for name in ("paul", "paui", "ADA")} == {
+            "1",
+            "2",
+            "3",
+        }  # type: ignore[union-attr]
         for taken in ("pau1", "\u0430da"):
             with pytest.raises(AccountError):
-                store.claim_name("4", taken, "hash")
+                store.accounts.claim_name("4", taken, "hash")

@@ -35,10 +35,12 @@ def one_clear_line(*words: str) -> Iterator[None]:
 
 
 def play(store: Store, turns: int) -> SavedGame:
-    game = store.current_game() or store.create_game(rules="classic", seed=1, start="", player="me")
+    game = store.games.current() or store.games.create(
+        rules="classic", seed=1, start="", player="me"
+    )
     for ply in range(game.position, game.position + turns):
-        store.append_turn(game.id, ply, ply, f"turn {ply}" * 20, score=ply)
-    return store.load_game(game.id)
+        store.games.append_turn(game.id, ply, ply, f"turn {ply}" * 20, score=ply)
+    return store.games.load(game.id)
 
 
 @pytest.fixture
@@ -70,10 +72,10 @@ def test_the_store_lies_in_the_data_folder(
     """Without a URL the store is `py2048.sqlite3` in `PY2048_HOME`, which is made."""
     with open_store() as store:
         assert store.name == str(data_folder / "py2048.sqlite3")
-        store.set_setting("theme", "dark")
+        store.settings.set("theme", "dark")
     monkeypatch.setenv("PY2048_DATABASE_URL", f"sqlite:///{data_folder / 'py2048.sqlite3'}")
     with open_store() as store:
-        assert store.get_setting("theme") == "dark"
+        assert store.settings.get("theme") == "dark"
 
 
 def test_without_py2048_home_the_platform_decides(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,9 +91,9 @@ def test_a_closed_store_refuses_work(store: Store) -> None:
     """A store that was closed does not come back by itself."""
     store.close()
     with one_clear_line("closed", store.name):
-        store.list_games()
+        store.games.select()
     with one_clear_line("closed"):
-        store.set_setting("theme", "dark")
+        store.settings.set("theme", "dark")
 
 
 def test_a_data_folder_that_cannot_be_made_is_named(data_folder: Path) -> None:
@@ -123,11 +125,11 @@ def test_a_read_only_store_keeps_its_games(public_folder: Path) -> None:
         one_clear_line(str(path), "cannot be written"),
         open_store(path) as store,
     ):
-        store.append_turn(game.id, 5, 5, "x", score=0)
+        store.games.append_turn(game.id, 5, 5, "x", score=0)
     public_folder.chmod(0o755)
     path.chmod(0o644)
     with open_store(path) as store:
-        assert store.load_game(game.id) == game
+        assert store.games.load(game.id) == game
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small file system")
@@ -144,12 +146,12 @@ def test_a_full_disk_loses_nothing(public_folder: Path) -> None:
         with open_store(public_folder / "py2048.sqlite3") as store:
             with one_clear_line("full", str(public_folder), "kept"):
                 play(store, 100_000)
-            full = store.list_games()[0]
+            full = store.games.select()[0]
             assert full.position > 10
             with one_clear_line("full"):
-                store.append_turn(full.id, full.revision, full.position, "x" * 9000, score=0)
+                store.games.append_turn(full.id, full.revision, full.position, "x" * 9000, score=0)
         with open_store(public_folder / "py2048.sqlite3") as store:
-            assert store.load_game(full.id) == full
+            assert store.games.load(full.id) == full
             ballast.unlink()
             assert play(store, 3).turns[:-3] == full.turns
     finally:
@@ -168,7 +170,7 @@ def test_a_write_beyond_the_quota_loses_nothing(tmp_path: Path) -> None:
                 play(store, 1000)
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, before)
-        kept = store.load_game(game.id)
+        kept = store.games.load(game.id)
         assert kept.turns[:3] == game.turns
         assert play(store, 10).position == kept.position + 10
 
@@ -206,9 +208,9 @@ def test_a_store_held_by_another_program_says_so(sqlite_url: str) -> None:
         with closing(sqlite3.connect(store.name)) as rival:
             rival.execute("BEGIN IMMEDIATE")
             with one_clear_line(store.name, "another program"):
-                store.set_setting("theme", "dark")
-        store.set_setting("theme", "light")
-        assert store.get_setting("theme") == "light"
+                store.settings.set("theme", "dark")
+        store.settings.set("theme", "light")
+        assert store.settings.get("theme") == "light"
 
 
 @pytest.mark.parametrize(
@@ -260,13 +262,13 @@ def test_a_server_that_restarts_loses_nothing(
         game = play(store, 3)
         postgresql.stop()
         with one_clear_line("cannot reach"):
-            store.append_turn(game.id, 3, 3, "x", score=0)
+            store.games.append_turn(game.id, 3, 3, "x", score=0)
         postgresql.start()
-        assert store.load_game(game.id) == game
-        assert store.append_turn(game.id, 3, 3, "x", score=0) == 4
+        assert store.games.load(game.id) == game
+        assert store.games.append_turn(game.id, 3, 3, "x", score=0) == 4
         postgresql.stop()
         postgresql.start()  # unnoticed: no move was made in between
-        assert store.append_turn(game.id, 4, 4, "y", score=0) == 5
+        assert store.games.append_turn(game.id, 4, 4, "y", score=0) == 5
 
 
 @pytest.mark.postgres
@@ -276,9 +278,9 @@ def test_a_server_that_only_reads_says_so(postgresql_url: str) -> None:
         game = play(store, 3)
     read_only = postgresql_url + "%20-cdefault_transaction_read_only%3Don"
     with open_store(read_only) as store:
-        assert store.load_game(game.id) == game
+        assert store.games.load(game.id) == game
         with one_clear_line("does not let this user"):
-            store.append_turn(game.id, 3, 3, "x", score=0)
+            store.games.append_turn(game.id, 3, 3, "x", score=0)
 
 
 def test_postgresql_without_psycopg_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -293,5 +295,5 @@ def test_text_that_postgresql_cannot_hold_is_refused(postgresql_url: str) -> Non
     """PostgreSQL has no NUL in texts; that is an error, not a shorter text."""
     with open_store(postgresql_url) as store:
         with one_clear_line("cannot keep this value"):
-            store.create_game(rules="classic", seed=1, start="a\0b", player="me")
-        assert store.list_games() == []
+            store.games.create(rules="classic", seed=1, start="a\0b", player="me")
+        assert store.games.select() == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +19,8 @@ from hypothesis.stateful import (
 )
 
 from py2048.storage import StaleGameError, StorageError, Store, open_store
+from py2048.storage.games import SavedGames
+from py2048.storage.records import Records
 from py2048.testing import check_store
 
 _owners = itertools.count()
@@ -30,24 +33,34 @@ def test_store_keeps_the_public_laws(url: str) -> None:
     check_store(lambda: open_store(url))
 
 
-class _LastWriterWins(Store):
-    def append_turn(self, game_id: str, revision: int, *turn: Any, **facts: Any) -> int:
+def _last_writer_wins(store: Store) -> None:
+    def append_turn(game_id: str, revision: int, *turn: Any, **facts: Any) -> int:
         """Write whatever the revision is."""
-        revision = self.load_game(game_id).revision
-        return super().append_turn(game_id, revision, *turn, **facts)
+        revision = store.games.load(game_id).revision
+        return SavedGames.append_turn(store.games, game_id, revision, *turn, **facts)
+
+    store.games.append_turn = append_turn  # type: ignore[method-assign]
 
 
-class _Renaming(Store):
-    def load_record(self, record_id: str) -> str:
+def _renaming(store: Store) -> None:
+    def load(record_id: str) -> str:
         """Give the record back in other words."""
-        return super().load_record(record_id).replace("\n", " ")
+        return Records.load(store.records, record_id).replace("\n", " ")
+
+    store.records.load = load  # type: ignore[method-assign]
 
 
-@pytest.mark.parametrize("broken", [_LastWriterWins, _Renaming])
-def test_check_store_finds_broken_stores(sqlite_url: str, broken: type[Store]) -> None:
+@pytest.mark.parametrize("break_", [_last_writer_wins, _renaming])
+def test_check_store_finds_broken_stores(sqlite_url: str, break_: Callable[[Store], None]) -> None:
     """A store that breaks a law does not pass the check."""
+
+    def broken() -> Store:
+        store = open_store(sqlite_url)
+        break_(store)
+        return store
+
     with pytest.raises(AssertionError, match=r"refused|reads back"):
-        check_store(lambda: broken.open(sqlite_url))
+        check_store(broken)
 
 
 @dataclass
@@ -84,7 +97,7 @@ class _StoreMachine(RuleBasedStateMachine):
 
     @rule(side=st.booleans())
     def create(self, side: bool) -> None:
-        game = self.window(side).create_game(
+        game = self.window(side).games.create(
             owner=self.owner, rules="classic", seed=None, start="", player="p"
         )
         self.games[game.id] = _Model()
@@ -98,7 +111,7 @@ class _StoreMachine(RuleBasedStateMachine):
     ) -> None:  # fmt: skip
         game_id, game = self.pick(data)
         position = data.draw(st.integers(0, len(game.turns)), label="position")
-        game.revision = self.window(side).append_turn(
+        game.revision = self.window(side).games.append_turn(
             game_id, game.revision, position, code, score=score, is_over=is_over, millis=millis
         )
         game.turns[position:], game.millis[position:] = [code], [millis]
@@ -109,7 +122,7 @@ class _StoreMachine(RuleBasedStateMachine):
     def set_position(self, side: bool, data: st.DataObject, score: int, undos: int) -> None:
         game_id, game = self.pick(data)
         position = data.draw(st.integers(0, len(game.turns)), label="position")
-        game.revision = self.window(side).set_position(
+        game.revision = self.window(side).games.set_position(
             game_id, game.revision, position, score=score, undos=undos, hints=undos + 1
         )
         game.position, game.score, game.is_over = position, score, False
@@ -120,7 +133,7 @@ class _StoreMachine(RuleBasedStateMachine):
     def write_with_another_revision(self, side: bool, data: st.DataObject, behind: int) -> None:
         game_id, game = self.pick(data)
         with pytest.raises(StaleGameError):
-            self.window(side).append_turn(
+            self.window(side).games.append_turn(
                 game_id, game.revision + behind, game.position, "x", score=0
             )
 
@@ -128,7 +141,7 @@ class _StoreMachine(RuleBasedStateMachine):
     @rule(side=st.booleans(), data=st.data())
     def discard(self, side: bool, data: st.DataObject) -> None:
         game_id, game = self.pick(data)
-        self.window(side).discard_game(game_id, game.revision)
+        self.window(side).games.discard(game_id, game.revision)
         del self.games[game_id]
 
     @precondition(lambda self: self.games)
@@ -136,7 +149,7 @@ class _StoreMachine(RuleBasedStateMachine):
     def finish(self, side: bool, data: st.DataObject, category: str) -> None:
         game_id, game = self.pick(data)
         text = "|".join(game.turns)
-        self.window(side).finish_game(
+        self.window(side).records.finish(
             game_id, game.revision, text, score=game.score, max_tile=8,
             plies=len(game.turns), outcome="lost", category=category,
         )  # fmt: skip
@@ -146,7 +159,7 @@ class _StoreMachine(RuleBasedStateMachine):
 
     @rule(side=st.booleans(), category=_categories, score=_scores)
     def note_score(self, side: bool, category: str, score: int) -> None:
-        self.window(side).note_score("classic", self.owner, category, score)
+        self.window(side).scores.note("classic", self.owner, category, score)
         self._best(category, score)
 
     def _best(self, category: str, score: int) -> None:
@@ -155,7 +168,7 @@ class _StoreMachine(RuleBasedStateMachine):
     @invariant()
     def both_windows_see_the_games(self) -> None:
         for window in self.windows:
-            found = window.list_games(self.owner)
+            found = window.games.select(self.owner)
             assert {
                 game.id: _Model(
                     list(game.turns), list(game.millis), game.position, game.score, game.is_over,
@@ -164,25 +177,25 @@ class _StoreMachine(RuleBasedStateMachine):
                 for game in found
             } == self.games  # fmt: skip
             going_on = [game for game in found if not game.is_over]
-            assert window.current_game(self.owner) == (going_on[0] if going_on else None)
+            assert window.games.current(self.owner) == (going_on[0] if going_on else None)
 
     @invariant()
     def records_and_bests_agree(self) -> None:
         for window in self.windows:
-            found = window.records(owner=self.owner, limit=1000)
+            found = window.records.select(owner=self.owner, limit=1000)
             assert [record.score for record in found] == sorted(
                 (score for score, _ in self.finished.values()), reverse=True
             )
-            best = {s.category: s.best for s in window.score_summaries(self.owner)}
+            best = {s.category: s.best for s in window.scores.summaries(self.owner)}
             assert best == self.bests
-            assert window.best_score("classic", self.owner) == max(best.values(), default=0)
+            assert window.scores.best("classic", self.owner) == max(best.values(), default=0)
 
     def teardown(self) -> None:
         for record_id, (_, text) in self.finished.items():
-            assert self.windows[0].load_record(record_id) == text
+            assert self.windows[0].records.load(record_id) == text
         for record_id in self.finished:
             with pytest.raises(StorageError):
-                self.windows[1].load_game(record_id)
+                self.windows[1].games.load(record_id)
 
 
 def test_store_behaves_as_its_model(url: str) -> None:

@@ -20,7 +20,7 @@ from alembic.script import ScriptDirectory
 from postgresql_server import PostgresqlServer
 
 from py2048.storage import StorageError, migration, open_store, schema
-from py2048.storage.engine import WRITES, make_engine
+from py2048.storage.database import WRITES, make_engine
 
 _TODAY = schema.REVISION
 _NEXT = f"""
@@ -124,10 +124,10 @@ def test_migrations_lead_to_the_declared_tables_on_postgresql(
 def test_opening_twice_changes_nothing(url: str) -> None:
     """A second start finds everything as the first left it."""
     with open_store(url) as store:
-        game = store.create_game(rules="classic", seed=1, start="", player="me")
+        game = store.games.create(rules="classic", seed=1, start="", player="me")
     before = _reflect(url)
     with open_store(url) as store:
-        assert store.current_game() == game
+        assert store.games.current() == game
     assert _reflect(url) == before
 
 
@@ -139,12 +139,12 @@ def test_an_older_store_is_migrated_and_keeps_its_data(
     with monkeypatch.context() as past:
         past.setattr(schema, "REVISION", _TODAY)
         with open_store(url) as store:
-            game = store.create_game(rules="classic", seed=1, start="", player="me")
-            store.append_turn(game.id, 0, 0, "a", score=4)
-            store.set_setting("theme", "dark")
+            game = store.games.create(rules="classic", seed=1, start="", player="me")
+            store.games.append_turn(game.id, 0, 0, "a", score=4)
+            store.settings.set("theme", "dark")
     with open_store(url) as store:
-        assert store.load_game(game.id).turns == ("a",)
-        assert store.get_setting("theme") == "dark"
+        assert store.games.load(game.id).turns == ("a",)
+        assert store.settings.get("theme") == "dark"
     assert _query(url, "SELECT version_num FROM py2048_schema") == [("9999",)]
     assert _query(url, "SELECT device FROM settings") == [("any",)]
 
@@ -178,9 +178,9 @@ def test_an_older_store_gets_its_leaderboards(
         _query(url, f"INSERT INTO rounds VALUES ('{game}', '{owner}', '{board}', {day}, '')")
     with open_store(url) as store:
         for period, best in (("ever", "a"), ("week", "b"), ("day", "b")):
-            found = store.leaderboard("ranked", "classic", period)
+            found = store.leaderboards.top("ranked", "classic", period)
             assert [(row.id, row.player) for row in found] == [(best, "Ada")]
-        assert [row.id for row in store.leaderboard("daily", "classic", "2048-01-31")] == ["c"]
+        assert [row.id for row in store.leaderboards.top("daily", "classic", "2048-01-31")] == ["c"]
 
 
 def test_many_may_migrate_an_older_store_at_once(url: str, request: pytest.FixtureRequest) -> None:
@@ -208,7 +208,7 @@ def test_a_migration_that_fails_leaves_the_store_as_it_was(url: str, next_versio
 def test_a_store_of_a_newer_version_is_refused_and_left_alone(url: str) -> None:
     """An older py2048 says that it is too old, and does not touch what it does not know."""
     with open_store(url) as store:
-        store.set_setting("theme", "dark")
+        store.settings.set("theme", "dark")
     _query(url, "UPDATE py2048_schema SET version_num = '9999'")
     with pytest.raises(StorageError, match=r"newer py2048.*9999.*upgrade py2048") as caught:
         open_store(url)
@@ -233,7 +233,7 @@ def test_a_server_database_may_hold_other_tables(postgresql_url: str) -> None:
     _query(postgresql_url, "CREATE TABLE alembic_version (version_num TEXT)")
     _query(postgresql_url, "INSERT INTO alembic_version VALUES ('theirs')")
     with open_store(postgresql_url) as store:
-        store.set_setting("theme", "dark")
+        store.settings.set("theme", "dark")
     assert _query(postgresql_url, "SELECT * FROM alembic_version") == [("theirs",)]
 
 
@@ -242,7 +242,7 @@ def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
     path = tmp_path / "py2048.sqlite3"
     path.touch()
     with open_store(path) as store:
-        assert store.list_games() == []
+        assert store.games.select() == []
     with sqlite3.connect(path) as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     connection.close()

@@ -14,28 +14,27 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from py2048.server.house import PERIODS
-from py2048.server.writer import Writer, Written
+from py2048.server.group_commit import CommitResult, GroupCommit
+from py2048.server.schema import PERIODS
 from py2048.storage import (
     GameChange,
-    NewRound,
-    Round,
+    NewOnlineGame,
+    OnlineGameInfo,
     SavedGame,
     StorageError,
     Store,
-    leaderboards,
     open_store,
     records,
     schema,
 )
-from py2048.storage.leaderboards import enter_all
-from py2048.storage.upsert import insert_new
+from py2048.storage.database import insert_new
+from py2048.storage.records import enter_all
 from py2048.storage.values import utc_now
 
 
 def deal(store: Store, owner: str = "ada", **facts: object) -> SavedGame:
     usual = {"mode": "ranked", "day": None, "secret": "aa", "rules": "classic", "seed": None}
-    return store.create_round(**{**usual, "start": "2 .", "player": "me", "owner": owner, **facts})
+    return store.online.create(**{**usual, "start": "2 .", "player": "me", "owner": owner, **facts})
 
 
 def change(game: SavedGame, *codes: str, seen: int = 0) -> GameChange:
@@ -48,7 +47,7 @@ def change(game: SavedGame, *codes: str, seen: int = 0) -> GameChange:
 
 
 def finish(store: Store, game: SavedGame, score: int, category: str = "ranked") -> None:
-    store.finish_game(
+    store.records.finish(
         game.id, game.revision, "{}", score=score, max_tile=64, plies=3, outcome="lost",
         category=category,
     )  # fmt: skip
@@ -57,9 +56,9 @@ def finish(store: Store, game: SavedGame, score: int, category: str = "ranked") 
 def test_changes_of_many_games_are_written_together(store: Store) -> None:
     """After one call every game has its turns, its revision and its facts."""
     games = [deal(store, f"owner {n}") for n in range(20)]
-    assert store.write_changes([change(game, "a", "b") for game in games]) == set()
+    assert store.changes.write([change(game, "a", "b") for game in games]) == set()
     for game in games:
-        saved = store.load_game(game.id)
+        saved = store.games.load(game.id)
         assert (saved.turns, saved.revision, saved.position) == (("a", "b"), 2, 2)
         assert (saved.score, saved.extra, saved.millis) == (8, {"max_tile": 8}, (100, 100))
 
@@ -67,11 +66,11 @@ def test_changes_of_many_games_are_written_together(store: Store) -> None:
 def test_a_stale_change_is_not_written_and_others_are(store: Store) -> None:
     """Whoever names an old revision is told; nobody else in the transaction suffers."""
     one, two = deal(store, "one"), deal(store, "two")
-    store.write_changes([change(one, "a")])
-    stale = store.write_changes([change(one, "x", "y"), change(two, "b")])
+    store.changes.write([change(one, "a")])
+    stale = store.changes.write([change(one, "x", "y"), change(two, "b")])
     assert stale == {one.id}
-    assert store.load_game(one.id).turns == ("a",)
-    assert store.load_game(two.id).turns == ("b",)
+    assert store.games.load(one.id).turns == ("a",)
+    assert store.games.load(two.id).turns == ("b",)
 
 
 @pytest.mark.parametrize("bad", ["score", "code", "extra", "player", "stale"])
@@ -84,11 +83,11 @@ def test_one_bad_change_fails_alone(store: Store, bad: str) -> None:
         "score": replace(change(games[4], "x"), score=2**63),
         "code": change(games[4], "\ud800"),
         "extra": replace(change(games[4], "x"), extra={"max_tile": {1}}),
-        "player": NewRound(replace(new.game, player="\ud800"), new.round),
+        "player": NewOnlineGame(replace(new.game, player="\ud800"), new.info),
         "stale": replace(change(games[4], "x"), seen=7),
     }[bad]
-    heard: list[Written] = []
-    writer = Writer(store, heard.extend)
+    heard: list[CommitResult] = []
+    writer = GroupCommit(store, heard.extend)
     with writer._condition:  # all of them come together
         for each in (*good[:2], worst, *good[2:], other):
             writer.submit(each)
@@ -96,77 +95,79 @@ def test_one_bad_change_fails_alone(store: Store, bad: str) -> None:
     failed = [each.change for each in heard if each.error or each.is_stale]
     assert failed == [worst]
     assert len(heard) == 6
-    assert all(store.load_game(each.id).turns == ("a",) for each in good)
-    assert store.load_game(other.id) == other.game
-    assert store.find_game(new.id) is None
+    assert all(store.games.load(each.id).turns == ("a",) for each in good)
+    assert store.games.load(other.id) == other.game
+    assert store.games.find(new.id) is None
 
 
 def test_a_change_of_a_game_that_is_gone_is_stale(store: Store) -> None:
     """A finished or discarded game takes no turns."""
     game = deal(store)
     finish(store, game, 10)
-    assert store.write_changes([change(game, "a")]) == {game.id}
+    assert store.changes.write([change(game, "a")]) == {game.id}
 
 
-def planned(owner: str, day: str | None = None) -> NewRound:
+def planned(owner: str, day: str | None = None) -> NewOnlineGame:
     game = SavedGame.new(rules="classic", seed=3, start="2 .", player="me", owner=owner)
-    return NewRound(game, Round(game.id, owner, "daily" if day else "ranked", day, "aa"))
+    return NewOnlineGame(
+        game, OnlineGameInfo(game.id, owner, "daily" if day else "ranked", day, "aa")
+    )
 
 
 def test_games_begin_together_with_the_moves_of_others(store: Store) -> None:
     """One transaction brings new games, with accounts that are missing, and moves to the disk."""
-    store.claim_name("ada", "Ada", "hash")
+    store.accounts.claim_name("ada", "Ada", "hash")
     game = deal(store, "eve")
     new = [planned("ada"), planned("bob"), planned("bob")]
-    assert store.write_changes([new[0], change(game, "a"), *new[1:]]) == set()
-    assert [store.load_game(each.id) for each in new] == [each.game for each in new]
-    assert store.load_game(game.id).turns == ("a",)
-    found = store.find_round(new[0].id)
+    assert store.changes.write([new[0], change(game, "a"), *new[1:]]) == set()
+    assert [store.games.load(each.id) for each in new] == [each.game for each in new]
+    assert store.games.load(game.id).turns == ("a",)
+    found = store.online.info(new[0].id)
     assert found is not None
     assert (found.mode, found.secret, found.name) == ("ranked", "aa", "Ada")
-    assert store.write_changes([change(new[1].game, "b")]) == set()
+    assert store.changes.write([change(new[1].game, "b")]) == set()
 
 
 def test_a_second_daily_game_of_a_day_is_left_out_of_a_batch(store: Store) -> None:
     """Nothing of it is written, and all else that came with it is."""
-    store.write_changes([planned("ada", "2048-01-31")])
+    store.changes.write([planned("ada", "2048-01-31")])
     game, again, other = deal(store, "eve"), planned("ada", "2048-01-31"), planned("bob")
-    assert store.write_changes([again, change(game, "a"), other]) == {again.id}
-    assert store.find_game(again.id) is store.find_round(again.id) is None
-    assert store.load_game(game.id).turns == ("a",)
-    assert store.load_game(other.id) == other.game
+    assert store.changes.write([again, change(game, "a"), other]) == {again.id}
+    assert store.games.find(again.id) is store.online.info(again.id) is None
+    assert store.games.load(game.id).turns == ("a",)
+    assert store.games.load(other.id) == other.game
 
 
 def test_reads_of_a_block_see_one_moment(store: Store) -> None:
     """What others write meanwhile is not seen before the block ends."""
     game = deal(store)
-    with store.reading():
-        assert store.load_game(game.id).revision == 0
-        writer = threading.Thread(target=store.write_changes, args=([change(game, "a")],))
+    with store.snapshot():
+        assert store.games.load(game.id).revision == 0
+        writer = threading.Thread(target=store.changes.write, args=([change(game, "a")],))
         writer.start()
         writer.join(20)
-        assert store.load_game(game.id).revision == 0
-    assert store.load_game(game.id).revision == 1
+        assert store.games.load(game.id).revision == 0
+    assert store.games.load(game.id).revision == 1
 
 
 def test_an_undone_line_is_overwritten(store: Store) -> None:
     """Turns from the position on are replaced by the new ones."""
     game = deal(store)
-    store.write_changes([change(game, "a", "b")])
+    store.changes.write([change(game, "a", "b")])
     back = GameChange(game.id, 2, 4, 2, 2, 8, False, 1, 0, {}, ((1, "c", 5),))
-    assert store.write_changes([back]) == set()
-    assert store.load_game(game.id).turns == ("a", "c")
+    assert store.changes.write([back]) == set()
+    assert store.games.load(game.id).turns == ("a", "c")
 
 
 def test_names_are_unique_however_they_are_written(store: Store) -> None:
     """Case, width and spaces make no other name; an account takes one name only."""
-    store.claim_name("1", "Ada Lovelace", "hash")
+    store.accounts.claim_name("1", "Ada Lovelace", "hash")
     for name in ("ada lovelace", "ADALOVELACE", "Ａda Lovelace"):  # noqa: RUF001
         with pytest.raises(StorageError, match="taken"):
-            store.claim_name("2", name, "hash")
+            store.accounts.claim_name("2", name, "hash")
     with pytest.raises(StorageError, match="has a name"):
-        store.claim_name("1", "Countess", "hash")
-    found = store.find_name("aDa LOVElace")
+        store.accounts.claim_name("1", "Countess", "hash")
+    found = store.accounts.find_name("aDa LOVElace")
     assert found is not None
     assert found.id == "1"
 
@@ -174,14 +175,14 @@ def test_names_are_unique_however_they_are_written(store: Store) -> None:
 def test_a_deleted_account_leaves_nothing(store: Store) -> None:
     """Games, turns, records, rounds, bests: all of it is gone, and nobody else's."""
     for owner in ("ada", "bob"):
-        store.claim_name(owner, owner.title(), "hash")
+        store.accounts.claim_name(owner, owner.title(), "hash")
         finish(store, deal(store, owner), 100)
-        store.write_changes([change(deal(store, owner), "a")])
-    store.delete_account("ada")
-    left = store.export_account("ada")
+        store.changes.write([change(deal(store, owner), "a")])
+    store.accounts.delete("ada")
+    left = store.accounts.export("ada")
     assert not left.pop("account")
     assert not any(left.values())
-    kept = store.export_account("bob")
+    kept = store.accounts.export("bob")
     assert {name: len(rows) for name, rows in kept.items() if name != "account"} == {
         "games": 1, "records": 1, "rounds": 2, "bests": 1, "leaders": 3, "settings": 0,
         "turns": 1, "sessions": 0, "bots": 0,
@@ -189,14 +190,14 @@ def test_a_deleted_account_leaves_nothing(store: Store) -> None:
 
 
 def scores(store: Store, *board: str, limit: int = 100) -> list[tuple[str, int]]:
-    return [(row.player, row.score) for row in store.leaderboard(*board, limit=limit)]
+    return [(row.player, row.score) for row in store.leaderboards.top(*board, limit=limit)]
 
 
 def test_a_leaderboard_has_the_best_game_of_each_name(store: Store) -> None:
     """One row for each account with a name, the highest first; boards and rules stay apart."""
     for owner, points in {"ada": (10, 30, 20), "bob": (25,), "guest": (99,)}.items():
         if owner != "guest":
-            store.claim_name(owner, owner.title(), "hash")
+            store.accounts.claim_name(owner, owner.title(), "hash")
         for score in points:
             finish(store, deal(store, owner), score)
     finish(store, deal(store, "bob"), 500, "assisted")
@@ -210,11 +211,14 @@ def test_a_leaderboard_has_the_best_game_of_each_name(store: Store) -> None:
 def test_of_equal_scores_the_earlier_stands_first(store: Store) -> None:
     """A later game with the same score neither passes another player's nor replaces one's own."""
     for owner in ("eve", "ada"):
-        store.claim_name(owner, owner.title(), "hash")
+        store.accounts.claim_name(owner, owner.title(), "hash")
     games = [deal(store, owner) for owner in ("eve", "ada", "eve")]
     for game in games:
         finish(store, game, 7)
-    assert [row.id for row in store.leaderboard("ranked", "classic")] == [games[0].id, games[1].id]
+    assert [row.id for row in store.leaderboards.top("ranked", "classic")] == [
+        games[0].id,
+        games[1].id,
+    ]
 
 
 def test_a_guests_games_count_from_the_name_on(store: Store) -> None:
@@ -222,15 +226,15 @@ def test_a_guests_games_count_from_the_name_on(store: Store) -> None:
     for score in (10, 30, 20):
         finish(store, deal(store, "ada"), score)
     assert scores(store, "ranked", "classic") == []
-    store.claim_name("ada", "Ada", "hash")
+    store.accounts.claim_name("ada", "Ada", "hash")
     assert scores(store, "ranked", "classic", "day") == [("Ada", 30)]
-    store.delete_account("ada")
+    store.accounts.delete("ada")
     assert scores(store, "ranked", "classic") == []
 
 
 def test_periods_are_days_and_weeks(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """A game counts for the day, the week and ever; a daily game for the day of its challenge."""
-    store.claim_name("ada", "Ada", "hash")
+    store.accounts.claim_name("ada", "Ada", "hash")
     today, week = datetime(2048, 1, 29, 12, tzinfo=UTC), timedelta(days=7)
     for ago, score in ((8, 80), (3, 30), (2, 20), (0, 10)):  # the 29th is a Wednesday
         with monkeypatch.context() as past:
@@ -239,13 +243,13 @@ def test_periods_are_days_and_weeks(store: Store, monkeypatch: pytest.MonkeyPatc
     finish(store, deal(store, "ada", mode="daily", day="2048-01-27"), 5, "daily")
     for now, best in ((today, (10, 20, 80)), (today + week, (None, None, 80))):
         clock = type("clock", (datetime,), {"now": lambda _zone, now=now: now})
-        monkeypatch.setattr(leaderboards, "datetime", clock)
-        found = [store.leaderboard("ranked", "classic", period) for period in PERIODS]
+        monkeypatch.setattr(records, "datetime", clock)
+        found = [store.leaderboards.top("ranked", "classic", period) for period in PERIODS]
         assert tuple(rows[0].score if rows else None for rows in found) == best
         assert scores(store, "daily", "classic", "2048-01-27") == [("Ada", 5)]
         assert scores(store, "daily", "classic", "2048-01-28") == []
-        store.forget_periods()
-    with store._reading() as connection:
+        store.leaderboards.forget_periods()
+    with store.read() as connection:
         kept = set(connection.scalars(sa.select(schema.leaders.c.period)))
     assert {"ever", "2048-01-27"} <= kept
     assert not any(period.startswith(("day 2048", "week 2048")) for period in kept)
@@ -253,29 +257,29 @@ def test_periods_are_days_and_weeks(store: Store, monkeypatch: pytest.MonkeyPatc
 
 def test_guests_games_without_a_move_are_swept(store: Store) -> None:
     """Old ones go with their guests, unless the guest has anything else or somebody sits there."""
-    store.claim_name("named", "Ada", "hash")
+    store.accounts.claim_name("named", "Ada", "hash")
     swept = [deal(store, "gone"), deal(store, "gone"), deal(store, "busy")]
     kept = [deal(store, "named"), deal(store, "busy"), deal(store, "sitting")]
-    store.write_changes([change(kept[1], "a")])
-    own = store.create_game(rules="classic", seed=1, start="", player="me")
-    assert store.sweep_guests("2000") == ""
-    since = store.sweep_guests("2999", limit=2)
-    assert [store.find_game(game.id) for game in swept] == [None, None, swept[2]]
+    store.changes.write([change(kept[1], "a")])
+    own = store.games.create(rules="classic", seed=1, start="", player="me")
+    assert store.online.sweep_guests("2000") == ""
+    since = store.online.sweep_guests("2999", limit=2)
+    assert [store.games.find(game.id) for game in swept] == [None, None, swept[2]]
     assert since == swept[2].started
-    assert store.sweep_guests("2999", since=since, spare={kept[2].id}) == ""
-    assert [store.find_game(game.id) for game in swept] == [None] * 3
-    assert [store.find_round(game.id) for game in swept] == [None] * 3
-    assert all(store.find_game(game.id) for game in (*kept, own))
-    there = {owner for owner in ("gone", "busy", "named", "sitting") if store.find_account(owner)}
+    assert store.online.sweep_guests("2999", since=since, spare={kept[2].id}) == ""
+    assert [store.games.find(game.id) for game in swept] == [None] * 3
+    assert [store.online.info(game.id) for game in swept] == [None] * 3
+    assert all(store.games.find(game.id) for game in (*kept, own))
+    there = {owner for owner in ("gone", "busy", "named", "sitting") if store.accounts.find(owner)}
     assert there == {"busy", "named", "sitting"}
-    assert store.write_changes([change(swept[0], "a")]) == {swept[0].id}
+    assert store.changes.write([change(swept[0], "a")]) == {swept[0].id}
 
 
 def fill(store: Store, first: int, count: int) -> None:
     """Add finished games of 30 players with names, and as many games without a move."""
     people = [f"p{number}" for number in range(30)]
     columns = {"rules": "classic", "player": "me", "started": "2048"}
-    with store._writing() as connection:
+    with store.write() as connection:
         for name in people:
             row = {"id": name, "name": name, "name_key": name, "generation": 0, "created": "2048"}
             connection.execute(insert_new(connection, schema.accounts), row)
@@ -307,17 +311,17 @@ def fill(store: Store, first: int, count: int) -> None:
 def reads_of_pages(store: Store) -> dict[str, Callable[[], object]]:
     """Return what pages, and the keeping of the house, read that is not of one player alone."""
     return {
-        "ever": lambda: store.leaderboard("ranked", "classic"),
-        "day": lambda: store.leaderboard("ranked", "classic", "day"),
-        "daily": lambda: store.leaderboard("daily", "classic", "2048-01-31"),
-        "live": lambda: store.live_games(["g1", "g2", "g3"]),
-        "daily game": lambda: store.find_daily("p1", "2048-01-31"),
-        "name": lambda: store.find_name("p1"),
-        "left behind": lambda: store.rounds_left_behind("2999"),
-        "sweep": lambda: store.sweep_guests("2999", limit=20),
-        "forget": store.forget_periods,
-        "mine": lambda: store.open_rounds("guest 1"),
-        "nobody's statistics": lambda: store.score_summaries("guest 1"),
+        "ever": lambda: store.leaderboards.top("ranked", "classic"),
+        "day": lambda: store.leaderboards.top("ranked", "classic", "day"),
+        "daily": lambda: store.leaderboards.top("daily", "classic", "2048-01-31"),
+        "live": lambda: store.online.live(["g1", "g2", "g3"]),
+        "daily game": lambda: store.online.daily("p1", "2048-01-31"),
+        "name": lambda: store.accounts.find_name("p1"),
+        "left behind": lambda: store.online.orphans("2999"),
+        "sweep": lambda: store.online.sweep_guests("2999", limit=20),
+        "forget": store.leaderboards.forget_periods,
+        "mine": lambda: store.online.open_games("guest 1"),
+        "nobody's statistics": lambda: store.scores.summaries("guest 1"),
     }
 
 
@@ -326,7 +330,7 @@ def test_no_page_scans_a_table(sqlite_url: str) -> None:
     with open_store(sqlite_url) as store:
         fill(store, 0, 300)
         asked: list[tuple[str, object]] = []
-        engine = store._engine
+        engine = store.engine
 
         def note(_c: object, _cursor: object, statement: str, values: object, *_: object) -> None:
             asked.append((statement, values))
@@ -358,7 +362,7 @@ def test_a_page_costs_the_same_whatever_the_number_of_games(sqlite_url: str) -> 
         def measure() -> dict[str, int]:
             steps.clear()
             for name, read in reads_of_pages(store).items():
-                with store._engine.connect() as connection:
+                with store.engine.connect() as connection:
                     raw = connection.connection.driver_connection
                     raw.set_progress_handler(functools.partial(count, name), 50)
                 read()
@@ -380,19 +384,19 @@ def test_a_player_has_one_daily_game_a_day(store: Store) -> None:
         deal(store, "ada", day="2048-01-31")
     deal(store, "ada", day="2048-02-01")
     deal(store, "bob", day="2048-01-31")
-    found = store.find_daily("ada", "2048-01-31")
+    found = store.online.daily("ada", "2048-01-31")
     assert found is not None
     assert (found.game_id, found.mode) == (game.id, "daily")
-    assert len(store.open_rounds("ada")) == 2
+    assert len(store.online.open_games("ada")) == 2
 
 
 def test_live_games_have_moves_and_go_on(store: Store) -> None:
     """A game without a move is not live, nor one that is over."""
     live, untouched, over = (deal(store, owner) for owner in ("ada", "bob", "eve"))
-    store.write_changes([change(live, "a"), replace(change(over, "a"), is_over=True)])
+    store.changes.write([change(live, "a"), replace(change(over, "a"), is_over=True)])
     ids = [live.id, untouched.id, over.id, "unknown"]
-    assert [row.id for row in store.live_games(ids)] == [live.id]
-    assert store.live_games([]) == []
+    assert [row.id for row in store.online.live(ids)] == [live.id]
+    assert store.online.live([]) == []
 
 
 @pytest.mark.postgres
@@ -403,7 +407,7 @@ def test_processes_hear_of_each_others_changes(postgresql_url: str) -> None:
         game, ready = deal(writer), threading.Event()
 
         def listen() -> None:
-            for notice in listener.listen(0.2):
+            for notice in listener.changes.listen(0.2):
                 ready.set()
                 if notice is not None and game.id in dict(notice.games):
                     heard.append(notice)
@@ -412,7 +416,7 @@ def test_processes_hear_of_each_others_changes(postgresql_url: str) -> None:
         thread = threading.Thread(target=listen)
         thread.start()
         assert ready.wait(20)
-        writer.write_changes([change(game, "a")], origin="here")
+        writer.changes.write([change(game, "a")], origin="here")
         thread.join(20)
     assert [(each.origin, each.games) for each in heard] == [("here", ((game.id, 1),))]
 
@@ -422,20 +426,20 @@ def test_a_listener_whose_connection_is_lost_says_so(postgresql_url: str) -> Non
     """The loss is a `StorageError` like any other, and listening again is possible."""
     end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'lost'"
     with open_store(f"{postgresql_url}&application_name=lost") as store:
-        listening = store.listen(0.2)
+        listening = store.changes.listen(0.2)
         assert next(listening) is None
-        with open_store(postgresql_url) as other, other._writing() as connection:
+        with open_store(postgresql_url) as other, other.write() as connection:
             connection.exec_driver_sql(end)
         with pytest.raises(StorageError, match="cannot reach"):
             list(listening)
-        assert next(store.listen(0.2)) is None
+        assert next(store.changes.listen(0.2)) is None
 
 
 def filled(store: Store) -> Store:
-    store.claim_name("ada", "Ada", "hash")
+    store.accounts.claim_name("ada", "Ada", "hash")
     finish(store, deal(store, "ada"), 100)
-    store.write_changes([change(deal(store, "ada", seed=2**64 - 1), "a", "b")])
-    store.set_setting("theme", {"dark": [1, None, "ü"]})
+    store.changes.write([change(deal(store, "ada", seed=2**64 - 1), "a", "b")])
+    store.settings.set("theme", {"dark": [1, None, "ü"]})
     return store
 
 
@@ -444,9 +448,9 @@ def test_a_backup_is_the_whole_store(store: Store, tmp_path: Path) -> None:
     rows = filled(store).back_up(tmp_path / "all.gz")
     with open_store(tmp_path / "again.sqlite3") as again:
         assert again.restore(tmp_path / "all.gz") == rows
-        assert again.export_account("ada") == store.export_account("ada")
-        assert again.get_setting("theme") == {"dark": [1, None, "ü"]}
-        assert again.find_account("ada") == store.find_account("ada")
+        assert again.accounts.export("ada") == store.accounts.export("ada")
+        assert again.settings.get("theme") == {"dark": [1, None, "ü"]}
+        assert again.accounts.find("ada") == store.accounts.find("ada")
 
 
 @pytest.mark.postgres
@@ -457,7 +461,7 @@ def test_a_backup_leads_from_sqlite_to_postgresql(
     with open_store(sqlite_url) as small, open_store(postgresql_url) as large:
         rows = filled(small).back_up(tmp_path / "all.gz")
         assert large.restore(tmp_path / "all.gz") == rows
-        assert large.export_account("ada") == small.export_account("ada")
+        assert large.accounts.export("ada") == small.accounts.export("ada")
 
 
 def test_a_backup_fills_empty_stores_only(store: Store, tmp_path: Path) -> None:
@@ -478,7 +482,7 @@ def test_a_cut_backup_restores_nothing(store: Store, tmp_path: Path) -> None:
         with open_store(tmp_path / "empty.sqlite3") as empty:
             with pytest.raises(StorageError):
                 empty.restore(cut)
-            assert empty.find_account("ada") is None
+            assert empty.accounts.find("ada") is None
     cut.write_bytes(whole.read_bytes()[:-20])
     with (
         open_store(tmp_path / "empty.sqlite3") as empty,

@@ -84,7 +84,7 @@ def team() -> Iterator[list[Worker]]:
 
 
 def new_game(store: Store) -> str:
-    return store.create_game(rules="classic", seed=1, start="", player="all").id
+    return store.games.create(rules="classic", seed=1, start="", player="all").id
 
 
 def _ply(code: str) -> int:
@@ -102,7 +102,7 @@ def test_a_killed_process_loses_no_acknowledged_turn(url: str) -> None:
             time.sleep(random.uniform(0.0, 0.1))
             acknowledged += [line.removeprefix("kept ") for line in worker.kill()]
         with open_store(url) as store:
-            (game,) = store.list_games()
+            (game,) = store.games.select()
         assert [game.turns[_ply(code)] for code in acknowledged] == acknowledged
         assert [_ply(code) for code in game.turns] == list(range(game.position))
     assert len(acknowledged) > 6
@@ -120,11 +120,11 @@ def test_a_killed_process_leaves_each_game_in_progress_or_finished(url: str) -> 
             said = [line for line in worker.kill() if line != "done"]
             finished.update(line.removeprefix("finished ") for line in said)
         with open_store(url) as store:
-            going_on = {game.id for game in store.list_games(limit=10_000)}
-            records = {record.id for record in store.records(limit=10_000)}
+            going_on = {game.id for game in store.games.select(limit=10_000)}
+            records = {record.id for record in store.records.select(limit=10_000)}
             assert finished <= records
             assert not going_on & records
-            assert store.best_score("classic") >= max(r.score for r in store.records())
+            assert store.scores.best("classic") >= max(r.score for r in store.records.select())
 
 
 def test_processes_that_play_one_game_overwrite_nothing(url: str, team: list[Worker]) -> None:
@@ -134,7 +134,7 @@ def test_processes_that_play_one_game_overwrite_nothing(url: str, team: list[Wor
         for worker in team:
             worker.tell("contend", url, game_id)
         kept = [line.removeprefix("kept ") for worker in team for line in worker.hear_all()]
-        game = store.load_game(game_id)
+        game = store.games.load(game_id)
     assert sorted(game.turns) == sorted(kept)
     assert len(set(kept)) == game.position == game.revision == 60
     for worker in team:  # each worker's turns stand in the order it played them
@@ -150,9 +150,9 @@ def test_processes_that_finish_one_game_make_one_record(url: str, team: list[Wor
             for worker in team:
                 worker.tell("finish", url, game_id)
             assert [worker.hear_all() for worker in team] == [["finished"]] * 4
-        assert {record.id for record in store.records()} == set(games)
-        assert store.list_games() == []
-        assert store.load_record(games[0]) in {worker.name for worker in team}
+        assert {record.id for record in store.records.select()} == set(games)
+        assert store.games.select() == []
+        assert store.records.load(games[0]) in {worker.name for worker in team}
 
 
 def test_processes_with_games_of_their_own_do_not_disturb_each_other(
@@ -163,10 +163,10 @@ def test_processes_with_games_of_their_own_do_not_disturb_each_other(
         worker.tell("careers", url)
     finished = [line.removeprefix("finished ") for worker in team for line in worker.hear_all()]
     with open_store(url) as store:
-        found = store.records()
+        found = store.records.select()
         assert sorted(record.id for record in found) == sorted(finished)
         assert len(finished) == 20
-        assert store.best_score("classic") == max(record.score for record in found) == 43
+        assert store.scores.best("classic") == max(record.score for record in found) == 43
 
 
 def test_processes_may_start_a_new_store_at_once(tmp_path: Path, team: list[Worker]) -> None:

@@ -13,7 +13,7 @@ from py2048.storage.values import utc_time
 
 
 def _add(store: Store, score: int, day: int, **facts: str) -> str:
-    return store.add_record(
+    return store.records.add(
         f'{{"score": {score}}}', rules=facts.pop("rules", "classic"), score=score, max_tile=64,
         plies=score, outcome="lost", finished=f"2048-01-{day:02}T12:00:00Z", **facts,
     )  # fmt: skip
@@ -22,9 +22,9 @@ def _add(store: Store, score: int, day: int, **facts: str) -> str:
 def test_records_come_best_first_and_the_earlier_of_equals_first(store: Store) -> None:
     """Who reached a score first stands above who equalled it."""
     late, early, best = _add(store, 10, 3), _add(store, 10, 2), _add(store, 20, 4)
-    assert [record.id for record in store.records()] == [best, early, late]
-    assert [record.id for record in store.records(order="finished")] == [best, late, early]
-    assert [record.id for record in store.records(limit=1, offset=1)] == [early]
+    assert [record.id for record in store.records.select()] == [best, early, late]
+    assert [record.id for record in store.records.select(order="finished")] == [best, late, early]
+    assert [record.id for record in store.records.select(limit=1, offset=1)] == [early]
 
 
 def test_records_can_be_asked_for_by_rules_owner_and_category(store: Store) -> None:
@@ -32,21 +32,21 @@ def test_records_can_be_asked_for_by_rules_owner_and_category(store: Store) -> N
     mine = _add(store, 1, 1, owner="ada", category="assisted")
     _add(store, 2, 1, owner="ada", rules="ist")
     _add(store, 3, 1, owner="alan", category="assisted")
-    found = store.records(rules="classic", owner="ada", category="assisted")
+    found = store.records.select(rules="classic", owner="ada", category="assisted")
     assert [record.id for record in found] == [mine]
-    assert len(store.records(category="assisted")) == 2
+    assert len(store.records.select(category="assisted")) == 2
 
 
 def test_an_unknown_order_is_refused_with_the_known_ones(store: Store) -> None:
     """A misspelt order names the nearest one."""
     with pytest.raises(StorageError, match=r"'scores'.*'score'"):
-        store.records(order="scores")  # type: ignore[arg-type]
+        store.records.select(order="scores")  # type: ignore[arg-type]
 
 
 def test_an_unknown_record_is_refused_by_name(store: Store) -> None:
     """Asking for a record that is not there names it and the store."""
     with pytest.raises(StorageError, match="'nope'") as caught:
-        store.load_record("nope")
+        store.records.load("nope")
     assert store.name in str(caught.value)
 
 
@@ -55,21 +55,21 @@ def test_summaries_count_finished_games_and_keep_the_best_of_all(store: Store) -
     _add(store, 10, 1, owner="ada")
     _add(store, 20, 2, owner="ada")
     _add(store, 99, 3, owner="alan")
-    store.note_score("classic", "ada", "plain", 50)
-    store.note_score("ist", "ada", "computer", 7)
-    classic, ist = store.score_summaries("ada")
+    store.scores.note("classic", "ada", "plain", 50)
+    store.scores.note("ist", "ada", "computer", 7)
+    classic, ist = store.scores.summaries("ada")
     assert (classic.rules, classic.best, classic.games, classic.plies) == ("classic", 50, 2, 30)
     assert classic.mean_score == pytest.approx(15.0)
     assert classic.last_finished == "2048-01-02T12:00:00.000000Z"
     assert (ist.category, ist.best, ist.games, ist.mean_score) == ("computer", 7, 0, 0.0)
     assert ist.last_finished is None
-    assert store.score_summaries("ada", rules="ist") == [ist]
+    assert store.scores.summaries("ada", rules="ist") == [ist]
 
 
 def test_an_added_record_without_a_start_began_when_it_ended(store: Store) -> None:
     """A record need not know when it began."""
     _add(store, 1, 5)
-    (record,) = store.records()
+    (record,) = store.records.select()
     assert record.started == record.finished == "2048-01-05T12:00:00.000000Z"
 
 
@@ -97,26 +97,26 @@ def test_a_text_that_is_no_time_is_refused() -> None:
 
 def test_scores_beyond_64_bits_are_refused_and_nothing_is_lost(store: Store) -> None:
     """A number that the database cannot hold is an error, never another number."""
-    game = store.create_game(rules="classic", seed=1, start="", player="me")
+    game = store.games.create(rules="classic", seed=1, start="", player="me")
     with pytest.raises(StorageError, match="cannot keep this value"):
-        store.append_turn(game.id, 0, 0, "x", score=2**63)
-    assert store.load_game(game.id) == game
+        store.games.append_turn(game.id, 0, 0, "x", score=2**63)
+    assert store.games.load(game.id) == game
 
 
 @pytest.mark.parametrize("value", [float("nan"), {1, 2}, b"bytes"])
 def test_settings_that_are_not_json_are_refused(store: Store, value: object) -> None:
     """A value that JSON cannot hold changes nothing, on either database."""
-    store.set_setting("theme", "dark")
+    store.settings.set("theme", "dark")
     with pytest.raises(StorageError, match="cannot keep this value"):
-        store.set_setting("theme", value)
-    assert store.get_setting("theme") == "dark"
+        store.settings.set("theme", value)
+    assert store.settings.get("theme") == "dark"
 
 
 def test_a_store_in_memory_is_gone_when_it_is_closed() -> None:
     """`sqlite://` is a store without a file, for playing where nothing may be written."""
     with open_store("sqlite://") as store:
-        store.set_setting("theme", "dark")
-        assert store.get_setting("theme") == "dark"
+        store.settings.set("theme", "dark")
+        assert store.settings.get("theme") == "dark"
     with open_store("sqlite://") as store:
-        assert store.get_setting("theme") is None
+        assert store.settings.get("theme") is None
     assert not data_folder().exists()

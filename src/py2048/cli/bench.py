@@ -16,7 +16,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -71,7 +71,7 @@ def bench(
 
 def report(
     effort: Effort,
-    subjects: dict[str, Callable[[Effort], list[Measurement]]],
+    subjects: Mapping[str, Callable[[Effort], list[Measurement]]],
     *,
     json: bool,
     plot: Path | None,
@@ -93,7 +93,7 @@ def report(
     if json:
         print_json({"machine": found, "tables": [data_of(each) for each in measured]})
     if plot:
-        plots.draw_measurements(measured, plot)
+        draw(measured, plot)
 
 
 # --- measuring -----------------------------------------------------------------------------------
@@ -365,3 +365,21 @@ def data_of(each: Measurement) -> dict[str, Any]:
         "note": each.note,
         "rows": rows,
     }
+
+
+def draw(measured: list[Measurement], path: Path) -> None:
+    """Draw the best figure of each contestant of a benchmark as a bar."""
+    from matplotlib.figure import Figure
+
+    heights = [len(each.rows) + 2.5 for each in measured]
+    picture = Figure(figsize=(9, 0.32 * sum(heights)), layout="constrained")
+    axes = picture.subplots(len(measured), squeeze=False, height_ratios=heights)[:, 0]
+    for place, each in zip(axes, measured, strict=True):
+        values = [each.best(row) for row in each.rows]
+        bars = place.barh([row.name for row in each.rows], values, color="#4477aa")
+        place.bar_label(bars, [figure(value) for value in values], padding=3, fontsize=8)
+        place.set(title=f"{each.title}: {each.unit}")
+        place.margins(x=0.25)
+        place.invert_yaxis()
+        place.tick_params(labelsize=8)
+    picture.savefig(path, dpi=120)

@@ -148,10 +148,10 @@ def check(
     if not 1 <= seconds <= LONGEST:
         raise CourseError(f"--seconds is {seconds:g}: give 1 to {LONGEST}")
     from py2048.courses.grading import python2
-    from py2048.courses.grading.sandbox import chosen
+    from py2048.courses.grading.sandbox import choose_protection
     from py2048.courses.grading.submissions import collect
 
-    found = chosen(protection, unprotected=unprotected)
+    found = choose_protection(protection, unprotected=unprotected)
     grading, run, sandbox = _prepared(course, found, seconds)
     if from_python2:
         python2.check_installed()

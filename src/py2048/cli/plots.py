@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from py2048.arena import PlayerSummary, Results
-    from py2048.cli.bench import Measurement
     from py2048.ntuple.run import CurvePoint
 
 FORMATS = (".png", ".svg", ".pdf")
@@ -99,23 +98,3 @@ def draw_curve(curve: Sequence[CurvePoint], path: Path) -> None:
     axes.grid(alpha=0.3)
     axes.legend()
     figure.savefig(path, dpi=120)
-
-
-def draw_measurements(measured: Sequence[Measurement], path: Path) -> None:
-    """Draw the best figure of each contestant of a benchmark as a bar."""
-    from matplotlib.figure import Figure
-
-    from py2048.cli.bench import figure
-
-    heights = [len(each.rows) + 2.5 for each in measured]
-    picture = Figure(figsize=(9, 0.32 * sum(heights)), layout="constrained")
-    axes = picture.subplots(len(measured), squeeze=False, height_ratios=heights)[:, 0]
-    for place, each in zip(axes, measured, strict=True):
-        values = [each.best(row) for row in each.rows]
-        bars = place.barh([row.name for row in each.rows], values, color="#4477aa")
-        place.bar_label(bars, [figure(value) for value in values], padding=3, fontsize=8)
-        place.set(title=f"{each.title}: {each.unit}")
-        place.margins(x=0.25)
-        place.invert_yaxis()
-        place.tick_params(labelsize=8)
-    picture.savefig(path, dpi=120)

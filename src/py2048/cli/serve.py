@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -50,7 +49,7 @@ def serve(
     public_url: Annotated[
         str | None,
         typer.Option(
-            metavar="URL", help="Where browsers find the server, when a proxy stands before it."
+            metavar="URL", help="Where browsers find the server, if it is behind a proxy."
         ),
     ] = None,
     trusted_proxies: Annotated[
@@ -118,10 +117,10 @@ def backup(
     file: Annotated[Path, typer.Argument(help="The file to write, such as monday.2048.jsonl.gz.")],
     database: DatabaseOption = None,
 ) -> int:
-    """Copy the whole store, with all games and accounts, to FILE. Players may go on meanwhile."""
+    """Copy the whole store, with all games and accounts, to FILE. Players can play meanwhile."""
     from py2048.storage import open_store
 
-    with closing(open_store(database)) as store:
+    with open_store(database) as store:
         rows = store.back_up(file)
     print(f"{file}: {rows:,} rows of {store.name}")
     return 0
@@ -134,7 +133,7 @@ def restore(
     """Fill an empty store, of any kind of database, from the backup in FILE."""
     from py2048.storage import open_store
 
-    with closing(open_store(database)) as store:
+    with open_store(database) as store:
         rows = store.restore(file)
     print(f"{store.name}: {rows:,} rows of {file}")
     return 0

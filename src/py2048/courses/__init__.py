@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import runpy
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from py2048.errors import CourseError, did_you_mean
 
@@ -155,3 +156,11 @@ def _file_above(target: Path, folder: Path) -> Path | None:
         if above.exists() and not above.is_dir():
             return above
     return None
+
+
+class OneLineParser(argparse.ArgumentParser):
+    """A parser of a program's arguments whose errors are one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Exit with status 2."""
+        self.exit(2, f"{self.prog}: {message}\n")

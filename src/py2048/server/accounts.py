@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from urllib.parse import parse_qs
 
 from starlette.exceptions import HTTPException
@@ -13,22 +13,30 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from py2048.server import rows
-from py2048.server.cookies import new_token, session_of
-from py2048.server.house import new_account_id
-from py2048.server.identity import Identity, Visitor
-from py2048.server.pages import Pages
-from py2048.server.passwords import (
+from py2048.server import messages
+from py2048.server.auth import (
+    Auth,
     FormError,
     Passwords,
+    User,
     checked_password,
     code_hash,
     is_code,
     new_code,
+    new_token,
+    session_of,
 )
-from py2048.server.security import address_of
+from py2048.server.games import new_account_id
+from py2048.server.middleware import address_of
+from py2048.server.pages import Pages
 from py2048.server.services import Services
 from py2048.storage import Account, AccountError
+
+if TYPE_CHECKING:
+    from py2048.storage.accounts import Accounts, Sessions
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
 LONGEST_NAME = 24
 MOST_BOTS = 5
@@ -46,18 +54,18 @@ _NOTICES = {
 _ASIAN = {"CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"}
 
 
-class Accounts:
+class AccountPages:
     """The account page and its forms.
 
     Args:
         services: the server's parts.
-        identity: tells who asks.
+        auth: tells who asks.
         pages: renders pages.
     """
 
-    def __init__(self, services: Services, identity: Identity, pages: Pages) -> None:
+    def __init__(self, services: Services, auth: Auth, pages: Pages) -> None:
         self._services = services
-        self._identity = identity
+        self._auth = auth
         self._pages = pages
         self._passwords = Passwords()
 
@@ -71,15 +79,15 @@ class Accounts:
 
     async def show(self, request: Request) -> Response:
         """The page."""
-        visitor = await self._identity.visitor(request)
+        user = await self._auth.user(request)
         notice = _NOTICES.get(request.query_params.get("done", ""))
-        return await self._page(request, visitor, notice=notice)
+        return await self._page(request, user, notice=notice)
 
     async def export(self, request: Request) -> Response:
         """All that is kept of whoever asks."""
-        visitor = await self._identity.visitor(request)
-        hub = self._services.hub
-        found = await hub.in_thread(hub.house.export, visitor.account)
+        user = await self._auth.user(request)
+        rooms = self._services.rooms
+        found = await rooms.in_thread(rooms.games.export, user.account)
         headers = {"content-disposition": 'attachment; filename="py2048-account.json"'}
         text = json.dumps(found, indent=1, ensure_ascii=False)
         return Response(text, media_type="application/json", headers=headers)
@@ -90,63 +98,72 @@ class Accounts:
         action = _FOR_ALL.get(name) or _FOR_NAMES.get(name)
         if action is None:
             raise HTTPException(404, "There is no such form.")
-        visitor = await self._identity.visitor(request)
+        user = await self._auth.user(request)
         try:
             form = await _form(request)
-            if visitor.is_guest and name in _FOR_NAMES:
+            if user.is_guest and name in _FOR_NAMES:
                 raise FormError("Log in first.", 403)
-            return await action(self, request, visitor, form)
+            return await action(self, request, user, form)
         except FormError as error:
-            return await self._page(request, visitor, error=str(error), status=error.status)
+            return await self._page(request, user, error=str(error), status=error.status)
 
     async def _page(
-        self, request: Request, visitor: Visitor, *, status: int = 200, **values: Any
+        self, request: Request, user: User, *, status: int = 200, **values: Any
     ) -> Response:
         """Return the page with a line of `error` or `notice`, or a `secret` shown only once."""
-        hub = await self._services.ready()
-        store = hub.house.store
-        games = await hub.in_thread(hub.house.open_games, visitor.account)
-        recent = await hub.in_thread(
-            store.records, owner=visitor.account, order="finished", limit=_MOST_RECENT
+        rooms = await self._services.ready()
+        store = rooms.games.store
+        games = await rooms.in_thread(store.online.open_games, user.account)
+        recent = await rooms.in_thread(
+            store.records.select, owner=user.account, order="finished", limit=_MOST_RECENT
         )
         sessions, bots = [], []
-        if not visitor.is_guest:
-            sessions = await hub.in_thread(store.sessions, visitor.account)
-            bots = await hub.in_thread(store.bots, visitor.account)
+        if not user.is_guest:
+            sessions = await rooms.in_thread(store.sessions.of, user.account)
+            bots = await rooms.in_thread(store.accounts.bots, user.account)
         response = self._pages.render(
-            request, visitor, "account.html", status, **values,
-            games=rows.open_rows(games), recent=rows.finished_rows(recent),
-            sessions=sessions, session=visitor.session, bots=bots, most_bots=MOST_BOTS,
+            request, user, "account.html", status, **values,
+            games=messages.open_rows(games), recent=messages.finished_rows(recent),
+            sessions=sessions, session=user.session, bots=bots, most_bots=MOST_BOTS,
         )  # fmt: skip
         response.headers["cache-control"] = "private, no-store"
         return response
 
-    async def _store(self, call: str, *args: object, **kwargs: object) -> Any:
+    async def _run(self, call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         """Have the store do something that it may refuse.
 
         Raises:
             FormError: if it does.
         """
-        hub = self._services.hub
         try:
-            return await hub.in_thread(getattr(hub.house.store, call), *args, **kwargs)
+            return await self._services.in_thread(call, *args, **kwargs)
         except AccountError as error:
             raise FormError(str(error), 403) from None
 
+    @property
+    def _accounts(self) -> Accounts:
+        return self._services.rooms.games.store.accounts
+
+    @property
+    def _sessions(self) -> Sessions:
+        return self._services.rooms.games.store.sessions
+
     # A name
 
-    async def _claim(self, request: Request, visitor: Visitor, form: dict[str, str]) -> Response:
+    async def _claim(self, request: Request, user: User, form: dict[str, str]) -> Response:
         name = checked_name(form.get("name", ""))
         password = checked_password(form.get("password"), name)
         self._pace(request)
         hashed = await self._passwords.hash(password, address_of(request.scope))
         code = new_code()
-        account = await self._store("claim_name", visitor.account, name, hashed, code_hash(code))
+        account = await self._run(
+            self._accounts.claim_name, user.account, name, hashed, code_hash(code)
+        )
         return await self._signed_in(request, account, code, "The name is yours.")
 
-    async def _login(self, request: Request, visitor: Visitor, form: dict[str, str]) -> Response:
+    async def _login(self, request: Request, user: User, form: dict[str, str]) -> Response:
         name, password = form.get("name", "")[:200], form.get("password", "")
-        account: Account | None = await self._store("find_name", name)
+        account = await self._run(self._accounts.find_name, name)
         device, attempt = self._attempt(request, name, account)
         # Without such a name just as much time is spent, so that names cannot be found out.
         is_right = await self._passwords.verify(
@@ -155,21 +172,21 @@ class Accounts:
         if account is None or not is_right:
             raise FormError(_WRONG, 403)
         self._services.limits.logins.forgive(attempt)
-        if visitor.session:
-            await self._store("end_session", visitor.session, visitor.account)
+        if user.session:
+            await self._run(self._sessions.end, user.session, user.account)
         return await self._back_as(request, account, "login")
 
-    async def _recover(self, request: Request, _visitor: Visitor, form: dict[str, str]) -> Response:
+    async def _recover(self, request: Request, _user: User, form: dict[str, str]) -> Response:
         """Set a new password by the recovery code, which is replaced."""
         name = form.get("name", "")[:200]
-        account: Account | None = await self._store("find_name", name)
+        account = await self._run(self._accounts.find_name, name)
         _, attempt = self._attempt(request, name, account)
         if account is None or not is_code(account.recovery, form.get("code", "")):
             raise FormError("The name or the recovery code is wrong.", 403)
         password = checked_password(form.get("new_password"), name)
         hashed = await self._passwords.hash(password, address_of(request.scope))
         code = new_code()
-        await self._store("set_password", account.id, hashed, code_hash(code))
+        await self._run(self._accounts.set_password, account.id, hashed, code_hash(code))
         self._services.limits.logins.forgive(attempt)
         return await self._signed_in(request, account, code, "The password is changed.")
 
@@ -177,89 +194,89 @@ class Accounts:
         self, request: Request, account: Account, code: str, notice: str
     ) -> Response:
         """Show the page of a new session, with the recovery code."""
-        visitor = await self._identity.sign_in(request, account)
-        await self._identity.dismiss_ended()
-        return await self._page(request, visitor, notice=notice, secret=("code", code))
+        user = await self._auth.sign_in(request, account)
+        await self._auth.disconnect_signed_out()
+        return await self._page(request, user, notice=notice, secret=("code", code))
 
     async def _back_as(self, request: Request, account: Account, what: str) -> Response:
         response = _back(what)
-        self._identity.remember(response, await self._identity.sign_in(request, account))
-        await self._identity.dismiss_ended()
+        self._auth.remember(response, await self._auth.sign_in(request, account))
+        await self._auth.disconnect_signed_out()
         return response
 
-    async def _password(self, request: Request, visitor: Visitor, form: dict[str, str]) -> Response:
-        account = await self._checked(request, visitor, form)
-        password = checked_password(form.get("new_password"), visitor.display)
+    async def _password(self, request: Request, user: User, form: dict[str, str]) -> Response:
+        account = await self._checked(request, user, form)
+        password = checked_password(form.get("new_password"), user.display)
         hashed = await self._passwords.hash(password, address_of(request.scope))
-        await self._store("set_password", account.id, hashed)
+        await self._run(self._accounts.set_password, account.id, hashed)
         return await self._back_as(request, account, "password")
 
-    async def _code(self, request: Request, visitor: Visitor, form: dict[str, str]) -> Response:
-        account = await self._checked(request, visitor, form)
+    async def _code(self, request: Request, user: User, form: dict[str, str]) -> Response:
+        account = await self._checked(request, user, form)
         code = new_code()
-        await self._store("set_recovery", account.id, code_hash(code))
-        return await self._page(request, visitor, secret=("code", code))
+        await self._run(self._accounts.set_recovery, account.id, code_hash(code))
+        return await self._page(request, user, secret=("code", code))
 
     # Sessions
 
-    async def _logout(self, _request: Request, visitor: Visitor, _: dict[str, str]) -> Response:
-        if visitor.session:
-            await self._store("end_session", visitor.session, visitor.account)
+    async def _logout(self, _request: Request, user: User, _: dict[str, str]) -> Response:
+        if user.session:
+            await self._run(self._sessions.end, user.session, user.account)
         else:
-            await self._store("end_guest", visitor.account)
+            await self._run(self._accounts.end_guest, user.account)
         return await self._gone("logout")
 
-    async def _everywhere(self, _request: Request, visitor: Visitor, _: dict[str, str]) -> Response:
-        await self._store("end_sessions", visitor.account)
+    async def _everywhere(self, _request: Request, user: User, _: dict[str, str]) -> Response:
+        await self._run(self._sessions.end_all, user.account)
         return await self._gone("everywhere")
 
-    async def _end(self, _request: Request, visitor: Visitor, form: dict[str, str]) -> Response:
-        await self._store("end_session", form.get("session", ""), visitor.account)
-        await self._identity.dismiss_ended()
+    async def _end(self, _request: Request, user: User, form: dict[str, str]) -> Response:
+        await self._run(self._sessions.end, form.get("session", ""), user.account)
+        await self._auth.disconnect_signed_out()
         return _back("ended")
 
-    async def _delete(self, request: Request, visitor: Visitor, form: dict[str, str]) -> Response:
-        if not visitor.is_guest:
-            await self._checked(request, visitor, form)
-        self._services.hub.dismiss(visitor.account)
-        await self._store("delete_account", visitor.account)
+    async def _delete(self, request: Request, user: User, form: dict[str, str]) -> Response:
+        if not user.is_guest:
+            await self._checked(request, user, form)
+        self._services.rooms.disconnect(user.account)
+        await self._run(self._accounts.delete, user.account)
         self._pages.forget_lists()
         return await self._gone("deleted")
 
     async def _gone(self, what: str) -> Response:
         """Make the browser a new guest, and end what the old one had open."""
         response = _back(what)
-        self._identity.sign_out(response)
-        await self._identity.dismiss_ended()
+        self._auth.sign_out(response)
+        await self._auth.disconnect_signed_out()
         return response
 
     # Programs
 
-    async def _bot(self, request: Request, visitor: Visitor, form: dict[str, str]) -> Response:
+    async def _bot(self, request: Request, user: User, form: dict[str, str]) -> Response:
         name, token = checked_name(form.get("name", "")), new_token()
         self._pace(request)
-        bot, person = new_account_id(), visitor.account
-        await self._store("add_bot", bot, name, person, session_of(token), most=MOST_BOTS)
-        return await self._page(request, visitor, secret=("token", token), shown=name)
+        bot, person = new_account_id(), user.account
+        await self._run(
+            self._accounts.add_bot, bot, name, person, session_of(token), most=MOST_BOTS
+        )
+        return await self._page(request, user, secret=("token", token), shown=name)
 
-    async def _token(self, request: Request, visitor: Visitor, form: dict[str, str]) -> Response:
+    async def _token(self, request: Request, user: User, form: dict[str, str]) -> Response:
         token = new_token()
-        bot = await self._bot_of(visitor, form)
-        await self._store("renew_token", visitor.account, bot.id, session_of(token))
-        await self._identity.dismiss_ended()
-        return await self._page(request, visitor, secret=("token", token), shown=bot.name)
+        bot = await self._bot_of(user, form)
+        await self._run(self._accounts.renew_token, user.account, bot.id, session_of(token))
+        await self._auth.disconnect_signed_out()
+        return await self._page(request, user, secret=("token", token), shown=bot.name)
 
-    async def _bot_delete(
-        self, _request: Request, visitor: Visitor, form: dict[str, str]
-    ) -> Response:
-        bot = await self._bot_of(visitor, form)
-        await self._store("delete_account", bot.id)
+    async def _bot_delete(self, _request: Request, user: User, form: dict[str, str]) -> Response:
+        bot = await self._bot_of(user, form)
+        await self._run(self._accounts.delete, bot.id)
         self._pages.forget_lists()
-        await self._identity.dismiss_ended()
+        await self._auth.disconnect_signed_out()
         return _back("bot-deleted")
 
-    async def _bot_of(self, visitor: Visitor, form: dict[str, str]) -> Account:
-        bots: list[Account] = await self._store("bots", visitor.account)
+    async def _bot_of(self, user: User, form: dict[str, str]) -> Account:
+        bots = await self._run(self._accounts.bots, user.account)
         for bot in bots:
             if bot.id == form.get("bot"):
                 return bot
@@ -267,15 +284,15 @@ class Accounts:
 
     # How often
 
-    async def _checked(self, request: Request, visitor: Visitor, form: dict[str, str]) -> Account:
+    async def _checked(self, request: Request, user: User, form: dict[str, str]) -> Account:
         """Return the account, after the password of the form was found to be its own."""
-        attempt = f"session {visitor.session}"
-        self._refuse_for(self._services.limits.logins.attempt(attempt))
-        hub = self._services.hub
-        account = await hub.in_thread(hub.house.account, visitor.account)
+        attempt = f"session {user.session}"
+        self._check_wait(self._services.limits.logins.attempt(attempt))
+        rooms = self._services.rooms
+        account = await rooms.in_thread(rooms.games.account, user.account)
         password = form.get("password", "")
         if not await self._passwords.verify(
-            account.password, password, address_of(request.scope), visitor.session
+            account.password, password, address_of(request.scope), user.session
         ):
             raise FormError("The password is wrong.", 403)
         self._services.limits.logins.forgive(attempt)
@@ -287,46 +304,46 @@ class Accounts:
         """Count an attempt to log in; return the browser, if it is known, and the count's key.
 
         A browser in which the account was logged in before counts for itself, so that nobody
-        else's wrong passwords stand in its way. However its name is spelt, an account is one.
+        else's wrong passwords stand in its way. However its name is spelt, it is one account.
 
         Raises:
             FormError: if there were too many.
         """
         logins, address = self._services.limits.logins, address_of(request.scope)
-        device = self._identity.device(request, account.id) if account else None
+        device = self._auth.device(request, account.id) if account else None
         if device and not logins.attempt(f"device {device}"):
             return device, f"device {device}"
         self._pace(request)
         attempt = f"name {account.id if account else name.casefold()} {address}"
-        self._refuse_for(logins.attempt(attempt))
+        self._check_wait(logins.attempt(attempt))
         return None, attempt
 
     def _pace(self, request: Request) -> None:
         address = address_of(request.scope)
-        self._refuse_for(self._services.limits.password_addresses.take(address))
+        self._check_wait(self._services.limits.password_addresses.take(address))
 
-    def _refuse_for(self, wait: float) -> None:
+    def _check_wait(self, wait: float) -> None:
         if wait:
-            self._services.metrics.limited += 1
+            self._services.metrics.limited.inc()
             raise FormError(f"Too many attempts: wait {max(1, round(wait))} seconds.", 429)
 
 
-_Action = Callable[[Accounts, Request, Visitor, dict[str, str]], Awaitable[Response]]
+_Action = Callable[[AccountPages, Request, User, dict[str, str]], Awaitable[Response]]
 _FOR_ALL: dict[str, _Action] = {
-    "claim": Accounts._claim,
-    "login": Accounts._login,
-    "recover": Accounts._recover,
-    "logout": Accounts._logout,
-    "delete": Accounts._delete,
+    "claim": AccountPages._claim,
+    "login": AccountPages._login,
+    "recover": AccountPages._recover,
+    "logout": AccountPages._logout,
+    "delete": AccountPages._delete,
 }
 _FOR_NAMES: dict[str, _Action] = {
-    "password": Accounts._password,
-    "code": Accounts._code,
-    "end": Accounts._end,
-    "everywhere": Accounts._everywhere,
-    "bot": Accounts._bot,
-    "token": Accounts._token,
-    "bot-delete": Accounts._bot_delete,
+    "password": AccountPages._password,
+    "code": AccountPages._code,
+    "end": AccountPages._end,
+    "everywhere": AccountPages._everywhere,
+    "bot": AccountPages._bot,
+    "token": AccountPages._token,
+    "bot-delete": AccountPages._bot_delete,
 }
 
 

@@ -3,32 +3,48 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
-from typing import Any
+from itertools import islice
+from typing import Any, TypeVar
 
+from msgspec import UNSET
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from py2048.errors import GameOverError, Py2048Error
+from py2048.board import Board
+from py2048.direction import Direction
+from py2048.errors import BoardError, GameOverError, Py2048Error, RecordError
+from py2048.game import Record
 from py2048.players.registry import describe_player
-from py2048.rules import list_rules
-from py2048.server import api_values, messages, openapi, requests
-from py2048.server.api_values import ApiError
-from py2048.server.bounds import checked_rules
-from py2048.server.daily import check_shown
-from py2048.server.identity import Identity, Visitor
-from py2048.server.outbox import Outbox
-from py2048.server.places import Seat
-from py2048.server.security import address_of
+from py2048.rules import Rules, list_rules
+from py2048.server import messages, openapi, schema
+from py2048.server.auth import Auth, User
+from py2048.server.fairness import check_fair
+from py2048.server.games import GameService, checked_rules
+from py2048.server.middleware import address_of
+from py2048.server.openapi import Endpoint
+from py2048.server.rooms import Client
+from py2048.server.schema import BOT, CASUAL, ActionRejected
 from py2048.server.services import Services
-from py2048.server.table import BOT, CASUAL, RefusedError
 from py2048.session import Hint, Question
 
+_LARGEST_TILE = 2**60
+_T = TypeVar("_T")
 _STATUS = {"not_yours": 403, "mode": 403, "sealed": 403, "unknown_game": 404, "gap": 409,
            "over": 409, "nothing": 409, "unsaved": 422, "busy": 429, "rate": 429,
            "storage": 503}  # fmt: skip
-_Handler = Callable[[Request], Awaitable[Response]]
+
+
+class ApiError(Py2048Error):
+    """A request that cannot be answered as it is.
+
+    Attributes:
+        status: the HTTP status that says so.
+    """
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class Api:
@@ -36,216 +52,248 @@ class Api:
 
     Args:
         services: the server's parts.
-        identity: tells who asks.
+        auth: tells who asks.
     """
 
-    def __init__(self, services: Services, identity: Identity) -> None:
+    def __init__(self, services: Services, auth: Auth) -> None:
         self._services = services
-        self._identity = identity
+        self._auth = auth
+        self.endpoints = self._make_endpoints()
 
     def routes(self) -> list[Route]:
         """Return the routes of the API."""
         return [
-            _route("/api/openapi.json", self.description),
-            _route("/api/docs", self.documentation),
-            _route("/api/rules", self.rules),
-            _route("/api/rules/check", self.check_rules),
-            _route("/api/players", self.players),
-            _route("/api/boards/slides", self.slides, "POST"),
-            _route("/api/hints", self.hint, "POST"),
-            _route("/api/records/verify", self.verify, "POST"),
-            _route("/api/leaderboards", self.leaderboard),
-            _route("/api/games", self.deal, "POST"),
-            _route("/api/games/{game}", self.game),
-            _route("/api/games/{game}/turns", self.turns),
-            _route("/api/games/{game}/record", self.record),
-            _route("/api/games/{game}/moves", self.move, "POST"),
+            Route("/api/openapi.json", self.description),
+            Route("/api/docs", self.documentation),
+            *(_route(endpoint) for endpoint in self.endpoints),
         ]
+
+    def _make_endpoints(self) -> tuple[Endpoint, ...]:
+        body, game, token = (400, 413, 415, 422), (401, 403, 404, 422, 503), True
+        return (
+            Endpoint("/api/rules", self.rules, list[schema.RulesInfo]),
+            Endpoint(
+                "/api/rules/check", self.check_rules, schema.RulesInfo,
+                query=schema.RulesQuery, errors=(422,),
+            ),
+            Endpoint("/api/players", self.players, list[schema.PlayerInfo]),
+            Endpoint(
+                "/api/boards/slides", self.slides, schema.SlidesAnswer,
+                body=schema.PositionRequest, errors=body,
+            ),
+            Endpoint(
+                "/api/hints", self.hint, schema.HintAnswer,
+                body=schema.AdviceRequest, errors=(*body, 409),
+            ),
+            Endpoint(
+                "/api/records/verify", self.verify, schema.VerifiedAnswer,
+                body=dict[str, Any], query=schema.VerifyQuery, errors=(400, 413, 422),
+            ),
+            Endpoint(
+                "/api/leaderboards", self.leaderboard, schema.LeaderboardAnswer,
+                query=schema.LeaderboardQuery, errors=(422, 503),
+            ),
+            Endpoint(
+                "/api/games", self.create_game, schema.StateMessage, body=schema.GameRequest,
+                status=201, errors=(*body, 401, 403, 503), token=token,
+            ),
+            Endpoint("/api/games/{game}", self.game, schema.StateMessage, errors=game, token=token),
+            Endpoint(
+                "/api/games/{game}/turns", self.turns, schema.TurnsAnswer,
+                query=schema.TurnsQuery, errors=game, token=token,
+            ),
+            Endpoint(
+                "/api/games/{game}/record", self.record, schema.RecordAnswer,
+                errors=game, token=token,
+            ),
+            Endpoint(
+                "/api/games/{game}/moves", self.move, schema.EventsMessage | schema.StateMessage,
+                body=schema.MoveBody, errors=(*body, *game, 409), token=token,
+            ),
+        )  # fmt: skip
 
     # What needs no store
 
     async def description(self, _request: Request) -> Response:
         """The description of the API itself."""
-        return JSONResponse(openapi.document())
+        return _answer(openapi.document(self.endpoints))
 
     async def documentation(self, _request: Request) -> Response:
         """The description for people."""
-        return HTMLResponse(openapi.page())
+        return HTMLResponse(openapi.page(self.endpoints))
 
     async def rules(self, _request: Request) -> Response:
         """The presets."""
-        return JSONResponse([messages.rules_value(str(rules)) for rules in list_rules()])
+        return _answer([messages.rules_info(str(rules)) for rules in list_rules()])
 
     async def check_rules(self, request: Request) -> Response:
         """What a rules text means here, or why it means nothing."""
-        text = request.query_params.get("text", "classic")
-        return JSONResponse(messages.rules_value(str(checked_rules(text))))
+        query = _query(request, schema.RulesQuery)
+        return _answer(messages.rules_info(str(checked_rules(query.text))))
 
     async def players(self, _request: Request) -> Response:
-        """The computer players that may be asked here."""
-        specs = self._services.advisers.specs
-        about = [
-            {"spec": spec, "summary": describe_player(spec.partition(":")[0])} for spec in specs
-        ]
-        return JSONResponse(about)
+        """The computer players that may be asked."""
+        specs = self._services.hints.specs
+        return _answer(
+            [schema.PlayerInfo(spec, describe_player(spec.partition(":")[0])) for spec in specs]
+        )
 
     async def slides(self, request: Request) -> Response:
         """What each direction does to a board."""
-        rules, board = api_values.position_of(await _body(request))
-        return JSONResponse(api_values.slides_value(rules, board))
+        rules, board = _position(await _body(request, schema.PositionRequest))
+        return _answer(messages.slides_info(rules, board))
 
     async def hint(self, request: Request) -> Response:
-        """What a computer player would do."""
-        message = await _body(request)
-        rules, board = api_values.position_of(message)
-        spec = self._services.advisers.checked(requests.spec_of(message))
+        """What a computer player would do, and the value of each direction."""
+        message = await _body(request, schema.AdviceRequest)
+        rules, board = _position(message)
+        spec = self._services.hints.checked(message.player)
         if not board.can_move():
             raise GameOverError("no move changes this board: the game is over")
-        self._services.limits.check_thought(address_of(request.scope))
-        hint = await anext(self._services.advisers.advise(spec, Question(rules, board, 0)))
+        self._services.limits.check_hint(address_of(request.scope))
+        hint = await anext(self._services.hints.advise(spec, Question(rules, board, 0)))
         assert isinstance(hint, Hint)  # the first answer always is
-        return JSONResponse(messages.hint_value(hint))
+        return _answer(messages.hint_answer(hint))
 
     async def verify(self, request: Request) -> Response:
-        """Whether a record keeps its rules."""
+        """Whether a record follows its rules; with a secret, whether its tiles are fair."""
         text = await _text(request)
         if not isinstance(_parsed(text), dict):
             raise ApiError(422, "a record is a JSON object")
-        secret = request.query_params.get("secret")
-        found = await self._in_thread(api_values.verified_value, text, secret)
-        return JSONResponse(found)
+        secret = _query(request, schema.VerifyQuery).secret
+        return _answer(await self._services.in_thread(_verified, text, secret))
 
     # What does
 
     async def leaderboard(self, request: Request) -> Response:
-        """The best games."""
-        return JSONResponse(
-            await self._in_thread(
-                api_values.leaderboard_value, self._services.hub.house, dict(request.query_params)
-            )
-        )
+        """The best game of each player."""
+        query = _query(request, schema.LeaderboardQuery)
+        rules = str(checked_rules(query.rules))
+        leaderboards = (await self._services.ready()).games.store.leaderboards
+        found = await self._services.in_thread(leaderboards.top, query.board, rules, query.period)
+        rows = messages.finished_rows(found)
+        return _answer(schema.LeaderboardAnswer(rules, query.board, query.period, rows))
 
-    async def deal(self, request: Request) -> Response:
-        """Begin a game: a bot game for a program's token, a casual one for a browser's cookie."""
-        visitor, message = await self._identity.player(request), await _body(request)
-        self._services.limits.check_deal(visitor.account, address_of(request.scope))
-        rules = requests.text(message, "rules", "classic")
-        mode = requests.text(message, "mode", _mode_of(visitor))
-        _check_mode(visitor, mode)
-        hub = await self._services.ready()
-        table = await hub.begin(visitor.account, rules, mode)
-        response = JSONResponse(messages.state_message(table, mine=True, autoplay=None), 201)
-        response.headers["location"] = f"/api/games/{table.id}"
-        self._identity.remember(response, visitor)
+    async def create_game(self, request: Request) -> Response:
+        """Begin a game: with a token a bot game, with a cookie a casual one."""
+        user, message = await self._auth.player(request), await _body(request, schema.GameRequest)
+        self._services.limits.check_new_game(user.account, address_of(request.scope))
+        mode = message.mode
+        if mode is UNSET:
+            mode = BOT if user.bot_of else CASUAL
+        _check_mode(user, mode)
+        rooms = await self._services.ready()
+        game = await rooms.create_game(user.account, message.rules, mode)
+        response = _answer(messages.state_of(game, mine=True, autoplay=None), 201)
+        response.headers["location"] = f"/api/games/{game.id}"
+        self._auth.remember(response, user)
         return response
 
     async def game(self, request: Request) -> Response:
-        """How a game stands."""
-        visitor = await self._identity.player(request)
-        place = await self._services.hub.find(await self._shown(request, visitor))
-        await place.ready()
-        seat = Seat(visitor.account, Outbox())
-        state = place.state_for(seat)
-        self._services.hub.release(place)
-        return JSONResponse(state)
+        """The state of a game."""
+        user = await self._auth.player(request)
+        rooms = self._services.rooms
+        room = await rooms.find(await self._visible_game(request, user))
+        await room.ready()
+        state = room.state_for(user.account)
+        rooms.release(room)
+        return _answer(state)
 
     async def turns(self, request: Request) -> Response:
-        """The turns of a finished game, some at a time."""
-        game = await self._shown(request, await self._identity.player(request))
-        first = api_values.query_number(request, "from", 0, 10**9, 0)
-        most = api_values.query_number(request, "limit", 1, 1000, 500)
-        house = (await self._services.ready()).house
-        found = await self._in_thread(api_values.turns_value, house, game, first, most)
-        return JSONResponse(found)
+        """The turns of a finished game, each with the board and the score after it."""
+        game = await self._visible_game(request, await self._auth.player(request))
+        query = _query(request, schema.TurnsQuery)
+        games = (await self._services.ready()).games
+        return _answer(
+            await self._services.in_thread(_turns, games, game, query.first, query.limit)
+        )
 
     async def record(self, request: Request) -> Response:
         """The record of a finished game."""
-        game = await self._shown(request, await self._identity.player(request))
-        house = (await self._services.ready()).house
-        text = await self._in_thread(house.record_text, game)
-        if text is None:
-            raise RefusedError("unknown_game", "there is no record of such a game yet")
+        game = await self._visible_game(request, await self._auth.player(request))
+        games = (await self._services.ready()).games
+        text = await self._services.in_thread(games.record_text, game)
         return Response(text, media_type="application/json")
 
     async def move(self, request: Request) -> Response:
-        """Slide, and answer when it is on the disk."""
-        visitor, message = await self._identity.player(request), await _body(request)
-        number, direction = requests.number_of(message), requests.direction_of(message)
-        if self._services.limits.moves.take(visitor.account):
-            raise RefusedError("rate", "too fast: wait a moment")
-        place = await self._services.hub.find(requests.game_id_of(request.path_params))
-        if place.table.round.owner != visitor.account:
-            self._services.hub.release(place)
-            raise RefusedError("not_yours", "this is somebody else's game")
-        seat = Seat(visitor.account, Outbox())
-        self._services.hub.sit(seat, place)
+        """Slide; answered when it is on the disk."""
+        user, message = await self._auth.player(request), await _body(request, schema.MoveBody)
+        if self._services.limits.moves.take(user.account):
+            raise ActionRejected("rate", "too fast: wait a moment")
+        rooms = self._services.rooms
+        room = await rooms.find_own(_game_id(request), user.account)
+        client = Client(user.account)
+        rooms.enter(client, room)
         try:
-            _check_mode(visitor, place.table.round.mode)
-            place.tell(place.table.move(number, direction), seat)
-            answer = json.loads(await seat.outbox.first())
-            return JSONResponse(answer, _STATUS.get(answer.get("reason"), 200))
+            _check_mode(user, room.game.info.mode)
+            direction = Direction.parse(message.direction)
+            room.broadcast(room.game.move(message.number, direction), client)
+            frame = await client.first()
+            reason = json.loads(frame).get("reason")
+            return Response(frame, _STATUS.get(reason, 200), media_type="application/json")
         finally:
-            self._services.hub.leave(seat)
+            rooms.leave(client)
 
-    async def _shown(self, request: Request, visitor: Visitor) -> str:
-        """Return the id of a game that whoever asks may see."""
-        game = requests.game_id_of(request.path_params)
-        store = (await self._services.ready()).house.store
-        await self._in_thread(check_shown, store, game, visitor.account)
+    async def _visible_game(self, request: Request, user: User) -> str:
+        """Return the id of a game that the user may see."""
+        game, games = _game_id(request), (await self._services.ready()).games
+        await self._services.in_thread(games.check_visible, game, user.account)
         return game
 
-    async def _in_thread(self, call: Callable[..., Any], *args: Any) -> Any:
-        hub = await self._services.ready()
-        return await hub.in_thread(call, *args)
 
-
-def _mode_of(visitor: Visitor) -> str:
-    return BOT if visitor.bot_of else CASUAL
-
-
-def _check_mode(visitor: Visitor, mode: str) -> None:
+def _check_mode(user: User, mode: str) -> None:
     """Refuse to play ranked and daily games of people through the API.
 
     Raises:
-        RefusedError: reason ``mode``.
+        ActionRejected: reason ``mode``.
     """
-    if not visitor.bot_of and mode != CASUAL:
-        raise RefusedError(
+    if not user.bot_of and mode != CASUAL:
+        raise ActionRejected(
             "mode", f"{mode} games are not played here: programs use a token, people the page"
         )
 
 
-def _route(path: str, handler: _Handler, method: str = "GET") -> Route:
+def _route(endpoint: Endpoint) -> Route:
     async def answer(request: Request) -> Response:
         try:
-            return await handler(request)
-        except RefusedError as error:
+            return await endpoint.handler(request)
+        except ActionRejected as error:
             status = _STATUS.get(error.reason, 422)
-            return JSONResponse({"error": str(error), "reason": error.reason}, status)
+            return _answer(schema.ErrorAnswer(str(error), error.reason), status)
         except ApiError as error:
-            return JSONResponse({"error": str(error)}, error.status)
+            return _answer(schema.ErrorAnswer(str(error)), error.status)
         except ValueError as error:  # rules, boards and records that are none
             if not isinstance(error, Py2048Error):
                 raise
-            return JSONResponse({"error": str(error)}, 422)
+            return _answer(schema.ErrorAnswer(str(error)), 422)
         except GameOverError as error:
-            return JSONResponse({"error": str(error)}, 409)
+            return _answer(schema.ErrorAnswer(str(error)), 409)
 
-    return Route(path, answer, methods=[method])
+    return Route(endpoint.path, answer, methods=[endpoint.method])
 
 
-async def _body(request: Request) -> requests.Json:
-    """Return the JSON object that a request carries.
+def _answer(answer: object, status: int = 200) -> Response:
+    return Response(schema.encode(answer), status, media_type="application/json")
+
+
+async def _body(request: Request, kind: type[_T]) -> _T:
+    """Return the body of a request.
 
     Raises:
-        ApiError: if it carries none.
+        ApiError: if it is no JSON.
+        ActionRejected: if it is no such JSON object.
     """
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise ApiError(415, "send a body of the type application/json")
-    message = _parsed(await _text(request))
-    if not isinstance(message, dict):
-        raise ApiError(422, "the body must be a JSON object")
-    return message
+    return schema.convert(_parsed(await _text(request)), kind)
+
+
+def _query(request: Request, kind: type[_T]) -> _T:
+    return schema.convert(dict(request.query_params), kind, strict=False)
+
+
+def _game_id(request: Request) -> str:
+    return schema.checked_game_id(request.path_params["game"])
 
 
 async def _text(request: Request) -> str:
@@ -257,8 +305,57 @@ async def _text(request: Request) -> str:
         raise ApiError(400, "the body is no text") from None
 
 
-def _parsed(text: str) -> Any:
+def _parsed(text: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
         raise ApiError(400, "the body is no JSON") from None
+
+
+def _position(message: schema.PositionRequest) -> tuple[Rules, Board]:
+    """Return the rules and the board of a request; without rules, classic ones of its size.
+
+    Raises:
+        ActionRejected: if the rules are not played here.
+        BoardError: if the board is none, or of another size.
+    """
+    board = Board.from_rows(message.board)
+    if board.max_tile > _LARGEST_TILE:
+        raise BoardError("the tiles of this board are too large")
+    size = "x".join(map(str, board.shape))
+    text = f"classic:size={size}" if message.rules is UNSET else message.rules
+    rules = checked_rules(text)
+    if rules.shape != board.shape:
+        raise BoardError(f"the rules play on {rules.rows}x{rules.columns}, the board has {size}")
+    return rules, board
+
+
+def _verified(text: str, secret: str | None) -> schema.VerifiedAnswer:
+    try:
+        record = Record.from_json(text)
+        record.verify()
+        if secret:
+            check_fair(record, secret)
+    except RecordError as error:
+        return schema.VerifiedAnswer(ok=False, error=str(error))
+    return schema.VerifiedAnswer(
+        ok=True, rules=str(record.rules), player=record.player, score=record.score,
+        plies=record.plies, seed=record.seed, fair=bool(secret),
+    )  # fmt: skip
+
+
+def _turns(games: GameService, game_id: str, first: int, most: int) -> schema.TurnsAnswer:
+    """Return some turns of a finished game, with the board after each.
+
+    Raises:
+        ActionRejected: if there is no record of such a game.
+    """
+    record = Record.from_json(games.record_text(game_id))
+    turns, before = [], 0
+    for index, (board, turn, score) in enumerate(islice(record.replay(), first + most)):
+        if index >= first:
+            turns.append(messages.turn_info(turn, score, score - before, board))
+        before = score
+    total = sum(1 for _ in record.steps)
+    times = list(record.times[first : first + most])
+    return schema.TurnsAnswer(game_id, record.start.rows, first, total, turns, times)

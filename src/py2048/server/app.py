@@ -1,4 +1,4 @@
-"""The ASGI application: every route of the server, behind the guard."""
+"""The ASGI application: every route of the server, behind the security middleware."""
 
 from __future__ import annotations
 
@@ -16,17 +16,16 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from py2048.errors import StorageError
-from py2048.server.accounts import Accounts
+from py2048.server.accounts import AccountPages
 from py2048.server.api import Api
-from py2048.server.cookies import Cookies
+from py2048.server.auth import Auth, Cookies, User
 from py2048.server.health import Health
-from py2048.server.identity import Identity, Visitor
 from py2048.server.messages import trouble_of
+from py2048.server.middleware import SecurityMiddleware
 from py2048.server.pages import Pages
-from py2048.server.security import Guard
 from py2048.server.services import Services
 from py2048.server.settings import Settings
-from py2048.server.sockets import SocketEndpoint
+from py2048.server.websocket import WebSocketEndpoint
 
 _log = logging.getLogger("py2048.web")
 STATIC = Path(__file__).with_name("static")
@@ -46,8 +45,8 @@ def make_app(settings: Settings) -> ASGIApp:
     """Return the server as an ASGI application; it must be made within an event loop."""
     services = Services(settings)
     cookies = Cookies(settings.key, secure=settings.is_secure)
-    identity = Identity(services, cookies)
-    pages = Pages(services, identity)
+    auth = Auth(services, cookies)
+    pages = Pages(services, auth)
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
@@ -55,26 +54,24 @@ def make_app(settings: Settings) -> ASGIApp:
             yield
 
     async def explain(request: Request, error: Exception) -> Response:
-        return await _explained(pages, identity, request, error)
+        return await _explained(pages, auth, request, error)
 
     app = Starlette(
         routes=[
             *pages.routes(),
-            *Accounts(services, identity, pages).routes(),
-            *Api(services, identity).routes(),
+            *AccountPages(services, auth, pages).routes(),
+            *Api(services, auth).routes(),
             *Health(services).routes(),
-            WebSocketRoute("/ws", SocketEndpoint(services, identity)),
+            WebSocketRoute("/ws", WebSocketEndpoint(services, auth)),
             Mount("/static", _Static(directory=STATIC)),
         ],
         exception_handlers={HTTPException: explain, StorageError: explain, Exception: explain},
         lifespan=lifespan,
     )
-    return Guard(app, services)
+    return SecurityMiddleware(app, services)
 
 
-async def _explained(
-    pages: Pages, identity: Identity, request: Request, error: Exception
-) -> Response:
+async def _explained(pages: Pages, auth: Auth, request: Request, error: Exception) -> Response:
     """Return an answer that says what went wrong, and not more than is good."""
     match error:
         case HTTPException():
@@ -89,7 +86,7 @@ async def _explained(
     if request.url.path.startswith("/api/"):
         return JSONResponse({"error": message}, status, headers)
     try:
-        visitor = await identity.visitor(request, wait=False)
+        user = await auth.user(request, wait=False)
     except StorageError:
-        visitor = Visitor("0000", 0)
-    return pages.render(request, visitor, "error.html", status, message=message)
+        user = User("0000", 0)
+    return pages.render(request, user, "error.html", status, message=message)

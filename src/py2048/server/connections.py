@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-from py2048.server.security import network_of
+from py2048.server.middleware import network_of
 
 WRITE_PATIENCE = 30.0
 """Seconds within which a browser must take something of an answer."""

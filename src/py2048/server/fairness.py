@@ -23,7 +23,7 @@ from py2048.board import Board
 from py2048.errors import RecordError
 from py2048.game import Game, Record
 from py2048.game.spawning import Draws
-from py2048.storage import Round
+from py2048.storage import OnlineGameInfo
 
 _SECRET_BYTES = 32
 _COUNTER_MASK = 2**64 - 1
@@ -110,15 +110,15 @@ def revelation_of(day: str) -> datetime:
     return datetime.fromisoformat(day).replace(tzinfo=UTC) + timedelta(days=2)
 
 
-def is_sealed(round_: Round) -> bool:
+def is_sealed(info: OnlineGameInfo) -> bool:
     """Say whether a game is of a daily challenge whose secret nobody may know yet."""
-    is_secret = round_.day is not None and bool(round_.secret)
-    return is_secret and datetime.now(UTC) < revelation_of(round_.day or "")
+    is_secret = info.day is not None and bool(info.secret)
+    return is_secret and datetime.now(UTC) < revelation_of(info.day or "")
 
 
-def known_secret(round_: Round, *, is_over: bool) -> str | None:
+def known_secret(info: OnlineGameInfo, *, is_over: bool) -> str | None:
     """Return what a game's draws come from if it may be known now, None if not."""
-    return round_.secret or None if is_over and not is_sealed(round_) else None
+    return info.secret or None if is_over and not is_sealed(info) else None
 
 
 def _bytes_of(secret: str) -> bytes:

@@ -1,4 +1,4 @@
-"""For those who run the server: is it alive, is it ready, what does it do."""
+"""For those who run the server: health, readiness and metrics."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import time
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from py2048.errors import StorageError
@@ -43,7 +43,7 @@ class Health:
         return JSONResponse({"status": "alive"})
 
     async def ready(self, _request: Request) -> Response:
-        """The store can be read and written; otherwise nobody should be sent here."""
+        """Whether the store can be written; otherwise a proxy should send nobody here."""
         try:
             await self._check()
         except StorageError as error:
@@ -57,11 +57,12 @@ class Health:
         Raises:
             StorageError: if that fails, or a move could not be written a moment ago.
         """
-        hub = self._services.hub
-        hub.check_faults()
+        rooms = self._services.rooms
+        rooms.check_faults()
         now = time.monotonic()
         if self._checking is None or (self._checking.done() and now - self._checked > _PAUSE):
-            self._checking = asyncio.ensure_future(hub.in_thread(hub.house.store.check_writable))
+            check = rooms.games.store.settings.check_writable
+            self._checking = asyncio.ensure_future(rooms.in_thread(check))
             self._checked = now
         done, _ = await asyncio.wait((self._checking,), timeout=_PATIENCE)
         if not done:
@@ -70,10 +71,5 @@ class Health:
 
     async def metrics(self, _request: Request) -> Response:
         """Counters and gauges in the text format of Prometheus."""
-        gauges = {"py2048_sockets": float(self._services.limits.sockets.taken)}
-        if self._services.is_ready:
-            hub = self._services.hub
-            gauges["py2048_tables"] = len(hub.places)
-            gauges["py2048_writer_backlog"] = hub.writer.backlog
-        text = self._services.metrics.text(gauges)
-        return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
+        text = self._services.metrics.text()
+        return Response(text, media_type="text/plain; version=0.0.4")

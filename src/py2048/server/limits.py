@@ -7,6 +7,9 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from py2048.server.schema import ActionRejected
+from py2048.server.settings import Settings
+
 _MOST_BUCKETS = 20_000
 
 
@@ -94,7 +97,7 @@ class Backoff:
         self._failures.pop(key, None)
 
 
-class Seats:
+class Slots:
     """Counts what each key holds at the same time, up to a limit.
 
     Args:
@@ -126,3 +129,40 @@ class Seats:
             self._held[key] -= 1
             if not self._held[key]:
                 del self._held[key]
+
+
+class RateLimits:
+    """All that is limited by rate.
+
+    Args:
+        settings: how the server is run.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.moves = Buckets(settings.moves_rate, settings.moves_rate * 3)
+        self.messages = Buckets(settings.address_rate, settings.address_rate * 3)
+        self.requests = Buckets(settings.requests_rate, settings.requests_rate * 5)
+        self.logins = Backoff()
+        self.password_addresses = Buckets(1.0, 60)  # a class signs in together
+        self._new_games = Buckets(0.5, 20)
+        self._new_games_from = Buckets(20.0, max(200.0, settings.sockets_per_address))
+        self._hints = Buckets(2.0, 10)
+        self.sockets = Slots(settings.sockets_per_address, settings.sockets)
+
+    def check_new_game(self, account: str, address: str) -> None:
+        """Reject new games that come too fast.
+
+        Raises:
+            ActionRejected: reason ``busy``.
+        """
+        if self._new_games.take(account) or self._new_games_from.take(address):
+            raise ActionRejected("busy", "too many new games: wait a moment")
+
+    def check_hint(self, account: str) -> None:
+        """Reject hints that come too fast.
+
+        Raises:
+            ActionRejected: reason ``busy``.
+        """
+        if self._hints.take(account):
+            raise ActionRejected("busy", "too many hints: wait a moment")

@@ -1,27 +1,27 @@
-"""What the server tells the page: tables and events as JSON, see docs/reference/web-protocol.md."""
+"""What the server says of games: states, events, hints, and rows of lists."""
 
 from __future__ import annotations
 
 import functools
-import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from py2048.board import Board, Motion
+from py2048.direction import Direction
 from py2048.errors import StorageError
 from py2048.game import Outcome, Spawn, Turn
 from py2048.rules import Rules
-from py2048.server.table import RefusedError, Table
+from py2048.server import schema
+from py2048.server.schema import ActionRejected
 from py2048.session import Event, GameOver, GameStarted, Hint, Moved, Refused, Undone, Won
+from py2048.storage import OpenGame, RecordSummary
 from py2048.ui.shared.describe import describe, describe_hint
 
 if TYPE_CHECKING:
     from py2048.compiled.jit.progress import Compiling
-
-Json = dict[str, Any]
-
-_encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False).encode
-
+    from py2048.server.games import OnlineGame
 
 _TROUBLE = {
     "full": "The server's disk is full",
@@ -42,59 +42,68 @@ def trouble_of(error: StorageError) -> str:
     return _TROUBLE.get(error.kind, "The server cannot save or read this just now")
 
 
-def unsaved(error: StorageError) -> RefusedError:
-    """Return the refusal of an action that could not be written."""
+def unsaved(error: StorageError) -> ActionRejected:
+    """Return the rejection of an action that could not be written."""
     reason = "storage" if error.kind else "unsaved"
-    return RefusedError(reason, f"{trouble_of(error)}: the last move is not saved and taken back.")
+    return ActionRejected(
+        reason, f"{trouble_of(error)}: the last move is not saved and taken back."
+    )
 
 
-def encode(message: Json) -> str:
-    """Return a message as a text frame."""
-    return _encode(message)
-
-
-def state_message(table: Table, *, mine: bool, autoplay: str | None) -> Json:
+def state_of(game: OnlineGame, *, mine: bool, autoplay: str | None) -> schema.StateMessage:
     """Return all that a page needs to show a game that it knows nothing of."""
-    return {
-        "type": "state",
-        "game": table.id,
-        "mine": mine,
-        "watching": not mine,
-        "rules": rules_value(table.rules_text),
-        "mode": table.round.mode,
-        "day": table.round.day,
-        "player": table.session.game.player,
-        "commitment": table.commitment,
-        "say": _opening(table),
-        **_standing(table, autoplay),
-    }
+    played = game.session.game
+    opening = GameStarted(played.board, played.score, game.session.best, played.ply > 0)
+    return schema.StateMessage(
+        **_position(game, autoplay),
+        mine=mine,
+        watching=not mine,
+        rules=rules_info(game.rules_text),
+        mode=game.info.mode,
+        day=game.info.day,
+        player=played.player,
+        commitment=game.commitment,
+        say=describe(opening),
+    )
 
 
-def events_message(table: Table, events: Sequence[Event], autoplay: str | None) -> Json:
-    """Return what has just happened at a table, and how it stands."""
-    told = [told for event in events if (told := event_value(event))]
-    return {"type": "events", "game": table.id, "events": told, **_standing(table, autoplay)}
+def events_of(
+    game: OnlineGame, events: Sequence[Event], autoplay: str | None
+) -> schema.EventsMessage:
+    """Return what has just happened in a game, and its position."""
+    told = [told for event in events if (told := event_info(event))]
+    return schema.EventsMessage(**_position(game, autoplay), events=told)
 
 
-def refused_message(error: RefusedError, of: str, state: Json | None, **more: Any) -> Json:
-    """Return why nothing was done."""
-    message = {"type": "refused", "reason": error.reason, "message": str(error), "of": of}
-    return {**message, "state": state, **more}
+def rejection(
+    error: ActionRejected, of: str, state: schema.StateMessage | None
+) -> schema.RejectedMessage:
+    """Return why an action was not done."""
+    retry = round(error.wait * 1000) if error.wait else msgspec.UNSET
+    return schema.RejectedMessage(error.reason, str(error), of, state, retry)
 
 
-def hint_message(table: Table, hint: Hint) -> Json:
-    """Return what a player would do."""
-    return {
-        "type": "hint",
-        "game": table.id,
-        "version": table.version,
-        **hint_value(hint),
-        "say": describe_hint(hint),
-    }
+def hint_answer(hint: Hint) -> schema.HintAnswer:
+    """Return a hint for a program."""
+    return schema.HintAnswer(**_hint(hint))
 
 
-def hint_value(hint: Hint) -> Json:
-    """Return a hint as the protocol and the API give it."""
+def hint_message(game: OnlineGame, hint: Hint) -> schema.HintMessage:
+    """Return a hint for the page of a game."""
+    return schema.HintMessage(
+        **_hint(hint), game=game.id, version=game.version, say=describe_hint(hint)
+    )
+
+
+def compiling_message(
+    game: OnlineGame, player: str, compiling: Compiling
+) -> schema.CompilingMessage:
+    """Return how far the compiler is with a player that somebody waits for."""
+    share = round(compiling.share, 2)
+    return schema.CompilingMessage(game.id, player, share, f"{player}: {compiling}")
+
+
+def _hint(hint: Hint) -> dict[str, Any]:
     return {
         "direction": str(hint.direction),
         "values": {str(direction): value for direction, value in hint.values.items()},
@@ -104,135 +113,108 @@ def hint_value(hint: Hint) -> Json:
     }
 
 
-def compiling_message(table: Table, player: str, compiling: Compiling) -> Json:
-    """Return how far the compiler is with a player that somebody waits for."""
-    say = f"{player}: {compiling}"
-    share = round(compiling.share, 2)
-    return {"type": "compiling", "game": table.id, "player": player, "share": share, "say": say}
-
-
-def _standing(table: Table, autoplay: str | None) -> Json:
-    session, game = table.session, table.session.game
-    outcome, helps = game.outcome, table.allows_help
+def _position(online: OnlineGame, autoplay: str | None) -> dict[str, Any]:
+    game, helps = online.session.game, online.allows_help
+    outcome = game.outcome
+    legal = game.legal_directions() if outcome is Outcome.PLAYING else ()
     return {
-        "version": table.version,
+        "game": online.id,
+        "version": online.version,
         "board": game.board.rows,
         "score": game.score,
-        "best": session.best,
+        "best": online.session.best,
         "ply": game.ply,
         "outcome": outcome.value,
         "won": game.has_won,
-        "legal": _legal(table) if outcome is Outcome.PLAYING else (),
+        "legal": [str(direction) for direction in legal],
         "can_undo": helps and game.can_undo,
         "can_redo": helps and game.can_redo,
-        "category": session.category,
+        "category": online.session.category,
         "autoplay": autoplay,
-        "secret": table.secret,
+        "secret": online.secret,
     }
 
 
-def _legal(table: Table) -> list[str]:
-    return [direction.name.lower() for direction in table.session.game.legal_directions()]
+# Events and turns
 
 
-def _opening(table: Table) -> str:
-    game = table.session.game
-    return describe(GameStarted(game.board, game.score, table.session.best, game.ply > 0))
-
-
-def event_value(event: Event) -> Json | None:
-    """Return an event as the page animates and says it; None for one that tells a page nothing."""
-    value = _event_value(event)
-    return value and value | {"say": describe(event)}
-
-
-def _event_value(event: Event) -> Json | None:
+def event_info(event: Event) -> schema.PlayedEvent | None:
+    """Return an event as a page animates and says it; None for one that tells a page nothing."""
+    say = describe(event)
     match event:
-        case Moved():
-            return _moved(event)
-        case Undone():
-            return _undone(event)
+        case Moved(turn=turn):
+            return schema.MovedEvent(
+                say, str(turn.direction), event.redone, event.points,
+                motions_info(turn.slide.motions), _tile(turn.spawn),
+            )  # fmt: skip
+        case Undone(turn=turn):
+            return schema.UndoneEvent(
+                say, str(turn.direction), turn.slide.points,
+                motions_info(event.backward_motions), _tile(turn.spawn),
+            )  # fmt: skip
         case Refused():
-            name = event.direction.name.lower()
-            return {"kind": "nothing_moved", "direction": name, "points": event.penalty}
+            return schema.NothingMovedEvent(say, str(event.direction), event.penalty)
         case Won():
-            return {"kind": "won", "tile": event.tile, "plays_on": event.plays_on}
+            return schema.WonEvent(say, event.tile, event.plays_on)
         case GameOver():
-            return {
-                "kind": "over",
-                "outcome": event.outcome.value,
-                "score": event.score,
-                "best": event.best,
-                "is_best": event.is_best,
-            }
+            outcome = event.outcome.value
+            return schema.OverEvent(say, outcome, event.score, event.best, event.is_best)
         case _:
             return None
 
 
-def _moved(event: Moved) -> Json:
-    return {
-        "kind": "moved",
-        "direction": event.turn.direction.name.lower(),
-        "redone": event.redone,
-        "points": event.points,
-        "motions": [_motion(motion) for motion in event.turn.slide.motions],
-        "spawn": _spawn(event.turn.spawn),
-    }
-
-
-def _undone(event: Undone) -> Json:
-    return {
-        "kind": "undone",
-        "direction": event.turn.direction.name.lower(),
-        "points": event.turn.slide.points,
-        "motions": [_motion(motion) for motion in event.backward_motions],
-        "spawn": _spawn(event.turn.spawn),
-    }
-
-
-def _motion(motion: Motion) -> Json:
-    source, target, merged = motion
-    return {"source": source, "target": target, "merged": merged}
-
-
-def _spawn(spawn: Spawn | None) -> Json | None:
-    return None if spawn is None else {"tile": spawn.tile, "cell": spawn.cell}
-
-
-def turn_value(turn: Turn, score: int, points: int, board: Sequence[Sequence[int]]) -> Json:
+def turn_info(turn: Turn, score: int, points: int, board: Board) -> schema.TurnInfo:
     """Return a turn of a record, with the board and the score after it."""
-    told = (
-        Moved(turn.slide.before, turn, Board.from_rows(board), points, score, score)
+    event = (
+        Moved(turn.slide.before, turn, board, points, score, score)
         if turn.legal
         else Refused(turn.direction, points, score)
     )
-    return {
-        "kind": "moved" if turn.legal else "nothing_moved",
-        "direction": turn.direction.name.lower(),
-        "points": points,
-        "motions": [_motion(motion) for motion in turn.slide.motions] if turn.legal else [],
-        "spawn": _spawn(turn.spawn),
-        "score": score,
-        "board": board,
-        "say": describe(told),
-    }
+    return schema.TurnInfo(
+        kind="moved" if turn.legal else "nothing_moved",
+        direction=str(turn.direction),
+        points=points,
+        motions=motions_info(turn.slide.motions) if turn.legal else [],
+        spawn=_tile(turn.spawn),
+        score=score,
+        board=board.rows,
+        say=describe(event),
+    )
+
+
+def slides_info(rules: Rules, board: Board) -> schema.SlidesAnswer:
+    """Return what each direction does to a board."""
+    slides = {}
+    for direction in Direction:
+        slide = board.slide(direction, rules.merging)
+        slides[str(direction)] = schema.SlideInfo(
+            slide.changed, slide.points, slide.board.rows, motions_info(slide.motions)
+        )
+    return schema.SlidesAnswer([str(each) for each in board.legal_directions()], slides)
+
+
+def motions_info(motions: Iterable[Motion]) -> list[schema.TileMotion]:
+    """Return the motions of tiles."""
+    return [schema.TileMotion(*motion) for motion in motions]
+
+
+def _tile(spawn: Spawn | None) -> schema.NewTile | None:
+    return None if spawn is None else schema.NewTile(spawn.tile, spawn.cell)
+
+
+# Rules and rows of lists
 
 
 @functools.lru_cache(maxsize=256)
-def rules_value(text: str) -> Json:
-    """Return rules as the page shows them."""
+def rules_info(text: str) -> schema.RulesInfo:
+    """Return rules as a page shows them."""
     rules = Rules.parse(text)
-    return {
-        "name": rules.name,
-        "text": str(rules),
-        "rows": rules.rows,
-        "columns": rules.columns,
-        "target": rules.target,
-        "summary": summary_of(rules),
-    }
+    return schema.RulesInfo(
+        rules.name, str(rules), rules.rows, rules.columns, rules.target, _summary(rules)
+    )
 
 
-def summary_of(rules: Rules) -> str:
+def _summary(rules: Rules) -> str:
     """Return rules in one line for people."""
     parts = [f"{rules.rows} × {rules.columns}"]  # noqa: RUF001
     if rules.target is not None:
@@ -241,3 +223,32 @@ def summary_of(rules: Rules) -> str:
     if rules.merging.value != "once":
         parts.append("merges cascade")
     return " · ".join(parts)
+
+
+def finished_rows(games: Iterable[RecordSummary]) -> list[schema.GameRow]:
+    """Return finished games, in their order."""
+    return [finished_row(game, place) for place, game in enumerate(games, 1)]
+
+
+def finished_row(game: RecordSummary, place: int | None = None) -> schema.GameRow:
+    """Return a finished game."""
+    mode = game.category if game.category in schema.MODES else schema.CASUAL
+    return schema.GameRow(
+        place, game.player, game.id, rules_info(game.rules), mode, game.category, game.score,
+        game.max_tile, game.plies, game.started, game.finished, game.outcome,
+    )  # fmt: skip
+
+
+def open_rows(games: Iterable[OpenGame]) -> list[schema.GameRow]:
+    """Return games in progress, in their order."""
+    return [open_row(game, place) for place, game in enumerate(games, 1)]
+
+
+def open_row(game: OpenGame, place: int | None = None) -> schema.GameRow:
+    """Return a game in progress."""
+    board = "assisted" if game.mode == schema.CASUAL else game.mode
+    return schema.GameRow(
+        place, game.name, game.id, rules_info(game.rules), game.mode,
+        "computer" if game.computer else board, game.score, game.max_tile, game.position,
+        game.started, None, "playing",
+    )  # fmt: skip

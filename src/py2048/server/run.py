@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import ipaddress
+import json
+import logging
 import resource
 import signal
 import socket
+import sys
+from datetime import UTC, datetime
 from functools import partial
+from typing import Any
 
 import uvicorn
 
-from py2048.server import logs
 from py2048.server.app import make_app
 from py2048.server.connections import Connections, HttpConnection, socket_connection
-from py2048.server.requests import MOST_CHARACTERS
+from py2048.server.schema import MOST_CHARACTERS
 from py2048.server.settings import Network, ServerError, Settings
 
 _BACKLOG = 2048
@@ -30,7 +34,7 @@ def run(settings: Settings, log_level: str = "info") -> None:
         ServerError: if the address cannot be listened on.
     """
     listener = _listen(settings)
-    logs.set_up(log_level)
+    _set_up_logs(log_level)
     server = uvicorn.Server(_config(settings))
 
     def stop(*_: object) -> None:
@@ -108,3 +112,43 @@ def _listen(settings: Settings) -> socket.socket:
 
 def _shown(host: str) -> str:
     return f"[{host}]" if ":" in host else host
+
+
+# Logs: one JSON object a line on standard error, and no secrets in it
+
+_USUAL = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "color_message"}
+
+
+class JsonFormatter(logging.Formatter):
+    """Writes a log record, with what was given as ``extra``, as one line of JSON."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line."""
+        moment = datetime.fromtimestamp(record.created, UTC)
+        line: dict[str, Any] = {
+            "time": moment.isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        line |= {key: value for key, value in vars(record).items() if key not in _USUAL}
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return json.dumps(line, default=str, ensure_ascii=False)
+
+
+def _set_up_logs(level: str) -> None:
+    """Send all logs of the server to standard error.
+
+    Args:
+        level: the least level to write, such as ``info``.
+    """
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonFormatter())
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level.upper())
+    for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
+        logger = logging.getLogger(name)
+        logger.handlers.clear()
+        logger.propagate = True

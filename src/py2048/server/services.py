@@ -4,68 +4,34 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from py2048.errors import StorageError
-from py2048.server.advisers import Advisers
-from py2048.server.house import House, open_house
-from py2048.server.limits import Backoff, Buckets, Seats
+from py2048.server.games import GameService, utc_text
+from py2048.server.hints import HintService
+from py2048.server.limits import RateLimits
 from py2048.server.metrics import Metrics
+from py2048.server.rooms import Rooms
 from py2048.server.settings import Settings
-from py2048.server.table import RefusedError
+from py2048.storage import open_store
 
 if TYPE_CHECKING:
-    from py2048.server.hub import Hub
+    from py2048.storage import Store
 
 _log = logging.getLogger("py2048.web")
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 _SWEEP = 60.0
-_LEFT_BEHIND = timedelta(minutes=10)
+_ORPHANED = timedelta(minutes=10)
 _UNUSED = timedelta(days=400)
 _LISTEN = 1.0
 _STORE_PATIENCE = 5.0
 """Seconds to wait for another program that holds the store, before players are told."""
 _HEAD_START = 0.3
 """Seconds for the first page, before the store opens unasked."""
-
-
-class Limits:
-    """All that is limited by rate.
-
-    Args:
-        settings: how the server is run.
-    """
-
-    def __init__(self, settings: Settings) -> None:
-        self.moves = Buckets(settings.moves_rate, settings.moves_rate * 3)
-        self.messages = Buckets(settings.address_rate, settings.address_rate * 3)
-        self.requests = Buckets(settings.requests_rate, settings.requests_rate * 5)
-        self.logins = Backoff()
-        self.password_addresses = Buckets(1.0, 60)  # a class signs in together
-        self._deals = Buckets(0.5, 20)
-        self._deals_from = Buckets(20.0, max(200.0, settings.sockets_per_address))
-        self._thoughts = Buckets(2.0, 10)
-        self.sockets = Seats(settings.sockets_per_address, settings.sockets)
-
-    def check_deal(self, account: str, address: str) -> None:
-        """Refuse new games that come too fast.
-
-        Raises:
-            RefusedError: reason ``busy``.
-        """
-        if self._deals.take(account) or self._deals_from.take(address):
-            raise RefusedError("busy", "too many new games: wait a moment")
-
-    def check_thought(self, account: str) -> None:
-        """Refuse hints that come too fast.
-
-        Raises:
-            RefusedError: reason ``busy``.
-        """
-        if self._thoughts.take(account):
-            raise RefusedError("busy", "too many hints: wait a moment")
 
 
 class Services:
@@ -78,30 +44,38 @@ class Services:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.metrics = Metrics()
-        self.limits = Limits(settings)
-        self.advisers = Advisers(settings.players)
-        self.trouble: StorageError | None = None
+        self.limits = RateLimits(settings)
+        self.hints = HintService(settings.players, settings.autoplays)
+        self.fault: StorageError | None = None
         self._wanted = asyncio.Event()
         self._ready = asyncio.Event()
-        self._hub: Hub | None = None
+        self._rooms: Rooms | None = None
+        gauge = self.metrics.gauge
+        gauge("py2048_sockets", "Connected players", lambda: self.limits.sockets.taken)
+        gauge("py2048_tables", "Open games", lambda: len(self._rooms.open) if self._rooms else 0)
+        gauge(
+            "py2048_writer_backlog",
+            "Changes that wait to be written",
+            lambda: self._rooms.group_commit.backlog if self._rooms else 0,
+        )
 
     @property
-    def hub(self) -> Hub:
-        """The hub, which is there when `ready` has returned.
+    def rooms(self) -> Rooms:
+        """The rooms, which are there when `ready` has returned.
 
         Raises:
             StorageError: if the store is not open.
         """
-        if self._hub is None:
-            raise self.trouble or StorageError("the store is not open yet", "starting")
-        return self._hub
+        if self._rooms is None:
+            raise self.fault or StorageError("the store is not open yet", "starting")
+        return self._rooms
 
     @property
     def is_ready(self) -> bool:
         """Whether the store is open."""
-        return self._hub is not None
+        return self._rooms is not None
 
-    async def ready(self) -> Hub:
+    async def ready(self) -> Rooms:
         """Wait until the store is open, or cannot be opened.
 
         Raises:
@@ -109,94 +83,100 @@ class Services:
         """
         self._wanted.set()
         await self._ready.wait()
-        return self.hub
+        return self.rooms
+
+    async def in_thread(self, call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        """Do something that blocks, when the store is open.
+
+        Raises:
+            StorageError: if it cannot be opened.
+        """
+        return await (await self.ready()).in_thread(call, *args, **kwargs)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Services]:
         """Start everything, and stop it in the right order."""
-        tasks = [asyncio.create_task(self._open()), asyncio.create_task(self._keep_house())]
+        tasks = [asyncio.create_task(self._open()), asyncio.create_task(self._maintain())]
         try:
             yield self
         finally:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            self.advisers.close()
-            if self._hub is not None:
-                await self._hub.close()
+            self.hints.close()
+            if self._rooms is not None:
+                await self._rooms.close()
 
     async def _open(self) -> None:
         """Open the store; where it cannot be opened, say so and try again."""
         with suppress(TimeoutError):  # loading the database's libraries would delay the first page
             await asyncio.wait_for(self._wanted.wait(), _HEAD_START)
         wait = 0.5
-        while self._hub is None:
+        while self._rooms is None:
             try:
-                house = await asyncio.to_thread(_open_house, self.settings)
+                store = await asyncio.to_thread(_open, self.settings)
             except StorageError as error:
-                self.trouble = error
+                self.fault = error
                 _log.error("the store cannot be opened", extra={"fault": str(error)})
                 self._ready.set()
                 await asyncio.sleep(wait)
                 wait = min(2 * wait, 10.0)
                 continue
-            from py2048.server.hub import Hub
-
-            self._hub = Hub(house, self.settings, self.metrics)
+            self._rooms = Rooms(GameService(store), self.metrics)
             self._ready.set()
-        await self._listen(self._hub)
+        await self._listen(self._rooms)
 
-    async def _listen(self, hub: Hub) -> None:
-        """Hear what other processes do, for ever, where the store can tell."""
+    async def _listen(self, rooms: Rooms) -> None:
+        """Follow other processes by their notices, for ever, where the store has notices."""
         loop = asyncio.get_running_loop()
-        if not hub.house.store.can_listen:
+        if not rooms.games.store.changes.can_listen:
             return
         while True:
             queue: asyncio.Queue[tuple[str, int] | None] = asyncio.Queue()
             listening = asyncio.create_task(
-                asyncio.to_thread(_listen, hub.house, hub.origin, queue, loop)
+                asyncio.to_thread(_listen, rooms.games.store, rooms.origin, queue, loop)
             )
             try:
                 while not listening.done():
                     with suppress(TimeoutError):
                         news = await asyncio.wait_for(queue.get(), _LISTEN)
-                        await (hub.hear(*news) if news else hub.look_around())
+                        await (rooms.on_notice(*news) if news else rooms.resync_all())
             except StorageError as error:
                 _log.warning("cannot follow a game", extra={"fault": str(error)})
             with suppress(StorageError):
                 await listening
             await asyncio.sleep(1)
 
-    async def _keep_house(self) -> None:
-        """Now and then finish games that were over when their process ended, and sweep."""
-        while self._hub is None:
+    async def _maintain(self) -> None:
+        """Every minute finish games that were over when their process ended, and sweep."""
+        while self._rooms is None:
             await asyncio.sleep(_LISTEN)
-        hub, age = self._hub, timedelta(0)
+        rooms, age = self._rooms, timedelta(0)
         while True:
             try:
-                for game in await hub.in_thread(hub.house.finish_left_behind, age):
+                for game in await rooms.in_thread(rooms.games.finalize_orphans, age):
                     _log.error("a game was not counted", extra={"game": game})
-                await hub.in_thread(hub.house.sweep, frozenset(hub.places))
-                unused = (datetime.now(UTC) - _UNUSED).isoformat()
-                await hub.in_thread(hub.house.store.forget_sessions, unused)
+                await rooms.in_thread(rooms.games.sweep, frozenset(rooms.open))
+                unused = utc_text(datetime.now(UTC) - _UNUSED)
+                await rooms.in_thread(rooms.games.store.sessions.forget, unused)
             except StorageError as error:
-                hub.note_fault(error, "keeping house failed")
+                rooms.note_fault(error, "maintenance failed")
             await asyncio.sleep(_SWEEP)
-            age = _LEFT_BEHIND
+            age = _ORPHANED
 
 
-def _open_house(settings: Settings) -> House:
-    return open_house(settings.database, settings.durability, _STORE_PATIENCE)
+def _open(settings: Settings) -> Store:
+    return open_store(settings.database, durability=settings.durability, patience=_STORE_PATIENCE)
 
 
 def _listen(
-    house: House,
+    store: Store,
     origin: str,
     queue: asyncio.Queue[tuple[str, int] | None],
     loop: asyncio.AbstractEventLoop,
 ) -> None:
-    """Pass on what other processes tell, until the store is closed; first that it is heard."""
-    notices = house.store.listen(_LISTEN)
+    """Pass on notices of other processes until the store is closed; first None: they are heard."""
+    notices = store.changes.listen(_LISTEN)
     next(notices)
     loop.call_soon_threadsafe(queue.put_nowait, None)
     for notice in notices:

@@ -34,7 +34,7 @@ class Settings:
         durability: what an acknowledged move outlives, ``disk`` or ``process``.
         host: the address to listen on.
         port: the port to listen on; 0 takes a free one.
-        public_url: where browsers find the server, if a proxy stands before it. Its origin is
+        public_url: where browsers find the server, if it is behind a proxy. Its origin is
             then the only one that may speak to the server, and with ``https`` cookies are Secure.
         trusted_proxies: addresses and networks, with commas between them, whose word the server
             takes for where a request comes from (``X-Forwarded-For``). None means those of this

@@ -214,7 +214,7 @@ class Autosave(Keeper):
         Raises:
             StorageError: if the store cannot be read.
         """
-        for saved in self._store.list_games(self._owner, finished=True):
+        for saved in self._store.games.select(self._owner, finished=True):
             game = _TrackedGame.stored(saved)
             self._saver.put(game, partial(self._finish, game, restore(saved)))
 
@@ -227,11 +227,11 @@ class Autosave(Keeper):
             StorageError: if it cannot be read.
         """
         store, owner = self._store, self._owner
-        return self._read(lambda: max(store.best_score(rules, owner, kind) for kind in PERSON))
+        return self._read(lambda: max(store.scores.best(rules, owner, kind) for kind in PERSON))
 
     def note_score(self, rules: str, category: str, score: int) -> None:
         """Raise the best score; what is saved next is saved together with it."""
-        note = partial(self._store.note_score, rules, self._owner, category, score)
+        note = partial(self._store.scores.note, rules, self._owner, category, score)
         self._saver.put((rules, category), note)
 
     def get_setting(self, key: str) -> Any:
@@ -241,13 +241,13 @@ class Autosave(Keeper):
             StorageError: if it cannot be read.
         """
         if key not in self._settings:
-            self._settings[key] = self._read(lambda: self._store.get_setting(key))
+            self._settings[key] = self._read(lambda: self._store.settings.get(key))
         return self._settings[key]
 
     def set_setting(self, key: str, value: Any) -> None:
         """Remember a JSON value."""
         self._settings[key] = value
-        self._put(key, partial(self._store.set_setting, key, value))
+        self._put(key, partial(self._store.settings.set, key, value))
 
     # Lists
 
@@ -257,7 +257,7 @@ class Autosave(Keeper):
         Raises:
             StorageError: if the store cannot be read.
         """
-        stored = self._read(lambda: self._store.current_game(self._owner, rules))
+        stored = self._read(lambda: self._store.games.current(self._owner, rules))
         unsaved = [g for g in self._unsaved_going_on() if rules in (None, g.rules)]
         return max([stored, *unsaved] if stored else unsaved, key=_AGE, default=None)
 
@@ -267,7 +267,7 @@ class Autosave(Keeper):
         Raises:
             StorageError: if the store cannot be read.
         """
-        stored = self._read(lambda: self._store.list_games(self._owner, finished=False))
+        stored = self._read(lambda: self._store.games.select(self._owner, finished=False))
         games = {game.id: game for game in [*stored, *self._unsaved_going_on()]}
         return sorted(games.values(), key=_AGE, reverse=True)
 
@@ -277,7 +277,7 @@ class Autosave(Keeper):
         Raises:
             StorageError: if the store cannot be read.
         """
-        return self._read(lambda: self._store.score_summaries(self._owner, rules=rules))
+        return self._read(lambda: self._store.scores.summaries(self._owner, rules=rules))
 
     def finished(self, rules: str | None, limit: int) -> list[RecordSummary]:
         """Return finished games, the best first.
@@ -286,7 +286,7 @@ class Autosave(Keeper):
             StorageError: if the store cannot be read.
         """
         store, owner = self._store, self._owner
-        return self._read(lambda: store.records(rules=rules, owner=owner, limit=limit))
+        return self._read(lambda: store.records.select(rules=rules, owner=owner, limit=limit))
 
     def finished_record(self, record_id: str) -> Record:
         """Return one of the `finished` games.
@@ -295,7 +295,7 @@ class Autosave(Keeper):
             StorageError: if there is none of that name, or the store cannot be read.
             RecordError: if it is damaged.
         """
-        return Record.from_json(self._read(lambda: self._store.load_record(record_id)))
+        return Record.from_json(self._read(lambda: self._store.records.load(record_id)))
 
     def _unsaved_games(self) -> list[_TrackedGame]:
         return [key for key in self._saver.unfinished() if isinstance(key, _TrackedGame)]
@@ -349,8 +349,8 @@ class Autosave(Keeper):
             game.clean, game.is_dirty = len(game.codes), False
         try:
             if is_new:
-                self._store.add_game(head)
-            is_stale = is_dirty and bool(self._store.write_changes([change]))
+                self._store.games.add(head)
+            is_stale = is_dirty and bool(self._store.changes.write([change]))
         except StorageError:
             with self._lock:
                 game.clean, game.is_dirty = min(game.clean, clean), True
@@ -365,7 +365,7 @@ class Autosave(Keeper):
 
     def _part(self, game: _TrackedGame) -> None:
         """Keep a game of which the store has another course as a game of its own."""
-        stored = self._store.find_game(game.saved.id)
+        stored = self._store.games.find(game.saved.id)
         with self._lock:
             if not game.take_up(stored):
                 game.fork()
@@ -383,7 +383,7 @@ class Autosave(Keeper):
     def _discard(self, game: _TrackedGame) -> None:
         assert game.revision is not None  # only what is in the store can be discarded
         with suppress(StaleGameError):  # somebody plays it
-            self._store.discard_game(game.saved.id, game.revision)
+            self._store.games.discard(game.saved.id, game.revision)
 
 
 _AGE = attrgetter("updated")

@@ -136,7 +136,7 @@ def finish(store: Store, game_id: str, revision: int, play: Play) -> None:
         StorageError: if the store cannot be written.
     """
     game = play.game
-    store.finish_game(
+    store.records.finish(
         game_id,
         revision,
         play.record().to_json(),

@@ -1,15 +1,16 @@
-"""Accounts of a server's players: guests, and people with a name and a password."""
+"""Accounts of a server's players, their programs, and their sessions, which can be ended."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Row
 
-from py2048.storage.access import Access
-from py2048.storage.leaderboards import enter_all
+from py2048.storage.database import Database
 from py2048.storage.names import looks_of, name_key
+from py2048.storage.records import enter_all
 from py2048.storage.schema import (
     accounts,
     bests,
@@ -22,30 +23,38 @@ from py2048.storage.schema import (
     settings,
     turns,
 )
-from py2048.storage.values import Account, AccountError, utc_now
+from py2048.storage.values import Account, AccountError, LoginSession, utc_now
 
 _OWNED = (games, records, rounds, bests, leaders, settings, sessions)
 _ACCOUNT = sa.select(accounts, names.c.recovery, names.c.bot_of).outerjoin(
     names, names.c.account == accounts.c.id
 )
+_FOUND = (
+    sa.select(accounts, names.c.recovery, names.c.bot_of, sessions.c.seen)
+    .join(sessions, sessions.c.owner == accounts.c.id)
+    .outerjoin(names, names.c.account == accounts.c.id)
+)
 
 
-class Accounts(Access):
+class Accounts:
     """The accounts. A guest is written down with the first game; a name makes it a player."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     def add_guest(self, account_id: str) -> None:
         """Write a guest down; one that is there already stays as it is."""
-        with self._writing() as connection:
-            ensure_account(connection, account_id)
+        with self._database.write() as connection:
+            _ensure(connection, account_id)
 
-    def find_account(self, account_id: str) -> Account | None:
+    def find(self, account_id: str) -> Account | None:
         """Return the account, None where there is none."""
-        with self._reading() as connection:
+        with self._database.read() as connection:
             return _account(_row(connection, accounts.c.id == account_id))
 
     def find_name(self, name: str) -> Account | None:
         """Return the account with this name, however its letters are written."""
-        with self._reading() as connection:
+        with self._database.read() as connection:
             return _account(_row(connection, accounts.c.name_key == name_key(name)))
 
     def claim_name(
@@ -53,14 +62,14 @@ class Accounts(Access):
     ) -> Account:
         """Give a guest a name and the hashes of a password and of a recovery code.
 
-        Whoever was signed in as the guest is so no longer.
+        Everybody signed in as the guest is signed out.
 
         Raises:
             AccountError: Somebody has the name, or one that looks like it.
             AccountError: The account has a name already.
         """
-        with self._writing() as connection:
-            ensure_account(connection, account_id)
+        with self._database.write() as connection:
+            _ensure(connection, account_id)
             _take_name(connection, account_id, name, recovery=recovery)
             _set_password(connection, account_id, password)
             enter_all(connection, account_id)
@@ -70,28 +79,28 @@ class Accounts(Access):
 
     def set_password(self, account_id: str, password: str, recovery: str | None = None) -> None:
         """Replace the password's hash, and that of the recovery code if given; end all sessions."""
-        with self._writing() as connection:
+        with self._database.write() as connection:
             _set_password(connection, account_id, password)
             if recovery is not None:
                 _set_recovery(connection, account_id, recovery)
 
     def set_recovery(self, account_id: str, recovery: str) -> None:
         """Replace the hash of the recovery code."""
-        with self._writing() as connection:
+        with self._database.write() as connection:
             _set_recovery(connection, account_id, recovery)
 
     def end_guest(self, account_id: str) -> None:
         """End what a guest's cookies may do; they have no sessions."""
-        with self._writing() as connection:
+        with self._database.write() as connection:
             connection.execute(
                 sa.update(accounts)
                 .where(accounts.c.id == account_id, accounts.c.name.is_(None))
                 .values(generation=accounts.c.generation + 1)
             )
 
-    def delete_account(self, account_id: str) -> None:
+    def delete(self, account_id: str) -> None:
         """Remove an account with all its games, records, scores, settings and programs."""
-        with self._writing() as connection:
+        with self._database.write() as connection:
             for bot in _bots(connection, account_id):
                 _delete(connection, bot.id)
             _delete(connection, account_id)
@@ -105,30 +114,46 @@ class Accounts(Access):
             AccountError: Somebody has the name, or one that looks like it.
             AccountError: The person has as many programs as may be, `most`.
         """
-        with self._writing() as connection:
+        with self._database.write() as connection:
             if len(_bots(connection, person)) >= most:
                 raise AccountError(f"you have {most} programs already: delete one first")
-            ensure_account(connection, account_id)
+            _ensure(connection, account_id)
             _take_name(connection, account_id, name, bot_of=person)
-            add_token(connection, token, account_id, "token")
+            _add_token(connection, token, account_id, "token")
 
     def renew_token(self, person: str, bot: str, token: str) -> bool:
         """Replace the token of a person's program; return whether there is such a program."""
-        with self._writing() as connection:
+        with self._database.write() as connection:
             if bot not in {each.id for each in _bots(connection, person)}:
                 return False
             connection.execute(sa.delete(sessions).where(sessions.c.owner == bot))
-            add_token(connection, token, bot, "token")
+            _add_token(connection, token, bot, "token")
         return True
 
     def bots(self, person: str) -> list[Account]:
         """Return the accounts of a person's programs, the oldest first."""
-        with self._reading() as connection:
+        with self._database.read() as connection:
             return _bots(connection, person)
 
-    def export_account(self, account_id: str) -> dict[str, Any]:
+    def live_guests(self, passes: Collection[tuple[str, int]]) -> set[tuple[str, int]]:
+        """Return those of the guests, each with a generation, that still are what they say.
+
+        A guest is written down with the first game: one that the store does not know is one.
+        """
+        query = sa.select(accounts.c.id, accounts.c.name, accounts.c.generation)
+        query = query.where(accounts.c.id.in_([account for account, _ in passes]))
+        with self._database.read() as connection:
+            known = {row.id: row for row in connection.execute(query)}
+        return {
+            (account, generation)
+            for account, generation in passes
+            if (row := known.get(account)) is None
+            or (row.name is None and row.generation == generation)
+        }
+
+    def export(self, account_id: str) -> dict[str, Any]:
         """Return all that is kept of an account, as plain values; the password's hash is not."""
-        with self._reading() as connection:
+        with self._database.read() as connection:
             row = _row(connection, accounts.c.id == account_id)
             exported: dict[str, Any] = {
                 table.name: _plain(connection, sa.select(table).where(table.c.owner == account_id))
@@ -146,14 +171,75 @@ class Accounts(Access):
         return {"account": account, **exported}
 
 
-def ensure_account(connection: Connection, account_id: str) -> None:
+class Sessions:
+    """The sessions. The store knows a session by the SHA-256 of its token, never the token."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def begin(self, session_id: str, owner: str, label: str) -> None:
+        """Sign somebody in."""
+        with self._database.write() as connection:
+            _add_token(connection, session_id, owner, label)
+
+    def find(self, session_id: str) -> tuple[Account, str] | None:
+        """Return who is signed in and when that was last noted; None if the session is over."""
+        query = _FOUND.where(sessions.c.id == session_id)
+        with self._database.read() as connection:
+            row = connection.execute(query).one_or_none()
+        return None if row is None else (Account.of(row), row.seen)
+
+    def note_use(self, session_id: str) -> None:
+        """Note that a session is in use now."""
+        with self._database.write() as connection:
+            connection.execute(
+                sa.update(sessions).where(sessions.c.id == session_id).values(seen=utc_now())
+            )
+
+    def of(self, owner: str) -> list[LoginSession]:
+        """Return an account's sessions, the one in use last first."""
+        query = sa.select(sessions.c.id, sessions.c.label, sessions.c.created, sessions.c.seen)
+        query = query.where(sessions.c.owner == owner).order_by(sessions.c.seen.desc())
+        with self._database.read() as connection:
+            return [LoginSession(*row) for row in connection.execute(query)]
+
+    def live(self, session_ids: Collection[str]) -> set[str]:
+        """Return those of the sessions that are not over."""
+        query = sa.select(sessions.c.id).where(sessions.c.id.in_(session_ids))
+        with self._database.read() as connection:
+            return set(connection.scalars(query))
+
+    def end(self, session_id: str, owner: str) -> None:
+        """End one of an account's sessions."""
+        with self._database.write() as connection:
+            connection.execute(
+                sa.delete(sessions).where(sessions.c.id == session_id, sessions.c.owner == owner)
+            )
+
+    def end_all(self, owner: str) -> None:
+        """End all of an account's sessions."""
+        with self._database.write() as connection:
+            connection.execute(sa.delete(sessions).where(sessions.c.owner == owner))
+
+    def forget(self, before: str) -> None:
+        """Remove sessions of people that nobody has used since a time."""
+        programs = sa.select(names.c.account).where(names.c.bot_of.is_not(None))
+        with self._database.write() as connection:
+            connection.execute(
+                sa.delete(sessions).where(
+                    sessions.c.seen < before, sessions.c.owner.not_in(programs)
+                )
+            )
+
+
+def _ensure(connection: Connection, account_id: str) -> None:
     """Write a guest down within a transaction, unless the account is there."""
     if _row(connection, accounts.c.id == account_id) is None:
         row = {"id": account_id, "generation": 0, "created": utc_now()}
         connection.execute(sa.insert(accounts), row)
 
 
-def add_token(connection: Connection, token: str, owner: str, label: str) -> None:
+def _add_token(connection: Connection, token: str, owner: str, label: str) -> None:
     """Let the token with this hash speak for an account, within a transaction."""
     now = utc_now()
     row = {"id": token, "owner": owner, "label": label, "created": now, "seen": now}

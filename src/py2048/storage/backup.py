@@ -18,48 +18,46 @@ from sqlalchemy.engine import Connection
 from py2048.errors import StorageError
 from py2048.game.record_text import check_replaceable
 from py2048.storage import schema
-from py2048.storage.access import Access
+from py2048.storage.database import Database
 
 _ROWS_AT_ONCE = 500
 
 
-class Backups(Access):
-    """Writing a store to a file, and an empty store from one."""
+def back_up(store: Database, path: Path) -> int:
+    """Write all tables, as they are at one moment, to a file; return the number of rows.
 
-    def back_up(self, path: Path) -> int:
-        """Write all tables, as they are at one moment, to a file; return the number of rows.
+    Players can continue meanwhile. The file appears under its name when it is complete.
 
-        Players may go on meanwhile. The file appears under its name when it is complete.
+    Raises:
+        StorageError: The store cannot be read or the file not be written.
+    """
+    partial = path.with_name(f"{path.name}.part")
+    try:
+        check_replaceable(path)
+        with gzip.open(partial, "wt", encoding="utf-8") as file, store.read() as connection:
+            rows = _write(connection, file)
+        partial.chmod(0o600)  # it holds password hashes
+        partial.replace(path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise StorageError(f"cannot write {path}: {error.strerror or error}") from None
+    return rows
 
-        Raises:
-            StorageError: The store cannot be read or the file not be written.
-        """
-        partial = path.with_name(f"{path.name}.part")
-        try:
-            check_replaceable(path)
-            with gzip.open(partial, "wt", encoding="utf-8") as file, self._reading() as connection:
-                rows = _write(connection, file)
-            partial.chmod(0o600)  # it holds password hashes
-            partial.replace(path)
-        except OSError as error:
-            partial.unlink(missing_ok=True)
-            raise StorageError(f"cannot write {path}: {error.strerror or error}") from None
-        return rows
 
-    def restore(self, path: Path) -> int:
-        """Fill this store, which must be empty, from a backup; return the number of rows.
+def restore(store: Database, path: Path) -> int:
+    """Fill a store, which must be empty, from a backup; return the number of rows.
 
-        Raises:
-            StorageError: The store holds something, or the file is no complete backup of this
-                version; nothing was changed.
-        """
-        try:
-            with gzip.open(path, "rt", encoding="utf-8") as file, self._writing() as connection:
-                _check_empty(connection, self.name)
-                return _read(connection, file, path)
-        except (OSError, EOFError, ValueError) as error:
-            why = getattr(error, "strerror", None) or error
-            raise StorageError(f"{path} is no backup that can be read: {why}") from None
+    Raises:
+        StorageError: The store holds something, or the file is no complete backup of this
+            version; nothing was changed.
+    """
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as file, store.write() as connection:
+            _check_empty(connection, store.name)
+            return _read(connection, file, path)
+    except (OSError, EOFError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise StorageError(f"{path} is no backup that can be read: {why}") from None
 
 
 def _write(connection: Connection, file: IO[str]) -> int:

@@ -10,9 +10,8 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Row
 
 from py2048.errors import StaleGameError, StorageError
-from py2048.storage.access import Access
+from py2048.storage.database import Database, insert_new, upsert
 from py2048.storage.schema import games, turns
-from py2048.storage.upsert import insert_new, upsert
 from py2048.storage.values import SavedGame, utc_now
 
 # Parameters may not be named like columns: those are the new values.
@@ -33,7 +32,7 @@ _TURNS = (
 )
 
 
-class Games(Access):
+class SavedGames:
     """The games in progress.
 
     A game has a revision that grows with each change. Whoever changes it names the revision
@@ -41,7 +40,10 @@ class Games(Access):
     `StaleGameError` is raised, so nobody's moves are overwritten.
     """
 
-    def create_game(
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def create(
         self,
         *,
         rules: str,
@@ -55,12 +57,12 @@ class Games(Access):
         game = SavedGame.new(
             rules=rules, seed=seed, start=start, player=player, owner=owner, extra=extra
         )
-        self.add_game(game)
-        return self.load_game(game.id)
+        self.add(game)
+        return self.load(game.id)
 
-    def add_game(self, game: SavedGame) -> None:
+    def add(self, game: SavedGame) -> None:
         """Add a game without turns under its own name, unless it is there already."""
-        with self._writing() as connection:
+        with self._database.write() as connection:
             connection.execute(insert_new(connection, games), row_of(game))
 
     def append_turn(
@@ -94,8 +96,8 @@ class Games(Access):
         """
         turn = {"game_id": game_id, "ply": position, "code": code, "millis": millis}
         after = position + 1
-        with self._writing() as connection:
-            self._change(
+        with self._database.write() as connection:
+            _change(
                 connection, game_id, revision, reach=position,
                 position=after, length=after, score=score, is_over=is_over,
             )  # fmt: skip
@@ -124,37 +126,37 @@ class Games(Access):
             StorageError: The game has fewer than `position` turns, or the disk fails.
         """
         facts = {} if extra is None else {"extra": dict(extra)}
-        with self._writing() as connection:
-            self._change(
+        with self._database.write() as connection:
+            _change(
                 connection, game_id, revision, reach=position,
                 position=position, score=score, is_over=is_over, undos=undos, hints=hints, **facts,
             )  # fmt: skip
         return revision + 1
 
-    def load_game(self, game_id: str) -> SavedGame:
+    def load(self, game_id: str) -> SavedGame:
         """Return the game in progress.
 
         Raises:
             StorageError: There is no such game, or it is finished or discarded.
         """
-        found = self.find_game(game_id)
+        found = self.find(game_id)
         if found is None:
-            raise StorageError(f"no game {game_id!r} is in progress in {self.name}")
+            raise StorageError(f"no game {game_id!r} is in progress in {self._database.name}")
         return found
 
-    def find_game(self, game_id: str) -> SavedGame | None:
+    def find(self, game_id: str) -> SavedGame | None:
         """Return the game in progress, None if there is none."""
-        with self._reading() as connection:
+        with self._database.read() as connection:
             query = sa.select(games).where(games.c.id == game_id)
             found = _with_turns(connection, connection.execute(query).all())
         return found[0] if found else None
 
-    def current_game(self, owner: str = "local", rules: str | None = None) -> SavedGame | None:
-        """Return the owner's game to go on with: the last changed one that is not over."""
-        found = self.list_games(owner, finished=False, rules=rules, limit=1)
+    def current(self, owner: str = "local", rules: str | None = None) -> SavedGame | None:
+        """Return the owner's game to resume: the last changed one that is not over."""
+        found = self.select(owner, finished=False, rules=rules, limit=1)
         return found[0] if found else None
 
-    def list_games(
+    def select(
         self,
         owner: str = "local",
         *,
@@ -167,8 +169,8 @@ class Games(Access):
 
         Args:
             owner: Whose games.
-            finished: True for games that are over and wait for `finish_game` (the process
-                ended in between), False for those that go on, None for both.
+            finished: True for games that are over and wait for `Records.finish` (the process
+                ended in between), False for those that are not over, None for both.
             rules: Only games under these rules.
             limit: At most so many.
             offset: Skip so many.
@@ -179,50 +181,30 @@ class Games(Access):
         if rules is not None:
             query = query.where(games.c.rules == rules)
         query = query.order_by(games.c.updated.desc(), games.c.id).limit(limit).offset(offset)
-        with self._reading() as connection:
+        with self._database.read() as connection:
             return _with_turns(connection, connection.execute(query).all())
 
-    def discard_game(self, game_id: str, revision: int) -> None:
+    def discard(self, game_id: str, revision: int) -> None:
         """Throw a game away, with its turns; one that is gone already is no error.
 
         Raises:
             StaleGameError: Another process has changed the game.
         """
-        with self._writing() as connection:
-            deleted = connection.execute(_DELETE, {"game": game_id, "seen": revision})
-            if not deleted.rowcount and _stored(connection, game_id) is not None:
-                self._refuse(connection, game_id, revision, 0)
+        with self._database.write() as connection:
+            remove_game(connection, game_id, revision)
 
-    def _change(
-        self, connection: Connection, game_id: str, revision: int, *, reach: int, **values: Any
-    ) -> None:
-        """Set columns of a game that is as the caller knows it and has `reach` turns."""
-        condition = {"game": game_id, "seen": revision, "reach": reach}
-        changed = connection.execute(_CHANGE, {**condition, **values, "updated": utc_now()})
-        if not changed.rowcount or reach < 0:
-            self._refuse(connection, game_id, revision, reach)
 
-    def _take(self, connection: Connection, game_id: str, revision: int) -> Row[Any] | None:
-        """Remove a game and return its row; None when it is not there."""
-        game = _stored(connection, game_id)
-        deleted = connection.execute(_DELETE, {"game": game_id, "seen": revision})
-        if not deleted.rowcount and _stored(connection, game_id) is not None:
-            self._refuse(connection, game_id, revision, 0)
-        return game if deleted.rowcount else None
+def remove_game(connection: Connection, game_id: str, revision: int) -> Row[Any] | None:
+    """Remove a game within a transaction and return its row; None when it is not there.
 
-    def _refuse(
-        self, connection: Connection, game_id: str, revision: int, position: int
-    ) -> NoReturn:
-        """Say why a change of a game was not made."""
-        game = _stored(connection, game_id)
-        if game is None:
-            raise StaleGameError(f"game {game_id} was finished or discarded by another window")
-        if game.revision != revision:
-            raise StaleGameError(
-                f"game {game_id} goes on in another window (its revision is {game.revision},"
-                f" not {revision}); load it again to follow"
-            )
-        raise StorageError(f"game {game_id} has {game.length} turns; it has no position {position}")
+    Raises:
+        StaleGameError: Another process has changed the game.
+    """
+    game = _stored(connection, game_id)
+    deleted = connection.execute(_DELETE, {"game": game_id, "seen": revision})
+    if not deleted.rowcount and _stored(connection, game_id) is not None:
+        _refuse(connection, game_id, revision, 0)
+    return game if deleted.rowcount else None
 
 
 def row_of(game: SavedGame) -> dict[str, Any]:
@@ -230,6 +212,29 @@ def row_of(game: SavedGame) -> dict[str, Any]:
     row = {field.name: getattr(game, field.name) for field in fields(game)}
     del row["turns"], row["millis"]
     return row | {"seed": None if game.seed is None else str(game.seed), "length": 0}
+
+
+def _change(
+    connection: Connection, game_id: str, revision: int, *, reach: int, **values: Any
+) -> None:
+    """Set columns of a game that is as the caller knows it and has `reach` turns."""
+    condition = {"game": game_id, "seen": revision, "reach": reach}
+    changed = connection.execute(_CHANGE, {**condition, **values, "updated": utc_now()})
+    if not changed.rowcount or reach < 0:
+        _refuse(connection, game_id, revision, reach)
+
+
+def _refuse(connection: Connection, game_id: str, revision: int, position: int) -> NoReturn:
+    """Say why a change of a game was not made."""
+    game = _stored(connection, game_id)
+    if game is None:
+        raise StaleGameError(f"game {game_id} was finished or discarded by another window")
+    if game.revision != revision:
+        raise StaleGameError(
+            f"game {game_id} was changed by another window (its revision is {game.revision},"
+            f" not {revision}); load it again to follow"
+        )
+    raise StorageError(f"game {game_id} has {game.length} turns; it has no position {position}")
 
 
 def _stored(connection: Connection, game_id: str) -> Row[Any] | None:

@@ -11,7 +11,7 @@ from sqlalchemy.engine import Connection, Engine
 
 from py2048.errors import StorageError
 from py2048.storage import PATIENCE, schema
-from py2048.storage.engine import WRITES, is_sqlite
+from py2048.storage.database import WRITES, is_sqlite
 
 MIGRATIONS = Path(__file__).with_name("migrations")
 

@@ -31,5 +31,5 @@ def name_key(name: str) -> str:
 
 
 def looks_of(name: str) -> str:
-    """Return what names have in common that people take for one another, as *Al* and *A1*."""
+    """Return what names have in common that people mistake for each other, as *Al* and *A1*."""
     return name_key(unicodedata.normalize("NFKC", name).translate(_PLAIN))

@@ -1,31 +1,38 @@
-"""Finished games: their records, and the step from a game in progress to one."""
+"""Finished games: their records, the best scores, and the leaderboards."""
 
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterable
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, Literal
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from py2048.errors import StaleGameError, StorageError, did_you_mean
-from py2048.storage.games import Games
-from py2048.storage.leaderboards import enter
-from py2048.storage.schema import records
-from py2048.storage.scores import note
-from py2048.storage.values import RecordSummary, utc_now, utc_time
+from py2048.storage.database import Database, upsert
+from py2048.storage.games import remove_game
+from py2048.storage.schema import accounts, bests, leaders, records, rounds
+from py2048.storage.values import RecordSummary, ScoreSummary, utc_now, utc_time
 
 _SUMMARY = sa.select(*(column for column in records.c if column.name != "record"))
+_UNNAMED = tuple(column for column in records.c if column.name not in ("record", "player"))
 _ORDERS = {
     "score": (records.c.score.desc(), records.c.finished, records.c.id),
     "finished": (records.c.finished.desc(), records.c.id),
 }
+_FACTS = ("category", "rules", "owner", "score", "finished")
+_ORDER = (leaders.c.score.desc(), leaders.c.finished, leaders.c.record)
 
 
-class Records(Games):
+class Records:
     """The finished records."""
 
-    def finish_game(
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def finish(
         self,
         game_id: str,
         revision: int,
@@ -55,8 +62,8 @@ class Records(Games):
             StaleGameError: Another process has changed or discarded the game.
         """
         facts = {"score": score, "max_tile": max_tile, "plies": plies, "outcome": outcome}
-        with self._writing() as connection:
-            game = self._take(connection, game_id, revision)
+        with self._database.write() as connection:
+            game = remove_game(connection, game_id, revision)
             if game is not None:
                 _insert(
                     connection, id=game_id, owner=game.owner, rules=game.rules,
@@ -66,7 +73,7 @@ class Records(Games):
             elif not _is_there(connection, game_id):
                 raise StaleGameError(f"game {game_id} was discarded by another window")
 
-    def add_record(
+    def add(
         self,
         record_json: str,
         *,
@@ -98,7 +105,7 @@ class Records(Games):
         """
         end = utc_time(finished) if finished else utc_now()
         record_id = secrets.token_hex(8)
-        with self._writing() as connection:
+        with self._database.write() as connection:
             _insert(
                 connection, id=record_id, owner=owner, rules=rules, player=player,
                 category=category, started=utc_time(started) if started else end, finished=end,
@@ -106,20 +113,20 @@ class Records(Games):
             )  # fmt: skip
         return record_id
 
-    def load_record(self, record_id: str) -> str:
+    def load(self, record_id: str) -> str:
         """Return the finished record, exactly as it was given.
 
         Raises:
             StorageError: There is no such record.
         """
         query = sa.select(records.c.record).where(records.c.id == record_id)
-        with self._reading() as connection:
+        with self._database.read() as connection:
             text: str | None = connection.execute(query).scalar_one_or_none()
         if text is None:
-            raise StorageError(f"no finished game {record_id!r} is in {self.name}")
+            raise StorageError(f"no finished game {record_id!r} is in {self._database.name}")
         return text
 
-    def records(
+    def select(
         self,
         *,
         rules: str | None = None,
@@ -147,17 +154,199 @@ class Records(Games):
             *(records.c[name] == value for name, value in wanted.items() if value is not None)
         )
         query = query.order_by(*_ORDERS[order]).limit(limit).offset(offset)
-        with self._reading() as connection:
+        with self._database.read() as connection:
             return [RecordSummary(**row._mapping) for row in connection.execute(query)]
+
+    def summary(self, record_id: str) -> RecordSummary | None:
+        """Return the summary of a finished game, None where there is none."""
+        query = _SUMMARY.where(records.c.id == record_id)
+        with self._database.read() as connection:
+            row = connection.execute(query).one_or_none()
+        return None if row is None else RecordSummary(**row._mapping)
+
+    def tile_counts(self, owner: str) -> list[tuple[int, int]]:
+        """Return how many finished games of an account ended with which largest tile."""
+        query = (
+            sa.select(records.c.max_tile, sa.func.count())
+            .where(records.c.owner == owner)
+            .group_by(records.c.max_tile)
+            .order_by(records.c.max_tile)
+        )
+        with self._database.read() as connection:
+            return [(tile, games) for tile, games in connection.execute(query)]
 
 
 def _insert(connection: Connection, **row: Any) -> None:
     """Add a record, note its score and enter it into the leaderboards, within a transaction."""
     connection.execute(sa.insert(records), row)
     scored = {name: row[name] for name in ("rules", "owner", "category", "score")}
-    note(connection, **scored)
-    enter(connection, row["id"])
+    _note(connection, **scored)
+    _enter(connection, records.c.id == row["id"])
 
 
 def _is_there(connection: Connection, record_id: str) -> bool:
     return bool(connection.scalar(sa.select(sa.exists().where(records.c.id == record_id))))
+
+
+class Scores:
+    """The best scores; they only grow, and outlive the games that reached them."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def best(self, rules: str, owner: str = "local", category: str | None = None) -> int:
+        """Return the owner's best score in points, 0 where there is none.
+
+        With `category` None, the best of all categories.
+        """
+        query = sa.select(sa.func.max(bests.c.score)).where(
+            bests.c.owner == owner, bests.c.rules == rules
+        )
+        if category is not None:
+            query = query.where(bests.c.category == category)
+        with self._database.read() as connection:
+            best: int | None = connection.execute(query).scalar()
+        return best or 0
+
+    def bests(self, rules: str, owner: str) -> dict[str, int]:
+        """Return the owner's best score in each category, without those that have none."""
+        query = sa.select(bests.c.category, bests.c.score).where(
+            bests.c.owner == owner, bests.c.rules == rules
+        )
+        with self._database.read() as connection:
+            return {row.category: row.score for row in connection.execute(query)}
+
+    def note(self, rules: str, owner: str, category: str, score: int) -> None:
+        """Raise the best score to `score` if that is higher, also while the game is in progress."""
+        with self._database.write() as connection:
+            _note(connection, rules=rules, owner=owner, category=category, score=score)
+
+    def summaries(self, owner: str = "local", *, rules: str | None = None) -> list[ScoreSummary]:
+        """Return what the owner reached, one summary per rules and category, in that order."""
+        query = _summaries().where(bests.c.owner == owner)
+        if rules is not None:
+            query = query.where(bests.c.rules == rules)
+        with self._database.read() as connection:
+            return [ScoreSummary(**row._mapping) for row in connection.execute(query)]
+
+
+def _note(connection: Connection, *, rules: str, owner: str, category: str, score: int) -> None:
+    """Raise the best score within a transaction."""
+    row = {"owner": owner, "rules": rules, "category": category, "score": score}
+    connection.execute(upsert(connection, bests, rising="score"), {**row, "reached": utc_now()})
+
+
+def _summaries() -> sa.Select[tuple[str, str, int, int, float, int, int, str | None]]:
+    """Join each best score with the finished games below it; a best may have none."""
+    key = ("owner", "rules", "category")
+    return (
+        sa.select(
+            bests.c.rules,
+            bests.c.category,
+            bests.c.score.label("best"),
+            sa.func.count(records.c.id).label("games"),
+            sa.cast(sa.func.coalesce(sa.func.avg(records.c.score), 0), sa.Double).label(
+                "mean_score"
+            ),
+            sa.func.coalesce(sa.func.max(records.c.max_tile), 0).label("max_tile"),
+            sa.func.coalesce(sa.func.sum(records.c.plies), 0).label("plies"),
+            sa.func.max(records.c.finished).label("last_finished"),
+        )
+        .outerjoin(records, sa.and_(*(bests.c[name] == records.c[name] for name in key)))
+        .group_by(*(bests.c[name] for name in key))
+        .order_by(bests.c.rules, bests.c.category)
+    )
+
+
+class Leaderboards:
+    """The best game of each player with a name, noted as games end.
+
+    A player has one row for each board, rules and period, so that a page reads its hundred rows
+    off an index, however many games there are. Periods are days and weeks of UTC, and the days of
+    challenges.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def top(
+        self, category: str, rules: str, period: str = "ever", *, limit: int = 100
+    ) -> list[RecordSummary]:
+        """Return the best game of each account with a name, the highest score first.
+
+        Args:
+            category: The board.
+            rules: The text of the rules.
+            period: ``day``, ``week`` or ``ever``: when the game ended; the day and the week are
+                those of now, in UTC. Or the date of a daily challenge, such as ``2048-01-31``.
+            limit: At most so many.
+        """
+        query = (
+            sa.select(*_UNNAMED, accounts.c.name.label("player"))
+            .select_from(leaders)
+            .join(records, records.c.id == leaders.c.record)
+            .join(accounts, accounts.c.id == leaders.c.owner)
+            .where(
+                leaders.c.period == _key(period, datetime.now(UTC).date()),
+                leaders.c.category == category,
+                leaders.c.rules == rules,
+            )
+            .order_by(*_ORDER)
+            .limit(limit)
+        )
+        with self._database.read() as connection:
+            return [RecordSummary(**row._mapping) for row in connection.execute(query)]
+
+    def forget_periods(self) -> None:
+        """Remove the rows of days and weeks that are over."""
+        today = datetime.now(UTC).date()
+        with self._database.write() as connection:
+            for period in ("day", "week"):
+                past = leaders.c.period > f"{period} ", leaders.c.period < _key(period, today)
+                connection.execute(sa.delete(leaders).where(*past))
+
+
+def enter_all(connection: Connection, owner: str) -> None:
+    """Enter all records of an account, which has just taken a name, within a transaction."""
+    _enter(connection, records.c.owner == owner)
+
+
+def _enter(connection: Connection, condition: sa.ColumnElement[bool]) -> None:
+    """Enter records into the leaderboards if their players have names."""
+    found = connection.execute(
+        sa.select(records.c.id, *(records.c[name] for name in _FACTS), rounds.c.day)
+        .join(accounts, accounts.c.id == records.c.owner)
+        .outerjoin(rounds, rounds.c.game_id == records.c.id)
+        .where(condition, accounts.c.name.is_not(None))
+        .order_by(records.c.score.desc(), records.c.finished, records.c.id)
+    )
+    rows = list(_best_rows(found))
+    if rows:
+        connection.execute(upsert(connection, leaders, rising="score"), rows)
+
+
+def _best_rows(found: Iterable[Any]) -> Iterable[dict[str, Any]]:
+    """Return the rows that records make, which come with the best first."""
+    best: dict[tuple[str, ...], dict[str, Any]] = {}
+    for row in found:
+        facts = {name: row._mapping[name] for name in _FACTS} | {"record": row.id}
+        for period in _periods(row.finished, row.day):
+            best.setdefault((period, row.category, row.rules), {"period": period, **facts})
+    return best.values()
+
+
+def _periods(finished: str, day: str | None) -> tuple[str, ...]:
+    ended = date.fromisoformat(finished[:10])
+    usual = tuple(_key(period, ended) for period in ("ever", "day", "week"))
+    return usual if day is None else (*usual, day)
+
+
+def _key(period: str, today: date) -> str:
+    """Return what is stored of a period that is named as `Leaderboards.top` does."""
+    match period:
+        case "day":
+            return f"day {today}"
+        case "week":
+            return f"week {today - timedelta(days=today.weekday())}"
+        case _:
+            return period

@@ -89,7 +89,7 @@ records = sa.Table(
     sa.Column("max_tile", sa.BigInteger, nullable=False),
     sa.Column("plies", sa.Integer, nullable=False),
     sa.Column("outcome", sa.Text, nullable=False),
-    # The long text stands last, so that SQLite lists summaries without reading it.
+    # The long text is last, so that SQLite lists summaries without reading it.
     sa.Column("record", sa.Text, nullable=False),
     sa.Index("records_by_score", "rules", "category", "score"),
     sa.Index("records_by_time", "rules", "category", "finished"),

@@ -75,7 +75,7 @@ class SavedGame:
 
 @dataclass(frozen=True)
 class RecordSummary:
-    """A finished game without its turns; `Store.load_record` has the whole record.
+    """A finished game without its turns; `Records.load` has the whole record.
 
     Attributes:
         id: The record's name in the store.
@@ -136,16 +136,16 @@ class GameChange:
 
 
 @dataclass(frozen=True)
-class NewRound:
+class NewOnlineGame:
     """A game that a server deals, not yet in the store.
 
     Attributes:
         game: The game, at revision 0 and without turns.
-        round: What it has besides.
+        info: What it has besides.
     """
 
     game: SavedGame
-    round: Round
+    info: OnlineGameInfo
 
     @property
     def id(self) -> str:
@@ -167,7 +167,7 @@ class Account:
         password: The hash of the password, None for a guest.
         generation: Grows when all cookies of the guest, or sessions of the account, shall end.
         created: When the account began, ISO 8601 in UTC.
-        recovery: The hash of the code that stands in for a lost password, None without one.
+        recovery: The hash of the code that replaces a lost password, None without one.
         bot_of: The account of the person whose program this is, None for a person.
     """
 
@@ -186,7 +186,7 @@ class Account:
 
 
 @dataclass(frozen=True)
-class Session:
+class LoginSession:
     """Somebody signed in, in one browser.
 
     Attributes:
@@ -203,7 +203,7 @@ class Session:
 
 
 @dataclass(frozen=True)
-class Round:
+class OnlineGameInfo:
     """What a game on a server has besides its turns.
 
     Attributes:
@@ -221,6 +221,64 @@ class Round:
     day: str | None
     secret: str
     name: str | None = None
+
+
+@dataclass(frozen=True)
+class OpenGame:
+    """A game in progress on a server, without its turns.
+
+    Attributes:
+        id: The game.
+        owner: The account.
+        name: Its name, None for a guest.
+        rules: The text of the rules.
+        mode: ``"ranked"``, ``"casual"``, ``"daily"`` or ``"bot"``.
+        day: The date of a daily game.
+        score: The score now.
+        position: How many turns are played.
+        length: How many turns there are, undone ones included.
+        revision: How often it was changed.
+        is_over: Whether it is over.
+        max_tile: The largest tile on the board; 0 before the first turn.
+        computer: Whether a computer player made a move.
+        started: When it began, ISO 8601 in UTC.
+        updated: When it last changed, likewise.
+    """
+
+    id: str
+    owner: str
+    name: str | None
+    rules: str
+    mode: str
+    day: str | None
+    score: int
+    position: int
+    length: int
+    revision: int
+    is_over: bool
+    max_tile: int
+    computer: bool
+    started: str
+    updated: str
+
+    @classmethod
+    def of(cls, row: Any) -> OpenGame:
+        """Return the game in a row of the store."""
+        known = {"max_tile": 0, "computer": False, **row.extra, **row._mapping}
+        return cls(**{field.name: known[field.name] for field in fields(cls)})
+
+
+@dataclass(frozen=True)
+class ChangeNotice:
+    """Games that a process has changed.
+
+    Attributes:
+        origin: The process that wrote.
+        games: Each game with its new revision.
+    """
+
+    origin: str
+    games: tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True)

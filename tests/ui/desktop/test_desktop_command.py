@@ -88,7 +88,7 @@ def saved(path: Path) -> tuple[Any, int] | None:
     if not (path / "py2048.sqlite3").exists():
         return None
     with open_store() as store:
-        game = store.current_game()
+        game = store.games.current()
     if game is None:
         return None
     session = Session(Autosave(store))

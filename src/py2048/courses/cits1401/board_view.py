@@ -78,7 +78,7 @@ def draw_panel(width: int, height: int, colour: str, radius: int) -> Image.Image
 
 @lru_cache(maxsize=256)
 def draw_hover(side: int, direction: Direction, *, strong: bool) -> Image.Image:
-    """Return what lies over a square that can be clicked: a tint, and an arrow if `strong`."""
+    """Return the overlay of a square that can be clicked: a tint, and an arrow if `strong`."""
     large = side * SCALE
     tint = (255, 199, 44, 120 if strong else 45)
     image = _blank(large, large, GOLD)
@@ -101,7 +101,7 @@ def draw_arrow(side: int, direction: Direction, colour: str) -> Image.Image:
 
 @lru_cache(maxsize=4)
 def draw_veil(width: int, height: int) -> Image.Image:
-    """Return what lies over the board when the game is over."""
+    """Return the overlay of the board when the game is over."""
     return Image.new("RGBA", (width, height), (29, 36, 51, 165))
 
 

@@ -153,7 +153,7 @@ class WindowDriver:
         return self.contents
 
     def click(self, cell: Cell) -> WindowContents:
-        """Click on a square and see what comes of it."""
+        """Click on a square and read the window after it."""
         self.session.shown[:] = [
             f"# {self.contents.rows}",
             f"hit{cell}  # a click on row {cell[0]}, column {cell[1]}",
@@ -206,7 +206,7 @@ class ObservedMove:
 
 @dataclass
 class ObservedGames:
-    """What came of the games: their moves, game by game, and why no more of them was seen."""
+    """The moves of the games, game by game, and why the last game broke off, if it did."""
 
     games: list[list[ObservedMove]] = field(default_factory=list)
     fault: CheckFailed | None = None

@@ -51,7 +51,7 @@ class RandomComputer:
 
 
 class IntelligentComputer:
-    """Plans in a thread of its own, far ahead of the play, so that the window never waits.
+    """Plans in its own thread, far ahead of the play, so that the window never waits.
 
     It never tries a move that is not possible, and survives for as long as it can.
     """
@@ -82,7 +82,7 @@ class IntelligentComputer:
     def _think(self) -> None:
         try:
             self._plan()
-        except Exception as error:  # noqa: BLE001 (whatever it is, the player is told by `next`)
+        except Exception as error:  # noqa: BLE001 (`next` tells the player about any)
             self._fault = error
 
     def _plan(self) -> None:
@@ -103,7 +103,7 @@ SIDES = range(2, 17)
 """The lengths that a side of the board may have."""
 
 FORGET_AFTER = 2000
-"""A game keeps all its turns; after this many, one that nobody can undo lets go of them."""
+"""A game keeps all its turns; after this many, a game without undo drops them."""
 
 
 class PlayerKind(Enum):
@@ -272,7 +272,7 @@ class BorderPresenter:
 
     @property
     def is_human(self) -> bool:
-        """Whether a person's moves are awaited."""
+        """Whether it is a person's turn to move."""
         is_running = self.game is not None and not self.game.is_over
         return is_running and self.settings.player_kind is PlayerKind.HUMAN
 

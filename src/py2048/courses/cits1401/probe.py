@@ -133,7 +133,7 @@ def _read(canvas, texts, looks):
                 if kind == 'text':
                     text = options.get('text', '')
                     if texts[row][column].strip().isdigit() and not text.strip().isdigit():
-                        continue  # it lies over the board and does not belong to the square
+                        continue  # it covers the board and does not belong to the square
                     texts[row][column] = text
                     within.append(text)
                 shown = options.get('fill'), options.get('outline'), options.get('image')

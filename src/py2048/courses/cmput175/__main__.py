@@ -5,19 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
 
+from py2048.courses import OneLineParser
 from py2048.courses.cmput175.game import Game
 
 LARGEST = 50
 """The most rows or columns: more fits no terminal."""
-
-
-class _OneLineParser(argparse.ArgumentParser):
-    """A parser whose errors are one line."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message}\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -33,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parse(arguments: Sequence[str] | None) -> tuple[int, int, int]:
     """Return rows, columns and start tiles; exit with status 2 if they make no game."""
-    parser = _OneLineParser("python -m py2048.courses.cmput175", description=__doc__)
+    parser = OneLineParser("python -m py2048.courses.cmput175", description=__doc__)
     parser.add_argument("rows", nargs="?", type=_size, default=4, help="rows of the grid (4)")
     parser.add_argument("columns", nargs="?", type=_size, help="columns (as many as rows)")
     parser.add_argument(

@@ -78,7 +78,7 @@ class Grid:
         self.emptiesSet = [cell for cell in self._cells() if not self.getCell(cell)]
 
     def collapsible(self) -> bool:
-        """Return whether the game can go on: a cell is empty or two equal tiles are adjacent.
+        """Return whether the game can continue: a cell is empty or two equal tiles are adjacent.
 
         Only the grid counts, not `emptiesSet`, and nothing changes.
         """

@@ -1,6 +1,6 @@
 """The checks that come with the CMPUT 175 assignment; running this file runs all five.
 
-They print one line per check and, as the document's do, test the `game` module that lies beside
+They print one line per check and, as the document's do, test the `game` module beside
 this file, in the package as in a folder of its own.
 """
 

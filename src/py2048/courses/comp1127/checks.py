@@ -115,7 +115,7 @@ def stepped(rows: Rows, cell: Cell, direction: str) -> tuple[Cell, Rows]:
 
 
 def far(rows: Rows, cell: Cell, direction: str) -> tuple[Cell, Rows]:
-    """Where one tile stands when it has moved until it merged or could not go on (problem 8)."""
+    """Where one tile stands when it has moved until it merged or was stopped (problem 8)."""
     while True:
         target, after = stepped(rows, cell, direction)
         merged = len(tiles_of(after)) < len(tiles_of(rows))
@@ -174,14 +174,13 @@ def step_of(rows: Rows, cell: Cell, direction: str) -> Example:
 EMPTY_SOURCES = tuple(
     step_of(with_tiles({(0, 0): 2, (0, 1): 2, (2, 2): 2}), (2, 1), direction) for direction in STEPS
 )
-MERGED_BEFORE = tuple(
+MERGED_BEFORE = (
     Example(
-        f"update_grid(0, 1, {ahead})\nupdate_grid(0, 2, {ahead})\nupdate_grid(0, 1, {ahead})",
+        "update_grid(0, 1, LEFT)\nupdate_grid(0, 2, LEFT)\nupdate_grid(0, 1, LEFT)",
         (0, 0),
         given=grid([[2, 2, 4, 0], *EMPTY[1:]]),
         then={"main.grid[0]": [8, 0, 0, 0]},
-    )
-    for ahead in ("LEFT",)
+    ),
 )
 
 

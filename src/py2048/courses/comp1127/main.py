@@ -216,7 +216,7 @@ def merge(board: GameBoard, key: str) -> bool:
 
 
 def is_game_over(board: GameBoard) -> bool:
-    """Tell the player whether the game is won or lost; False if it goes on (problem 20)."""
+    """Tell the player whether the game is won or lost; False if it continues (problem 20)."""
     winner = any(2048 in row for row in grid)
     if not winner and can_move():
         return False

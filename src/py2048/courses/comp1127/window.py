@@ -1,7 +1,7 @@
 """The window and the board on the screen, the only module of the course that needs Tk.
 
 Both outlive their window: a player may close it in the middle of an animation, and the
-program that is still moving tiles then goes on to its end without drawing anything.
+program that is still moving tiles then runs to its end without drawing anything.
 """
 
 from __future__ import annotations

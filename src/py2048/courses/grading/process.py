@@ -16,6 +16,7 @@ import itertools
 import json
 import marshal
 import os
+import secrets
 import select
 import shutil
 import signal
@@ -40,8 +41,8 @@ from py2048.courses.grading.sandbox import (
     ProcessSetup,
     ResourceLimits,
     SandboxConfig,
+    interpreter_for,
     landlock_rules,
-    python,
     submissions_user,
 )
 from py2048.courses.grading.submissions import PreparedSubmission
@@ -61,7 +62,7 @@ SLOWEST = 4.0  # how much more time a submission gets at most on a busy machine
 Facts = dict[str, Any]
 """What a process reports: data of a submission, of any type."""
 
-_user_slots = itertools.count()
+_user_slots = itertools.count(secrets.randbelow(4096))
 
 
 class ProcessDied(Exception):  # noqa: N818 - a fact about a submission
@@ -138,7 +139,7 @@ def _open_to_others(folder: Path) -> bool:
 
 
 def next_user() -> int | None:
-    """A user number that nobody else has, when this is root."""
+    """A user number for one submission, when this is root."""
     first = submissions_user()
     return first if first in {None, NOBODY} else first + next(_user_slots) % 4096
 
@@ -208,7 +209,7 @@ class Process:
 
     def _command(self, down: int, up: int) -> list[str]:
         """The interpreter with the agent's first file, and where to read and write."""
-        executable = python(self.protection)
+        executable = interpreter_for(self.protection)
         if executable is None:
             raise CourseError(f"the protection {self.protection.name!r} does not work here")
         return [executable, "-s", "-S", "-P", str(self.agent / "boot.py"), str(down), str(up)]

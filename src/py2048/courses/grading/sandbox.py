@@ -1,11 +1,11 @@
 """What stands between a submission and the machine, from the strongest that works here down.
 
-`chosen()` tries each protection once by running a trivial command in it. One under which a
-submission could read py2048's own solutions is refused unless the teacher insists; every run names
-what else is not protected.
+`choose_protection` tries each protection once by running a trivial command in it. One under which
+a submission could read py2048's own solutions is refused unless the teacher insists; every run
+names what else is not protected.
 
-Programs with windows draw on a virtual display of their own: Xvfb in a sandbox of its own, as a
-user of its own where that is possible, which lets in only whoever has the key.
+Programs with windows draw on a virtual display: one Xvfb for each submission, in a separate sandbox
+and as a separate user where that is possible. It admits only whoever has its key.
 """
 
 from __future__ import annotations
@@ -261,7 +261,7 @@ def _bubblewrap(setup: ProcessSetup) -> list[str]:
 def display_command(
     protection: Protection, sockets: Path, key: Path, user: int | None
 ) -> list[str]:
-    """The command around a virtual display, in a sandbox of its own where `protection` is one."""
+    """The command around a virtual display, in a separate sandbox where `protection` is one."""
     words = ["sh", "-c", f'ulimit -v {DISPLAY_KIB}; exec "$@"', "sh"]
     if user is not None:
         numbers = ["--reuid", str(user), "--regid", str(user), "--clear-groups"]
@@ -308,12 +308,12 @@ PLAIN = Protection(
     ("the network", "other processes of the same user"),
     lambda setup: [],
 )
-ALL = (BUBBLEWRAP, UNSHARE, LANDLOCK, PLAIN)
+PROTECTIONS = (BUBBLEWRAP, UNSHARE, LANDLOCK, PLAIN)
 BUBBLEWRAP_FIX = "install bubblewrap (apt install bubblewrap) and let it make namespaces"
 
 
 @functools.cache
-def python(protection: Protection) -> str | None:
+def interpreter_for(protection: Protection) -> str | None:
     """The interpreter that runs submissions under `protection`; `None` if that does not work.
 
     It is the one below any virtual environment. Where that cannot be read by the user that
@@ -347,10 +347,10 @@ def _starts(command: list[str]) -> bool:
 
 def works(protection: Protection) -> bool:
     """Whether `protection` runs a trivial command here."""
-    return python(protection) is not None
+    return interpreter_for(protection) is not None
 
 
-def chosen(name: str | None = None, *, unprotected: bool = False) -> Protection:
+def choose_protection(name: str | None = None, *, unprotected: bool = False) -> Protection:
     """The protection called `name`, or the strongest that works here.
 
     Raises:
@@ -359,7 +359,7 @@ def chosen(name: str | None = None, *, unprotected: bool = False) -> Protection:
     """
     if os.name != "posix":
         raise CourseError("grading runs submissions in limited processes: use Linux or macOS")
-    wanted = ALL if name is None else (protection_named(name),)
+    wanted = PROTECTIONS if name is None else (protection_named(name),)
     found = next((protection for protection in wanted if works(protection)), None)
     if found is None:
         which = f"the protection {name!r} does not work" if name else "no protection works"
@@ -375,10 +375,10 @@ def chosen(name: str | None = None, *, unprotected: bool = False) -> Protection:
 
 def protection_named(name: str) -> Protection:
     """The protection called `name`; raise `CourseError` with all names otherwise."""
-    for protection in ALL:
+    for protection in PROTECTIONS:
         if protection.name == name:
             return protection
-    names = ", ".join(protection.name for protection in ALL)
+    names = ", ".join(protection.name for protection in PROTECTIONS)
     raise CourseError(f"no protection is called {name!r}: choose one of {names}")
 
 
@@ -406,11 +406,11 @@ def key_file(key: bytes) -> bytes:
 
 
 class Display:
-    """A display that `user` may open; ``name`` is what ``DISPLAY`` has to be.
+    """A display that `user` may open; ``name`` is the value for ``DISPLAY``.
 
     Attributes:
         authority: the file with the key.
-        sockets: the folder that has to be ``/tmp/.X11-unix`` for those with a root of their own.
+        sockets: the folder to mount as ``/tmp/.X11-unix`` where the sandbox has its own root.
     """
 
     def __init__(self, protection: Protection, user: int | None, server_user: int | None) -> None:
@@ -506,7 +506,7 @@ class SandboxConfig:
     @classmethod
     def default(cls) -> SandboxConfig:
         """The strongest protection that works here."""
-        return cls(chosen())
+        return cls(choose_protection())
 
     def abort(self) -> None:
         """Stop everything that is running: the run is finished or was interrupted."""

@@ -212,7 +212,7 @@ class SubmissionSession:
     # -- examples -----------------------------------------------------------------------
 
     def examples(self, examples: Sequence[Example]) -> None:
-        """Try examples, each with names of its own; raise `CheckFailed` at the first that fails.
+        """Try examples, each with fresh names; raise `CheckFailed` at the first that fails.
 
         They are sent many at a time and answered one by one.
         """
@@ -283,7 +283,7 @@ class SubmissionSession:
 
 
 def _as_request(example: Example) -> Facts:
-    """The part of an example that the submission's process is told."""
+    """The part of an example that the submission's process gets."""
     return {
         "given": example.given,
         "code": example.code,

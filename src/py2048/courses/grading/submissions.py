@@ -323,7 +323,7 @@ class Collector:
             raise CourseError(f"{str(path)!r} is no Python file, no folder and no ZIP")
 
     def _unpack(self, archive: Path) -> Path:
-        """Unpack a ZIP into a folder of its own."""
+        """Unpack a ZIP into a new folder."""
         self.unpacked += 1
         folder = self.scratch / f"zip-{self.unpacked}"
         unpack(archive, folder)
@@ -367,7 +367,7 @@ class Collector:
         return Submission(name, folder, tuple(files_of(folder)))
 
     def _student(self, folder: Path, name: str, above: str, depth: int) -> Iterator[Submission]:
-        """A folder in a class folder: a student's, or a class of its own."""
+        """A folder in a class folder: a student's, or a class."""
         holders = {path.parent for path in files_of(folder) if path.name.lower() in self.names}
         sources = [path for path in files_of(folder) if path.suffix.lower() == ".py"]
         archives = [path for path in files_of(folder) if path.suffix.lower() == ".zip"]
@@ -421,7 +421,7 @@ def _go_together(program: Path, sources: Sequence[Path]) -> bool:
 
 
 def _apart(folders: set[Path]) -> list[Path]:
-    """Those of `folders` that lie in none of the others."""
+    """Those of `folders` that are in none of the others."""
     return [one for one in folders if not any(other in one.parents for other in folders)]
 
 

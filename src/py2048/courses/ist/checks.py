@@ -154,7 +154,7 @@ def _boards() -> Iterator[Rows]:
 
 
 def _reductions() -> Iterator[tuple[Rows, str, Rows, int]]:
-    """Boards, directions, and what comes of them: values and points."""
+    """Boards, directions, and the results: values and points."""
     for rows in _boards():
         for letter, direction in DIRECTIONS.items():
             slide = Board.from_rows(rows).slide(direction)

@@ -40,7 +40,7 @@ class Language:
         )
 
     def check(self, check: Check) -> Check:
-        """A check in this language; a function that runs it is told the words."""
+        """A check in this language; a function that runs it is passed the language."""
         patches = check.reference_patches
         run: Any = check.run  # ist's functions take the words beside the session
         return replace(

@@ -252,10 +252,10 @@ _created(project)
 
 
 def board_patches(*about: str) -> tuple[str, ...]:
-    """Ways to put right single operations of a board, but never those that a check is `about`.
+    """Patches of single operations of a board, but never of those that a check is `about`.
 
-    How a board is represented is the submission's own affair, so its operations are put right
-    by means of its other operations.
+    The submission chooses how a board is represented, so its operations are patched by means of its
+    other operations.
     """
     modifiers = {"board_fill_position", "board_update_score", "board_reduce"} - {*about}
     accessors = {"board_position", "board_score"} - {*about}

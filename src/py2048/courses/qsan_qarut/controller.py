@@ -109,7 +109,7 @@ class Controller:
             self.view.window.unbind(key)
 
     def win_game(self) -> None:
-        """Say that the game is won; play goes on."""
+        """Say that the game is won; play continues."""
         self.view.show_finish("You Won! Game Over" if self.model.game.is_finished else "You Won!")
 
     def new_game(self) -> None:

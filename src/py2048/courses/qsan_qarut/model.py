@@ -46,7 +46,7 @@ class Game:
         grid: the same N.
         score: the sum of all numbers on the board after the last move, 0 before the first.
         is_finished: whether the game is over: the board is full and nothing can merge.
-        is_won: whether 2048 has been reached; play goes on.
+        is_won: whether 2048 has been reached; play continues.
         board: the numbers, an int array of shape ``[grid, grid]``; 0 is an empty cell.
 
     Raises:

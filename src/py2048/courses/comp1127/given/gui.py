@@ -1,6 +1,6 @@
 """The checker's `gui`: the same eleven functions on a plain canvas, and a memory.
 
-A submission that is being checked gets this module in place of its own gui.py. It imports
+This module replaces the gui.py of a submission that is checked. It imports
 nothing but the standard library, because a submission can reach nothing else, and draws in a
 real window, on a virtual display. It remembers what a program did:
 

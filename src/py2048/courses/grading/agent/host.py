@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
     from typing import Any
 
+    Facts = dict[str, Any]  # of a request or an answer
     Guard = Callable[[float, Callable[[], Any]], tuple[Any, BaseException | None]]
 
 QUIET = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
@@ -57,7 +58,7 @@ _known: dict[str, tuple[CodeType, CodeType | None]] = {}
 
 
 def parsed(text: str) -> tuple[CodeType, CodeType | None]:
-    """Lines as code, and their last expression, if they end with one, as code of its own.
+    """Lines as code; their last expression, if they end with one, as separate code.
 
     Raises:
         SyntaxError: if they are no Python.
@@ -90,7 +91,7 @@ class Loader:
         self.module.__file__ = file
         sys.modules[name] = self.module
 
-    def load(self, load_mode: str, skip: Sequence[int], seconds: float) -> list[dict[str, Any]]:
+    def load(self, load_mode: str, skip: Sequence[int], seconds: float) -> list[Facts]:
         """Run the file; return what was left out beside the statements at the lines `skip`."""
         with open(f"{self.folder}/{self.file}", "rb") as source:
             tree = ast.parse(source.read(), self.file)
@@ -103,9 +104,7 @@ class Loader:
         found = [self.part(statement, futures, load_mode) for statement in wanted]
         return [note for note in found if note]
 
-    def part(
-        self, statement: ast.stmt, futures: list[ast.stmt], load_mode: str
-    ) -> dict[str, Any] | None:
+    def part(self, statement: ast.stmt, futures: list[ast.stmt], load_mode: str) -> Facts | None:
         """Run one statement, or say why it is left out."""
         if load_mode == "quiet" and not isinstance(statement, QUIET):
             harmless = isinstance(statement, ast.If) or is_docstring(statement)
@@ -117,7 +116,7 @@ class Loader:
         """Run `statements` in the module."""
         exec(compile(ast.Module(statements, []), self.file, "exec"), self.module.__dict__)
 
-    def note(self, error: BaseException, statement: ast.stmt) -> dict[str, Any]:
+    def note(self, error: BaseException, statement: ast.stmt) -> Facts:
         """What went wrong in a statement, and on which line of the student's file."""
         file, line = place_of(error, self.file, self.folder)
         line = line if file == self.file and line else statement.lineno
@@ -134,7 +133,7 @@ def is_docstring(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
-def left_out(statement: ast.stmt, line: int, error: str, message: str) -> dict[str, Any]:
+def left_out(statement: ast.stmt, line: int, error: str, message: str) -> Facts:
     """A statement that was left out: where it begins, where it failed, and how."""
     return {"statement": statement.lineno, "line": line, "error": error, "message": message}
 
@@ -184,22 +183,22 @@ class Agent:
     `requests` and `replies` are file descriptors; `config` is the first request.
     """
 
-    def __init__(self, requests: int, replies: int, config: dict[str, Any]) -> None:
+    def __init__(self, requests: int, replies: int, config: Facts) -> None:
         from .boot import read_request
 
-        self.read: Callable[[], dict[str, Any]] = lambda: read_request(requests)
+        self.read: Callable[[], Facts] = lambda: read_request(requests)
         self.replies = replies
         self.process = _number()
         self.config = config
         self.shadowed: set[str] = set()
-        self.modules: dict[str, Any] = {}
+        self.modules: Facts = {}
         self.file = config["file"]
-        self.names: dict[str, Any] = {}
-        self.helpers: dict[str, Any] = {}
-        self.copied: dict[str, Any] = {}
+        self.names: Facts = {}
+        self.helpers: Facts = {}
+        self.copied: Facts = {}
         self.prelude: tuple[str, Any] = "", None
         self.module: Any = None
-        self.pending: dict[str, Any] | None = None
+        self.pending: Facts | None = None
         self.running = False
         self.rings = 0
         self.requests = self.open_request = 0
@@ -249,9 +248,7 @@ class Agent:
             self.builtins["__import__"] = self._import
             vars(builtins).update(self.builtins)
 
-    def _import(
-        self, name: str, globals_: dict[str, Any] | None = None, *words: Any, **options: Any
-    ) -> Any:
+    def _import(self, name: str, globals_: Facts | None = None, *words: Any, **options: Any) -> Any:
         """What ``import`` becomes: only the submission sees the submission's files."""
         spec = (globals_ or {}).get("__spec__", sys.__spec__)  # code of no module has none
         origin = getattr(spec, "origin", None)
@@ -267,14 +264,14 @@ class Agent:
     def serve(self) -> None:
         """Answer requests until the grader hangs up."""
         while True:
-            try:
-                request = self.read()
-            except EOFError:
-                os_exit(0)
-            self.answer(request)
+            self.answer_next()
 
-    def answer(self, request: dict[str, Any]) -> None:
-        """Answer one request."""
+    def answer_next(self) -> None:
+        """Wait for one request and answer it."""
+        try:
+            request = self.read()
+        except EOFError:
+            os_exit(0)
         getattr(self, f"do_{request['op']}")(request)
 
     def wait(self) -> None:
@@ -287,11 +284,7 @@ class Agent:
             self._reply({"value": True, "error": None, "state": "waiting"})
         self.pending, self.open_request = None, 0
         self._time(0)
-        try:
-            request = self.read()
-        except EOFError:
-            os_exit(0)
-        self.answer(request)
+        self.answer_next()
 
     def _send(self, text: str) -> None:
         data = text.encode("ascii")
@@ -299,7 +292,7 @@ class Agent:
         while data:
             data = data[_write(self.replies, data) :]
 
-    def _reply(self, facts: dict[str, Any]) -> None:
+    def _reply(self, facts: Facts) -> None:
         """Send `facts` with what was printed and read meanwhile.
 
         A process that the submission forked off arrives here too, and is ended.
@@ -351,12 +344,12 @@ class Agent:
 
     # -- the requests -------------------------------------------------------------------
 
-    def do_hello(self, request: dict[str, Any]) -> None:
+    def do_hello(self, request: Facts) -> None:
         """Say that the process is up."""
         del request
         self._reply({"state": "done"})
 
-    def do_fork(self, request: dict[str, Any]) -> None:
+    def do_fork(self, request: Facts) -> None:
         """Let a copy of this process answer from here on, until it leaves or dies."""
         del request
         before = _picture(".")
@@ -375,12 +368,12 @@ class Agent:
         if self.config["own_processes"] and _number() == self.process:
             _kill_others()
 
-    def do_leave(self, request: dict[str, Any]) -> None:
+    def do_leave(self, request: Facts) -> None:
         """End this copy."""
         del request
         os_exit(0)
 
-    def do_load(self, request: dict[str, Any]) -> None:
+    def do_load(self, request: Facts) -> None:
         """Load the student's file as a module."""
         config = self.config
         result, error = self.guard(
@@ -395,12 +388,12 @@ class Agent:
         described = None if error is None else self.describe(error)
         self._reply({"state": "done", "left_out": result or [], "error": described})
 
-    def do_begin(self, request: dict[str, Any]) -> None:
+    def do_begin(self, request: Facts) -> None:
         """Make the names fresh: those of the module, the module, the helpers."""
         error = self._begin(request)
         self._reply({"state": "done", "error": error})
 
-    def _begin(self, request: dict[str, Any]) -> dict[str, Any] | None:
+    def _begin(self, request: Facts) -> Facts | None:
         """Fresh names and the prelude; return its error."""
         self.names = {**self.helpers, "__name__": "__console__"}
         if self.shadowed:
@@ -418,7 +411,7 @@ class Agent:
             self.prelude = prelude, compile(prelude, "<grader>", "exec")
         return self.prelude[1]
 
-    def do_examples(self, request: dict[str, Any]) -> None:
+    def do_examples(self, request: Facts) -> None:
         """Run examples one after the other, each with fresh names; reply after each.
 
         Stop when one overruns.
@@ -429,11 +422,11 @@ class Agent:
             if facts["over"]:
                 break
 
-    def _example(self, example: dict[str, Any], request: dict[str, Any]) -> dict[str, Any]:
+    def _example(self, example: Facts, request: Facts) -> Facts:
         """Prepare, run, and look afterwards."""
         seconds = request["seconds"]
         early = self._begin(request)
-        nothing: dict[str, Any] = {
+        nothing: Facts = {
             "value": None,
             "error": None,
             "output": "",
@@ -465,7 +458,7 @@ class Agent:
             if untouched and not name.startswith("__") and name not in self.helpers:
                 self.names[name] = self.copied[name] = value
 
-    def do_run(self, request: dict[str, Any]) -> None:
+    def do_run(self, request: Facts) -> None:
         """Run some lines; the value of a last expression is the value of them all."""
         self._prepare(request)
         before = self.running
@@ -479,7 +472,7 @@ class Agent:
         else:
             self._reply({**facts, "state": "done"})
 
-    def _run(self, code: str, seconds: float) -> dict[str, Any]:
+    def _run(self, code: str, seconds: float) -> Facts:
         """Run lines: the value of a last expression, or the error."""
         value, error = self.guard(seconds, lambda: self._evaluate(code))
         text = None
@@ -490,7 +483,7 @@ class Agent:
             "error": None if error is None else self.describe(error),
         }
 
-    def _prepare(self, request: dict[str, Any]) -> None:
+    def _prepare(self, request: Facts) -> None:
         self.keyboard.type(request["typed"])
         if request["seed"] is not None:
             terminal.reseed(self.random, request["seed"])
@@ -503,7 +496,7 @@ class Agent:
         exec(first, self.names)
         return None if last is None else eval(last, self.names)
 
-    def do_program(self, request: dict[str, Any]) -> None:
+    def do_program(self, request: Facts) -> None:
         """Run the student's file as a program, until it ends or waits for its user."""
         self._prepare(request)
         sys.argv[:] = [self.file]
@@ -522,7 +515,7 @@ class Agent:
             facts["error"] = self.describe(error)
         self._reply({**facts, "state": "done"})
 
-    def describe(self, error: BaseException) -> dict[str, Any]:
+    def describe(self, error: BaseException) -> Facts:
         """What is known of an exception, as data."""
         file, line = place_of(error, self.file, self.config["scratch"])
         if not line and isinstance(error, SyntaxError):

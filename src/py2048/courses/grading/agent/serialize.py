@@ -17,6 +17,7 @@ except ImportError:
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
     from typing import Any
 
 # What the functions below use, whatever a submission puts into the builtins later.
@@ -26,6 +27,9 @@ DEPTH = 60
 NODES = 60_000
 TEXT = 2_000_000
 SHOWN = 160
+
+BASES = type.__dict__["__mro__"].__get__  # the real order of bases, past any metaclass
+string = encode_basestring_ascii  # the C function, taken before any submission ran
 
 
 class TooMuch(Exception):  # noqa: N818 - only ever caught here
@@ -39,6 +43,51 @@ class Raw:
         self.text = text
 
 
+def mark(tag: str, *texts: str) -> str:
+    """The JSON text ``{tag: [texts]}``."""
+    return "{" + string(tag) + ":[" + ",".join(texts) + "]}"
+
+
+def whole(value: int) -> str:
+    """An int or a bool."""
+    number = int.__index__(value)
+    if type(value) is bool:
+        return "true" if number else "false"
+    if -(2**200) < number < 2**200:
+        return int.__repr__(number)
+    return mark("int", string(hex(number) if number.bit_length() < 100_000 else "0x0"))
+
+
+def real(value: float) -> str:
+    """A float, with the three that JSON lacks marked."""
+    shown = float.__repr__(value)
+    return mark("float", string(shown)) if shown in {"nan", "inf", "-inf"} else shown
+
+
+def raw(value: bytes | bytearray) -> str:
+    """Bytes in hexadecimal."""
+    return mark("bytes", string(bytes(value)[:TEXT].hex()))
+
+
+SCALARS: dict[type, Callable[[Any], str]] = {
+    type(None): lambda value: "null",
+    bool: whole,
+    int: whole,
+    float: real,
+    str: lambda value: string(str.__str__(value)[:TEXT]),
+    bytes: raw,
+    bytearray: raw,
+}
+# The members of each container; a list is a plain JSON array, the others are marked.
+CONTAINERS: dict[type, Callable[[Any], Iterable[object]]] = {
+    list: list.__iter__,
+    tuple: tuple.__iter__,
+    dict: lambda value: [list(pair) for pair in dict.items(value)],
+    set: set.__iter__,
+    frozenset: frozenset.__iter__,
+}
+
+
 class Encoder:
     """Encodes one value; the counters bound the work."""
 
@@ -46,124 +95,53 @@ class Encoder:
         self.nodes = 0
         self.parts: list[str] = []
 
-    def text(self, value: Any) -> str:
-        """The JSON text of `value`."""
-        self.put(value, 0)
-        return "".join(self.parts)
-
-    def put(self, value: Any, depth: int) -> None:
+    def put(self, value: object, depth: int = 0) -> None:
         """Append `value`, `depth` levels down."""
         self.nodes += 1
         if self.nodes > NODES:
             raise TooMuch
         if depth > DEPTH:
-            self.mark("object", string(type(value).__name__), string("(nested too deeply to show)"))
+            self.parts.append(opaque(value, "(nested too deeply to show)"))
             return
         if type(value) is Raw:
             self.parts.append(value.text)
             return
-        for kind, method in METHODS:
-            if isinstance_of(value, kind):
-                method(self, value, depth)
+        for kind in BASES(type(value)):
+            if kind in SCALARS:
+                self.parts.append(SCALARS[kind](value))
+                return
+            if kind in CONTAINERS:
+                members = CONTAINERS[kind](value)
+                self.tagged("" if kind is list else kind.__name__, members, depth)
                 return
         if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
-            self.numpy(value, depth)
-            return
-        self.other(value)
-
-    def mark(self, tag: str, *texts: str) -> None:
-        """Append ``{tag: [texts]}``."""
-        self.parts.append("{" + string(tag) + ":[" + ",".join(texts) + "]}")
-
-    def whole(self, value: Any, depth: int) -> None:
-        """An int or a bool."""
-        del depth
-        number = int.__index__(value)
-        if type(value) is bool:
-            self.parts.append("true" if number else "false")
-        elif -(2**200) < number < 2**200:
-            self.parts.append(int.__repr__(number))
+            self.numpy(value.tolist(), depth)
         else:
-            self.mark("int", string(hex(number) if number.bit_length() < 100_000 else "0x0"))
+            self.parts.append(opaque(value, shown(value)))
 
-    def real(self, value: Any, depth: int) -> None:
-        """A float, with the three that JSON lacks marked."""
-        del depth
-        shown = float.__repr__(value)
-        if shown in {"nan", "inf", "-inf"}:
-            self.mark("float", string(shown))
-        else:
-            self.parts.append(shown)
-
-    def words(self, value: Any, depth: int) -> None:
-        """A string, cut at `TEXT` characters."""
-        del depth
-        self.parts.append(string(str.__str__(value)[:TEXT]))
-
-    def raw(self, value: Any, depth: int) -> None:
-        """Bytes in hexadecimal."""
-        del depth
-        self.mark("bytes", string(bytes(value)[:TEXT].hex()))
-
-    def nothing(self, value: Any, depth: int) -> None:
-        """None."""
-        del value, depth
-        self.parts.append("null")
-
-    def row(self, value: Any, depth: int) -> None:
-        """A list, as a plain JSON array."""
-        self.parts.append("[")
-        self.items(list.__iter__(value), depth)
-        self.parts.append("]")
-
-    def items(self, values: Any, depth: int) -> None:
-        """The members, separated by commas."""
-        for position, member in enumerate(values):
+    def tagged(self, tag: str, members: Iterable[object], depth: int) -> None:
+        """``{tag: [members]}``, or the members as an array."""
+        self.parts.append("{" + string(tag) + ":[" if tag else "[")
+        for position, member in enumerate(members):
             if position:
                 self.parts.append(",")
             self.put(member, depth + 1)
+        self.parts.append("]}" if tag else "]")
 
-    def tagged(self, tag: str, values: Any, depth: int) -> None:
-        """``{tag: [members]}``."""
-        self.parts.append("{" + string(tag) + ":[")
-        self.items(values, depth)
-        self.parts.append("]}")
-
-    def pair(self, value: Any, depth: int) -> None:
-        """A tuple."""
-        self.tagged("tuple", tuple.__iter__(value), depth)
-
-    def group(self, value: Any, depth: int) -> None:
-        """A set."""
-        self.tagged("set", set.__iter__(value), depth)
-
-    def frozen(self, value: Any, depth: int) -> None:
-        """A frozenset."""
-        self.tagged("frozenset", frozenset.__iter__(value), depth)
-
-    def table(self, value: Any, depth: int) -> None:
-        """A dict, as pairs of key and value in its order."""
-        self.tagged("dict", [list(pair) for pair in dict.items(value)], depth)
-
-    def numpy(self, value: Any, depth: int) -> None:
+    def numpy(self, plain: object, depth: int) -> None:
         """A NumPy scalar as a number; an array as its rows, marked."""
-        plain = value.tolist()
-        if isinstance_of(plain, list):
+        if type(plain) is list:
             self.tagged("array", [plain], depth)
         else:
-            self.put(plain if type(plain) in PLAIN else None, depth)
-
-    def other(self, value: Any) -> None:
-        """Anything else: its type and a short text."""
-        self.mark("object", string(type(value).__name__), string(shown(value)))
+            self.put(plain if type(plain) in SCALARS else None, depth)
 
 
-def isinstance_of(value: Any, kind: type) -> bool:
-    """`isinstance` by the real type, deaf to a lying ``__class__``."""
-    return kind in BASES(type(value))
+def opaque(value: object, text: str) -> str:
+    """A value that is not carried: its type and a text."""
+    return mark("object", string(type(value).__name__), string(text))
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """A short text of any object, whatever its `__repr__` does."""
     try:
         text = repr(value)
@@ -172,35 +150,11 @@ def shown(value: Any) -> str:
     return str.__str__(text)[:SHOWN]
 
 
-def string(text: str) -> str:
-    """A JSON string, by the C function taken before any submission ran."""
-    return encode_basestring_ascii(text)
-
-
-BASES = type.__dict__["__mro__"].__get__  # the real order of bases, past any metaclass
-METHODS: list[tuple[type, Any]] = [
-    (type(None), Encoder.nothing),
-    (bool, Encoder.whole),
-    (int, Encoder.whole),
-    (float, Encoder.real),
-    (str, Encoder.words),
-    (list, Encoder.row),
-    (tuple, Encoder.pair),
-    (dict, Encoder.table),
-    (set, Encoder.group),
-    (frozenset, Encoder.frozen),
-    (bytes, Encoder.raw),
-    (bytearray, Encoder.raw),
-]
-PLAIN = {type(None), bool, int, float, str}
-
-
-def encode(value: Any) -> str:
+def encode(value: object) -> str:
     """The JSON text of any value."""
+    encoder = Encoder()
     try:
-        return Encoder().text(value)
+        encoder.put(value)
+        return "".join(encoder.parts)
     except TooMuch:
-        whole = Encoder()
-        name = type(value).__name__
-        whole.mark("object", string(name), string(f"<{name} with more than {NODES} values>"))
-        return "".join(whole.parts)
+        return opaque(value, f"<{type(value).__name__} with more than {NODES} values>")

@@ -24,6 +24,7 @@ from functools import partial
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from _tkinter import TkappType
     from collections.abc import Callable, Iterator
     from typing import Any
 
@@ -36,7 +37,7 @@ OLD_NAMES = {
     "ScrolledText": tkinter.scrolledtext,
 }  # fmt: skip
 
-# `after` with a queue of its own: its timers come due when `release` is told the time.
+# `after` with another queue: its timers come due when `release` sets the time.
 TIMERS = """
 namespace eval ::py2048 { variable now 0; variable count 1000000; variable queue {} }
 rename ::after ::py2048::after
@@ -106,7 +107,9 @@ ASKING = ("askstring", "askinteger", "askfloat")
 class TclInterpreter:
     """Tcl's interpreter as `_tkinter` makes it, but for its main loop."""
 
-    def __init__(self, real: Any, loop: Callable[..., None], quit_: Callable[[], None]) -> None:
+    def __init__(
+        self, real: TkappType, loop: Callable[..., None], quit_: Callable[[], None]
+    ) -> None:
         names = [name for name in dir(real) if not name.startswith("__")]
         vars(self).update({name: getattr(real, name) for name in names})
         self.mainloop = loop
@@ -129,9 +132,9 @@ class TkControl:
 
     def __init__(self, clock: VirtualClock) -> None:
         self.clock = clock
-        self.interpreters: list[Any] = []
+        self.interpreters: list[TkappType] = []
         self.dialogs: list[tuple[str, str, str]] = []
-        self.answers: list[Any] = []
+        self.answers: list[object] = []
         self.errors: list[str] = []
         self.waiting = 0
         self._quitting = False
@@ -165,7 +168,7 @@ class TkControl:
 
     def _created(self, *words: Any) -> Any:
         """What `_tkinter.create` becomes."""
-        interpreter = TclInterpreter(self._create(*words), self._loop, self._quit)
+        interpreter: Any = TclInterpreter(self._create(*words), self._loop, self._quit)
         if interpreter.eval("info commands winfo"):
             interpreter.eval(TIMERS)
             interpreter.createcommand("tk_messageBox", self._box)
@@ -174,7 +177,7 @@ class TkControl:
             self.interpreters.append(interpreter)
         return interpreter
 
-    def open(self) -> list[Any]:
+    def open(self) -> list[TkappType]:
         """The interpreters whose main window is still there."""
         return [interpreter for interpreter in self.interpreters if exists(interpreter)]
 
@@ -248,7 +251,7 @@ class TkControl:
         before = self._serial
         for interpreter in self.open()[:1]:
             interpreter.eval("event generate . <<Py2048Look>>")
-            self._serial = int(interpreter.getvar("::py2048::serial"))
+            self._serial = int(interpreter.call("set", "::py2048::serial"))
         return abs(self._serial - before) > IDLE_REQUESTS
 
     def _called(self, wrapper: Any, words: Any) -> Any:
@@ -280,8 +283,8 @@ class TkControl:
     def _wait_visible(self, window: Any) -> None:
         self._wait_while(lambda: exists(window.tk, window._w) and not window.winfo_viewable())
 
-    def _wait_variable(self, widget: Any, variable: Any) -> None:
-        written: list[Any] = []
+    def _wait_variable(self, widget: Any, variable: object) -> None:
+        written: list[object] = []
         name = f"::py2048::written{id(written)}"
         widget.tk.createcommand(name, lambda *words: written.append(words))
         trace = ("variable", str(variable), "write", name)
@@ -308,7 +311,7 @@ class TkControl:
 
     # -- dialogs ------------------------------------------------------------------------
 
-    def _answer(self, kind: str, title: Any, message: Any, usual: Any) -> Any:
+    def _answer(self, kind: str, title: object, message: object, usual: object) -> Any:
         self.dialogs.append((kind, str(title or ""), str(message or "")))
         return self.answers.pop(0) if self.answers else usual
 
@@ -336,7 +339,7 @@ class TkControl:
         return chosen
 
     def _asking(self, kind: str) -> Callable[..., Any]:
-        def asked(title: Any = None, prompt: Any = None, **options: Any) -> Any:
+        def asked(title: object = None, prompt: object = None, **options: object) -> Any:
             del options
             return self._answer(kind, title, prompt, None)
 
@@ -346,7 +349,7 @@ class TkControl:
 IDLE_REQUESTS = 1  # requests to the display of an `update` that draws nothing
 
 
-def exists(interpreter: Any, path: str = ".") -> bool:
+def exists(interpreter: TkappType, path: str = ".") -> bool:
     """Whether a window is still there."""
     try:
         return bool(int(interpreter.call("winfo", "exists", path)))
@@ -366,7 +369,7 @@ ITEM_OPTIONS = ("text", "fill", "outline", "image", "state", "tags")
 class Widget:
     """A widget by its path; ``winfo_width()`` and the like ask ``winfo``."""
 
-    def __init__(self, interpreter: Any, path: Any) -> None:
+    def __init__(self, interpreter: TkappType, path: object) -> None:
         self.interpreter = interpreter
         self.path = str(path)
 
@@ -404,11 +407,11 @@ class Widget:
         """Whether it is a window; Tk counts menus as windows of their own, people do not."""
         return str(self.winfo_toplevel()) == self.path and self.kind != "Menu"
 
-    def call(self, *words: Any) -> Any:
+    def call(self, *words: object) -> Any:
         """Give the widget's own command."""
         return self.interpreter.call(self.path, *words)
 
-    def words(self, *words: Any) -> list[str]:
+    def words(self, *words: object) -> list[str]:
         """What the widget's own command gives, as a list."""
         return [str(word) for word in self.interpreter.splitlist(self.call(*words))]
 
@@ -423,11 +426,11 @@ class Widget:
         """The text that a label or a button shows."""
         variable = self.cget("textvariable")
         if variable and self.kind.startswith("T"):  # those do not follow with their text
-            return str(self.interpreter.getvar(variable))
+            return str(self.interpreter.call("set", variable))
         return self.cget("text")
 
     def children(self) -> list[Widget]:
-        """What lies in it, without Tk's own copies of menus."""
+        """The widgets in it, without Tk's own copies of menus."""
         paths = self.interpreter.splitlist(self.winfo_children())
         found = [str(path) for path in paths]
         return [Widget(self.interpreter, path) for path in found if "#" not in path.split(".")[-1]]
@@ -440,7 +443,7 @@ class Widget:
         ]
 
     def grid(self) -> dict[str, str]:
-        """How it lies in a grid."""
+        """Its place in a grid."""
         words = self.interpreter.splitlist(self.interpreter.call("grid", "info", self.path))
         return {str(k).lstrip("-"): str(v) for k, v in zip(words[::2], words[1::2], strict=True)}
 
@@ -450,14 +453,14 @@ class Widget:
         """The items of a canvas, the lowest first."""
         return self.words("find", "all")
 
-    def item(self, number: Any, name: str) -> str:
+    def item(self, number: object, name: str) -> str:
         """An option of an item; not every kind has every option."""
         try:
             return str(self.call("itemcget", number, f"-{name}"))
         except TclError:
             return ""
 
-    def coords(self, number: Any) -> list[float]:
+    def coords(self, number: object) -> list[float]:
         """Where an item is."""
         return [float(word) for word in self.words("coords", number)]
 
@@ -526,7 +529,7 @@ class TkUser:
 
     # -- doing --------------------------------------------------------------------------
 
-    def answer(self, *values: Any) -> None:
+    def answer(self, *values: object) -> None:
         """What to answer to the next message boxes and questions, in order."""
         self._windows.answers.extend(values)
 
@@ -551,7 +554,7 @@ class TkUser:
         self._windows.pump()
 
     def point(self, widget: Widget) -> None:
-        """Click into the middle of a widget, on whatever lies on top there."""
+        """Click into the middle of a widget, on the topmost widget there."""
         x = int(widget.winfo_rootx()) + int(widget.winfo_width()) // 2
         y = int(widget.winfo_rooty()) + int(widget.winfo_height()) // 2
         seen = str(widget.interpreter.call("winfo", "containing", x, y))

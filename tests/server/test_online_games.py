@@ -11,22 +11,25 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inside import create_game, record_of
 
 from py2048 import Board, Direction, Game, Record, get_rules, list_rules, make_player
 from py2048.errors import RecordError
 from py2048.game.spawning import Spawn
-from py2048.server import table as table_module
-from py2048.server.bounds import (
+from py2048.server import games as games_module
+from py2048.server.fairness import check_fair, commitment_of, draws_of
+from py2048.server.games import (
     LARGEST_SIDE,
     LARGEST_TARGET,
     LARGEST_TILE,
+    MOST_ACTIONS,
     MOST_POINTS,
+    GameService,
+    OnlineGame,
     checked_rules,
 )
-from py2048.server.fairness import check_fair, commitment_of, draws_of
-from py2048.server.house import House, open_house
-from py2048.server.table import MOST_ACTIONS, RefusedError, Table
-from py2048.server.writer import Writer, Written
+from py2048.server.group_commit import CommitResult, GroupCommit
+from py2048.server.schema import ActionRejected
 from py2048.session import Moved, Undone
 from py2048.storage import open_store
 
@@ -34,10 +37,9 @@ secrets = st.binary(min_size=32, max_size=32).map(bytes.hex)
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    house = open_house(str(tmp_path / "house.sqlite3"))
-    yield house
-    house.store.close()
+def games(tmp_path: Path) -> Iterator[GameService]:
+    with open_store(tmp_path / "games.sqlite3") as store:
+        yield GameService(store)
 
 
 def played(secret: str, rules: str, moves: int) -> Game:
@@ -50,8 +52,8 @@ def played(secret: str, rules: str, moves: int) -> Game:
     return game
 
 
-def write(house: House, table: Table) -> set[str]:
-    return house.store.write_changes([table.take()])
+def write(games: GameService, game: OnlineGame) -> set[str]:
+    return games.store.changes.write([game.take_change()])
 
 
 @given(secrets, st.sampled_from([rules.name for rules in list_rules()]), st.integers(0, 60))
@@ -99,90 +101,90 @@ def test_draws_are_as_documented() -> None:
         assert draws_of(secret)(counter, board) == int.from_bytes(digest[:8])
 
 
-def test_actions_are_numbered(house: House) -> None:
+def test_actions_are_numbered(games: GameService) -> None:
     """The next number is done, an earlier one is not done again, a later one is refused."""
-    table = house.deal("ada", "classic", "ranked")
-    direction = table.session.game.legal_directions()[0]
-    action = table.move(1, direction)
-    assert action.version == 1
-    assert isinstance(action.events[0], Moved)
-    board = table.session.game.board
-    assert table.move(1, direction).events == ()
-    assert table.session.game.board is board
-    with pytest.raises(RefusedError) as refused:
-        table.move(3, direction)
+    game = create_game(games, "ada", "classic", "ranked")
+    direction = game.session.game.legal_directions()[0]
+    events = game.move(1, direction)
+    assert game.version == 1
+    assert isinstance(events[0], Moved)
+    board = game.session.game.board
+    assert game.move(1, direction) == ()
+    assert game.session.game.board is board
+    with pytest.raises(ActionRejected) as refused:
+        game.move(3, direction)
     assert refused.value.reason == "gap"
 
 
-def test_a_table_comes_back_as_it_was_left(house: House) -> None:
+def test_a_table_comes_back_as_it_was_left(games: GameService) -> None:
     """From the store come board, score, version, undone turns and the same draws."""
-    table = house.deal("ada", "classic", "casual")
+    game = create_game(games, "ada", "classic", "casual")
     for number in range(1, 11):
-        table.move(number, table.session.game.legal_directions()[0])
-    table.undo(11)
-    assert write(house, table) == set()
-    again = house.seat(table.id)
-    assert again.version == table.version == 11
-    assert again.session.game.board == table.session.game.board
+        game.move(number, game.session.game.legal_directions()[0])
+    game.undo(11)
+    assert write(games, game) == set()
+    again = games.load(game.id)
+    assert again.version == game.version == 11
+    assert again.session.game.board == game.session.game.board
     direction = again.session.game.legal_directions()[-1]
     again.move(12, direction)
-    table.move(12, direction)
-    assert again.session.game.board == table.session.game.board
+    game.move(12, direction)
+    assert again.session.game.board == game.session.game.board
 
 
-def test_following_another_process_by_turns(house: House) -> None:
+def test_following_another_process_by_turns(games: GameService) -> None:
     """Turns that were added elsewhere come as events to animate."""
-    here = house.deal("ada", "classic", "ranked")
-    there = house.seat(here.id)
+    here = create_game(games, "ada", "classic", "ranked")
+    there = games.load(here.id)
     for number in (1, 2, 3):
         there.move(number, there.session.game.legal_directions()[0])
-    write(house, there)
-    saved = house.saved_game(here.id)
+    write(games, there)
+    saved = games.store.games.find(here.id)
     assert saved is not None
-    events = here.catch_up(saved)
+    events = here.follow(saved)
     assert events is not None
     assert [type(event) for event in events] == [Moved] * 3
     assert here.session.game.board == there.session.game.board
     assert here.version == 3
-    assert not here.ledger.is_dirty
-    assert here.catch_up(saved) == ()
+    assert not here.changes.is_dirty
+    assert here.follow(saved) == ()
 
 
-def test_following_an_undo_lays_the_game_anew(house: House) -> None:
-    """What is no plain addition is not animated: the table is as the store has it."""
-    here = house.deal("ada", "classic", "casual")
-    there = house.seat(here.id)
+def test_following_an_undo_lays_the_game_anew(games: GameService) -> None:
+    """What is no plain addition is not animated: the game is as the store has it."""
+    here = create_game(games, "ada", "classic", "casual")
+    there = games.load(here.id)
     there.move(1, there.session.game.legal_directions()[0])
     undone = there.undo(2)
-    assert isinstance(undone.events[0], Undone)
-    write(house, there)
-    saved = house.saved_game(here.id)
+    assert isinstance(undone[0], Undone)
+    write(games, there)
+    saved = games.store.games.find(here.id)
     assert saved is not None
-    assert here.catch_up(saved) is None
+    assert here.follow(saved) is None
     assert (here.version, here.session.game.turn_count) == (2, 0)
     assert here.session.can_redo
 
 
-def test_whoever_is_late_is_told(house: House) -> None:
-    """Of two tables with the same game only the first to write keeps its move."""
-    here = house.deal("ada", "long:size=5x5", "ranked")
-    there = house.seat(here.id)
+def test_whoever_is_late_is_told(games: GameService) -> None:
+    """Of two online with the same game only the first to write keeps its move."""
+    here = create_game(games, "ada", "long:size=5x5", "ranked")
+    there = games.load(here.id)
     here.move(1, here.session.game.legal_directions()[0])
     there.move(1, there.session.game.legal_directions()[-1])
-    assert write(house, here) == set()
-    assert write(house, there) == {here.id}
+    assert write(games, here) == set()
+    assert write(games, there) == {here.id}
 
 
-def finish(house: House, mode: str, *, undo: bool = False) -> Table:
-    table = house.deal("ada", "2x4", mode)
+def finish(games: GameService, mode: str, *, undo: bool = False) -> OnlineGame:
+    game = create_game(games, "ada", "2x4", mode)
     if undo:
-        table.move(1, table.session.game.legal_directions()[0])
-        table.undo(2)
-    while not table.is_over:
-        legal = table.session.game.legal_directions()
-        table.move(table.version + 1, legal[table.version % len(legal)])
-    write(house, table)
-    return table
+        game.move(1, game.session.game.legal_directions()[0])
+        game.undo(2)
+    while not game.is_over:
+        legal = game.session.game.legal_directions()
+        game.move(game.version + 1, legal[game.version % len(legal)])
+    write(games, game)
+    return game
 
 
 @pytest.mark.parametrize(
@@ -190,51 +192,51 @@ def finish(house: House, mode: str, *, undo: bool = False) -> Table:
     [("ranked", False, "ranked"), ("casual", False, "assisted"), ("casual", True, "assisted")],
 )
 def test_a_finished_game_counts_where_it_belongs(
-    house: House, mode: str, undo: bool, board: str
+    games: GameService, mode: str, undo: bool, board: str
 ) -> None:
     """It is verified and becomes a record on its board; a second time there is nothing to do."""
-    table = finish(house, mode, undo=undo)
-    assert house.finish(table.id) == board
-    assert house.finish(table.id) is None
-    found = house.record(table.id)
+    game = finish(games, mode, undo=undo)
+    assert games.finish(game.id) == board
+    assert games.finish(game.id) is None
+    found = record_of(games, game.id)
     assert found is not None
     summary, record = found
-    assert (summary.category, summary.score) == (board, table.session.game.score)
-    check_fair(record, table.round.secret, table.commitment)
-    again = house.seat(table.id)
+    assert (summary.category, summary.score) == (board, game.session.game.score)
+    check_fair(record, game.info.secret, game.commitment)
+    again = games.load(game.id)
     assert again.is_over
-    assert again.secret == table.round.secret
+    assert again.secret == game.info.secret
 
 
-def test_a_forged_game_does_not_count(house: House) -> None:
+def test_a_forged_game_does_not_count(games: GameService) -> None:
     """A spawn that was changed in the store fails the verification; no record is made."""
-    table = finish(house, "ranked")
-    saved = house.saved_game(table.id)
+    game = finish(games, "ranked")
+    saved = games.store.games.find(game.id)
     assert saved is not None
     code = saved.turns[3]
     forged = code[0] + ("2" if code[1] == "1" else "1") + code[2]
-    with open_store(house.store.name) as store:
+    with open_store(games.store.name) as store:
         import sqlite3
 
-        with sqlite3.connect(house.store.name) as connection:
+        with sqlite3.connect(games.store.name) as connection:
             connection.execute(
-                "UPDATE turns SET code = ? WHERE game_id = ? AND ply = 3", (forged, table.id)
+                "UPDATE turns SET code = ? WHERE game_id = ? AND ply = 3", (forged, game.id)
             )
-        assert store.load_game(table.id).turns[3] == forged
+        assert store.games.load(game.id).turns[3] == forged
     with pytest.raises(Exception, match=r"tile|cannot be read back"):
-        house.finish(table.id)
-    assert house.record(table.id) is None
+        games.finish(game.id)
+    assert record_of(games, game.id) is None
 
 
-def test_games_left_behind_are_finished(house: House) -> None:
+def test_games_left_behind_are_finished(games: GameService) -> None:
     """A process that ended between the last move and the record leaves it to the next."""
     from datetime import timedelta
 
-    table = finish(house, "ranked")
-    assert house.finish_left_behind(timedelta(hours=1)) == []
-    assert house.record(table.id) is None
-    assert house.finish_left_behind(timedelta(0)) == []
-    assert house.record(table.id) is not None
+    game = finish(games, "ranked")
+    assert games.finalize_orphans(timedelta(hours=1)) == []
+    assert record_of(games, game.id) is None
+    assert games.finalize_orphans(timedelta(0)) == []
+    assert record_of(games, game.id) is not None
 
 
 @pytest.mark.parametrize(
@@ -260,10 +262,10 @@ def test_games_left_behind_are_finished(house: House) -> None:
         ("x" * 41 + ":size=2x2", "at most 40 visible"),
     ],
 )
-def test_rules_of_strangers_are_checked(house: House, rules: str, said: str) -> None:
+def test_rules_of_strangers_are_checked(games: GameService, rules: str, said: str) -> None:
     """What makes no game here is refused, with the value and the fix in a line."""
-    with pytest.raises(RefusedError, match=said) as refused:
-        house.deal("ada", rules, "casual")
+    with pytest.raises(ActionRejected, match=said) as refused:
+        create_game(games, "ada", rules, "casual")
     assert refused.value.reason == "rules"
     assert str(refused.value).isprintable()
 
@@ -292,43 +294,43 @@ def test_no_accepted_rules_can_outgrow_the_store(
     assert longest < LARGEST_TARGET
 
 
-def test_a_game_has_an_end(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_game_has_an_end(games: GameService, monkeypatch: pytest.MonkeyPatch) -> None:
     """After the last action that a game may have, moves and computer players are refused."""
-    monkeypatch.setattr(table_module, "MOST_ACTIONS", 3)
-    table = house.deal("ada", "classic", "casual")
+    monkeypatch.setattr(games_module, "MOST_ACTIONS", 3)
+    game = create_game(games, "ada", "classic", "casual")
     for number in (1, 2, 3):
-        table.move(number, table.session.game.legal_directions()[0])
-    hint = table.session.question().choose(make_player("random"))
-    for act in (lambda: table.move(4, Direction.LEFT), lambda: table.undo(4)):
-        with pytest.raises(RefusedError, match="3 actions"):
+        game.move(number, game.session.game.legal_directions()[0])
+    hint = game.session.question().choose(make_player("random"))
+    for act in (lambda: game.move(4, Direction.LEFT), lambda: game.undo(4)):
+        with pytest.raises(ActionRejected, match="3 actions"):
             act()
-    with pytest.raises(RefusedError, match="3 actions"):
-        table.play_hint(hint)
-    assert table.version == 3
+    with pytest.raises(ActionRejected, match="3 actions"):
+        game.play_hint(hint)
+    assert game.version == 3
 
 
-def test_the_writer_writes_in_order_and_all(house: House) -> None:
+def test_the_writer_writes_in_order_and_all(games: GameService) -> None:
     """Each change is answered once, after it is in the store, also those that wait at the end."""
-    tables = [house.deal(f"player {n}", "long:size=5x5", "ranked") for n in range(10)]
-    heard: list[Written] = []
-    writer = Writer(house.store, heard.extend)
-    for table in tables:
-        table.move(1, table.session.game.legal_directions()[0])
-        writer.submit(table.take())
+    online = [create_game(games, f"player {n}", "long:size=5x5", "ranked") for n in range(10)]
+    heard: list[CommitResult] = []
+    writer = GroupCommit(games.store, heard.extend)
+    for game in online:
+        game.move(1, game.session.game.legal_directions()[0])
+        writer.submit(game.take_change())
     writer.close()
-    assert sorted(each.change.id for each in heard) == sorted(table.id for table in tables)
+    assert sorted(each.change.id for each in heard) == sorted(game.id for game in online)
     assert all(each.error is None and not each.is_stale for each in heard)
-    assert all(house.store.load_game(table.id).revision == 1 for table in tables)
+    assert all(games.store.games.load(game.id).revision == 1 for game in online)
 
 
-def test_the_writer_tells_of_failures(house: House) -> None:
+def test_the_writer_tells_of_failures(games: GameService) -> None:
     """A store that cannot be written fails the change, and the thread lives on."""
-    table = house.deal("ada", "classic", "ranked")
-    heard: list[Written] = []
-    writer = Writer(house.store, heard.extend)
-    table.move(1, table.session.game.legal_directions()[0])
-    house.store.close()
-    change = table.take()
+    game = create_game(games, "ada", "classic", "ranked")
+    heard: list[CommitResult] = []
+    writer = GroupCommit(games.store, heard.extend)
+    game.move(1, game.session.game.legal_directions()[0])
+    games.store.close()
+    change = game.take_change()
     writer.submit(change)
     writer.submit(replace(change, id="other"))
     writer.close()
@@ -336,11 +338,11 @@ def test_the_writer_tells_of_failures(house: House) -> None:
     assert all(each.error is not None for each in heard)
 
 
-def test_a_record_read_back_is_the_same(house: House) -> None:
+def test_a_record_read_back_is_the_same(games: GameService) -> None:
     """What the server gives away as a file is byte for byte the record."""
-    table = finish(house, "ranked")
-    house.finish(table.id)
-    text = house.record_text(table.id)
+    game = finish(games, "ranked")
+    games.finish(game.id)
+    text = games.record_text(game.id)
     assert text is not None
     assert Record.from_json(text).to_json() == text
     assert Direction.parse(Record.from_json(text).turns[0]) in Direction

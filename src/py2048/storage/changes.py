@@ -1,22 +1,27 @@
-"""Many games' changes in one transaction, which is what makes a durable move cheap."""
+"""Many games' changes in one transaction, which is what makes a durable move cheap.
+
+Processes that share a PostgreSQL tell each other of them by LISTEN and NOTIFY.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from py2048.storage.access import Access
-from py2048.storage.boards import insert_rounds
-from py2048.storage.engine import is_sqlite
+from py2048.storage.database import Database, explained, is_sqlite, upsert
 from py2048.storage.games import SAME_GAME
-from py2048.storage.notices import notify
+from py2048.storage.online import insert_online_games
 from py2048.storage.schema import games, turns
-from py2048.storage.upsert import upsert
-from py2048.storage.values import GameChange, NewRound, utc_now
+from py2048.storage.values import ChangeNotice, GameChange, NewOnlineGame, utc_now
+
+CHANNEL = "py2048_games"
+_MOST_IN_ONE = 200  # a notice holds less than 8,000 bytes
+_NOTIFY = sa.text("SELECT pg_notify(:channel, :payload)")
 
 _ADVANCE = sa.update(games).where(*SAME_GAME)
 
@@ -51,10 +56,13 @@ class _SomeAreStaleError(Exception):
     """Ends a transaction in which a change did not find the revision that it starts from."""
 
 
-class Batches(Access):
-    """Changes of games in progress, written together."""
+class Changes:
+    """Changes of games in progress: written together, and announced to other processes."""
 
-    def write_changes(self, changes: Sequence[GameChange | NewRound], origin: str = "") -> set[str]:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def write(self, changes: Sequence[GameChange | NewOnlineGame], origin: str = "") -> set[str]:
         """Write the changes in one transaction; when this returns they are on the disk.
 
         Args:
@@ -67,30 +75,68 @@ class Batches(Access):
         """
         ordered = sorted(changes, key=lambda change: change.id)
         try:
-            with self._writing() as connection:
+            with self._database.write() as connection:
                 if not _write(connection, ordered, origin):
                     raise _SomeAreStaleError
         except _SomeAreStaleError:
-            with self._writing() as connection:
+            with self._database.write() as connection:
                 return {each.id for each in ordered if not _write(connection, [each], origin)}
         return set()
 
+    @property
+    def can_listen(self) -> bool:
+        """Whether other processes can be heard: SQLite has no such thing."""
+        return not is_sqlite(self._database.engine)
 
-def _write(connection: Connection, ordered: Sequence[GameChange | NewRound], origin: str) -> bool:
+    def listen(self, patience: float) -> Iterator[ChangeNotice | None]:
+        """Yield each notice, and None after each `patience` seconds without one.
+
+        The first None comes as soon as every later notice will be heard.
+
+        Raises:
+            StorageError: The connection is lost.
+        """
+        with explained(self._database.name), self._told():
+            pooled = self._database.engine.raw_connection()
+            connection = pooled.driver_connection
+            assert connection is not None  # it has just been opened
+            pooled.detach()  # a listening connection must not go back to the pool
+            with closing(connection):
+                connection.autocommit = True
+                connection.execute(f"LISTEN {CHANNEL}")
+                yield None
+                while not self._database.is_closed:
+                    for notice in connection.notifies(timeout=patience):
+                        yield _parse(notice.payload)
+                    yield None
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Pass on the driver's own errors as SQLAlchemy would: a detached connection is not its."""
+        driver = self._database.engine.dialect.loaded_dbapi
+        try:
+            yield
+        except driver.OperationalError as error:
+            raise sa.exc.OperationalError(None, None, error) from error
+
+
+def _write(
+    connection: Connection, ordered: Sequence[GameChange | NewOnlineGame], origin: str
+) -> bool:
     """Write changes; if one of several is stale the transaction must be given up.
 
     Returns:
         Whether all could be written. Of a single one that is stale nothing is.
     """
-    new = [change for change in ordered if isinstance(change, NewRound)]
+    new = [change for change in ordered if isinstance(change, NewOnlineGame)]
     changes = [change for change in ordered if isinstance(change, GameChange)]
-    if new and not insert_rounds(connection, new):
+    if new and not insert_online_games(connection, new):
         return False
     if changes:
         if _advance(connection, changes) != len(changes):
             return False
         _add_turns(connection, changes)
-        notify(connection, origin, [(change.id, change.revision) for change in changes])
+        _notify(connection, origin, [(change.id, change.revision) for change in changes])
     return True
 
 
@@ -133,3 +179,17 @@ def _rows(changes: Sequence[GameChange]) -> list[dict[str, Any]]:
         }
         for change in changes
     ]
+
+
+def _notify(connection: Connection, origin: str, changed: Sequence[tuple[str, int]]) -> None:
+    """Tell other processes of changed games, once the transaction is done."""
+    if is_sqlite(connection.engine):
+        return
+    for first in range(0, len(changed), _MOST_IN_ONE):
+        payload = json.dumps([origin, changed[first : first + _MOST_IN_ONE]])
+        connection.execute(_NOTIFY, {"channel": CHANNEL, "payload": payload})
+
+
+def _parse(payload: str) -> ChangeNotice:
+    origin, games = json.loads(payload)
+    return ChangeNotice(origin, tuple((str(game), int(revision)) for game, revision in games))

@@ -1,4 +1,4 @@
-"""What every request passes before anything else looks at it, and what every answer carries."""
+"""What every request passes first, and the headers that every answer carries."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _HEADERS = {
 }
 
 
-class Guard:
+class SecurityMiddleware:
     """Refuses what comes from other sites, too fast or too large, and adds the headers.
 
     Args:
@@ -79,7 +79,7 @@ class Guard:
         if fault is None:
             await self._app(scope, receive, send)
             return
-        self._services.metrics.refused += 1
+        self._services.metrics.refused.inc()
         response = Response(fault, 403)
         await send(
             {
@@ -105,7 +105,7 @@ class Guard:
             app, body = self._checked(scope), _Body(scope, receive)
             await app(scope, body.receive, answer)
         finally:
-            self._services.metrics.count_request(status)
+            self._services.metrics.count_response(status)
             _log.info(
                 "request",
                 extra={
@@ -123,7 +123,7 @@ class Guard:
         if not scope["path"].startswith(_UNCOUNTED):
             wait = self._services.limits.requests.take(address_of(scope))
             if wait:
-                self._services.metrics.limited += 1
+                self._services.metrics.limited.inc()
                 return _refusal(429, "too many requests: wait a moment", wait)
         if scope["method"] not in _SAFE and (fault := self._foreign(headers)):
             return _refusal(403, fault)

@@ -11,40 +11,40 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inside import create_game, record_of
 
 from py2048 import Board, Direction, Game, get_rules
 from py2048.errors import RecordError
 from py2048.game.spawning import start_from
-from py2048.server.daily import challenge, check_shown
 from py2048.server.fairness import check_fair, commitment_of, daily_seed, draws_of
-from py2048.server.house import House, open_house
-from py2048.server.table import RefusedError, Table
+from py2048.server.games import GameService, OnlineGame
+from py2048.server.schema import ActionRejected
+from py2048.storage import open_store
 
 CLASSIC = get_rules("classic")
 secrets = st.binary(min_size=32, max_size=32).map(lambda secret: f"daily-{secret.hex()}")
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    house = open_house(str(tmp_path / "house.sqlite3"))
-    yield house
-    house.store.close()
+def games(tmp_path: Path) -> Iterator[GameService]:
+    with open_store(tmp_path / "games.sqlite3") as store:
+        yield GameService(store)
 
 
-def played(house: House, day: str, *, secret: str, seed: int | None = None) -> Table:
+def played(games: GameService, day: str, *, secret: str, seed: int | None = None) -> OnlineGame:
     """Return a daily game of some day that has just been played to its end, and written."""
     draws = draws_of(secret) if secret else None
     start = Game(CLASSIC, seed=seed, draws=draws).start
-    game = house.store.create_round(
+    game = games.store.online.create(
         mode="daily", day=day, secret=secret, rules=str(CLASSIC), seed=seed, start=str(start),
         player="Ada", owner="ada",
     )  # fmt: skip
-    table = house.seat(game.id)
-    while not table.is_over:
-        legal = table.session.game.legal_directions()
-        table.move(table.version + 1, legal[table.version % len(legal)])
-    assert house.store.write_changes([table.take()]) == set()
-    return table
+    game = games.load(game.id)
+    while not game.is_over:
+        legal = game.session.game.legal_directions()
+        game.move(game.version + 1, legal[game.version % len(legal)])
+    assert games.store.changes.write([game.take_change()]) == set()
+    return game
 
 
 def test_daily_draws_are_as_documented() -> None:
@@ -79,74 +79,76 @@ def test_a_draw_says_nothing_about_other_boards(secret: str, counter: int) -> No
     assert len({draw(counter, board) for board in boards}) == 3
 
 
-def test_the_date_tells_nothing(house: House) -> None:
+def test_the_date_tells_nothing(games: GameService) -> None:
     """The tiles of today are not those of the date, and another server has others."""
     today = datetime.now(UTC).date()
-    table, other = house.deal("ada", "", "daily"), house.deal("bob", "", "daily")
-    assert table.session.game.start == other.session.game.start
-    for secret in (table.round.secret, other.round.secret):
-        assert secret == house.store.find_day_secret(today.isoformat())
+    game, other = create_game(games, "ada", "", "daily"), create_game(games, "bob", "", "daily")
+    assert game.session.game.start == other.session.game.start
+    for secret in (game.info.secret, other.info.secret):
+        assert secret == games.store.online.find_day_secret(today.isoformat())
         assert not secret.endswith(commitment_of(secret))
-    assert table.session.game.seed != daily_seed(today)
+    assert game.session.game.seed != daily_seed(today)
     starts = {start_from(CLASSIC, draws_of(f"daily-{n:064x}")) for n in range(40)}
     assert len(starts) > 20
 
 
-def test_the_secret_of_a_day_is_kept_until_after_it(house: House) -> None:
+def test_the_secret_of_a_day_is_kept_until_after_it(games: GameService) -> None:
     """Neither the end of a game nor the export tells it; others may not see games of the day."""
     today = datetime.now(UTC).date().isoformat()
-    secret = house.store.day_secret(today, f"daily-{1:064x}")
-    table = played(house, today, secret=secret)
-    assert house.finish(table.id) == "daily"
-    assert table.is_over
-    assert table.secret is house.seat(table.id).secret is None
-    assert table.commitment == commitment_of(secret)
-    assert challenge(house.store, today) == (commitment_of(secret), None)
-    assert secret not in str(house.export("ada"))
-    check_shown(house.store, table.id, "ada")
-    with pytest.raises(RefusedError) as refused:
-        check_shown(house.store, table.id, "bob")
+    secret = games.store.online.day_secret(today, f"daily-{1:064x}")
+    game = played(games, today, secret=secret)
+    assert games.finish(game.id) == "daily"
+    assert game.is_over
+    assert game.secret is games.load(game.id).secret is None
+    assert game.commitment == commitment_of(secret)
+    assert games.challenge(today) == (commitment_of(secret), None)
+    assert secret not in str(games.export("ada"))
+    games.check_visible(game.id, "ada")
+    with pytest.raises(ActionRejected) as refused:
+        games.check_visible(game.id, "bob")
     assert refused.value.reason == "sealed"
 
 
-def test_the_secret_is_known_afterwards_and_proves_the_game(house: House) -> None:
+def test_the_secret_is_known_afterwards_and_proves_the_game(games: GameService) -> None:
     """Two days later it is shown, and the record agrees with it and with nothing else."""
     day = (datetime.now(UTC).date() - timedelta(days=2)).isoformat()
-    secret = house.store.day_secret(day, f"daily-{2:064x}")
-    table = played(house, day, secret=secret)
-    house.finish(table.id)
-    found = house.record(table.id)
+    secret = games.store.online.day_secret(day, f"daily-{2:064x}")
+    game = played(games, day, secret=secret)
+    games.finish(game.id)
+    found = record_of(games, game.id)
     assert found is not None
-    check_fair(found[1], table.secret or "", table.commitment)
-    check_shown(house.store, table.id, "bob")
-    assert challenge(house.store, day) == (commitment_of(secret), secret)
+    check_fair(found[1], game.secret or "", game.commitment)
+    games.check_visible(game.id, "bob")
+    assert games.challenge(day) == (commitment_of(secret), secret)
     for other in (f"daily-{3:064x}", secret.removeprefix("daily-")):
         with pytest.raises(RecordError):
             check_fair(found[1], other)
 
 
-def test_a_game_that_goes_on_after_the_secret_is_known_counts_as_assisted(house: House) -> None:
+def test_a_game_that_goes_on_after_the_secret_is_known_counts_as_assisted(
+    games: GameService,
+) -> None:
     """Its player could have looked ahead."""
     day = (datetime.now(UTC).date() - timedelta(days=2)).isoformat()
-    table = played(house, day, secret=f"daily-{4:064x}")
-    assert house.finish(table.id) == "assisted"
+    game = played(games, day, secret=f"daily-{4:064x}")
+    assert games.finish(game.id) == "assisted"
 
 
 @pytest.mark.parametrize(("shift", "counts"), [(0, True), (1, False)])
 def test_games_from_before_days_had_secrets_count_by_their_seed(
-    house: House, shift: int, counts: bool
+    games: GameService, shift: int, counts: bool
 ) -> None:
     """A game that was begun with the date as its seed is verified against it, and no other."""
     day = date(2026, 11, 20)
-    table = played(house, day.isoformat(), secret="", seed=daily_seed(day) + shift)
-    assert table.commitment is None
+    game = played(games, day.isoformat(), secret="", seed=daily_seed(day) + shift)
+    assert game.commitment is None
     if not counts:
         with pytest.raises(RecordError, match="seed"):
-            house.finish(table.id)
+            games.finish(game.id)
         return
-    assert house.finish(table.id) == "daily"
-    found = house.record(table.id)
+    assert games.finish(game.id) == "daily"
+    found = record_of(games, game.id)
     assert found is not None
     assert found[1].seed == daily_seed(day)
     found[1].verify()
-    assert challenge(house.store, day.isoformat()) == (None, None)
+    assert games.challenge(day.isoformat()) == (None, None)

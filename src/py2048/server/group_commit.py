@@ -1,4 +1,4 @@
-"""The writer: a thread that brings moves and new games of many players to the disk together."""
+"""Group commit: a thread that writes moves and new games of many players in one transaction."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from py2048.errors import StorageError
-from py2048.storage import GameChange, NewRound
+from py2048.storage import GameChange, NewOnlineGame
 
 if TYPE_CHECKING:
     from py2048.storage import Store
 
 
-Change = GameChange | NewRound
+Change = GameChange | NewOnlineGame
 """What happened in a game, or the game itself when it begins."""
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """What became of a change.
+class CommitResult:
+    """Whether a change was written.
 
     Attributes:
         change: the change.
-        is_stale: another was faster: nothing of it was written.
+        is_stale: another process was faster: nothing of it was written.
         error: why it could not be written, None if it could.
     """
 
@@ -35,17 +35,17 @@ class Written:
 
 
 _CROWD = 8
-"""After so many changes in one transaction the writer rests for as long as that took.
+"""After so many changes in one transaction the thread rests for as long as that took.
 
 More of them gather meanwhile: with half the transactions the server has time for more moves.
 """
 
 _LONGEST_REST = 0.02
 
-Listener = Callable[[Sequence[Written]], None]
+Listener = Callable[[Sequence[CommitResult]], None]
 
 
-class Writer:
+class GroupCommit:
     """Writes changes in the order in which they come, all that wait in one transaction.
 
     A change that the store cannot keep fails alone. When the store as a whole cannot be written,
@@ -53,7 +53,7 @@ class Writer:
 
     Args:
         store: where to.
-        done: is called in the writer's thread after each transaction.
+        done: is called in the thread after each transaction.
         origin: the name of this process in notices to others.
         most: at most so many changes in one transaction.
     """
@@ -66,7 +66,7 @@ class Writer:
         self._waiting: list[Change] = []
         self._condition = threading.Condition()
         self._closing = False
-        self._thread = threading.Thread(target=self._run, name="py2048-writer", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="py2048-commit", daemon=True)
         self._thread.start()
 
     @property
@@ -75,7 +75,7 @@ class Writer:
         return len(self._waiting)
 
     def submit(self, change: Change) -> None:
-        """Write `change` soon. A game may have one change at a time on its way."""
+        """Write `change` soon. A game may have one change at a time in the queue."""
         with self._condition:
             if self._closing:
                 raise StorageError("the server is going down: the move was not made")
@@ -102,14 +102,14 @@ class Writer:
             batch, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
         return batch
 
-    def _write(self, batch: Sequence[Change]) -> list[Written]:
+    def _write(self, batch: Sequence[Change]) -> list[CommitResult]:
         """Write changes together, or in halves if one of them cannot be kept: it fails alone."""
         try:
-            stale = self._store.write_changes(batch, self._origin)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the thread must go on
+            stale = self._store.changes.write(batch, self._origin)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the thread must continue
             fault = error if isinstance(error, StorageError) else StorageError(repr(error))
             if len(batch) > 1 and not fault.kind:
                 middle = len(batch) // 2
                 return self._write(batch[:middle]) + self._write(batch[middle:])
-            return [Written(change, error=fault) for change in batch]
-        return [Written(change, change.id in stale) for change in batch]
+            return [CommitResult(change, error=fault) for change in batch]
+        return [CommitResult(change, change.id in stale) for change in batch]

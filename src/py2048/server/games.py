@@ -1,0 +1,660 @@
+"""Games on a server: `OnlineGame`, one that is open here, and `GameService`, all of them.
+
+The rules that strangers may ask for are bounded, so that no game can outgrow the store or the page.
+A game has at most `MOST_ACTIONS` actions, each of which adds one tile of at most `LARGEST_TILE`.
+With `n` tiles their sum is at most ``n * LARGEST_TILE``, and merges earn at most
+``sum * log2(sum)`` points: a merge of two tiles ``t`` raises the sum of ``t * log2(t)`` by the
+points that it earns. That stays below 2**53, which JavaScript's numbers hold exactly, and far
+below the 2**63 of the store's columns.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Collection, Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from py2048.board import Board
+from py2048.direction import Direction
+from py2048.errors import Py2048Error, RecordError, StaleGameError, StorageError
+from py2048.game import Game, Record
+from py2048.game.notation import direction_of, encode_step, encode_turn
+from py2048.game.spawning import Draws, start_from
+from py2048.rules import MovePoints, Rules, get_rules
+from py2048.server.fairness import (
+    commitment_of,
+    daily_seed,
+    draws_of,
+    is_sealed,
+    known_secret,
+    new_day_secret,
+    new_secret,
+    revelation_of,
+)
+from py2048.server.schema import BOT, CASUAL, DAILY, MODES, RANKED, ActionRejected, malformed
+from py2048.session.advice import Hint
+from py2048.session.events import Event
+from py2048.session.keeper import Keeper, restore
+from py2048.session.play import Play
+from py2048.session.session import Session
+from py2048.storage import (
+    Account,
+    GameChange,
+    NewOnlineGame,
+    OnlineGameInfo,
+    OpenGame,
+    SavedGame,
+)
+
+if TYPE_CHECKING:
+    from py2048.storage import Store
+
+MOST_ACTIONS = 1_000_000
+"""The longest game: so many moves, undos, redos and hints together."""
+
+MOST_OPEN_GAMES = 100
+"""So many games in progress may an account have."""
+
+IDLE = timedelta(hours=1)
+"""After so long a game without a move is discarded, when there are many."""
+
+LIVE = timedelta(minutes=5)
+"""A game counts as live for so long after its last move."""
+
+UNTOUCHED = timedelta(days=1)
+"""After so long a guest's game without a move is removed."""
+
+LARGEST_SIDE = 16
+LARGEST_TILE = 2**20
+"""The largest tile that may appear by itself, at the start or after a move."""
+
+LARGEST_TARGET = 2**40
+"""No game reaches a larger tile."""
+
+MOST_POINTS = 1_000_000
+"""The most points that a move may give or take."""
+
+LONGEST_NAME = 40
+_LONGEST_TEXT = 400
+
+
+class PendingChanges(Keeper):
+    """What a session did in one game since it was last written; the autosave of an `OnlineGame`.
+
+    A session on a screen saves each change before it announces it. On a server that would be a
+    transaction for each move; so there the changes are collected, and players are answered when
+    `GroupCommit` has written them together with those of other games.
+
+    Attributes:
+        codes: the codes of the turns, undone ones at the end included.
+        revision: the revision that the session has reached, written or not.
+    """
+
+    def __init__(self, store: Store, saved: SavedGame) -> None:
+        super().__init__()
+        self._store, self._saved, self._extra = store, saved, saved.extra
+        self._position = saved.position
+        self._facts = saved.undos, saved.hints, bool(saved.extra.get("computer"))
+        self._turns: list[tuple[int, str, int]] = []
+        self._score, self._is_over = saved.score, saved.is_over
+        self.codes = list(saved.turns)
+        self.revision = self._written = saved.revision
+        self._best: int | None = None
+
+    @property
+    def is_dirty(self) -> bool:
+        """Whether something is to be written."""
+        return self.revision != self._written
+
+    def load(self, saved: SavedGame, draws: Draws | None = None) -> Play:
+        """Return the game as it was left."""
+        return restore(saved, draws)
+
+    def save(self, play: Play) -> None:
+        """Collect what has changed; each turn, and each undo or other fact, is a revision."""
+        for ply in range(play.clean, len(play.codes)):
+            self._turns.append((ply, play.codes[ply], play.millis[ply]))
+            self.codes[ply:] = [play.codes[ply]]
+            self._position = ply + 1
+            self.revision += 1
+        play.clean = len(play.codes)
+        if (self._position, self._facts) != (play.position, play.facts):
+            self._position, self._facts = play.position, play.facts
+            self._extra = {"computer": play.computer}
+            self.revision += 1
+        self._score, self._is_over = play.game.score, play.game.is_over
+
+    def best_score(self, rules: str) -> int:
+        """Return the owner's best score of finished games that a person played."""
+        if self._best is None:
+            bests = self._store.scores.bests(rules, self._saved.owner)
+            self._best = max(bests.get(board, 0) for board in (RANKED, DAILY, BOT, "assisted"))
+        return self._best
+
+    def take(self, max_tile: int) -> GameChange:
+        """Return what was collected since the last time, to be written."""
+        undos, hints, _ = self._facts
+        change = GameChange(
+            self._saved.id, self._written, self.revision, len(self.codes), self._position,
+            self._score, self._is_over, undos, hints, {**self._extra, "max_tile": max_tile},
+            tuple(self._turns),
+        )  # fmt: skip
+        self._turns, self._written = [], self.revision
+        return change
+
+    def added_turns(self, saved: SavedGame) -> tuple[str, ...]:
+        """Return the turns that `saved` adds to what is known, none if it differs otherwise."""
+        known, added = self.codes, saved.turns[len(self.codes) :]
+        is_simple = (
+            not self.is_dirty
+            and self._facts == (saved.undos, saved.hints, bool(saved.extra.get("computer")))
+            and saved.position == len(saved.turns)
+            and self._position == len(known)
+            and known == list(saved.turns[: len(known)])
+            and len(added) == saved.revision - self.revision
+        )
+        return added if is_simple else ()
+
+
+class OnlineGame:
+    """A game on a server, as one process sees it. Not for several threads at a time.
+
+    Every action carries the number that the game's version will have after it. The next number
+    is done, an earlier one was done before, a later one is rejected. An action returns what
+    happened, in order: nothing if the number was done before.
+
+    Args:
+        store: reads best scores.
+        saved: the game as the store has it.
+        info: what it has besides.
+
+    Attributes:
+        unwritten: the game as it begins, until it is in the store.
+    """
+
+    def __init__(self, store: Store, saved: SavedGame, info: OnlineGameInfo) -> None:
+        self._store = store
+        self.id = saved.id
+        self.info = info
+        self.unwritten: NewOnlineGame | None = None
+        self.rules_text = saved.rules
+        self.commitment = commitment_of(info.secret) if info.secret else None
+        self._events: list[Event] = []
+        self._set_game(saved)
+
+    def _set_game(self, saved: SavedGame) -> None:
+        self.changes = PendingChanges(self._store, saved)
+        self.session = Session(self.changes, player=saved.player)
+        secret = self.info.secret
+        self.session.resume_saved(saved, draws_of(secret) if secret else None)
+        self.session.subscribe(self._events.append)
+        self._events.clear()
+
+    @property
+    def version(self) -> int:
+        """How many actions changed the game."""
+        return self.changes.revision
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the game is over."""
+        return self.session.game.is_over
+
+    @property
+    def allows_help(self) -> bool:
+        """Whether the game's mode allows undo, hints and computer players."""
+        return self.info.mode == CASUAL
+
+    @property
+    def secret(self) -> str | None:
+        """What the draws come from, once the game is over and it may be known."""
+        return known_secret(self.info, is_over=self.is_over)
+
+    # Numbered actions
+
+    def move(self, number: int, direction: Direction) -> tuple[Event, ...]:
+        """Slide.
+
+        Raises:
+            ActionRejected: if the number is not the next (``gap``) or the game is over (``over``).
+        """
+        if not self._is_next(number):
+            return ()
+        if self.is_over:
+            raise ActionRejected("over", "the game is over: begin a new one")
+        self.session.move(direction)
+        return self._done()
+
+    def undo(self, number: int) -> tuple[Event, ...]:
+        """Take back the last turn.
+
+        Raises:
+            ActionRejected: as `move`, or where the mode forbids it (``mode``) or there is none.
+        """
+        return self._step(number, self.session.undo, "undo")
+
+    def redo(self, number: int) -> tuple[Event, ...]:
+        """Play the last undone turn again; rejected as `undo`."""
+        return self._step(number, self.session.redo, "redo")
+
+    def show_hint(self, number: int, hint: Hint) -> tuple[Event, ...]:
+        """Count a hint; an outdated one is not counted and tells nothing.
+
+        Raises:
+            ActionRejected: if the number is not the next, or the mode forbids it.
+        """
+        self.check_help()
+        if self._is_next(number):
+            self.session.show_hint(hint)
+        return self._done()
+
+    def play_hint(self, hint: Hint) -> tuple[Event, ...]:
+        """Play the move that a computer player chose, unless it is outdated.
+
+        Raises:
+            ActionRejected: reason ``over`` if the game is as long as a game may be.
+        """
+        self._check_length()
+        self.session.play_hint(hint)
+        return self._done()
+
+    def check_help(self) -> None:
+        """Refuse help where the mode forbids it.
+
+        Raises:
+            ActionRejected: reason ``mode``, or ``over`` when there is nothing left to ask.
+        """
+        if not self.allows_help:
+            raise ActionRejected(
+                "mode", f"{self.info.mode} games go without undo, hints and autoplay"
+            )
+
+    def _step(self, number: int, step: Callable[[], bool], name: str) -> tuple[Event, ...]:
+        self.check_help()
+        if not self._is_next(number):
+            return ()
+        if not step():
+            raise ActionRejected("nothing", f"there is nothing to {name}")
+        return self._done()
+
+    def _is_next(self, number: int) -> bool:
+        if number > self.version + 1:
+            raise ActionRejected("gap", f"action {number} comes before action {self.version + 1}")
+        if number == self.version + 1:
+            self._check_length()
+        return number == self.version + 1
+
+    def _check_length(self) -> None:
+        if self.version >= MOST_ACTIONS:
+            raise ActionRejected("over", f"the game ends here: it has {MOST_ACTIONS} actions")
+
+    def _done(self) -> tuple[Event, ...]:
+        events = tuple(self._events)
+        self._events.clear()
+        return events
+
+    def take_change(self) -> GameChange:
+        """Return what was done since the last time, to be written."""
+        return self.changes.take(self.session.game.board.max_tile)
+
+    # Other processes
+
+    def follow(self, saved: SavedGame) -> tuple[Event, ...] | None:
+        """Follow what another process has written, unless this one has it already.
+
+        Turns that were simply added are played here too, and their events returned; anything
+        else replaces the game, and `None` says that everybody needs its whole state.
+        """
+        if saved.revision <= self.changes.revision and not self.changes.is_dirty:
+            return ()
+        added = self.changes.added_turns(saved)
+        for code in added:
+            self.session.move(direction_of(code))
+        events = self._done()
+        if not added or self.changes.codes != list(saved.turns):
+            self._set_game(saved)
+            return None
+        self.take_change()
+        return events
+
+
+class GameService:
+    """A server's games: begun, loaded, finished and looked up.
+
+    Its methods may block; threads may share it.
+
+    Args:
+        store: where everything is kept.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._swept = ""  # where the next sweep begins
+
+    def account(self, account_id: str) -> Account:
+        """Return the account, or what a guest's will be when it is stored."""
+        found = self.store.accounts.find(account_id)
+        return found or Account(account_id, None, None, 0, "")
+
+    def sign_in_state(self, account_id: str) -> tuple[Account, str | None]:
+        """Return the account, and the game to continue: the last changed one, if any."""
+        with self.store.snapshot():
+            latest = self.store.online.open_games(account_id, limit=1)
+            return self.account(account_id), latest[0].id if latest else None
+
+    # Beginning a game
+
+    def plan_game(self, account_id: str, rules: str, mode: str) -> OnlineGame:
+        """Return a game that begins once its `unwritten` part is in the store.
+
+        A daily game of today that has begun has none.
+
+        Raises:
+            ActionRejected: if the rules or the mode are not played here, or the account has too
+                many games in progress.
+            StorageError: if the store cannot be read.
+        """
+        if mode not in MODES:
+            raise malformed(f"no mode is called {mode!r}: take one of {', '.join(MODES)}")
+        if mode == DAILY:
+            return self._plan_daily(account_id)
+        wanted = checked_rules(rules)
+        secret = new_secret()
+        start = start_from(wanted, draws_of(secret))
+        with self.store.snapshot():
+            in_progress = self.store.online.open_games(account_id)
+            game = self._planned(account_id, wanted, start, mode=mode, secret=secret)
+        self._make_room(in_progress)
+        return game
+
+    def load_rival(self, planned: NewOnlineGame) -> OnlineGame:
+        """Return the daily game that the account had before `planned`, which was not written.
+
+        Raises:
+            StorageError: if there is none.
+        """
+        info = self.store.online.daily(planned.game.owner, planned.info.day or "")
+        if info is None:
+            raise StorageError("the game could not begin: try again")
+        return self.load(info.game_id)
+
+    def _plan_daily(self, account_id: str) -> OnlineGame:
+        day = datetime.now(UTC).date().isoformat()
+        info = self.store.online.daily(account_id, day)
+        if info is not None:
+            return self.load(info.game_id)
+        rules = get_rules("classic")
+        secret = self.store.online.day_secret(day, new_day_secret())
+        start = start_from(rules, draws_of(secret))
+        with self.store.snapshot():
+            return self._planned(account_id, rules, start, mode=DAILY, day=day, secret=secret)
+
+    def _planned(
+        self,
+        account_id: str,
+        rules: Rules,
+        start: Board,
+        *,
+        mode: str,
+        secret: str,
+        day: str | None = None,
+    ) -> OnlineGame:
+        account = self.account(account_id)
+        if account.bot_of is not None and mode != BOT:
+            raise ActionRejected("mode", f"programs play {BOT} games: leave the mode out")
+        if account.bot_of is None and mode == BOT:
+            raise ActionRejected(
+                "mode", f"{BOT} games are for programs: get a token on your account page"
+            )
+        saved = SavedGame.new(
+            rules=str(rules), seed=None, start=str(start), owner=account_id,
+            player=account.name or guest_name(account_id),
+        )  # fmt: skip
+        info = OnlineGameInfo(saved.id, account_id, mode, day, secret, account.name)
+        game = OnlineGame(self.store, saved, info)
+        game.unwritten = NewOnlineGame(saved, info)
+        return game
+
+    def _make_room(self, in_progress: Sequence[OpenGame]) -> None:
+        """Discard old games without a move, and reject more than an account may have."""
+        idle = utc_text(datetime.now(UTC) - IDLE)
+        empty = [
+            game for game in in_progress if not (game.length or game.day or game.updated >= idle)
+        ]
+        for game in empty:
+            self.store.online.discard(game.id, game.revision)
+        if len(in_progress) - len(empty) >= MOST_OPEN_GAMES:
+            raise ActionRejected(
+                "too_many",
+                f"you have {MOST_OPEN_GAMES} games in progress: finish one before the next",
+            )
+
+    # Looking games up
+
+    def load(self, game_id: str) -> OnlineGame:
+        """Return a game in progress, or one that is over.
+
+        Raises:
+            ActionRejected: if there is none.
+            StorageError: if it cannot be read back.
+        """
+        with self.store.snapshot():
+            info = self.store.online.info(game_id)
+            saved = self.store.games.find(game_id) or self._finished_game(game_id)
+            if info is None or saved is None:
+                raise ActionRejected("unknown_game", f"there is no game {game_id!r} here")
+            return OnlineGame(self.store, saved, info)
+
+    def check_visible(self, game_id: str, account_id: str) -> None:
+        """Refuse to show a daily game to others before the secret of its day is known.
+
+        Players who move alike meet the same tiles, so a game that is seen can be copied; and
+        whoever knows the secret can plan. Both are kept until nobody can begin or finish an honest
+        game of the day any more.
+
+        Raises:
+            ActionRejected: reason ``sealed``.
+        """
+        info = self.store.online.info(game_id)
+        if info is not None and info.owner != account_id and is_sealed(info):
+            since = revelation_of(info.day or "").date().isoformat()
+            raise ActionRejected("sealed", f"games of this challenge are shown from {since} (UTC)")
+
+    def challenge(self, day: str) -> tuple[str | None, str | None]:
+        """Return the commitment to a day's secret, and the secret once it may be known.
+
+        Both are None where nobody has played, or where the date was the seed.
+        """
+        secret = self.store.online.find_day_secret(day)
+        if secret is None:
+            return None, None
+        is_known = datetime.now(UTC) >= revelation_of(day)
+        return commitment_of(secret), secret if is_known else None
+
+    def live_games_of(self, account_id: str) -> list[OpenGame]:
+        """Return the account's games that changed in the last minutes, the last first."""
+        since = utc_text(datetime.now(UTC) - LIVE)
+        games = self.store.online.open_games(account_id)
+        return [game for game in games if game.updated >= since and game.max_tile]
+
+    def export(self, account_id: str) -> dict[str, Any]:
+        """Return all that is kept of an account; secrets of games in progress stay secret."""
+        exported = self.store.accounts.export(account_id)
+        in_progress = {game["id"] for game in exported["games"]}
+        for row in exported["rounds"]:
+            secret, is_over = row["secret"], row["game_id"] not in in_progress
+            if secret and known_secret(OnlineGameInfo(**row), is_over=is_over) is None:
+                row["secret"] = commitment_of(secret)
+        return exported
+
+    def _finished_game(self, game_id: str) -> SavedGame | None:
+        """Return a finished game as it was when it was over."""
+        summary = self.store.records.summary(game_id)
+        if summary is None:
+            return None
+        record = Record.from_json(self.store.records.load(game_id))
+        turns = tuple(encode_step(*step, record.rules.shape) for step in record.steps)
+        return SavedGame(
+            id=game_id, owner=summary.owner, rules=summary.rules, seed=record.seed,
+            start=str(record.start), player=summary.player, started=summary.started,
+            updated=summary.finished, turns=turns, position=len(turns), score=record.score,
+            is_over=True, revision=len(turns) + 2 * record.undos + record.hints,
+            undos=record.undos, hints=record.hints,
+            extra={"computer": summary.category == "computer"},
+            millis=record.times or (0,) * len(turns),
+        )  # fmt: skip
+
+    def record_text(self, game_id: str) -> str:
+        """Return the file of a finished game's record.
+
+        Records of games that were not played on the server are not given away.
+
+        Raises:
+            ActionRejected: if there is none.
+        """
+        online, records = self.store.online, self.store.records
+        if online.info(game_id) is None or records.summary(game_id) is None:
+            raise ActionRejected("unknown_game", "there is no record of such a game yet")
+        return records.load(game_id)
+
+    # Finishing and sweeping
+
+    def finish(self, game_id: str) -> str | None:
+        """Make a record of a game that is over, after replaying it from its first draw.
+
+        Returns:
+            The board of scores that it counts for; None if there was nothing to do.
+
+        Raises:
+            RecordError: if the game is not what its secret or its seed and its rules allow.
+            StorageError: if the store cannot be written.
+        """
+        saved, info = self.store.games.find(game_id), self.store.online.info(game_id)
+        if saved is None or info is None or not saved.is_over:
+            return None
+        play = replayed(saved, info)
+        board = board_of(info, play, saved.updated)
+        game = play.game
+        try:
+            self.store.records.finish(
+                game_id, saved.revision, play.record().to_json(), score=game.score,
+                max_tile=game.board.max_tile, plies=game.ply, outcome=game.outcome.value,
+                category=board,
+            )  # fmt: skip
+        except StaleGameError:
+            return None  # another process finishes it, or it was taken back
+        return board
+
+    def finalize_orphans(self, age: timedelta) -> list[str]:
+        """Finish the games that were over at least so long ago; return those that cannot be."""
+        bad = []
+        for game_id in self.store.online.orphans(utc_text(datetime.now(UTC) - age)):
+            try:
+                self.finish(game_id)
+            except (RecordError, StorageError):
+                bad.append(game_id)
+        return bad
+
+    def sweep(self, open_ids: Collection[str]) -> None:
+        """Remove some of what nobody needs, except games that are open.
+
+        These are guests' games without a move, guests who have nothing else, and the leaderboards
+        of days and weeks that are over.
+        """
+        self.store.leaderboards.forget_periods()
+        before = utc_text(datetime.now(UTC) - UNTOUCHED)
+        self._swept = self.store.online.sweep_guests(before, since=self._swept, spare=open_ids)
+
+
+def utc_text(moment: datetime) -> str:
+    """Return a moment as the store writes it."""
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def replayed(saved: SavedGame, info: OnlineGameInfo) -> Play:
+    """Replay a game from its secret, or from the seed of its day, to the same result.
+
+    Raises:
+        RecordError: if the start or a turn is not what the rules and draws give.
+    """
+    is_seeded = bool(info.day) and not info.secret  # from before days had secrets
+    if is_seeded and saved.seed != daily_seed(date.fromisoformat(info.day or "")):
+        raise RecordError(f"the seed {saved.seed} is not the one of {info.day}")
+    draws = draws_of(info.secret) if info.secret else None
+    game = Game(Rules.parse(saved.rules), seed=saved.seed, player=saved.player, draws=draws)
+    if game.start != Board.parse(saved.start):
+        raise RecordError("the start is not the one that was dealt")
+    turns = saved.turns[: saved.position]
+    for ply, code in enumerate(turns):
+        game.attempt(direction_of(code))
+        turn = game.last_turn
+        if game.turn_count == ply or turn is None or encode_turn(turn) != code:
+            raise RecordError(f"turn {ply + 1}: {code} is not the move and tile that were dealt")
+    if game.score != saved.score or not game.is_over:
+        raise RecordError(f"the turns give {game.score} points, not a game over with {saved.score}")
+    return Play(
+        game, list(turns), [millis or 0 for millis in saved.millis[: saved.position]],
+        saved.undos, saved.hints, bool(saved.extra.get("computer")),
+    )  # fmt: skip
+
+
+def board_of(info: OnlineGameInfo, play: Play, updated: str) -> str:
+    """Return the board of scores for a game: an honest game counts by its mode.
+
+    A daily game that continued after its secret was known counts as one with help.
+    """
+    late = bool(info.day and info.secret) and updated >= utc_text(revelation_of(info.day or ""))
+    if play.category == "plain" and not late:
+        return {RANKED: "ranked", DAILY: "daily", BOT: "bot"}.get(info.mode, "assisted")
+    return "assisted" if play.category == "plain" else play.category
+
+
+def guest_name(account_id: str) -> str:
+    """Return what a player without a name is called."""
+    return f"guest {account_id[:4].upper()}"
+
+
+def new_account_id() -> str:
+    """Return the id of a new guest."""
+    return secrets.token_hex(16)
+
+
+def checked_rules(text: str) -> Rules:
+    """Return the rules that a stranger's text describes.
+
+    Raises:
+        ActionRejected: if it describes none, or rules that are not played on a server; the message
+            names the value and what is possible.
+    """
+    if len(text) > _LONGEST_TEXT:
+        raise ActionRejected("rules", f"the rules are too long: at most {_LONGEST_TEXT} characters")
+    try:
+        rules = Rules.parse(text)
+    except (Py2048Error, ValueError, OverflowError) as error:
+        raise ActionRejected("rules", str(error)) from None
+    fault = _fault(rules)
+    if fault is not None:
+        raise ActionRejected("rules", fault)
+    return rules
+
+
+def _fault(rules: Rules) -> str | None:
+    """Return why rules are not played here, None if they are."""
+    tile = max(*rules.spawn_weights.tiles, *rules.start_weights.tiles)
+    scoring = rules.scoring
+    points = (scoring.legal, scoring.illegal) if isinstance(scoring, MovePoints) else (0,)
+    if not rules.name.isprintable() or len(rules.name) > LONGEST_NAME:
+        return f"{rules.name!r} is no name here: use at most {LONGEST_NAME} visible characters"
+    if max(rules.shape) > LARGEST_SIDE:
+        size = f"{rules.rows}x{rules.columns}"
+        return f"size={size} is too large here: use at most {LARGEST_SIDE} rows and columns"
+    if tile > LARGEST_TILE:
+        return f"new tiles of {tile} are too large here: use at most {LARGEST_TILE}"
+    if (rules.target or 0) > LARGEST_TARGET:
+        return f"target={rules.target} is too large here: use at most {LARGEST_TARGET}, or none"
+    if max(map(abs, points)) > MOST_POINTS:
+        return f"scoring={scoring}: use at most {MOST_POINTS} points a move here"
+    if len(str(rules)) > _LONGEST_TEXT:
+        return f"the rules are too long: at most {_LONGEST_TEXT} characters when written in full"
+    return None

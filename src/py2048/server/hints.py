@@ -1,0 +1,163 @@
+"""Computer players on the server: hints and autoplay, asked in threads, a few at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from py2048.errors import Py2048Error, did_you_mean
+from py2048.players import Player, make_player
+from py2048.server import messages, schema
+from py2048.server.rooms import Room, Rooms
+from py2048.server.schema import ActionRejected
+from py2048.session import HINT_PLAYER, Hint, Question, advise
+from py2048.session.advice import PERIOD
+
+if TYPE_CHECKING:
+    from py2048.compiled.jit.progress import Compiling
+
+_log = logging.getLogger("py2048.web")
+_THREADS = 2
+_LONGEST_QUEUE = 32
+_LEAST_DELAY = 0.05
+"""Seconds between two moves of autoplay, at the least."""
+
+_AUTOPLAYS_EACH = 2
+"""In so many games of one account may computer players make the moves."""
+
+
+class HintService:
+    """The players that may be asked, each made when it is first needed.
+
+    Args:
+        specs: which there are; strangers cannot ask for others, which might think for hours.
+        autoplays: in so many games may computer players make the moves.
+    """
+
+    def __init__(self, specs: tuple[str, ...], autoplays: int) -> None:
+        self.specs = specs
+        self._autoplays = autoplays
+        self._players: dict[str, Player] = {}
+        self._locks = {spec: threading.Lock() for spec in specs}
+        self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="py2048-hints")
+        self._asked = 0
+
+    def checked(self, spec: str | None) -> str:
+        """Return a spec that may be asked for; None means the usual one for hints.
+
+        Raises:
+            ActionRejected: if there is no such player here.
+        """
+        wanted = spec or (HINT_PLAYER if HINT_PLAYER in self.specs else self.specs[0])
+        if wanted not in self.specs:
+            hint = did_you_mean(wanted, self.specs)
+            raise ActionRejected("player", f"no player {wanted!r} is on this server{hint}")
+        return wanted
+
+    async def advise(
+        self, spec: str, question: Question, *, only_move: bool = False
+    ) -> AsyncIterator[Hint | Compiling]:
+        """Yield what a player would do, as `py2048.session.advise`, as fast as it is read.
+
+        Raises:
+            ActionRejected: if too many wait already.
+            PlayerError: if the player fails.
+        """
+        answers = self._answers(spec, question, only_move=only_move)
+        while (answer := await self._next(spec, answers)) is not None:
+            yield answer
+            if not isinstance(answer, Hint):
+                await asyncio.sleep(PERIOD)
+
+    async def _next(
+        self, spec: str, answers: Iterator[Hint | Compiling]
+    ) -> Hint | Compiling | None:
+        if self._asked >= _LONGEST_QUEUE:
+            raise ActionRejected("busy", "too many ask the computer players: try again in a moment")
+        self._asked += 1
+        try:
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._pool, self._answer, spec, answers)
+        finally:
+            self._asked -= 1
+
+    def _answer(self, spec: str, answers: Iterator[Hint | Compiling]) -> Hint | Compiling | None:
+        with self._locks[spec]:
+            return next(answers, None)
+
+    def _answers(
+        self, spec: str, question: Question, *, only_move: bool
+    ) -> Iterator[Hint | Compiling]:
+        if spec not in self._players:
+            self._players[spec] = make_player(spec)
+        yield from advise(question, self._players[spec], only_move=only_move)
+
+    # Autoplay
+
+    def start_autoplay(self, rooms: Rooms, room: Room, spec: str, delay: float) -> None:
+        """Let a player make the moves from now on, until the game is over or it is stopped.
+
+        Raises:
+            ActionRejected: if the mode forbids it, or too many games are played so.
+        """
+        room.game.check_help()
+        if room.game.is_over:
+            raise ActionRejected("over", "the game is over: begin a new one")
+        played = [other for other in rooms.open.values() if other.autoplay_task is not None]
+        owner = room.game.info.owner
+        mine = [other for other in played if other.game.info.owner == owner]
+        if room.autoplay_task is None and len(mine) >= _AUTOPLAYS_EACH:
+            raise ActionRejected(
+                "busy", f"computer players make the moves in {_AUTOPLAYS_EACH} of your games"
+            )
+        if room.autoplay_task is None and len(played) >= self._autoplays:
+            raise ActionRejected(
+                "busy", "computer players make the moves in too many games: try later"
+            )
+        stop_autoplay(room)
+        room.autoplay = spec
+        _announce(room)
+        room.autoplay_task = rooms.start(
+            self._autoplay(rooms, room, spec, max(delay, _LEAST_DELAY))
+        )
+
+    async def _autoplay(self, rooms: Rooms, room: Room, spec: str, delay: float) -> None:
+        try:
+            while not room.game.is_over and room.clients:
+                await room.ready()
+                question = room.game.session.question()
+                async for answer in self.advise(spec, question, only_move=True):
+                    if isinstance(answer, Hint):
+                        await room.ready()
+                        room.broadcast(room.game.play_hint(answer))
+                    else:
+                        room.send(messages.compiling_message(room.game, spec, answer))
+                await asyncio.sleep(delay)
+        except Py2048Error as error:
+            _log.warning("autoplay stopped", extra={"fault": str(error)})
+        if room.autoplay_task is asyncio.current_task():
+            room.autoplay_task = None
+            room.autoplay = None
+            _announce(room)
+            rooms.on_settled(room)
+
+    def close(self) -> None:
+        """Ask no more."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def stop_autoplay(room: Room) -> None:
+    """Stop autoplay, if there is any."""
+    task, room.autoplay_task = room.autoplay_task, None
+    if task is not None:
+        task.cancel()
+        room.autoplay = None
+        _announce(room)
+
+
+def _announce(room: Room) -> None:
+    room.send(schema.AutoplayMessage(room.game.id, room.autoplay))

@@ -1,0 +1,546 @@
+"""Rooms: the games that are open in one process, who plays or watches them, and their saving.
+
+Everything here happens in the event loop, but for what may block: that goes to `GameService` in a
+thread. A move is done at once, then written by `GroupCommit` together with others, and only then
+sent to anybody. What cannot be written is taken back, and everybody in the room is told so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from itertools import islice
+from typing import Any, ParamSpec, TypeVar
+
+from py2048.errors import Py2048Error, StorageError
+from py2048.server import messages, schema
+from py2048.server.games import LIVE, GameService, OnlineGame
+from py2048.server.group_commit import CommitResult, GroupCommit
+from py2048.server.metrics import Metrics
+from py2048.server.schema import CASUAL, ActionRejected
+from py2048.session import Event
+from py2048.storage import GameChange, OpenGame
+
+_log = logging.getLogger("py2048.web")
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+_THREADS = 8
+_LONGEST_WAIT = 5.0
+_MOST_LIVE = 40
+_MEMORY = 3.0
+"""Seconds for which the server is not ready after something that could not be written."""
+
+_RETRY = 2.0
+"""Seconds after which a page may try again what could not be written."""
+
+MOST_FRAMES = 256
+MOST_CHARACTERS = 1_000_000
+TOO_SLOW, SIGN_IN = 1013, 1008
+
+
+class Client:
+    """Somebody in a room, and the frames that are still to be sent.
+
+    Nobody waits for a slow reader: `send` returns at once, and whoever reads too slowly loses the
+    connection.
+
+    Args:
+        account: who it is.
+        session: the session that opened the connection, None for a guest.
+        generation: a guest's generation.
+
+    Attributes:
+        room: the room, None outside of rooms.
+        closed: the code to close the connection with, once there is one.
+        overflowed: set when the reader is too slow; sending the current frame may never end.
+    """
+
+    def __init__(self, account: str, session: str | None = None, generation: int = 0) -> None:
+        self.account = account
+        self.session = session
+        self.generation = generation
+        self.room: Room | None = None
+        self.closed: int | None = None
+        self.overflowed = asyncio.Event()
+        self._frames: deque[str] = deque()
+        self._size = 0
+        self._awake = asyncio.Event()
+
+    def send(self, frame: str) -> None:
+        """Send a frame soon, after those before it."""
+        if self.closed is not None:
+            return
+        self._frames.append(frame)
+        self._size += len(frame)
+        if len(self._frames) > MOST_FRAMES or self._size > MOST_CHARACTERS:
+            self.close(TOO_SLOW)
+        self._awake.set()
+
+    def close(self, code: int) -> None:
+        """Send the frames left (none to a slow reader), then close with `code`."""
+        if self.closed is None:
+            self.closed = code
+        if code == TOO_SLOW:
+            self._frames.clear()
+            self.overflowed.set()
+        self._awake.set()
+
+    async def run(self, send: Callable[[str], Awaitable[None]]) -> int:
+        """Send frames until the client is closed; return the code to close with."""
+        while True:
+            while self._frames:
+                frame = self._frames.popleft()
+                self._size -= len(frame)
+                await send(frame)
+            if self.closed is not None:
+                return self.closed
+            self._awake.clear()
+            await self._awake.wait()
+
+    async def first(self) -> str:
+        """Return the first frame, when there is one: for an answer to a single request."""
+        while not self._frames:
+            self._awake.clear()
+            await self._awake.wait()
+        return self._frames[0]
+
+
+_Frame = tuple[str, Client | None, float]
+"""A frame, its receiver (None for everybody in the room), and since when it waits."""
+
+
+class Room:
+    """An open game, with its clients and the frames that wait until the game is written."""
+
+    def __init__(self, rooms: Rooms, game: OnlineGame) -> None:
+        self._rooms = rooms
+        self.game = game
+        self.clients: set[Client] = set()
+        self.autoplay: str | None = None
+        self.autoplay_task: asyncio.Task[None] | None = None
+        self.settled = asyncio.Event()
+        self.settled.set()
+        self.is_reloading = False
+        self.fault: StorageError | None = None
+        self._is_told = False
+        self._waiting: list[_Frame] = []
+        self._writing: list[_Frame] | None = None
+
+    # Sending
+
+    def send(self, message: schema.Answer, client: Client | None = None) -> None:
+        """Send a message when all that happened before it is written."""
+        frame = schema.encode_frame(message)
+        is_clean = self._writing is None and not self.game.changes.is_dirty
+        if is_clean or self.is_reloading:
+            self._deliver([(frame, client, 0.0)])
+        else:
+            self._waiting.append((frame, client, time.perf_counter()))
+            self._write()
+
+    def broadcast(self, events: Sequence[Event], client: Client | None = None) -> None:
+        """Tell everybody what happened; without events send `client` the state.
+
+        An attempt that changed nothing is told to `client` alone.
+        """
+        if events:
+            message = messages.events_of(self.game, events, self.autoplay)
+            is_news = self.game.changes.is_dirty or any(
+                not isinstance(event, schema.NothingMovedEvent) for event in message.events
+            )
+            self.send(message, None if is_news else client)
+        elif client is not None:
+            self.send_state(client)
+
+    def send_state(self, client: Client) -> None:
+        """Send a client the state of the game."""
+        self.send(self.state_for(client.account), client)
+
+    def state_for(self, account: str) -> schema.StateMessage:
+        """Return the state of the game for an account."""
+        mine = account == self.game.info.owner
+        return messages.state_of(self.game, mine=mine, autoplay=self.autoplay)
+
+    def _deliver(self, frames: Sequence[_Frame]) -> None:
+        for frame, client, _ in frames:
+            for each in self.clients if client is None else (client,):
+                each.send(frame)
+
+    # Writing
+
+    def _write(self) -> None:
+        """Have what happened written, unless something is being written already."""
+        is_free = self._writing is None and not self.is_reloading
+        if is_free and self.game.changes.is_dirty:
+            self._writing, self._waiting = self._waiting, []
+            self.settled.clear()
+            self._rooms.group_commit.submit(self.game.take_change())
+
+    def on_commit(self, result: CommitResult) -> None:
+        """Continue after a change was written, or could not be."""
+        frames, self._writing = self._writing or [], None
+        if result.error is not None or result.is_stale:
+            self._rooms.reload(self, result.error)
+            return
+        now = time.perf_counter()
+        for _, _, since in frames:
+            self._rooms.metrics.move_seconds.observe(now - since)
+        self._deliver(frames)
+        self._write()
+        if self._writing is None:
+            frames, self._waiting = self._waiting, []
+            self._deliver(frames)
+            self.settled.set()
+            self._rooms.on_settled(self)
+
+    async def ready(self) -> None:
+        """Wait until all that was done is written.
+
+        Raises:
+            ActionRejected: while the store cannot be written or read (``storage``).
+        """
+        while not self.settled.is_set():
+            if self.fault is not None:
+                raise messages.unsaved(self.fault)
+            await self.settled.wait()
+
+    # When the store fails
+
+    def begin_reload(self, error: StorageError | None) -> None:
+        """Forget what is not written; `error` says why it could not be."""
+        self._waiting.clear()
+        self.is_reloading = True
+        self.settled.clear()
+        if error is not None:
+            self._fail(error)
+
+    def announce_fault(self, error: StorageError) -> None:
+        """Tell everybody, once, that the store can be neither written nor read."""
+        if not self._is_told:
+            self._fail(self.fault or error)
+            self._is_told = True
+            for client in self.clients:
+                self._send_fault(client, error, None)
+
+    def _fail(self, error: StorageError) -> None:
+        """Stop the computer player, and release whoever waits for the store."""
+        self.fault = error
+        task, self.autoplay_task, self.autoplay = self.autoplay_task, None, None
+        if task is not None:
+            task.cancel()
+        self.settled.set()
+        self.settled.clear()
+
+    def _send_fault(
+        self, client: Client, error: StorageError, state: schema.StateMessage | None
+    ) -> None:
+        rejected = messages.unsaved(error)
+        rejected.wait = _RETRY
+        self.send(messages.rejection(rejected, "", state), client)
+
+    def replace_game(self, game: OnlineGame) -> None:
+        """Replace the game by what the store has, and tell everybody."""
+        self.game = game
+        self._waiting, self._writing = [], None
+        for client in self.clients:
+            if self.fault is None or self._is_told:
+                self.send_state(client)
+            else:
+                self._send_fault(client, self.fault, self.state_for(client.account))
+        self.fault, self._is_told = None, False
+        self.is_reloading = False
+        self.settled.set()
+
+
+class Rooms:
+    """The rooms of one process.
+
+    Args:
+        games: the games.
+        metrics: counts what happens.
+
+    Attributes:
+        open: the rooms by their games.
+        clients: everybody who is connected.
+    """
+
+    def __init__(self, games: GameService, metrics: Metrics) -> None:
+        self.games = games
+        self.metrics = metrics
+        self.origin = secrets.token_hex(4)
+        self.open: dict[str, Room] = {}
+        self.clients: set[Client] = set()
+        self._opening: dict[str, asyncio.Future[Room]] = {}
+        self._beginning: dict[str, asyncio.Future[CommitResult]] = {}
+        self._loop = asyncio.get_running_loop()
+        self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="py2048-games")
+        # Games are replayed one at a time, so that those who play feel little of it.
+        self._finishing = ThreadPoolExecutor(1, thread_name_prefix="py2048-finish")
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._changed: dict[str, float] = {}  # games by the time of their last change, in order
+        self._fault: tuple[float, StorageError] | None = None
+        self.group_commit = GroupCommit(games.store, self._written, origin=self.origin)
+
+    async def in_thread(self, call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        """Do something that blocks."""
+        return await self._loop.run_in_executor(self._pool, lambda: call(*args, **kwargs))
+
+    def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Do something in the background, and end it with the server."""
+        task = self._loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    # Entering and leaving
+
+    async def create(self, client: Client, rules: str, mode: str) -> Room:
+        """Begin a new game and enter its room.
+
+        Raises:
+            ActionRejected, StorageError: see `GameService.plan_game`.
+        """
+        game = await self.create_game(client.account, rules, mode)
+        room = self.open.setdefault(game.id, Room(self, game))
+        self.enter(client, room)
+        return room
+
+    async def create_game(self, account: str, rules: str, mode: str) -> OnlineGame:
+        """Return a new game, which is written together with the moves of others.
+
+        Raises:
+            ActionRejected, StorageError: see `GameService.plan_game`.
+        """
+        game = await self.in_thread(self.games.plan_game, account, rules, mode)
+        new, game.unwritten = game.unwritten, None
+        if new is None:
+            return game
+        self.group_commit.submit(new)
+        self._beginning[new.id] = self._loop.create_future()  # done in a later turn of the loop
+        result = await self._beginning[new.id]
+        if result.error is not None:
+            raise result.error
+        if result.is_stale:
+            return await self.in_thread(self.games.load_rival, new)
+        return game
+
+    async def find(self, game_id: str) -> Room:
+        """Return the room of a game, loading it if it is not open.
+
+        Raises:
+            ActionRejected: if there is no such game.
+            StorageError: if the store cannot be read.
+        """
+        if game_id in self.open:
+            return self.open[game_id]
+        if game_id not in self._opening:
+            self._opening[game_id] = asyncio.ensure_future(self._load(game_id))
+        return await asyncio.shield(self._opening[game_id])
+
+    async def find_own(self, game_id: str, account: str) -> Room:
+        """Return the room of an account's own game, as `find`.
+
+        Raises:
+            ActionRejected: if the game is somebody else's (``not_yours``).
+        """
+        room = await self.find(game_id)
+        if room.game.info.owner != account:
+            self.release(room)
+            raise ActionRejected("not_yours", "this is somebody else's game: you may watch it")
+        return room
+
+    async def _load(self, game_id: str) -> Room:
+        try:
+            game = await self.in_thread(self.games.load, game_id)
+            return self.open.setdefault(game_id, Room(self, game))
+        finally:
+            del self._opening[game_id]
+
+    def enter(self, client: Client, room: Room) -> None:
+        """Move a client to a room."""
+        if client.room is not room:
+            self.leave(client)
+            self.open.setdefault(room.game.id, room)
+            room.clients.add(client)
+            client.room = room
+
+    def leave(self, client: Client) -> None:
+        """Let a client leave the room; the game stays in the store."""
+        room, client.room = client.room, None
+        if room is not None:
+            room.clients.discard(client)
+            self.release(room)
+
+    def release(self, room: Room) -> None:
+        """Close a room that is empty, when all of it is written."""
+        if room.clients or not room.settled.is_set() or room.autoplay_task:
+            return
+        if self.open.pop(room.game.id, None) and room.game.is_over:
+            self.start(self._finish(room.game.id))
+
+    def disconnect(self, account: str) -> None:
+        """End the connections of an account, which has to sign in again or is deleted."""
+        for client in tuple(self.clients):
+            if client.account == account:
+                client.close(SIGN_IN)
+
+    # Writing
+
+    def _written(self, results: Sequence[CommitResult]) -> None:
+        """Take results from the thread that writes."""
+        self._loop.call_soon_threadsafe(self._on_commit, results)
+
+    def _on_commit(self, results: Sequence[CommitResult]) -> None:
+        self.metrics.commits.inc()
+        for result in results:
+            change = result.change
+            if isinstance(change, GameChange):
+                if not (result.error or result.is_stale):
+                    self.metrics.moves.inc(len(change.turns))
+                    self._note_changed(change.id)
+                if room := self.open.get(change.id):
+                    room.on_commit(result)
+                continue
+            beginning = self._beginning.pop(change.id)
+            if not beginning.done():  # whoever asked for the game may be gone
+                beginning.set_result(result)
+
+    def on_settled(self, room: Room) -> None:
+        """Finish a game that is over, and close its room when it is empty."""
+        game = room.game
+        if game.is_over and game.info.mode != CASUAL:
+            self.start(self._finish(game.id))
+        self.release(room)
+
+    async def _finish(self, game_id: str) -> None:
+        try:
+            finish = self.games.finish
+            board = await self._loop.run_in_executor(self._finishing, finish, game_id)
+        except StorageError as error:  # it is finished later
+            self.note_fault(error, "a game could not be finished")
+            return
+        except Py2048Error as error:
+            self.metrics.unverified.inc()
+            _log.error("a game was not counted", extra={"game": game_id, "fault": str(error)})
+            return
+        if board:
+            self.metrics.finished.inc()
+
+    def reload(self, room: Room, error: StorageError | None) -> None:
+        """Load a game again that another process has changed, or that could not be written."""
+        if error is not None:
+            self.note_fault(error, "a move could not be written")
+        if not room.is_reloading:
+            room.begin_reload(error)
+            self.start(self._reload(room))
+
+    async def _reload(self, room: Room) -> None:
+        """Load a game again, for as long as somebody waits for it."""
+        wait = 0.1
+        while True:
+            try:
+                game = await self.in_thread(self.games.load, room.game.id)
+                break
+            except Py2048Error as error:
+                fault = error if isinstance(error, StorageError) else StorageError(str(error))
+                self.note_fault(fault, "a game cannot be read again")
+                room.announce_fault(fault)
+                if not (room.clients and fault.kind):
+                    self._abandon(room)
+                    return
+                await asyncio.sleep(wait)
+                wait = min(2 * wait, _LONGEST_WAIT)
+        room.replace_game(game)
+        self.release(room)
+
+    def _abandon(self, room: Room) -> None:
+        """Close a room that is empty, or whose game cannot be read any more."""
+        self.open.pop(room.game.id, None)
+        for client in room.clients:
+            client.room = None
+
+    def note_fault(self, error: StorageError, what: str) -> None:
+        """Count and log that the store failed; until it works again the server is not ready."""
+        self.metrics.storage_faults.inc()
+        _log.error(what, extra={"fault": str(error)})
+        if error.kind:
+            self._fault = time.monotonic(), error
+
+    def check_faults(self) -> None:
+        """Raise the fault of the store, if there was one a moment ago.
+
+        Raises:
+            StorageError: the fault.
+        """
+        if self._fault is not None and time.monotonic() - self._fault[0] < _MEMORY:
+            raise self._fault[1]
+
+    # Other processes, and what is live
+
+    async def on_notice(self, game_id: str, revision: int) -> None:
+        """Follow what another process did in a game that is open here."""
+        self._note_changed(game_id)
+        await self._follow(game_id, revision)
+
+    async def resync_all(self) -> None:
+        """Follow what other processes did while their notices could not be received."""
+        for room in tuple(self.open.values()):
+            await self._follow(room.game.id, room.game.version + 1)
+
+    async def _follow(self, game_id: str, revision: int) -> None:
+        room = self.open.get(game_id)
+        if room is None or room.is_reloading or revision <= room.game.version:
+            return
+        await room.settled.wait()
+        saved = await self.in_thread(self.games.store.games.find, game_id)
+        if self.open.get(game_id) is not room or room.is_reloading:
+            return
+        if saved is None:  # it is finished already
+            room.begin_reload(None)
+            await self._reload(room)
+            return
+        await room.settled.wait()
+        events = room.game.follow(saved)
+        if events is None:
+            room.replace_game(room.game)
+        else:
+            room.broadcast(events)
+
+    def _note_changed(self, game_id: str) -> None:
+        self._changed.pop(game_id, None)
+        self._changed[game_id] = time.monotonic()
+        self._forget_unchanged()
+
+    def _forget_unchanged(self) -> None:
+        """Forget the games that have not changed for a while."""
+        since = time.monotonic() - LIVE.total_seconds()
+        while self._changed and next(iter(self._changed.values())) < since:
+            del self._changed[next(iter(self._changed))]
+
+    async def live_games(self) -> list[OpenGame]:
+        """Return the games that changed last, here or in a process that sends notices."""
+        self._forget_unchanged()
+        latest = list(islice(reversed(self._changed), _MOST_LIVE))
+        return await self.in_thread(self.games.store.online.live, latest)
+
+    async def close(self) -> None:
+        """Write all that was done, finish what is over, and close the store."""
+        for room in tuple(self.open.values()):
+            if room.autoplay_task:
+                room.autoplay_task.cancel()
+        for room in tuple(self.open.values()):
+            with suppress(ActionRejected):  # the store is away: what was acknowledged is in it
+                await room.ready()
+        await asyncio.wait_for(asyncio.to_thread(self.group_commit.close), 40)
+        for task in tuple(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._finishing.shutdown()
+        self._pool.shutdown()
+        self.games.store.close()

@@ -1,0 +1,675 @@
+"""Every message and answer of the server as a type: read strictly, and described by OpenAPI.
+
+What a browser or a program sends is decoded into these types, so nothing that it says is believed
+unchecked; what the server answers is encoded from them. docs/reference/web-protocol.md says what
+the messages mean.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import Annotated, Any, Literal, TypeVar, get_args
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType, ValidationError
+
+from py2048.errors import Py2048Error
+
+MOST_CHARACTERS = 4096
+"""The longest message that a browser may send."""
+
+CASUAL, RANKED, DAILY, BOT = "casual", "ranked", "daily", "bot"
+MODES = (RANKED, CASUAL, DAILY, BOT)
+
+_LONGEST_ID = 32
+_VALUE_SHOWN = 40
+_PLAIN = r"^[^\x00\ud800-\udfff]*$"  # what every database and browser can hold
+T = TypeVar("T")
+
+
+class ActionRejected(Py2048Error):  # noqa: N818 - what the protocol calls it
+    """An action that the server does not do.
+
+    Attributes:
+        reason: one word for programs.
+        wait: seconds after which to try again, 0.0 if that would not help.
+    """
+
+    def __init__(self, reason: str, message: str, wait: float = 0.0) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.wait = wait
+
+
+def malformed(message: str) -> ActionRejected:
+    """Return the rejection of a message that no page of ours sends."""
+    return ActionRejected("malformed", message)
+
+
+# Values. A description completes the sentence "NAME must be …".
+
+Text = Annotated[
+    str, Meta(max_length=400, pattern=_PLAIN, description="a text of at most 400 characters")
+]
+RulesText = Annotated[
+    str,
+    Meta(
+        max_length=400,
+        pattern=_PLAIN,
+        description="a preset such as classic, or a text such as classic:size=5x5, of at most 400"
+        " characters",
+    ),
+]
+ActionNumber = Annotated[
+    int, Meta(ge=1, le=2**31 - 1, description="a whole number from 1 to 2147483647")
+]
+DirectionName = Annotated[
+    Literal["up", "down", "left", "right"], Meta(description="one of up, down, left, right")
+]
+Delay = Annotated[
+    float, Meta(ge=0, le=10_000, description="a number of milliseconds from 0 to 10000")
+]
+BoardRows = Annotated[
+    list[list[int]],
+    Meta(
+        description="a list of rows from the top, each a list of tiles, 0 for empty",
+        extra_json_schema={"minItems": 1, "maxItems": 16},
+    ),
+]
+LeaderboardName = Literal["ranked", "assisted", "computer", "bot", "daily"]
+PeriodName = Literal["day", "week", "ever"]
+BOARDS: tuple[str, ...] = get_args(LeaderboardName)
+"""The boards of scores, each for itself."""
+
+PERIODS: tuple[str, ...] = get_args(PeriodName)
+"""What a leaderboard covers: games that ended today or this week, in UTC, or all."""
+
+
+def _one_of(*names: str) -> Meta:
+    """Describe a text of ours, which needs no check, as one of some names."""
+    return Meta(extra_json_schema={"enum": list(names)})
+
+
+Heading = Annotated[str, _one_of("up", "down", "left", "right")]
+Mode = Annotated[str, _one_of(*MODES)]
+Category = Annotated[str, _one_of("plain", "assisted", "computer")]
+OutcomeName = Annotated[str, _one_of("playing", "won", "lost", "ended")]
+UnitName = Annotated[str, _one_of("points", "rating")]
+BoardName = Annotated[str, _one_of(*BOARDS)]
+Rows = tuple[tuple[int, ...], ...]
+Cell = tuple[int, int]
+
+
+# What a page sends over the WebSocket
+
+
+class PageMessage(Struct, tag_field="type"):
+    """A message of a page, told apart by its `type`."""
+
+
+class NewGame(PageMessage, tag="new"):
+    """A new game."""
+
+    rules: RulesText = "classic"
+    mode: Text | UnsetType = UNSET
+
+
+class OpenRequest(PageMessage, tag="open"):
+    """Continue my game on this connection."""
+
+    game: Text
+
+
+class WatchRequest(PageMessage, tag="watch"):
+    """Watch a game, whoever plays it."""
+
+    game: Text
+
+
+class LeaveRequest(PageMessage, tag="leave"):
+    """Leave the game."""
+
+
+class MoveRequest(PageMessage, tag="move"):
+    """Slide."""
+
+    number: ActionNumber
+    direction: DirectionName
+
+
+class UndoRequest(PageMessage, tag="undo"):
+    """Take back the last turn."""
+
+    number: ActionNumber
+
+
+class RedoRequest(PageMessage, tag="redo"):
+    """Play the last undone turn again."""
+
+    number: ActionNumber
+
+
+class HintRequest(PageMessage, tag="hint"):
+    """Ask a computer player what it would do."""
+
+    number: ActionNumber
+    player: Text | None = None
+
+
+class AutoplayRequest(PageMessage, tag="autoplay"):
+    """Let a computer player make the moves; without one, stop it."""
+
+    player: Text | None = None
+    delay: Delay = 0.0
+
+
+class GamesRequest(PageMessage, tag="games"):
+    """List my games in progress."""
+
+
+class PingRequest(PageMessage, tag="ping"):
+    """Ask for a sign of life."""
+
+
+Message = (
+    NewGame
+    | OpenRequest
+    | WatchRequest
+    | LeaveRequest
+    | MoveRequest
+    | UndoRequest
+    | RedoRequest
+    | HintRequest
+    | AutoplayRequest
+    | GamesRequest
+    | PingRequest
+)
+_TYPES = {kind.__struct_config__.tag: kind for kind in PageMessage.__subclasses__()}
+_decoder: msgspec.json.Decoder[Message] = msgspec.json.Decoder(Message)
+_type_decoder = msgspec.json.Decoder(dict[str, Any])
+
+
+def parse_message(frame: str | None) -> Message:
+    """Return the message in a frame.
+
+    Raises:
+        ActionRejected: if it is none.
+    """
+    if frame is None or len(frame) > MOST_CHARACTERS:
+        raise malformed(f"a message is text of at most {MOST_CHARACTERS} characters")
+    try:
+        return _decoder.decode(frame)
+    except ValidationError as error:
+        kind = type_of(frame)
+        if not kind:
+            raise malformed("a message is a JSON object with a type") from None
+        if kind not in _TYPES:
+            raise malformed(f"no message has the type {kind[:20]!r}") from None
+        raise malformed(explain(error, _TYPES[kind], _type_decoder.decode(frame))) from None
+    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+        raise malformed("the message is no JSON") from None
+
+
+def type_of(frame: str | None) -> str:
+    """Return the type that a frame names, an empty text if it names none."""
+    try:
+        kind = _type_decoder.decode(frame or "").get("type")
+    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+        return ""
+    return kind if isinstance(kind, str) and "\0" not in kind else ""
+
+
+def convert(value: object, kind: type[T], *, strict: bool = True) -> T:
+    """Return a JSON value, or the texts of a query or a form, as a type.
+
+    Raises:
+        ActionRejected: if it is something else; the message names the field, and what it must be.
+    """
+    try:
+        return msgspec.convert(value, kind, strict=strict)
+    except ValidationError as error:
+        raise malformed(explain(error, kind, value)) from None
+
+
+def explain(error: ValidationError, kind: type, value: object) -> str:
+    """Return what is wrong with a value that is no `kind`: the field and what it must be."""
+    found = re.search(r"required field `(\w+)`|at `\$\.(\w+)", str(error))
+    if found is None or not isinstance(value, dict):
+        return "the body must be a JSON object"
+    name = found[1] or found[2]
+    wanted = _schema_of(kind)["properties"].get(name, {}).get("description", "something else")
+    given = f", not {str(value[name])[:_VALUE_SHOWN]!r}" if name in value else ""
+    return f"{name} must be {wanted}{given}"
+
+
+@functools.cache
+def _schema_of(kind: type) -> dict[str, Any]:
+    (_,), components = msgspec.json.schema_components((kind,))
+    schema: dict[str, Any] = components[kind.__name__]
+    for name, field in schema["properties"].items():
+        options = [each.get("description") for each in field.get("anyOf", ())]
+        schema["properties"][name] = {"description": next(filter(None, options), None)} | field
+    return schema
+
+
+def checked_game_id(text: str) -> str:
+    """Return the id of a game, which need not exist.
+
+    Raises:
+        ActionRejected: if it can be none.
+    """
+    if not is_game_id(text):
+        raise ActionRejected("unknown_game", "there is no such game")
+    return text
+
+
+def is_game_id(value: str) -> bool:
+    """Say whether a text can be the id of a game."""
+    return 0 < len(value) <= _LONGEST_ID and value.isascii() and value.isalnum()
+
+
+# What a program sends to the JSON API
+
+
+class PositionRequest(Struct):
+    """A board, and the rules that it is played by; without them, classic ones of its size."""
+
+    board: BoardRows
+    rules: RulesText | UnsetType = UNSET
+
+
+class AdviceRequest(PositionRequest):
+    """A position, and the player that is asked; without one, the usual."""
+
+    player: Text | None = None
+
+
+class GameRequest(Struct):
+    """The game to begin: with a token a bot game, with a cookie a casual one."""
+
+    rules: RulesText = "classic"
+    mode: Annotated[Text, Meta(extra_json_schema={"enum": ["bot", "casual"]})] | UnsetType = UNSET
+
+
+class MoveBody(Struct):
+    """The next move of a game."""
+
+    number: ActionNumber
+    direction: DirectionName
+
+
+class RulesQuery(Struct):
+    """The rules to check."""
+
+    text: RulesText = "classic"
+
+
+class VerifyQuery(Struct):
+    """What the tiles of a record are to be checked against."""
+
+    secret: Annotated[str, Meta(description="the revealed secret of the game")] | None = None
+
+
+class LeaderboardQuery(Struct):
+    """Which leaderboard."""
+
+    rules: RulesText = "classic"
+    board: Annotated[
+        LeaderboardName, Meta(description="one of ranked, assisted, computer, bot, daily")
+    ] = "ranked"
+    period: Annotated[PeriodName, Meta(description="one of day, week, ever")] = "ever"
+
+
+class TurnsQuery(Struct, rename={"first": "from"}):
+    """Which turns of a game."""
+
+    first: Annotated[
+        int, Meta(ge=0, le=10**9, description="a whole number from 0 to 1000000000")
+    ] = 0
+    limit: Annotated[int, Meta(ge=1, le=1000, description="a whole number from 1 to 1000")] = 500
+
+
+# What the server answers
+
+
+class Answer(Struct, forbid_unknown_fields=True):
+    """Something that the server says; it has no fields but those described."""
+
+
+class RulesInfo(Answer):
+    """Rules as a page shows them: `text` is the full text, `summary` one line for people."""
+
+    name: str
+    text: str
+    rows: int
+    columns: int
+    target: int | None
+    summary: str
+
+
+class PlayerInfo(Answer):
+    """A computer player that may be asked."""
+
+    spec: str
+    summary: str
+
+
+class TileMotion(Answer):
+    """A tile that slides from one cell to another, `merged` if it merges there."""
+
+    source: Cell
+    target: Cell
+    merged: bool
+
+
+class NewTile(Answer):
+    """A tile that appears."""
+
+    tile: int
+    cell: Cell
+
+
+class SlideInfo(Answer):
+    """What a direction does to a board, before a tile appears."""
+
+    legal: bool
+    points: int
+    board: Rows
+    motions: list[TileMotion]
+
+
+class SlidesAnswer(Answer):
+    """What each direction does to a board."""
+
+    legal: list[Heading]
+    slides: dict[Heading, SlideInfo]
+
+
+class GameEvent(Answer, tag_field="kind"):
+    """Something that happened in a game; `say` tells it in a sentence."""
+
+    say: str
+
+
+class MovedEvent(GameEvent, tag="moved"):
+    """A turn was played; `redone` if it had been undone before."""
+
+    direction: Heading
+    redone: bool
+    points: int
+    motions: list[TileMotion]
+    spawn: NewTile | None
+
+
+class NothingMovedEvent(GameEvent, tag="nothing_moved"):
+    """A direction changed nothing; `points` is less than 0 where the rules take some."""
+
+    direction: Heading
+    points: int
+
+
+class UndoneEvent(GameEvent, tag="undone"):
+    """A turn was taken back; `motions` run backwards, and `spawn` is the tile that goes."""
+
+    direction: Heading
+    points: int
+    motions: list[TileMotion]
+    spawn: NewTile | None
+
+
+class WonEvent(GameEvent, tag="won"):
+    """The target was reached."""
+
+    tile: int
+    plays_on: bool
+
+
+class OverEvent(GameEvent, tag="over"):
+    """The game is over."""
+
+    outcome: OutcomeName
+    score: int
+    best: int
+    is_best: bool
+
+
+PlayedEvent = MovedEvent | NothingMovedEvent | UndoneEvent | WonEvent | OverEvent
+
+
+class GamePosition(Answer, kw_only=True):
+    """The position of a game, of which `version` counts the actions that led there."""
+
+    game: str
+    version: int
+    board: Rows
+    score: int
+    best: int
+    ply: int
+    outcome: OutcomeName
+    won: bool
+    legal: list[Heading]
+    can_undo: bool
+    can_redo: bool
+    category: Category
+    autoplay: str | None
+    secret: str | None
+
+
+class StateMessage(GamePosition, tag_field="type", tag="state", kw_only=True):
+    """All that a page needs to show a game that it knows nothing of."""
+
+    mine: bool
+    watching: bool
+    rules: RulesInfo
+    mode: Mode
+    day: str | None
+    player: str
+    commitment: str | None
+    say: str
+
+
+class EventsMessage(GamePosition, tag_field="type", tag="events", kw_only=True):
+    """What has just happened in a game, and the position after it."""
+
+    events: list[PlayedEvent]
+
+
+class ServerMessage(Answer, tag_field="type"):
+    """A message of the server, told apart by its `type`."""
+
+
+class Me(Answer):
+    """Who is connected."""
+
+    name: str
+    is_guest: bool
+
+
+class HelloMessage(ServerMessage, tag="hello"):
+    """The first message: who is who, and which game to continue."""
+
+    me: Me
+    current: str | None
+    players: tuple[str, ...]
+
+
+class HintAnswer(Answer, kw_only=True):
+    """What a player would do; `instead_of` names the player asked while that is compiled."""
+
+    direction: Heading
+    values: dict[Heading, float]
+    unit: UnitName
+    player: str
+    instead_of: str | None
+
+
+class HintMessage(HintAnswer, tag_field="type", tag="hint", kw_only=True):
+    """A hint for the game at a version."""
+
+    game: str
+    version: int
+    say: str
+
+
+class CompilingMessage(ServerMessage, tag="compiling"):
+    """How far the compiler is with a player that somebody waits for."""
+
+    game: str
+    player: str
+    share: float
+    say: str
+
+
+class AutoplayMessage(ServerMessage, tag="autoplay"):
+    """A computer player has begun to make the moves, or has stopped."""
+
+    game: str
+    player: str | None
+
+
+class OpenGameInfo(Answer):
+    """A game in progress."""
+
+    game: str
+    rules: RulesInfo
+    mode: Mode
+    score: int
+    ply: int
+    updated: str
+
+
+class GamesMessage(ServerMessage, tag="games"):
+    """My games in progress."""
+
+    games: list[OpenGameInfo]
+
+
+class RejectedMessage(ServerMessage, tag="refused"):
+    """An action that was not done, and the state of the game."""
+
+    reason: str
+    message: str
+    of: str
+    state: StateMessage | None
+    retry_ms: int | UnsetType = UNSET
+
+
+class PongMessage(ServerMessage, tag="pong"):
+    """A sign of life."""
+
+
+ServerMessages = (
+    HelloMessage
+    | StateMessage
+    | EventsMessage
+    | HintMessage
+    | CompilingMessage
+    | AutoplayMessage
+    | GamesMessage
+    | RejectedMessage
+    | PongMessage
+)
+"""Every message that a page may get."""
+
+
+class GameRow(Answer):
+    """A row of a list of games; `finished` is none while a game is in progress."""
+
+    place: int | None
+    player: str | None
+    game: str
+    rules: RulesInfo
+    mode: Mode
+    board: BoardName
+    score: int
+    max_tile: int
+    plies: int
+    started: str
+    finished: str | None
+    outcome: OutcomeName
+
+
+class LeaderboardAnswer(Answer):
+    """The best game of each player."""
+
+    rules: str
+    board: BoardName
+    period: Annotated[str, _one_of(*PERIODS)]
+    games: list[GameRow]
+
+
+class TurnInfo(Answer):
+    """A turn of a record, with the board and the score after it."""
+
+    kind: Annotated[str, _one_of("moved", "nothing_moved")]
+    direction: Heading
+    points: int
+    motions: list[TileMotion]
+    spawn: NewTile | None
+    score: int
+    board: Rows
+    say: str
+
+
+class TurnsAnswer(Answer, rename={"first": "from"}):
+    """Some turns of a finished game; `times` are the milliseconds that each took."""
+
+    game: str
+    start: Rows
+    first: int
+    total: int
+    turns: list[TurnInfo]
+    times: list[int]
+
+
+class VerifiedAnswer(Answer):
+    """Whether a record follows its rules; with a secret, whether its tiles are `fair`."""
+
+    ok: bool
+    error: str | UnsetType = UNSET
+    rules: str | UnsetType = UNSET
+    player: str | UnsetType = UNSET
+    score: int | UnsetType = UNSET
+    plies: int | UnsetType = UNSET
+    seed: int | UnsetType | None = UNSET
+    fair: bool | UnsetType = UNSET
+
+
+class RecordAnswer(Answer):
+    """A finished game as its record, see docs/reference/record-format.md."""
+
+    format: str
+    version: int
+    rules: str
+    player: str
+    started: str
+    finished: str
+    seed: int | None
+    start: Rows
+    turns: str
+    score: int
+    undos: int
+    hints: int
+    times: list[int]
+    checksum: str
+
+
+class ErrorAnswer(Answer):
+    """What went wrong, in one line; `reason` is one word for programs."""
+
+    error: str
+    reason: str | UnsetType = UNSET
+
+
+_encoder = msgspec.json.Encoder()
+
+
+def encode(answer: object) -> bytes:
+    """Return an answer as JSON."""
+    return _encoder.encode(answer)
+
+
+def encode_frame(message: Answer) -> str:
+    """Return a message as a text frame."""
+    return _encoder.encode(message).decode()

@@ -1,0 +1,322 @@
+"""The WebSocket: who connects, what a page asks for, and what is sent back."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
+
+from msgspec import UNSET
+from starlette.datastructures import Headers
+from starlette.types import Receive, Scope, Send
+
+from py2048.direction import Direction
+from py2048.errors import PlayerError, StorageError
+from py2048.server import messages, schema
+from py2048.server.auth import Auth
+from py2048.server.games import guest_name
+from py2048.server.hints import stop_autoplay
+from py2048.server.middleware import address_of
+from py2048.server.rooms import SIGN_IN, Client, Room
+from py2048.server.schema import BOT, RANKED, ActionRejected
+from py2048.server.services import Services
+from py2048.session import Hint
+from py2048.storage import Account
+
+if TYPE_CHECKING:
+    from py2048.compiled.jit.progress import Compiling
+
+_log = logging.getLogger("py2048.web")
+RESTART, CROWDED, VIOLATION = 1012, 1013, 1008
+_WATCH = 15.0
+"""After so many seconds a session that ended in another process has no connection left."""
+
+_MOST_OFFENCES = 50
+"""After so many malformed or hasty messages the connection is closed."""
+
+
+class WebSocketEndpoint:
+    """The ASGI application at ``/ws``.
+
+    Args:
+        services: the server's parts.
+        auth: tells who connects.
+    """
+
+    def __init__(self, services: Services, auth: Auth) -> None:
+        self._services = services
+        self._auth = auth
+        self._watch: asyncio.Task[None] | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Talk with one browser until it goes."""
+        await receive()  # websocket.connect
+        address = address_of(scope)
+        with self._services.limits.sockets.held(address) as is_free:
+            if not is_free:
+                await _refuse(send, CROWDED, "full")
+                return
+            try:
+                rooms = await self._services.ready()
+                user = await self._auth.connecting(Headers(scope=scope))
+                if user is None:
+                    await _refuse(send, SIGN_IN, "sign in again")
+                    return
+                account, current = await rooms.in_thread(rooms.games.sign_in_state, user.account)
+            except StorageError:
+                await _refuse(send, RESTART, "no store")
+                return
+            cookies = [(b"set-cookie", cookie.encode()) for cookie in user.cookies]
+            await send({"type": "websocket.accept", "headers": cookies})
+            connection = ClientConnection(self._services, account, address, user.session)
+            connection.begin(current)
+            if self._watch is None:
+                self._watch = rooms.start(self._disconnect_signed_out())
+            await self._talk(connection, receive, send)
+
+    async def _disconnect_signed_out(self) -> None:
+        """Close connections whose sessions ended in another process, for ever."""
+        while True:
+            await asyncio.sleep(_WATCH)
+            try:
+                await self._auth.disconnect_signed_out()
+            except StorageError as error:
+                _log.warning("sessions cannot be read", extra={"fault": str(error)})
+
+    async def _talk(self, connection: ClientConnection, receive: Receive, send: Send) -> None:
+        async def forward(frame: str) -> None:
+            await send({"type": "websocket.send", "text": frame})
+
+        reading = asyncio.create_task(_read(connection, receive))
+        sending = asyncio.create_task(connection.run(forward))
+        overflow = asyncio.create_task(connection.overflowed.wait())
+        tasks = (reading, sending, overflow)
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            if sending.done() and not reading.done() and sending.exception() is None:
+                await send({"type": "websocket.close", "code": sending.result()})
+        finally:
+            connection.end()
+            if connection.overflowed.is_set():
+                self._services.metrics.slow_readers.inc()
+            for task in tasks:
+                task.cancel()
+            for result in await asyncio.gather(*tasks, return_exceptions=True):
+                if isinstance(result, Exception) and not isinstance(result, OSError):
+                    _log.error("a connection failed", exc_info=result)
+
+
+async def _refuse(send: Send, code: int, reason: str) -> None:
+    """Accept a connection only to say why it is refused: browsers tell nothing else."""
+    await send({"type": "websocket.accept"})
+    await send({"type": "websocket.close", "code": code, "reason": reason})
+
+
+async def _read(connection: ClientConnection, receive: Receive) -> None:
+    while (message := await receive())["type"] == "websocket.receive":
+        await connection.on_message(message.get("text"))
+
+
+class ClientConnection(Client):
+    """One browser and its messages, in the order in which they come.
+
+    Args:
+        services: the server's parts.
+        account: who it is.
+        address: where it comes from.
+        session: the session that opened it, None for a guest.
+    """
+
+    def __init__(
+        self, services: Services, account: Account, address: str, session: str | None = None
+    ) -> None:
+        super().__init__(account.id, session, account.generation)
+        self._services = services
+        self._rooms = services.rooms
+        self._owner = account
+        self._address = address
+        self._offences = 0
+        self._later_hint: asyncio.Task[None] | None = None
+
+    def begin(self, current: str | None) -> None:
+        """Say who is who, and which game to continue."""
+        self._rooms.clients.add(self)
+        name = self._owner.name or guest_name(self.account)
+        me = schema.Me(name, self._owner.name is None)
+        self._reply(schema.HelloMessage(me, current, self._services.hints.specs))
+
+    def end(self) -> None:
+        """Leave."""
+        if self._later_hint:
+            self._later_hint.cancel()
+        self._rooms.clients.discard(self)
+        self._rooms.leave(self)
+
+    async def on_message(self, frame: str | None) -> None:
+        """Answer one message; never fails because of what it says."""
+        try:
+            message = schema.parse_message(frame)
+            self._check_pace()
+            await self._do(message)
+        except ActionRejected as error:
+            self._reject(error, frame)
+        except PlayerError as error:
+            self._reject(ActionRejected("player", str(error)), frame)
+        except StorageError as error:
+            self._rooms.note_fault(error, "the store failed")
+            text = f"{messages.trouble_of(error)}: try again in a moment."
+            self._reject(ActionRejected("storage", text), frame)
+
+    async def _do(self, message: schema.Message) -> None:
+        """Do what a message asks for.
+
+        Raises:
+            ActionRejected, PlayerError, StorageError: if it cannot be done.
+        """
+        match message:
+            case schema.MoveRequest() | schema.UndoRequest() | schema.RedoRequest():
+                await self._play(message)
+            case schema.HintRequest():
+                await self._hint(message)
+            case schema.AutoplayRequest():
+                await self._autoplay(message)
+            case schema.NewGame():
+                await self._new(message)
+            case schema.OpenRequest():
+                game = schema.checked_game_id(message.game)
+                await self._enter(await self._rooms.find_own(game, self.account))
+            case schema.WatchRequest():
+                await self._watch(schema.checked_game_id(message.game))
+            case schema.LeaveRequest():
+                self._rooms.leave(self)
+            case schema.GamesRequest():
+                await self._list_games()
+            case schema.PingRequest():
+                self._reply(schema.PongMessage())
+
+    async def _play(
+        self, message: schema.MoveRequest | schema.UndoRequest | schema.RedoRequest
+    ) -> None:
+        room = await self._my_room()
+        stop_autoplay(room)
+        match message:
+            case schema.MoveRequest():
+                events = room.game.move(message.number, Direction.parse(message.direction))
+            case schema.UndoRequest():
+                events = room.game.undo(message.number)
+            case schema.RedoRequest():
+                events = room.game.redo(message.number)
+        room.broadcast(events, self)
+
+    def _check_pace(self) -> None:
+        limits = self._services.limits
+        wait = limits.moves.take(self.account) or limits.messages.take(self._address)
+        if wait:
+            self._services.metrics.limited.inc()
+            raise ActionRejected("rate", "too fast: wait a moment", wait)
+
+    def _reject(self, error: ActionRejected, frame: str | None) -> None:
+        self._services.metrics.refused.inc()
+        if error.reason in ("malformed", "rate"):
+            self._offences += 1
+            if self._offences > _MOST_OFFENCES:
+                self.close(VIOLATION)
+        room, kind = self.room, schema.type_of(frame)[:20]
+        # What is shown while the game is loaded again may not be in the store.
+        state = room.state_for(self.account) if room and not room.is_reloading else None
+        message = messages.rejection(error, kind, state)
+        if room:
+            room.send(message, self)
+        else:
+            self._reply(message)
+
+    def _reply(self, message: schema.Answer) -> None:
+        self.send(schema.encode_frame(message))
+
+    async def _my_room(self) -> Room:
+        """Return the room in which this browser plays, when it is ready for an action."""
+        room = self.room
+        if room is None:
+            raise ActionRejected("no_game", "no game is open here: open one")
+        if room.game.info.owner != self.account:
+            raise ActionRejected("not_yours", "this is somebody else's game: you may watch it")
+        if room.is_reloading:
+            await room.ready()
+        return room
+
+    # What can be asked for
+
+    async def _new(self, message: schema.NewGame) -> None:
+        mode = message.mode
+        if mode is UNSET:
+            mode = BOT if self._owner.bot_of else RANKED
+        self._services.limits.check_new_game(self.account, self._address)
+        room = await self._rooms.create(self, message.rules, mode)
+        room.send_state(self)
+
+    async def _enter(self, room: Room) -> None:
+        self._rooms.enter(self, room)
+        await room.ready()
+        room.send_state(self)
+
+    async def _watch(self, game: str) -> None:
+        await self._rooms.in_thread(self._rooms.games.check_visible, game, self.account)
+        await self._enter(await self._rooms.find(game))
+
+    async def _hint(self, message: schema.HintRequest) -> None:
+        room = await self._my_room()
+        spec = self._services.hints.checked(message.player)
+        room.game.check_help()
+        if room.game.is_over:
+            raise ActionRejected("over", "the game is over: there is nothing to advise")
+        if message.number <= room.game.version:
+            room.send_state(self)
+            return
+        self._services.limits.check_hint(self.account)
+        answers = self._services.hints.advise(spec, room.game.session.question())
+        hint = await anext(answers)
+        assert isinstance(hint, Hint)  # the first answer always is
+        room = await self._my_room()
+        room.game.show_hint(message.number, hint)
+        room.send(messages.hint_message(room.game, hint), self)
+        if self._later_hint:
+            self._later_hint.cancel()
+        if hint.instead_of:
+            later = self._send_later_hint(room, hint.instead_of, answers)
+            self._later_hint = self._rooms.start(later)
+
+    async def _send_later_hint(
+        self, room: Room, spec: str, answers: AsyncIterator[Hint | Compiling]
+    ) -> None:
+        """After a quick hint, say how far the compiler is; then give the hint asked for."""
+        version = room.game.version
+        try:
+            async for answer in answers:
+                if room.game.version != version or self.room is not room:
+                    return
+                if isinstance(answer, Hint):
+                    room.send(messages.hint_message(room.game, answer), self)
+                else:
+                    room.send(messages.compiling_message(room.game, spec, answer), self)
+        except (ActionRejected, PlayerError) as error:
+            _log.info("no hint after the quick one", extra={"fault": str(error)})
+
+    async def _autoplay(self, message: schema.AutoplayRequest) -> None:
+        room, hints = await self._my_room(), self._services.hints
+        if message.player is None:
+            stop_autoplay(room)
+        else:
+            spec = hints.checked(message.player)
+            hints.start_autoplay(self._rooms, room, spec, message.delay / 1000)
+
+    async def _list_games(self) -> None:
+        online = self._rooms.games.store.online
+        games = [
+            schema.OpenGameInfo(
+                game.id, messages.rules_info(game.rules), game.mode, game.score, game.position,
+                game.updated,
+            )
+            for game in await self._rooms.in_thread(online.open_games, self.account)
+        ]  # fmt: skip
+        self._reply(schema.GamesMessage(games))
