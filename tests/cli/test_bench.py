@@ -24,7 +24,6 @@ from py2048.cli.bench import (
     stretch,
     text_of,
 )
-from py2048.cli.plots import draw_measurements
 from py2048.compiled.batch import behaviour_signature
 from py2048.compiled.rules import CompiledRules
 from py2048.rules import get_rules

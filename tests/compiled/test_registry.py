@@ -32,6 +32,9 @@ RULES = [
     "odd:size=2x4,start=1,spawn=4:1+16:2,merging=cascade,scoring=sum,target=none",
     "odd:size=3x4,start=3x4:1,spawn=edge:4,scoring=merges,target=64,end=target",
     "odd:size=4x4,merging=cascade,scoring=moves:2:-5,spawn=2:1+4:1+32:1",
+    "odd:size=3x4,start=2x2:1,spawn=corners:2,scoring=net:3,target=64,end=target",
+    "odd:size=4x5,start=2x2:1,spawn=corners:4,merging=cascade,scoring=moves:2:-5,target=none",
+    "odd:size=4x4,scoring=net:8,spawn=2:1+4:1",
     "odd:size=3x6,start=2..5x2:1,spawn=edge:2,merging=cascade,scoring=sum,target=none",
 ]
 every_rules = pytest.mark.parametrize("text", RULES)
@@ -161,7 +164,7 @@ def test_network_is_trained_on_the_game(text: str) -> None:
         return
     board = mid_game(text)
     plain = Expectimax(rules, lambda _: 0.0, 1)
-    rated = Network.zeros(layout, rules).rate(board)
+    rated = Searcher(rules, Network.zeros(layout, rules), SearchLimits(1)).rate(board)
     assert rated == pytest.approx(plain.rate(board))
     trainer = Trainer(TrainingConfig(rules_text=text, tuples="lines", seed=1))
     trainer.run(games=20)

@@ -621,9 +621,9 @@ def place_cells(cells: Cells, word: Word, ranks: Cells | Words, sums: Words) -> 
 
 
 @kernel(borrows=True)
-def place_on_edge_cells(cells: Cells, edge: Longs, rank: np.uint64) -> None:
-    """Put a tile on the first empty cell of an edge; shorter edges end with -1."""
-    for cell in edge:
+def place_fixed_cells(cells: Cells, landing: Longs, rank: np.uint64) -> None:
+    """Put a tile on the first empty cell of a list, which may end with -1."""
+    for cell in landing:
         if cell >= 0 and cells[cell] == 0:
             cells[cell] = rank
             break

@@ -42,7 +42,7 @@ from py2048.compiled.jit import IS_PLAIN, kernel, select
 from py2048.compiled.rules import (
     CASCADE,
     COLUMNS,
-    EDGE,
+    FIXED,
     ILLEGAL_POINTS,
     LEGAL_POINTS,
     MERGE_POINTS,
@@ -225,19 +225,19 @@ def put(tile: np.uint8, rank: np.uint8, index: np.uint8) -> tuple[np.uint8, np.u
 
 
 @kernel(borrows=True)
-def place_on_edge(board: Bytes, flags: Bytes, edges: NDArray[np.int64]) -> None:
-    """Put the tile of ``RANK`` on the first empty cell of the edge that was left behind.
+def place_fixed(board: Bytes, flags: Bytes, landing: NDArray[np.int64]) -> None:
+    """Put the tile of ``RANK`` on the first empty of the cells where it may land.
 
     Args:
         board: the boards.
         flags: the flags.
-        edges: int64 `[4, longest side]`: for each direction the cells, best first, then -1.
+        landing: int64 `[4, k]`: for each direction the cells, best first, then -1.
     """
     for lane in range(WIDTH):
         flags[INDEX + lane] = flags[MOVED + lane]
     for direction in range(4):
         way = np.uint8(direction)
-        for number in edges[direction]:
+        for number in landing[direction]:
             if number < 0:
                 break
             cell = np.uint64(number) * WIDTH
@@ -732,8 +732,8 @@ def spawn(space: Workspace, rules: RuleArrays) -> None:
     """Let a tile appear on each board that moved."""
     count_empty(space.board, space.flags)
     draw_spawns(space.words, space.flags, space.halves, rules.ranks, rules.thresholds)
-    if rules.numbers[EDGE]:
-        place_on_edge(space.board, space.flags, rules.edges)
+    if rules.numbers[FIXED]:
+        place_fixed(space.board, space.flags, rules.landing)
     else:
         place(space.board, space.flags)
 

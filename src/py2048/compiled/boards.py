@@ -143,7 +143,7 @@ class PackedBoards:
             IllegalMoveError: if there is no room for a tile.
         """
         given = self._compiled
-        if given.is_edge or afterstate > _WORD:
+        if given.is_fixed or afterstate > _WORD:
             cells = self._landing_cells(afterstate, direction)
             tile = rng.pick_tile(self.rules.spawn_weights, word)
             return self.with_tile(afterstate, cells[rng.pick(rng.low(word), len(cells))], tile)

@@ -28,6 +28,7 @@ from py2048.rules import (
     Rules,
     Weights,
 )
+from py2048.rules.parts import CornerSpawn, NetPoints
 
 (
     ROWS,
@@ -38,13 +39,13 @@ from py2048.rules import (
     LEGAL_POINTS,
     ILLEGAL_POINTS,
     TARGET,
-    EDGE,
+    FIXED,
     START_LOW,
     START_HIGH,
 ) = range(11)
 """Places in `RuleArrays.numbers`: the shape; whether merges cascade; the four terms of the score as
-in `CompiledRules`; the rank that ends the game, or 0; whether the spawn lands on the edge left
-behind; the bounds of the number of start tiles."""
+in `CompiledRules`; the rank that ends the game, or 0; whether the cell of the spawn
+follows from the move; the bounds of the number of start tiles."""
 
 MAX_PACKED_CELLS = 16
 """A word holds so many cells."""
@@ -91,7 +92,7 @@ class RuleArrays(NamedTuple):
         thresholds: the same.
         start_ranks: those of the start's.
         start_thresholds: the same.
-        edges: `CompiledRules.edges`.
+        landing: `CompiledRules.landing`.
         neighbours: the next cell in each direction, int64 `[cells, 4]`, -1 outside the board.
     """
 
@@ -100,7 +101,7 @@ class RuleArrays(NamedTuple):
     thresholds: NDArray[np.uint64]
     start_ranks: NDArray[np.uint8]
     start_thresholds: NDArray[np.uint64]
-    edges: NDArray[np.int64]
+    landing: NDArray[np.int64]
     neighbours: NDArray[np.int64]
 
 
@@ -125,9 +126,9 @@ class CompiledRules:
         ending_rank: its rank, or 0.
         spawn: the tiles that appear after a move.
         start: the tiles of the start.
-        edges: the cells where an `EdgeSpawn` may land after a move in each direction, best first:
-            int64 `[4, longest side]`, padded with -1.
-        is_edge: whether it does.
+        is_fixed: whether the cell of the spawn follows from the move.
+        landing: if so, the cells where it may land after a move in each direction, the first empty
+            one counts: int64 `[4, k]`, padded with -1.
     """
 
     @staticmethod
@@ -148,7 +149,7 @@ class CompiledRules:
             TileTable.of(rules.spawn_weights),
             TileTable.of(rules.start_weights),
         )
-        self.edges = edge_table(self.rows, self.columns)
+        self.is_fixed = rules.is_deterministic
         self._set_spawn()
 
     def _set_scoring(self) -> None:
@@ -156,6 +157,8 @@ class CompiledRules:
         match self.rules.scoring:
             case MergePoints():
                 self.merge_points = 1
+            case NetPoints(cost):
+                self.merge_points, self.legal_points = 1, -cost
             case MovePoints(legal, illegal):
                 self.legal_points, self.illegal_points = legal, illegal
             case BoardSum():
@@ -166,9 +169,11 @@ class CompiledRules:
     def _set_spawn(self) -> None:
         match self.rules.spawn:
             case RandomSpawn():
-                self.is_edge = False
+                self.landing = np.full((4, 1), -1, np.int64)
             case EdgeSpawn():
-                self.is_edge = True
+                self.landing = edge_table(self.rows, self.columns)
+            case CornerSpawn():
+                self.landing = np.tile(corners_first(self.rows, self.columns), (4, 1))
             case other:
                 assert_never(other)
 
@@ -179,8 +184,8 @@ class CompiledRules:
             free: the numbers of the empty cells of an afterstate, ascending.
             direction: the direction that led there.
         """
-        if self.is_edge:
-            return [cell for cell in self.edges[direction.value].tolist() if cell in free][:1]
+        if self.is_fixed:
+            return [cell for cell in self.landing[direction.value].tolist() if cell in free][:1]
         return list(free)
 
     @property
@@ -195,13 +200,13 @@ class CompiledRules:
         numbers = [
             *(self.rows, self.columns, self.cascade),
             *(self.merge_points, self.sum_points, self.legal_points, self.illegal_points),
-            *(self.ending_rank, self.is_edge, self.rules.start.low, self.rules.start.high),
+            *(self.ending_rank, self.is_fixed, self.rules.start.low, self.rules.start.high),
         ]
         return RuleArrays(
             np.array(numbers, np.int64),
             *(self.spawn.ranks, self.spawn.thresholds),
             *(self.start.ranks, self.start.thresholds),
-            *(self.edges, neighbour_table(self.rows, self.columns)),
+            *(self.landing, neighbour_table(self.rows, self.columns)),
         )
 
     # --- packed boards ---------------------------------------------------------------------------
@@ -278,6 +283,12 @@ def edge_table(rows: int, columns: int) -> NDArray[np.int64]:
     for direction, edge in edges.items():
         table[direction.value, : len(edge)] = edge
     return table
+
+
+def corners_first(rows: int, columns: int) -> NDArray[np.int64]:
+    """Return all cells in the order of a `CornerSpawn`: int64 `[cells]`."""
+    corners = [0, columns - 1, rows * columns - 1, (rows - 1) * columns]
+    return np.array(list(dict.fromkeys([*corners, *range(rows * columns)])), np.int64)
 
 
 def neighbour_table(rows: int, columns: int) -> NDArray[np.int64]:

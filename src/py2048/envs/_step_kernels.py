@@ -22,7 +22,7 @@ from py2048.compiled._board_kernels import (
     Int,
     legal_cells,
     place_cells,
-    place_on_edge_cells,
+    place_fixed_cells,
     slide_cells,
     sum_cells,
 )
@@ -38,7 +38,7 @@ from py2048.compiled.jit import kernel
     LEGAL_POINTS,
     ILLEGAL_POINTS,
     TARGET,
-    IS_EDGE,
+    FIXED_CELLS,
     REWARD,
     ILLEGAL,
     START_LOW,
@@ -152,10 +152,9 @@ def _turn(game: Game, cells: Cells, direction: int) -> Int:
     merged = slide_cells(cells, direction, game[ROWS], game[COLUMNS], game[CASCADE] != 0)
     start, count = TABLES + 2 * game[START_TILES], game[SPAWN_TILES]
     ranks, sums = words[start : start + count], words[start + count : start + 2 * count]
-    if game[IS_EDGE]:
-        longest = max(game[ROWS], game[COLUMNS])
-        first = start + 2 * count + direction * longest
-        place_on_edge_cells(cells, game[first : first + longest], ranks[0])
+    if game[FIXED_CELLS]:
+        first = start + 2 * count + direction * game[FIXED_CELLS]
+        place_fixed_cells(cells, game[first : first + game[FIXED_CELLS]], ranks[0])
     else:
         place_cells(cells, draw(words[KEY], words[PLY]), ranks, sums)
     game[PLY] += 1

@@ -31,7 +31,7 @@ from py2048.compiled._board_kernels import (
     Words,
     legal_cells,
     place_cells,
-    place_on_edge_cells,
+    place_fixed_cells,
 )
 from py2048.compiled.boards import tiles_of
 from py2048.compiled.jit import kernel
@@ -129,7 +129,7 @@ def spawn(rules: Rules, after: Boards, actions: ArrayLike, draws: ArrayLike) -> 
     words = _flat(np.broadcast_to(np.asarray(draws, np.uint64), lead))
     given = CompiledRules.of(rules)
     directions = _actions(actions, lead)
-    _spawn_all(cells, directions, words, *given.spawn[:2], given.edges, given.is_edge)
+    _spawn_all(cells, directions, words, *given.spawn[:2], given.landing, given.is_fixed)
     return cells.reshape(after.shape)
 
 
@@ -271,13 +271,13 @@ def _spawn_all(
     draws: Words,
     ranks: Boards,
     sums: Words,
-    edges: NDArray[np.int64],
-    is_edge: bool,
+    landing: NDArray[np.int64],
+    is_fixed: bool,
 ) -> None:
-    """Let a tile appear on each board, on the edge left behind or at random."""
+    """Let a tile appear on each board, on the first of fixed cells or at random."""
     for number in range(len(boards)):
-        if is_edge:
-            place_on_edge_cells(boards[number], edges[directions[number]], ranks[0])
+        if is_fixed:
+            place_fixed_cells(boards[number], landing[directions[number]], ranks[0])
         else:
             place_cells(boards[number], draws[number], ranks, sums)
 

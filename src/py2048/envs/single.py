@@ -338,7 +338,7 @@ def _game_array(options: Options) -> NDArray[np.int64]:
     head[kernels.MERGE_POINTS], head[kernels.SUM_POINTS] = rules.merge_points, rules.sum_points
     head[kernels.LEGAL_POINTS] = rules.legal_points
     head[kernels.ILLEGAL_POINTS] = rules.illegal_points
-    head[kernels.IS_EDGE] = rules.is_edge
+    head[kernels.FIXED_CELLS] = rules.landing.shape[1] if rules.is_fixed else 0
     head[kernels.START_LOW] = options.rules.start.low
     head[kernels.START_HIGH] = options.rules.start.high
     head[kernels.START_TILES] = len(rules.start.ranks)
@@ -346,5 +346,5 @@ def _game_array(options: Options) -> NDArray[np.int64]:
     head[kernels.REWARD] = kernels.LOG if options.reward == "log" else kernels.POINTS
     head[kernels.ILLEGAL] = _POLICIES[options.illegal]
     head[kernels.STATUS] = kernels.ENDED
-    tables = *rules.start[:2], *rules.spawn[:2], rules.edges.ravel()
+    tables = *rules.start[:2], *rules.spawn[:2], rules.landing.ravel()
     return np.concatenate([head, *(table.astype(np.int64) for table in tables)])

@@ -11,6 +11,7 @@ from py2048.board import Board, Cell, checked_cell
 from py2048.direction import Direction
 from py2048.errors import BoardError, shown
 from py2048.rules import EdgeSpawn, RandomSpawn, Rules, Weights, is_tile
+from py2048.rules.parts import CornerSpawn
 
 Draws = Callable[[int, Board], int]
 """Gives the 64-bit draw of a counter (the plies of a game, and `rng.START` and on for its start)
@@ -70,6 +71,11 @@ def possible_cells(rules: Rules, afterstate: Board, direction: Direction) -> lis
         case EdgeSpawn():
             cell = edge_cell(afterstate, direction)
             return [] if cell is None else [cell]
+        case CornerSpawn():
+            rows, columns = afterstate.shape
+            corners = [(0, 0), (0, columns - 1), (rows - 1, columns - 1), (rows - 1, 0)]
+            free = [cell for cell in corners if not afterstate[cell]] or afterstate.empty_cells()
+            return free[:1]
         case other:
             assert_never(other)
 

@@ -10,6 +10,7 @@ from py2048.board import Board, Slide
 from py2048.direction import Direction
 from py2048.game.spawning import Spawn
 from py2048.rules import BoardSum, MergePoints, MovePoints, Rules
+from py2048.rules.parts import NetPoints
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,8 @@ def score_after(rules: Rules, score: int, turn: Turn, board: Board) -> int:
     match rules.scoring:
         case MergePoints():
             return score + turn.slide.points
+        case NetPoints(cost):
+            return score + (turn.slide.points - cost if turn.legal else 0)
         case MovePoints(legal, illegal):
             return score + (legal if turn.legal else illegal)
         case BoardSum():

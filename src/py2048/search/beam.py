@@ -139,7 +139,7 @@ def _geometry(rules: Rules, weights: BeamWeights) -> _Geometry:
     return _Geometry(
         order=np.array([along[direction].ravel() for direction in Direction]),
         lengths=np.array([along[direction].shape[1] for direction in Direction]),
-        edges=np.maximum(given.edges, 0).astype(np.uint16),
+        edges=np.maximum(given.landing, 0).astype(np.uint16),
         spawn=int(given.spawn.ranks[0]),
         cascade=given.cascade,
         places=_places(rows, columns, weights),

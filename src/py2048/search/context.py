@@ -180,12 +180,12 @@ def _set_spawns(context: Any, rules: CompiledRules, follows_all: bool) -> None:
     context.shares[:tiles] = rules.spawn.probabilities
     if not follows_all:
         cells = np.maximum(np.arange(rules.cells + 1), 1)
-        spread = np.log2(cells) * (not rules.is_edge)
+        spread = np.log2(cells) * (not rules.is_fixed)
         bits = spread - np.log2(context.shares[:tiles])[:, None]
         context.costs[:tiles, : rules.cells + 1] = np.rint(COSTS_PER_BIT * bits) + MOVE_COST
-    if rules.is_edge:
-        context.edge_length = rules.edges.shape[1]
-        context.edges[:, : rules.edges.shape[1]] = rules.edges
+    if rules.is_fixed:
+        context.edge_length = rules.landing.shape[1]
+        context.edges[:, : rules.landing.shape[1]] = rules.landing
 
 
 def _set_points(context: Any, rules: CompiledRules) -> None:

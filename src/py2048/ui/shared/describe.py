@@ -24,6 +24,7 @@ from py2048.rules import (
     RandomSpawn,
     Rules,
 )
+from py2048.rules.parts import CornerSpawn, NetPoints
 from py2048.session import (
     Event,
     GameOver,
@@ -177,6 +178,8 @@ def describe_rules(rules: Rules) -> str:
     match rules.scoring:
         case MergePoints():
             pass
+        case NetPoints(cost):
+            parts.append(f"{_signed(-cost)} a move")
         case MovePoints(legal, illegal):
             parts.append(f"{_signed(legal)} a move, {_signed(illegal)} if illegal")
         case BoardSum():
@@ -197,6 +200,8 @@ def _spawn(rules: Rules) -> str:
             return f"new {new}"
         case EdgeSpawn():
             return f"a new {new} at the edge"
+        case CornerSpawn():
+            return f"a new {new} in the first empty corner"
         case other:
             assert_never(other)
 
