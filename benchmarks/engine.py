@@ -11,7 +11,7 @@ import numpy as np
 from baselines import RowTables, build
 from single_kernels import play_random
 
-from py2048 import reference
+from py2048 import board as reference
 from py2048.cli.bench import (
     GAMES,
     Effort,
@@ -21,8 +21,8 @@ from py2048.cli.bench import (
     race,
     stretch,
 )
-from py2048.compiled.packed import PackedBoards, line_table
-from py2048.compiled.rule_arrays import cumulative_weights, ranks_of
+from py2048.compiled.boards import PackedBoards
+from py2048.compiled.rules import CompiledRules
 from py2048.direction import Direction
 from py2048.game import Game
 from py2048.rng import draw, key_of
@@ -68,8 +68,8 @@ def _in_c(threads: int, cores: str, folder: Path, effort: Effort) -> dict[str, S
 
 
 def _single_moves(threads: int) -> Callable[[], int]:
-    table = line_table(4, CLASSIC.merging)
-    weights = ranks_of(CLASSIC), cumulative_weights(CLASSIC)
+    rules = CompiledRules.of(CLASSIC)
+    table, weights = rules.across, rules.spawn[:2]
     moves, pool = 200_000, ThreadPoolExecutor(threads)
     seeds = iter(range(1 << 62))
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048.compiled._bits_kernels import HALF, ONE, draw, key_of, popcount
-from py2048.compiled._packed_kernels import ALL_CELLS, ZERO, Table, legal, slide, spawn
+from py2048.compiled._board_kernels import ALL_CELLS, ZERO, Table, legal_4x4, slide_4x4, spawn_word
 from py2048.compiled.jit import kernel
 
 
@@ -30,19 +30,19 @@ def play_random(
     key, counter, board = key_of(seed), ZERO, ZERO
     points, games = np.int64(0), np.int64(-1)
     for _ in range(moves):
-        ways = legal(board)
+        ways = legal_4x4(board)
         if ways == ZERO:
             games += 1
-            board = spawn(ZERO, ALL_CELLS, draw(key, counter), ranks, cumulative)
-            board = spawn(board, ALL_CELLS, draw(key, counter + ONE), ranks, cumulative)
+            board = spawn_word(ZERO, ALL_CELLS, draw(key, counter), ranks, cumulative)
+            board = spawn_word(board, ALL_CELLS, draw(key, counter + ONE), ranks, cumulative)
             counter += ONE + ONE
-            ways = legal(board)
+            ways = legal_4x4(board)
         word = draw(key, counter)
         counter += ONE
         index = ((word >> HALF) & np.uint64(0xFFFF)) * popcount(ways) >> np.uint64(16)
-        board, gained = slide(board, nth_way(ways, index), table)
+        board, gained = slide_4x4(board, nth_way(ways, index), table)
         points += gained
-        board = spawn(board, ALL_CELLS, word, ranks, cumulative)
+        board = spawn_word(board, ALL_CELLS, word, ranks, cumulative)
     return points, games
 
 

@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 
 from py2048.cli.bench import Effort, Measurement, report
-from py2048.compiled.workers import available_threads
+from py2048.compiled.threads import available_threads
 
 FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"
 

@@ -1,25 +1,119 @@
-"""`Board`: an immutable position, exact for every size and every tile."""
+"""The oracle: what a slide is, in plain tuples, and `Board`, an immutable position made of them.
+
+Every faster engine is tested against the functions here. They know no NumPy and no Numba, are
+exact for any board size and any tile value, and are meant to be read.
+"""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from py2048 import reference
 from py2048.direction import Direction
 from py2048.errors import BoardError, RulesError, shown
-from py2048.reference import Line, Rows
 from py2048.rules import Merging, is_tile
 from py2048.rules.parts import whole_number
 
+# --- slides of plain tuples ---------------------------------------------------------------------
+
+Line = tuple[int, ...]
+Rows = tuple[Line, ...]
 Cell = tuple[int, int]
 """``(row, column)``, 0-based from the top left."""
 
+
+class LineSlide(NamedTuple):
+    """A line after sliding towards its first cell.
+
+    Attributes:
+        line: the new line.
+        points: the sum of the merged tiles, in points.
+        steps: one ``(source, target, merged)`` per tile, in the order in which the tiles move;
+            `merged` says that the tile ran into an equal one.
+    """
+
+    line: Line
+    points: int
+    steps: tuple[tuple[int, int, bool], ...]
+
+
+def slide_line(line: Line, merging: Merging = Merging.ONCE) -> LineSlide:
+    """Slide `line` towards its first cell.
+
+    The tiles move one after the other, starting with the one nearest the wall. A tile stops at
+    the wall or at another tile; if that one is equal they merge, and the moving tile's journey
+    ends. With `Merging.ONCE` a merged tile accepts no further one in this slide; with
+    `Merging.CASCADE` it does, so ``2 2 4 8`` becomes ``16`` while ``4 2 2`` becomes ``4 4``.
+
+    >>> slide_line((2, 2, 4, 8)).line
+    (4, 4, 8, 0)
+    >>> slide_line((2, 2, 4, 8), Merging.CASCADE)[:2]
+    ((16, 0, 0, 0), 28)
+    """
+    stack: list[int] = []
+    points = 0
+    open_to_merge = False
+    steps = []
+    for source, tile in enumerate(line):
+        if not tile:
+            continue
+        merged = open_to_merge and stack[-1] == tile
+        if merged:
+            stack[-1] += tile
+            points += stack[-1]
+            open_to_merge = merging is Merging.CASCADE
+        else:
+            stack.append(tile)
+            open_to_merge = True
+        steps.append((source, len(stack) - 1, merged))
+    return LineSlide((*stack, *(0,) * (len(line) - len(stack))), points, tuple(steps))
+
+
+def lines(rows: Rows, direction: Direction) -> Rows:
+    """Return the lines that slide in `direction`, each with the leading cell first."""
+    along = tuple(zip(*rows, strict=True)) if direction.is_vertical else rows
+    return along if direction.is_forward else tuple(line[::-1] for line in along)
+
+
+def from_lines(along: Rows, direction: Direction) -> Rows:
+    """Return the rows whose `lines` in `direction` are `along`."""
+    turned = along if direction.is_forward else tuple(line[::-1] for line in along)
+    return tuple(zip(*turned, strict=True)) if direction.is_vertical else turned
+
+
+def slide(rows: Rows, direction: Direction, merging: Merging = Merging.ONCE) -> tuple[Rows, int]:
+    """Slide all tiles of `rows` in `direction`; return the new rows and the points gained."""
+    slid = [slide_line(line, merging) for line in lines(rows, direction)]
+    return from_lines(tuple(s.line for s in slid), direction), sum(s.points for s in slid)
+
+
+def legal_directions(rows: Rows) -> tuple[Direction, ...]:
+    """Return the directions whose slide changes `rows`. It does not depend on the merging."""
+    return tuple(direction for direction in Direction if slide(rows, direction)[0] != rows)
+
+
+def symmetries(rows: Rows) -> Iterator[Rows]:
+    """Yield the images of `rows` under the symmetries of its shape: 8 if square, otherwise 4."""
+    flipped = tuple(row[::-1] for row in rows)
+    yield from (rows, flipped, rows[::-1], flipped[::-1])
+    if len(rows) == len(rows[0]):
+        turned = tuple(zip(*rows, strict=True))
+        mirrored = tuple(row[::-1] for row in turned)
+        yield from (turned, mirrored, turned[::-1], mirrored[::-1])
+
+
+def canonical(rows: Rows) -> Rows:
+    """Return the least image of `rows` under its symmetries: one name for all of them."""
+    return min(symmetries(rows))
+
+
+# --- boards --------------------------------------------------------------------------------------
+
 # Lines repeat: a game on a 4x4 board meets a few thousand different ones.
-_slide_line = lru_cache(maxsize=1 << 16)(reference.slide_line)
+_slide_line = lru_cache(maxsize=1 << 16)(slide_line)
 
 
 class Motion(NamedTuple):
@@ -137,13 +231,13 @@ class Board:
             raise RulesError(
                 f"{shown(merging)} is no merging: give Merging.ONCE or Merging.CASCADE"
             )
-        along = reference.lines(self._rows, direction)
+        along = lines(self._rows, direction)
         slid = [_slide_line(line, merging) for line in along]
         after = tuple([s[0] for s in slid])
         if after == along:
             return Slide(self, direction, merging, self, 0)
         points = sum([s[1] for s in slid])
-        board = Board._trusted(reference.from_lines(after, direction))
+        board = Board._trusted(from_lines(after, direction))
         return Slide(self, direction, merging, board, points)
 
     def legal_directions(self) -> tuple[Direction, ...]:
@@ -230,7 +324,7 @@ class Slide:
 def _motions(rows: Rows, direction: Direction, merging: Merging) -> tuple[Motion, ...]:
     last = (len(rows) if direction.is_vertical else len(rows[0])) - 1
     motions = []
-    for index, line in enumerate(reference.lines(rows, direction)):
+    for index, line in enumerate(lines(rows, direction)):
         for step in _slide_line(line, merging).steps:
             source, target = step[:2] if direction.is_forward else (last - step[0], last - step[1])
             if direction.is_vertical:
@@ -288,6 +382,3 @@ def _checked_value(value: object) -> int:
             f"{shown(value)} is not a tile: a tile is 0 (empty) or a power of two from 2"
         )
     return tile
-
-
-__all__ = ["Board", "Cell", "Line", "Motion", "Rows", "Slide"]

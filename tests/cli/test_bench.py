@@ -24,10 +24,9 @@ from py2048.cli.bench import (
     stretch,
     text_of,
 )
-from py2048.compiled.packed import line_table
-from py2048.compiled.rule_arrays import cumulative_weights, ranks_of
-from py2048.compiled.signature import behaviour_signature
-from py2048.rules import Merging, get_rules
+from py2048.compiled.batch import behaviour_signature
+from py2048.compiled.rules import CompiledRules
+from py2048.rules import get_rules
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 EFFORT = Effort(rounds=3, seconds=0.001, threads=1)
@@ -99,7 +98,8 @@ def test_single_boards_play_whole_random_games(monkeypatch: pytest.MonkeyPatch) 
     from single_kernels import play_random
 
     rules = get_rules("classic")
-    arrays = line_table(4, Merging.ONCE), ranks_of(rules), cumulative_weights(rules)
+    compiled = CompiledRules.of(rules)
+    arrays = compiled.across, *compiled.spawn[:2]
     points, games = play_random(np.uint64(1), 1_000_000, *arrays)
     assert points / games == pytest.approx(1095, abs=30)
     assert 1_000_000 / games == pytest.approx(118.4, abs=2)

@@ -10,11 +10,11 @@ import sys
 import numpy as np
 
 from py2048.board import Board
-from py2048.compiled import _cells_kernels
+from py2048.compiled._board_kernels import slide_cells
 from py2048.compiled.batch import BatchGames
-from py2048.compiled.compiled_perft import compiled_perft
+from py2048.compiled.boards import PackedBoards
 from py2048.compiled.jit import IS_PLAIN
-from py2048.compiled.packed import PackedBoards
+from py2048.compiled.perft import compiled_perft
 from py2048.compiled.rollouts import rollouts
 from py2048.direction import Direction
 from py2048.rules import RandomStart, Rules, Weights, get_rules
@@ -53,7 +53,7 @@ def cells_results() -> list[object]:
     for direction in Direction:
         for cascade in (False, True):
             cells = np.array([1, 1, 2, 3, 0, 1, 1, 0, 5, 5, 16, 16, 0, 0, 1], np.uint8)
-            points = _cells_kernels.slide(cells, direction.value, 3, 5, cascade)
+            points = slide_cells(cells, direction.value, 3, 5, cascade)
             results += [int(points), cells.tolist()]
     return results
 

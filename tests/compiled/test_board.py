@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.strategies import boards, cells, directions, mergings
 
-from py2048 import Board, Direction, Merging, reference
+from py2048 import Board, Direction, Merging
+from py2048 import board as reference
 from py2048.errors import BoardError, DirectionError
 
 lines = st.lists(cells, min_size=1, max_size=8).map(tuple)

@@ -10,12 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from py2048.compiled.arrays import tiles_of
-from py2048.compiled.batch import BatchGames
-from py2048.compiled.compiled_perft import compiled_perft
-from py2048.compiled.perft import GOLDEN, perft
+from py2048.compiled.batch import BatchGames, behaviour_signature
+from py2048.compiled.boards import tiles_of
+from py2048.compiled.perft import GOLDEN, compiled_perft, perft
 from py2048.compiled.rollouts import random_games
-from py2048.compiled.signature import behaviour_signature
 from py2048.rules import get_rules
 
 SMALL = [task for task in GOLDEN if GOLDEN[task] < 10**6]

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from py2048 import reference
+from py2048 import board as reference
 from py2048.compiled.batch import BatchGames
 from py2048.direction import Direction
 from py2048.rules import Merging, get_rules

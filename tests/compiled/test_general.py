@@ -8,10 +8,12 @@ from boards import BIG_SHAPES, LONG_SHAPES, SMALL_SHAPES, boards
 from hypothesis import given
 from hypothesis import strategies as st
 
-from py2048 import reference, rng
+from py2048 import board as reference
+from py2048 import rng
 from py2048.board import Board
-from py2048.compiled import _cells_kernels
-from py2048.compiled.arrays import (
+from py2048.compiled._board_kernels import slide_cells
+from py2048.compiled.batch import BatchGames
+from py2048.compiled.boards import (
     bits_to_mask,
     checked_boards,
     checked_directions,
@@ -21,9 +23,8 @@ from py2048.compiled.arrays import (
     mix64,
     tiles_of,
 )
-from py2048.compiled.batch import BatchGames
-from py2048.compiled.jit.functions import plain_form
-from py2048.compiled.rule_arrays import edge_cells, edge_table, thresholds, tile_ranks
+from py2048.compiled.jit import plain_form
+from py2048.compiled.rules import TileTable, edge_table
 from py2048.direction import Direction
 from py2048.errors import BoardError, DirectionError
 from py2048.game.turn import edge_cell
@@ -41,8 +42,7 @@ def test_slide_of_cells_is_the_reference_slide(
     form: str, board: Board, direction: Direction, merging: Merging
 ) -> None:
     """Sliding an array of ranks gives the reference's board and points, or -1 if nothing moves."""
-    kernel = _cells_kernels.slide
-    slide = plain_form(kernel) if form == "plain" else kernel
+    slide = plain_form(slide_cells) if form == "plain" else slide_cells
     cells = exponents_of(board.rows).ravel()
     points = slide(cells, direction.value, *board.shape, merging is Merging.CASCADE)
     after, expected = reference.slide(board.rows, direction, merging)
@@ -107,8 +107,7 @@ def test_bits_spread_to_a_mask(bits: list[int]) -> None:
 def test_thresholds_choose_as_the_weights_do(weights: list[int], draws: list[int]) -> None:
     """Comparing with thresholds gives the tile that `rng.pick_tile` picks, at the edges too."""
     chosen = Weights({2 << k: weight for k, weight in enumerate(weights)})
-    edges = thresholds(chosen)
-    ranks = tile_ranks(chosen)
+    ranks, _, edges, _ = TileTable.of(chosen)
     near = [int(edge) + delta for edge in edges for delta in (-1, 0) if int(edge) + delta >= 0]
     for high in (*(word >> 32 for word in draws), *near, 2**32 - 1):
         rank = ranks[np.searchsorted(edges, high, side="right") - 1]
@@ -118,11 +117,11 @@ def test_thresholds_choose_as_the_weights_do(weights: list[int], draws: list[int
 @given(boards(ALL_SHAPES, top=3), directions)
 def test_edges_are_the_games_edges(board: Board, direction: Direction) -> None:
     """The first empty cell of the list is where a game's deterministic spawn lands."""
-    cells = edge_cells(*board.shape, direction)
+    columns = board.shape[1]
+    numbers = edge_table(*board.shape)[direction.value].tolist()
+    cells = [divmod(number, columns) for number in numbers if number >= 0]
     free = [cell for cell in cells if not board[cell]]
     assert (free[0] if free else None) == edge_cell(board, direction)
-    numbers = [row * board.shape[1] + column for row, column in cells]
-    assert edge_table(*board.shape)[direction.value].tolist()[: len(cells)] == numbers
 
 
 def test_nonsense_is_refused() -> None:

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from py2048.compiled import jit
-from py2048.compiled.batch_state import BatchState
-from py2048.compiled.jit import disk
+from py2048.compiled._batch_kernels import BatchState
+from py2048.compiled.jit import disk_cache
 from py2048.compiled.jit.imports import collections_put_off
 
 HELPERS = """
@@ -120,7 +120,7 @@ HIDDEN = """
     import importlib, sys
     import numba.core.compiler
     from py2048.compiled import jit
-    from py2048.compiled.jit import disk, imports
+    from py2048.compiled.jit import disk_cache, imports
 
     def without_private_modules(module=""):
         if module not in ("", ".extending"):
@@ -128,7 +128,7 @@ HIDDEN = """
         return importlib.import_module(f"numba{module}")
 
     if sys.argv[1] == "modules":
-        jit.numba_module = disk.numba_module = without_private_modules
+        jit.numba_module = disk_cache.numba_module = without_private_modules
     else:
         delattr(numba.core.compiler.CompileResult, sys.argv[1])
 
@@ -159,7 +159,7 @@ def test_no_undocumented_part_of_numba_is_needed(tmp_path: Path, name: str) -> N
     (tmp_path / "main_kernels.py").write_text(textwrap.dedent(HIDDEN))
     assert run(tmp_path, name) == (22, 0)
     assert run(tmp_path, name) == (22, 0)
-    assert list((tmp_path / "cache").rglob("*.turn")) == []
+    assert list((tmp_path / "cache").rglob("*.lock")) == []
 
 
 def test_stale_files_are_removed(project: Path) -> None:
@@ -187,20 +187,20 @@ def test_of_several_processes_one_compiles(project: Path) -> None:
         answers = list(pool.map(lambda _: run(project), range(3)))
     assert sorted(answers) == [(22, 0), (22, 1), (22, 1)]
     assert len(cached_files(project)) == 1
-    assert list((project / "cache").rglob("*.turn")) == []
+    assert list((project / "cache").rglob("*.lock")) == []
 
 
-def test_nobody_waits_for_ever_for_a_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who has waited too long goes ahead; a turn that has ended is free at once."""
-    monkeypatch.setattr(disk, "PATIENCE", 0.1)
-    path = tmp_path / "some.kernel"
-    first = disk.Turn(path)
-    disk.Turn(path).end()
-    assert path.with_suffix(".turn").exists()
-    first.end()
-    assert not path.with_suffix(".turn").exists()
-    monkeypatch.setattr(disk, "PATIENCE", 60.0)
-    disk.Turn(path).end()
+def test_nobody_waits_for_ever_for_a_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who has waited too long goes ahead; a lock that was released is free at once."""
+    monkeypatch.setattr(disk_cache, "PATIENCE", 0.1)
+    path = tmp_path / "some.lock"
+    first = disk_cache.FileLock(path)
+    disk_cache.FileLock(path).release()
+    assert path.exists()
+    first.release()
+    assert not path.exists()
+    monkeypatch.setattr(disk_cache, "PATIENCE", 60.0)
+    disk_cache.FileLock(path).release()
 
 
 def test_plain_mode_loads_no_numba(project: Path) -> None:
@@ -212,7 +212,7 @@ def test_plain_mode_loads_no_numba(project: Path) -> None:
 
 def test_without_a_writable_folder_nothing_is_cached(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no folder can be written, kernels compile in each process and nothing fails."""
-    monkeypatch.setattr(disk, "_cache_candidates", lambda: iter([Path("/proc/none")]))
+    monkeypatch.setattr(disk_cache, "_cache_candidates", lambda: iter([Path("/proc/none")]))
     jit.cache_directory.cache_clear()
     try:
         assert jit.cache_directory() is None

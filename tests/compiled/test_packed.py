@@ -10,11 +10,12 @@ from boards import LONG_SHAPES, SMALL_SHAPES, boards
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from py2048 import reference
+from py2048 import board as reference
 from py2048.board import Board
-from py2048.compiled import _packed_kernels as kernels
-from py2048.compiled.jit.functions import plain_form
-from py2048.compiled.packed import PackedBoards, line_table
+from py2048.compiled import _board_kernels as kernels
+from py2048.compiled.boards import PackedBoards
+from py2048.compiled.jit import plain_form
+from py2048.compiled.rules import line_table
 from py2048.direction import Direction
 from py2048.errors import BoardError, IllegalMoveError
 from py2048.game.turn import draw_spawn
@@ -64,7 +65,7 @@ def test_two_32768s_merge_to_65536_and_those_to_131072() -> None:
 def test_table_kernel_announces_what_it_cannot_hold() -> None:
     """Where two 32768s merge, the table kernel keeps a 32768 and its points say so."""
     row = np.uint64(0xFF)
-    after, points = kernels.slide(row, Direction.LEFT.value, line_table(4))
+    after, points = kernels.slide_4x4(row, Direction.LEFT.value, line_table(4))
     assert (after, points) == (0xF, 2 * HUGE)
     assert points >= kernels.TOO_BIG
 
@@ -179,7 +180,7 @@ def test_all_rows_slide_in_every_direction_of_a_board(direction: Direction) -> N
     for place in range(4):
         rows = lines << np.uint64(16 * place)
         turned = transposed(rows) if direction.is_vertical else rows
-        slid = [kernels.slide(board, direction.value, table)[0] for board in turned]
+        slid = [kernels.slide_4x4(board, direction.value, table)[0] for board in turned]
         after = np.array(slid, np.uint64)
         part = np.uint64(0 if direction.is_forward else 16)
         expected = ((table >> part) & np.uint64(0xFFFF)) << np.uint64(16 * place)
@@ -191,13 +192,12 @@ def transposed(boards: np.ndarray) -> np.ndarray:
 
 
 KERNEL_CALLS = {
-    "slide": lambda k, b: k.slide(b, 1, line_table(4)),
+    "slide_4x4": lambda k, b: k.slide_4x4(b, 1, line_table(4)),
     "slide_small": lambda k, b: k.slide_small(
         b, 0, np.uint64(4), np.uint64(4), line_table(4), line_table(4)
     ),
     "slide_lines": lambda k, b: k.slide_lines(b, np.uint64(0), 3, 4, 4, False),
-    "legal": lambda k, b: k.legal(b),
-    "count_empty": lambda k, b: k.count_empty(b, k.ALL_CELLS),
+    "legal_4x4": lambda k, b: k.legal_4x4(b),
     "max_rank": lambda k, b: k.max_rank(b),
     "tile_sum": lambda k, b: k.tile_sum(b),
     "transpose": lambda k, b: k.transpose(b),

@@ -7,8 +7,8 @@ import pytest
 
 from py2048 import rng
 from py2048.board import Board
-from py2048.compiled.arrays import exponents_of
 from py2048.compiled.batch import BatchGames
+from py2048.compiled.boards import exponents_of
 from py2048.compiled.rollouts import GAMES_AT_ONCE, random_games, rollouts
 from py2048.direction import Direction
 from py2048.errors import BoardError, DirectionError

@@ -11,8 +11,7 @@ import pytest
 
 from py2048 import Board
 from py2048.envs import GameEnv, GameState
-from py2048.envs.rendering import picture_of, tile_colours, tile_picture
-from py2048.envs.screen import text_of
+from py2048.envs.rendering import picture_of, text_of, tile_colours, tile_picture
 
 BOARD = Board.from_rows([[0, 2, 4, 8], [16, 32, 64, 128], [0, 0, 1024, 2048], [0, 0, 0, 131072]])
 

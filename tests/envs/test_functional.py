@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from tests import strategies as some
 from tests.envs.following import board_of, exponents_of, mask_of
 
-from py2048 import Board, Direction, Game, Rules, get_rules, reference
+from py2048 import Board, Direction, Game, Rules, get_rules
+from py2048 import board as reference
 from py2048.envs import functional
 from py2048.envs.options import OptionError
 from py2048.errors import BoardError

@@ -10,8 +10,7 @@ import pytest
 
 import py2048.envs
 from py2048 import Rules, list_rules
-from py2048.envs import environment_ids
-from py2048.envs.registration import register_all
+from py2048.envs import environment_ids, register_all
 from py2048.errors import MissingExtraError
 
 

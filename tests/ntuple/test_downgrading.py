@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from py2048.compiled.jit.functions import plain_form
+from py2048.compiled.jit import plain_form
 from py2048.ntuple._network_kernels import downgraded_rank, known_word, removed_ranks
 from py2048.ntuple.layout import downgraded
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.ntuple.networks import NETWORKS, positions
 
 from py2048 import Board, Direction, Game, Rules, get_rules, make_player
-from py2048.compiled.jit.functions import plain_form
+from py2048.compiled.jit import plain_form
 from py2048.errors import BoardError, PlayerError, WeightsError
 from py2048.ntuple import _network_kernels as kernels
 from py2048.ntuple import weights

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from py2048 import Board, Game, Rules
-from py2048.compiled.jit.functions import plain_form
+from py2048.compiled.jit import plain_form
 from py2048.errors import WeightsError
 from py2048.ntuple import _td_kernels as kernels
 from py2048.ntuple._network_kernels import SPARE, indices_small

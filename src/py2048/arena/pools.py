@@ -14,7 +14,7 @@ from typing import Protocol
 from py2048.arena.jobs import Job, JobResult, run_job, try_job
 from py2048.compiled.jit import progress
 from py2048.compiled.jit.progress import Compiling
-from py2048.compiled.workers import available_threads
+from py2048.compiled.threads import available_threads
 from py2048.errors import PlayerError, Py2048Error
 
 DEATHS = 3

@@ -55,7 +55,7 @@ def bench(
     json: JsonOption = False,
 ) -> int:
     """Measure how fast this machine plays random games, and print the engine's signature."""
-    from py2048.compiled.workers import available_threads
+    from py2048.compiled.threads import available_threads
 
     if unknown := set(what or ()) - {"engine"}:
         raise UsageError(
@@ -252,11 +252,20 @@ def batch_play(threads: int, effort: Effort) -> dict[str, Stretch]:
 # --- the machine ---------------------------------------------------------------------------------
 
 
+VECTORS = {
+    "avx512f": "AVX-512",
+    "avx2": "AVX2",
+    "avx": "AVX",
+    "sse2": "SSE2",
+    "sve": "SVE",
+    "neon": "NEON",
+}
+
+
 def machine() -> dict[str, str]:
     """Return the machine and the settings of a measurement, line by line."""
-    from py2048.compiled.jit.machine import instruction_set
-    from py2048.compiled.signature import behaviour_signature
-    from py2048.compiled.workers import available_threads
+    from py2048.compiled.batch import behaviour_signature
+    from py2048.compiled.threads import available_threads
 
     return {
         "processor": processor(),
@@ -270,6 +279,16 @@ def machine() -> dict[str, str]:
         "load": load(),
         "signature": f"{behaviour_signature()} (of the engine's behaviour)",
     }
+
+
+def instruction_set() -> str:
+    """Return the widest vector instructions that kernels are compiled for, and the processor."""
+    from py2048.compiled.jit.disk_cache import processor as compiled_for
+
+    name, features = compiled_for()
+    present = {feature[1:] for feature in features.split(",") if feature.startswith("+")}
+    widest = next((title for flag, title in VECTORS.items() if flag in present), "no known vectors")
+    return f"{widest} ({name})"
 
 
 def processor() -> str:

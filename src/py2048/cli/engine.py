@@ -111,8 +111,7 @@ def _checked_task(size: str, target: int) -> tuple[int, int, int]:
 
 def _count(rows: int, columns: int, target: int) -> int:
     """Count, print a line, and return 1 if another count was published."""
-    from py2048.compiled.compiled_perft import compiled_perft
-    from py2048.compiled.perft import GOLDEN
+    from py2048.compiled.perft import GOLDEN, compiled_perft
 
     start = time.perf_counter()
     with telling():

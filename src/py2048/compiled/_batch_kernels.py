@@ -1,20 +1,20 @@
 """Whole turns for all games of a batch, block by block.
 
-The state of a batch is a `BatchState`: see `py2048.compiled.batch_state`. A block is copied to a
-workspace that fits the first-level cache, stepped there, and copied back.
+The state of a batch is a `BatchState`. A block is copied to a workspace that fits the first-level
+cache, stepped there, and copied back.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from py2048.compiled._bits_kernels import GOLDEN, HALF, SERIES, draw, key_of, mix64
-from py2048.compiled._cells_kernels import slide as slide_cells
-from py2048.compiled._lane_kernels import (
+from py2048.compiled._board_kernels import slide_cells
+from py2048.compiled._simd_kernels import (
     CHANCE,
     DONE,
     EMPTY,
@@ -30,24 +30,92 @@ from py2048.compiled._lane_kernels import (
     Bytes,
     Int,
     Words,
-    choose,
-    find_over,
-)
-from py2048.compiled._turn_kernels import (
+    Workspace,
     begin,
+    choose,
     enter,
+    find_over,
     turn_any,
     turn_classic,
 )
-from py2048.compiled.batch_state import EPISODE, SLOT_KEY, BatchState, Workspace
 from py2048.compiled.jit import kernel
-from py2048.compiled.rule_arrays import RuleArrays
+from py2048.compiled.rules import CompiledRules, RuleArrays
+from py2048.errors import BoardError
 from py2048.rules import Rules
 
 Longs = NDArray[np.int64]
 
 SAME_STEP, NEXT_STEP, DISABLED = range(3)
 ONE = np.uint64(1)
+
+EPISODE, SLOT_KEY = WORD_ROWS, WORD_ROWS + 1
+"""Rows of `BatchState.words` after those of a block: the number of the game in each slot, and the
+key of the seed that the slot's games take theirs from."""
+
+
+class Tally(NamedTuple):
+    """What happened in a number of steps.
+
+    Attributes:
+        steps: steps played, all games together.
+        games: games that ended.
+        score: the sum of their scores.
+    """
+
+    steps: int
+    games: int
+    score: int
+
+
+class BatchState(NamedTuple):
+    """Everything that decides how a batch of `n` games goes on.
+
+    Attributes:
+        cells: the ranks, uint8 `[cells, padded]`, with `n` padded to whole blocks.
+        flags: uint8 `[STORED_FLAGS, padded]`, the rows named in ``_simd_kernels.py``.
+        words: uint64 `[WORD_ROWS + 2, padded]`, the rows named there and above.
+        rewards: the points of the last step, int32 `[padded]`.
+        last_cells: the final boards of the games that ended last, uint8 `[padded, cells]`.
+        last_scores: their scores, int64 `[padded]`.
+    """
+
+    cells: NDArray[np.uint8]
+    flags: NDArray[np.uint8]
+    words: NDArray[np.uint64]
+    rewards: NDArray[np.int32]
+    last_cells: NDArray[np.uint8]
+    last_scores: NDArray[np.int64]
+
+    @classmethod
+    def empty(cls, blocks: int, cells: int) -> BatchState:
+        """Return the state of so many blocks of boards of so many cells, all zero."""
+        padded = blocks * LANES
+        return cls(
+            np.zeros((cells, padded), np.uint8),
+            np.zeros((STORED_FLAGS, padded), np.uint8),
+            np.zeros((WORD_ROWS + 2, padded), np.uint64),
+            np.zeros(padded, np.int32),
+            np.zeros((padded, cells), np.uint8),
+            np.zeros(padded, np.int64),
+        )
+
+    def copy(self) -> BatchState:
+        """Return a state of its own."""
+        arrays: list[NDArray[Any]] = [array.copy() for array in self]
+        return BatchState(*arrays)
+
+    def assign(self, other: BatchState) -> None:
+        """Take over the content of another state.
+
+        Raises:
+            BoardError: if it belongs to another number of games or other boards.
+        """
+        pairs: list[tuple[NDArray[Any], NDArray[Any]]] = list(zip(self, other, strict=True))
+        for own, saved in pairs:
+            if own.shape != saved.shape:
+                raise BoardError(f"a state of {saved.shape} does not fit a batch of {own.shape}")
+        for own, saved in pairs:
+            own[...] = saved
 
 
 @kernel(inline=True, borrows=True)
@@ -177,7 +245,7 @@ def restore_last(base: np.uint64, lane: np.uint64, state: BatchState, space: Wor
 def advance_arguments() -> tuple[Any, ...]:
     """Return arguments of `advance`, to compile it for."""
     rules = Rules("classic")
-    arrays = BatchState.empty(1, rules.cells), RuleArrays.of(rules), Workspace.of(rules)
+    arrays = BatchState.empty(1, rules.cells), CompiledRules.of(rules).arrays, Workspace.of(rules)
     return 0, 1, 1, True, SAME_STEP, *arrays
 
 

@@ -6,8 +6,9 @@ the seed and the directions alone: not from the other games, nor from the number
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from operator import index
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,9 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 from py2048 import rng
 from py2048.board import Board
 from py2048.compiled import _batch_kernels as kernels
-from py2048.compiled import _lane_kernels as lanes
-from py2048.compiled._observe_kernels import write_boards, write_classic
-from py2048.compiled.arrays import (
+from py2048.compiled import _simd_kernels as simd
+from py2048.compiled._batch_kernels import EPISODE, SLOT_KEY, BatchState, Tally
+from py2048.compiled.boards import (
     bits_to_mask,
     checked_boards,
     checked_directions,
@@ -25,16 +26,12 @@ from py2048.compiled.arrays import (
     keys_of,
     tiles_of,
 )
-from py2048.compiled.batch_state import EPISODE, SLOT_KEY, BatchState, Tally, Workspace
-from py2048.compiled.history import History, HistoryLog, record_of
 from py2048.compiled.jit import ready
-from py2048.compiled.rule_arrays import RuleArrays
-from py2048.compiled.workers import available_threads, shares, together
+from py2048.compiled.rules import CompiledRules
+from py2048.compiled.threads import available_threads, shares, together
+from py2048.direction import Direction
 from py2048.errors import BoardError
-from py2048.rules import Merging, Rules
-
-if TYPE_CHECKING:
-    from py2048.compiled.history import WrittenGame
+from py2048.rules import Merging, Rules, list_rules
 
 RESETS = ("same_step", "next_step", "disabled")
 STEPS_PER_THREAD = 8192
@@ -65,7 +62,7 @@ class BatchGames:
         reset: what follows the end of a game: ``"same_step"`` begins the next one at once,
             ``"next_step"`` at the next step, which then ignores the direction, and ``"disabled"``
             waits for `reset`.
-        history: whether to remember the directions, for `record`: one byte a step and game, and
+        history: whether to remember the directions, for `history`: one byte a step and game, and
             four for the number of the game.
 
     Raises:
@@ -84,9 +81,9 @@ class BatchGames:
         reset: str = "same_step",
         history: bool = False,
     ) -> None:
-        if rules.cells > lanes.MAX_CELLS:
+        if rules.cells > simd.MAX_CELLS:
             shape = f"{rules.rows}x{rules.columns}"
-            raise BoardError(f"a batch plays on at most {lanes.MAX_CELLS} cells, not on {shape}")
+            raise BoardError(f"a batch plays on at most {simd.MAX_CELLS} cells, not on {shape}")
         if n < 1 or (threads is not None and threads < 1):
             raise ValueError(f"n and threads must be at least 1, not n={n} and threads={threads}")
         if reset not in RESETS:
@@ -94,12 +91,12 @@ class BatchGames:
         self.rules, self.n, self.seed = rules, n, rng.checked_seed(seed)
         self.threads = threads or available_threads()
         self._reset = RESETS.index(reset)
-        self._rules = RuleArrays.of(rules)
+        self._rules = CompiledRules.of(rules).arrays
         is_classic = rules.shape == (4, 4) and rules.merging is Merging.ONCE
         self._advance: Any = kernels.advance_classic if is_classic else kernels.advance_any
-        self._blocks = -(-n // lanes.LANES)
+        self._blocks = -(-n // simd.LANES)
         self._state = BatchState.empty(self._blocks, rules.cells)
-        self._spaces = [Workspace.of(rules) for _ in range(min(self.threads, self._blocks))]
+        self._spaces = [simd.Workspace.of(rules) for _ in range(min(self.threads, self._blocks))]
         self._directions = np.zeros(n, np.uint8)
         self._log = HistoryLog() if history else None
         self.reseed(self.seed)
@@ -184,8 +181,8 @@ class BatchGames:
         if self.rules.cells == 16:
             words, groups = self._state.cells.view(np.uint64), self.n // 8
             parts = shares(groups, self._workers(1))
-            together(write_classic, [(*part, words, flat.view(np.uint64)) for part in parts])
-        write_boards(8 * groups, self.n, self._state.cells, flat)
+            together(simd.write_classic, [(*part, words, flat.view(np.uint64)) for part in parts])
+        simd.write_boards(8 * groups, self.n, self._state.cells, flat)
         return out
 
     def board(self, slot: int) -> Board:
@@ -195,7 +192,7 @@ class BatchGames:
     @property
     def scores(self) -> NDArray[np.int64]:
         """The scores of the games: int64 `[n]`, a view."""
-        return _read_only(self._state.words[lanes.SCORE // lanes.WIDTH].view(np.int64)[: self.n])
+        return _read_only(self._state.words[simd.SCORE // simd.WIDTH].view(np.int64)[: self.n])
 
     @property
     def rewards(self) -> NDArray[np.int32]:
@@ -205,22 +202,22 @@ class BatchGames:
     @property
     def dones(self) -> NDArray[np.bool_]:
         """Whether a game ended in the last step, or is over: bool `[n]`, a view."""
-        return self._flag(lanes.DONE).view(np.bool_)
+        return self._flag(simd.DONE).view(np.bool_)
 
     @property
     def illegal(self) -> NDArray[np.bool_]:
         """Whether the last direction was not legal, and so did nothing: bool `[n]`, a view."""
-        return self._flag(lanes.ILLEGAL).view(np.bool_)
+        return self._flag(simd.ILLEGAL).view(np.bool_)
 
     @property
     def directions(self) -> NDArray[np.uint8]:
         """The directions of the last step: uint8 `[n]`, a view."""
-        return self._flag(lanes.DIRECTION)
+        return self._flag(simd.DIRECTION)
 
     @property
     def legal_bits(self) -> NDArray[np.uint8]:
         """The legal directions, bit ``d`` for direction ``d``; 0 if over: uint8 `[n]`, a view."""
-        return self._flag(lanes.LEGAL)
+        return self._flag(simd.LEGAL)
 
     @property
     def legal_mask(self) -> NDArray[np.bool_]:
@@ -228,7 +225,7 @@ class BatchGames:
         return bits_to_mask(self.legal_bits)
 
     def _flag(self, row: np.uint64) -> NDArray[np.uint8]:
-        return _read_only(self._state.flags[row // lanes.WIDTH, : self.n])
+        return _read_only(self._state.flags[row // simd.WIDTH, : self.n])
 
     @property
     def last_boards(self) -> NDArray[np.uint8]:
@@ -381,11 +378,91 @@ class BatchGames:
         directions = self._log.directions(slot, episode)
         return History(self.rules, int(seed), directions, self._log.start(slot, episode))
 
-    def record(self, slot: int, episode: int | None = None) -> WrittenGame:
-        """Return the record of a game; see `history` for the arguments."""
-        return record_of(self.history(slot, episode))
-
 
 def _read_only(view: NDArray[Any]) -> NDArray[Any]:
     view.flags.writeable = False
     return view
+
+
+# --- history --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A game as a batch remembers it.
+
+    Attributes:
+        rules: its rules.
+        seed: the seed of its generator.
+        directions: every direction tried, illegal ones among them.
+        start: the position it began from; ``None`` for the one that the rules draw.
+    """
+
+    rules: Rules
+    seed: int
+    directions: tuple[Direction, ...]
+    start: Board | None = None
+
+
+class HistoryLog:
+    """The directions of every game of a batch, one array a step."""
+
+    def __init__(self) -> None:
+        self._steps: list[tuple[NDArray[np.uint8], NDArray[np.int64]]] = []
+        self._starts: dict[tuple[int, int], Board] = {}
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._steps.clear()
+        self._starts.clear()
+
+    def add(self, directions: NDArray[np.uint8], episodes: NDArray[np.int64]) -> None:
+        """Note a step: the direction of each slot and the number of its game, before the step."""
+        self._steps.append((directions, episodes))
+
+    def set_start(self, slot: int, episode: int, board: Board) -> None:
+        """Note that a game begins from `board`."""
+        self._starts[slot, episode] = board
+
+    def start(self, slot: int, episode: int) -> Board | None:
+        """Return the position that a game was made to begin from."""
+        return self._starts.get((slot, episode))
+
+    def last_episode(self, slot: int) -> int:
+        """Return the number of the last game of a slot in which a direction was tried, or 0."""
+        return int(self._steps[-1][1][slot]) if self._steps else 0
+
+    def directions(self, slot: int, episode: int) -> tuple[Direction, ...]:
+        """Return every direction tried in a game."""
+        steps = ((way[slot], number[slot]) for way, number in self._steps)
+        return tuple(Direction(int(way)) for way, number in steps if number == episode)
+
+
+# --- the signature --------------------------------------------------------------------------------
+
+
+def behaviour_signature(steps: int = 200, games: int = 48) -> int:
+    """Return the signature of fixed random games of every preset, a whole number below 2**64.
+
+    It covers rules, starts, slides, points, spawns, ends and the generator, as the compiled
+    engine computes them. A change that alters it changes what players and records mean: say so.
+
+    Args:
+        steps: how many steps to play.
+        games: how many games of each preset.
+    """
+    signature = np.uint64(0)
+    for number, rules in enumerate(list_rules()):
+        batch = BatchGames(rules, games, seed=number, threads=1)
+        batch.play_random(steps)
+        for array in (batch.observe(), batch.scores, batch.last_scores, batch.episodes):
+            signature = _digest(signature, array)
+    return int(signature)
+
+
+def _digest(start: np.uint64, array: np.ndarray) -> np.uint64:
+    """Return a number that depends on `start` and on every element in its place (FNV-1a)."""
+    prime, value = 0x100000001B3, int(start) ^ 0xCBF29CE484222325
+    for byte in np.ascontiguousarray(array).tobytes():
+        value = (value ^ byte) * prime & 2**64 - 1
+    return np.uint64(value)

@@ -16,28 +16,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048.compiled._bits_kernels import START, draw, key_of, pick_high
-from py2048.compiled._cells_kernels import slide
-from py2048.compiled.jit import kernel
-from py2048.envs._board_kernels import (
+from py2048.compiled._board_kernels import (
     WHOLE,
     Cells,
     Int,
-    legal_of,
-    place,
-    place_on_edge,
-    sum_of,
+    legal_cells,
+    place_cells,
+    place_fixed_cells,
+    slide_cells,
+    sum_cells,
 )
+from py2048.compiled.jit import kernel
 
 # Places in the array of a game. First the rules.
 (
     ROWS,
     COLUMNS,
     CASCADE,
-    SCORING,
+    MERGE_POINTS,
+    SUM_POINTS,
     LEGAL_POINTS,
     ILLEGAL_POINTS,
     TARGET,
-    IS_EDGE,
+    FIXED_CELLS,
     REWARD,
     ILLEGAL,
     START_LOW,
@@ -53,10 +54,9 @@ from py2048.envs._board_kernels import (
     # Then the tables: ranks and running sums of weights of the start, the same of the spawn, and
     # for each direction the cells where an edge spawn may land.
     TABLES,
-) = range(20)
+) = range(21)
 
-# Values of SCORING, REWARD, ILLEGAL and STATUS.
-MERGES, MOVES, SUM = range(3)
+# Values of REWARD, ILLEGAL and STATUS.
 POINTS, LOG = range(2)
 NOOP, TERMINATE, REFUSE = range(3)
 PLAYING, OVER, ENDED = range(3)
@@ -115,13 +115,13 @@ def begin(game: Game, rows: Rows, row: int, seed: np.uint64) -> None:
     tiles = game[START_TILES]
     ranks, sums = words[TABLES : TABLES + tiles], words[TABLES + tiles : TABLES + 2 * tiles]
     for tile in range(count):
-        place(cells, draw(key, START + np.uint64(1 + tile)), ranks, sums)
+        place_cells(cells, draw(key, START + np.uint64(1 + tile)), ranks, sums)
     look(game, rows, row)
 
 
 @kernel("(int64[::1], uint8[:, ::1], int64)", borrows=True)
 def look(game: Game, rows: Rows, row: int) -> None:
-    """Find out how a game stands whose board was set, and write what the agent sees to a row."""
+    """Judge a game whose board was set, and write what the agent sees to a row."""
     cells = rows[-1, : game[ROWS] * game[COLUMNS]]
     _judge(game, cells)
     show(game, rows, row)
@@ -149,26 +149,24 @@ def reward_of(points: Int, kind: Int) -> float:
 def _turn(game: Game, cells: Cells, direction: int) -> Int:
     """Play a legal move; return its points."""
     words = game.view(np.uint64)
-    points = slide(cells, direction, game[ROWS], game[COLUMNS], game[CASCADE] != 0)
+    merged = slide_cells(cells, direction, game[ROWS], game[COLUMNS], game[CASCADE] != 0)
     start, count = TABLES + 2 * game[START_TILES], game[SPAWN_TILES]
     ranks, sums = words[start : start + count], words[start + count : start + 2 * count]
-    if game[IS_EDGE]:
-        longest = max(game[ROWS], game[COLUMNS])
-        first = start + 2 * count + direction * longest
-        place_on_edge(cells, game[first : first + longest], ranks[0])
+    if game[FIXED_CELLS]:
+        first = start + 2 * count + direction * game[FIXED_CELLS]
+        place_fixed_cells(cells, game[first : first + game[FIXED_CELLS]], ranks[0])
     else:
-        place(cells, draw(words[KEY], words[PLY]), ranks, sums)
+        place_cells(cells, draw(words[KEY], words[PLY]), ranks, sums)
     game[PLY] += 1
     _judge(game, cells)
-    if game[SCORING] == MOVES:
-        points = game[LEGAL_POINTS]
-    elif game[SCORING] == SUM:
-        points = sum_of(cells) - game[SCORE]
+    points: Int = game[MERGE_POINTS] * merged + game[LEGAL_POINTS]
+    if game[SUM_POINTS]:
+        points += sum_cells(cells) - game[SCORE]
     return points
 
 
 @kernel(borrows=True)
 def _judge(game: Game, cells: Cells) -> None:
     """Set the legal directions and whether the game is over."""
-    game[LEGAL] = legal_of(cells, game[ROWS], game[COLUMNS], game[TARGET])
+    game[LEGAL] = legal_cells(cells, game[ROWS], game[COLUMNS], game[TARGET])
     game[STATUS] = PLAYING if game[LEGAL] else OVER

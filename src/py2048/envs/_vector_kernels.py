@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.compiled._lane_kernels import DONE, ILLEGAL, LANES, LEGAL, SCORE, WIDTH
+from py2048.compiled._simd_kernels import DONE, ILLEGAL, LANES, LEGAL, SCORE, WIDTH
 from py2048.compiled.jit import kernel
 
 Bytes = NDArray[np.uint8]
@@ -79,6 +79,75 @@ def show(
         show_rewards(points[here], flags[ILLEGAL_ROW, here], penalty, is_log, rewards[here])
         show_ends(flags[DONE_ROW, here], flags[ILLEGAL_ROW, here], is_terminal, ended[here])
         show_scores(words[SCORE_ROW, here], scores[here])
+
+
+@kernel(
+    "(uint8[::1], uint8[::1], uint64[::1], uint8[:, ::1], uint8[:, ::1], int64[::1],"
+    " uint8[:, ::1], uint32[::1], int64[::1], uint8[:, ::1], uint32[::1], int64[::1])"
+)
+def show_final(
+    over: Bytes,
+    used: Bytes,
+    used_words: Words,
+    flags: Bytes,
+    last_boards: Bytes,
+    last_scores: NDArray[np.int64],
+    boards: Bytes,
+    masks: Halves,
+    scores: NDArray[np.int64],
+    final_boards: Bytes,
+    final_masks: Halves,
+    final_scores: NDArray[np.int64],
+) -> None:
+    """Write the last board, mask and score of each episode that is over, and 0 for the others.
+
+    Where the game itself ended they are those that the batch kept, and no move is legal; an
+    episode that was cut short has them among what is shown.
+
+    Args:
+        over: which episodes are over, uint8 `[n]`.
+        used: which rows are not 0 before; receives `over`: uint8 `[padded]`.
+        used_words: the same in words of eight: uint64 `[padded / 8]`.
+        flags: the flags of the batch.
+        last_boards: its final boards, uint8 `[padded, cells]`.
+        last_scores: its final scores.
+        boards: the boards shown, uint8 `[padded, cells]`.
+        masks: the masks shown.
+        scores: the scores shown.
+        final_boards: receives the last boards, uint8 `[padded, cells]`.
+        final_masks: receives their masks.
+        final_scores: receives their scores.
+    """
+    clear_rows(used, used_words, final_boards, final_masks, final_scores)
+    for game in range(np.uint64(len(over))):
+        used[game] = over[game]
+    for word in range(np.uint64(len(used_words))):
+        if used_words[word] == ZERO:
+            continue
+        for game in range(word << THREE, (word + ONE) << THREE):
+            if used[game] != 0:
+                is_done = flags[DONE_ROW, game] != 0
+                board = last_boards if is_done else boards
+                for cell in range(np.uint64(boards.shape[1])):
+                    final_boards[game, cell] = board[game, cell]
+                final_masks[game] = np.uint32(0) if is_done else masks[game]
+                final_scores[game] = last_scores[game] if is_done else scores[game]
+
+
+@kernel
+def clear_rows(
+    used: Bytes, used_words: Words, boards: Bytes, masks: Halves, scores: NDArray[np.int64]
+) -> None:
+    """Set the rows of `used` games to 0."""
+    for word in range(np.uint64(len(used_words))):
+        if used_words[word] == ZERO:
+            continue
+        for game in range(word << THREE, (word + ONE) << THREE):
+            if used[game] != 0:
+                for cell in range(np.uint64(boards.shape[1])):
+                    boards[game, cell] = 0
+                masks[game] = 0
+                scores[game] = 0
 
 
 @kernel

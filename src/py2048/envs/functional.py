@@ -19,20 +19,27 @@ This module does without Gymnasium.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from py2048.compiled._batch_kernels import slide_boards
-from py2048.compiled.rule_arrays import edge_cells, edge_table, tile_ranks
+from py2048.compiled._bits_kernels import START, draw, key_of, pick_high
+from py2048.compiled._board_kernels import (
+    Longs,
+    Words,
+    legal_cells,
+    place_cells,
+    place_fixed_cells,
+)
+from py2048.compiled.boards import tiles_of
+from py2048.compiled.jit import kernel
+from py2048.compiled.rules import CompiledRules
 from py2048.direction import Direction
-from py2048.envs import _array_kernels as kernels
-from py2048.envs.layout import ending_rank
 from py2048.envs.options import OptionError
 from py2048.errors import BoardError
-from py2048.rules import BoardSum, EdgeSpawn, Merging, MovePoints, Rules, Weights
+from py2048.rules import Rules
 
 Boards = NDArray[np.uint8]
 
@@ -58,8 +65,8 @@ def reset(rules: Rules, seeds: ArrayLike) -> Boards:
     """
     numbers = np.asarray(seeds, np.uint64)
     boards = np.zeros((numbers.size, rules.cells), np.uint8)
-    tiles = _tiles(rules.start_weights)
-    kernels.start_all(boards, _flat(numbers), rules.start.low, rules.start.high, *tiles)
+    tiles = CompiledRules.of(rules).start[:2]
+    _start_all(boards, _flat(numbers), rules.start.low, rules.start.high, *tiles)
     return boards.reshape(*numbers.shape, *rules.shape)
 
 
@@ -67,7 +74,7 @@ def legal(rules: Rules, boards: Boards) -> NDArray[np.bool_]:
     """Return which actions are legal: bool `[..., 4]`; none where the game is over."""
     cells = _cells(rules, boards)
     allowed = np.empty((len(cells), 4), np.bool_)
-    kernels.legal_all(cells, *rules.shape, ending_rank(rules), allowed)
+    _legal_all(cells, *rules.shape, CompiledRules.of(rules).ending_rank, allowed)
     return allowed.reshape(*boards.shape[:-2], 4)
 
 
@@ -82,7 +89,7 @@ def slide(
     """
     cells = _cells(rules, boards)
     points = np.empty(len(cells), np.int64)
-    cascade = rules.merging is Merging.CASCADE
+    cascade = CompiledRules.of(rules).cascade
     directions = _actions(actions, boards.shape[:-2])
     slide_boards(cells, directions.astype(np.uint8), *rules.shape, cascade, points)
     lead = boards.shape[:-2]
@@ -120,8 +127,9 @@ def spawn(rules: Rules, after: Boards, actions: ArrayLike, draws: ArrayLike) -> 
         raise BoardError("a board is full: no tile can appear on it")
     lead = after.shape[:-2]
     words = _flat(np.broadcast_to(np.asarray(draws, np.uint64), lead))
-    tiles = _tiles(rules.spawn_weights)
-    kernels.spawn_all(cells, _actions(actions, lead), words, *tiles, _edges(rules))
+    given = CompiledRules.of(rules)
+    directions = _actions(actions, lead)
+    _spawn_all(cells, directions, words, *given.spawn[:2], given.landing, given.is_fixed)
     return cells.reshape(after.shape)
 
 
@@ -151,7 +159,7 @@ def draws_of(seeds: ArrayLike, plies: ArrayLike) -> NDArray[np.uint64]:
     """Return the draw of turn number `plies` (0 for the first) of the game of each seed."""
     pair = np.broadcast_arrays(np.asarray(seeds, np.uint64), np.asarray(plies, np.uint64))
     draws = np.empty(pair[0].size, np.uint64)
-    kernels.draw_all(_flat(pair[0]), _flat(pair[1]), draws)
+    _draw_all(_flat(pair[0]), _flat(pair[1]), draws)
     return draws.reshape(pair[0].shape)
 
 
@@ -168,23 +176,14 @@ def chance_outcomes(rules: Rules, after: Boards, action: int) -> tuple[Boards, N
         order, and for each the tiles in ascending order.
     """
     _cells(rules, after)
-    free = [(int(row), int(column)) for row, column in np.argwhere(after == 0)]
-    if isinstance(rules.spawn, EdgeSpawn):
-        edge = edge_cells(*rules.shape, Direction(action))
-        free = [cell for cell in edge if cell in free][:1]
-    if not free:
+    given = CompiledRules.of(rules)
+    cells = given.landing_cells(np.flatnonzero(after == 0).tolist(), Direction(action))
+    if not cells:
         raise BoardError("the board is full: no tile can appear on it")
-    weights = rules.spawn_weights
-    tiles = [
-        (rank, float(share))
-        for rank, (_, share) in zip(tile_ranks(weights), weights.pairs, strict=True)
-    ]
-    outcomes = np.repeat(after[None], len(free) * len(tiles), axis=0)
-    places = [(cell, rank) for cell in free for rank, _ in tiles]
-    for number, (cell, rank) in enumerate(places):
-        outcomes[number][cell] = rank
-    chances = [share / len(free) for _ in free for _, share in tiles]
-    return outcomes, np.array(chances)
+    ranks, shares = given.spawn.ranks, given.spawn.probabilities
+    outcomes = np.repeat(after.reshape(1, -1), len(cells) * len(ranks), axis=0)
+    outcomes[np.arange(len(outcomes)), np.repeat(cells, len(ranks))] = np.tile(ranks, len(cells))
+    return outcomes.reshape(-1, *rules.shape), np.tile(shares / len(cells), len(cells))
 
 
 def symmetries(boards: Boards) -> Boards:
@@ -198,7 +197,7 @@ def symmetries(boards: Boards) -> Boards:
     return np.stack(images)
 
 
-# --- what the kernels take ------------------------------------------------------------------------
+# --- what the kernels take -----------------------------------------------------------------------
 
 
 def _cells(rules: Rules, boards: Boards) -> Boards:
@@ -223,18 +222,6 @@ def _flat(numbers: NDArray[Any]) -> NDArray[Any]:
     return np.array(numbers, order="C").reshape(-1)
 
 
-@cache
-def _tiles(weights: Weights) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Return ranks and running sums of weights, as the kernels pick from them."""
-    return tile_ranks(weights).astype(np.uint64), np.cumsum(weights.integers, dtype=np.uint64)
-
-
-@cache
-def _edges(rules: Rules) -> NDArray[np.int64]:
-    is_edge = isinstance(rules.spawn, EdgeSpawn)
-    return edge_table(*rules.shape) if is_edge else np.empty((4, 0), np.int64)
-
-
 def _points(
     rules: Rules,
     before: Boards,
@@ -243,16 +230,60 @@ def _points(
     allowed: NDArray[np.bool_],
 ) -> NDArray[np.int64]:
     """Return what the rules give for turns."""
-    match rules.scoring:
-        case MovePoints(legal_points, illegal_points):
-            playing = legal(rules, before).any(axis=-1)
-            return np.where(allowed, legal_points, np.where(playing, illegal_points, 0))
-        case BoardSum():
-            return _sums(after) - _sums(before)
-        case _:
-            return np.where(allowed, merged, 0)
+    given = CompiledRules.of(rules)
+    points = given.merge_points * merged + given.legal_points
+    if given.sum_points:
+        points = points + (tiles_of(after) - tiles_of(before)).sum(axis=(-1, -2))
+    playing = legal(rules, before).any(axis=-1) if given.illegal_points else False
+    return np.where(allowed, points, np.where(playing, given.illegal_points, 0))
 
 
-def _sums(boards: Boards) -> NDArray[np.int64]:
-    tiles = np.where(boards == 0, 0, np.int64(1) << boards.astype(np.int64))
-    return np.asarray(tiles.sum(axis=(-1, -2)))
+# --- kernels --------------------------------------------------------------------------------------
+
+
+@kernel("(uint8[:, ::1], uint64[::1], int64, int64, uint8[::1], uint64[::1])")
+def _start_all(
+    boards: Boards, seeds: Words, low: int, high: int, ranks: Boards, sums: Words
+) -> None:
+    """Put the start tiles of the game of each seed on an empty board."""
+    for number in range(len(boards)):
+        key = key_of(seeds[number])
+        extra = pick_high(draw(key, START), np.uint64(high - low + 1))
+        for tile in range(low + np.int64(extra)):
+            place_cells(boards[number], draw(key, START + np.uint64(1 + tile)), ranks, sums)
+
+
+@kernel("(uint8[:, ::1], int64, int64, int64, boolean[:, ::1])")
+def _legal_all(
+    boards: Boards, rows: int, columns: int, target: int, legal: NDArray[np.bool_]
+) -> None:
+    """Write which directions are legal on each board."""
+    for number in range(len(boards)):
+        bits = legal_cells(boards[number], rows, columns, target)
+        for direction in range(4):
+            legal[number, direction] = bits >> direction & 1 != 0
+
+
+@kernel("(uint8[:, ::1], int64[::1], uint64[::1], uint8[::1], uint64[::1], int64[:, ::1], boolean)")
+def _spawn_all(
+    boards: Boards,
+    directions: Longs,
+    draws: Words,
+    ranks: Boards,
+    sums: Words,
+    landing: NDArray[np.int64],
+    is_fixed: bool,
+) -> None:
+    """Let a tile appear on each board, on the first of fixed cells or at random."""
+    for number in range(len(boards)):
+        if is_fixed:
+            place_fixed_cells(boards[number], landing[directions[number]], ranks[0])
+        else:
+            place_cells(boards[number], draws[number], ranks, sums)
+
+
+@kernel("(uint64[::1], uint64[::1], uint64[::1])")
+def _draw_all(seeds: Words, plies: Words, draws: Words) -> None:
+    """Write the draw of each turn."""
+    for number in range(len(seeds)):
+        draws[number] = draw(key_of(seeds[number]), plies[number])

@@ -1,14 +1,21 @@
-"""What an environment can be asked for: its rules, its reward, what an illegal action does."""
+"""What an environment can be asked for: its rules, observations, rewards, illegal actions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from py2048.errors import Py2048Error, did_you_mean
 from py2048.rules import Rules, get_rules
+
+if TYPE_CHECKING:
+    from gymnasium import spaces
 
 
 class OptionError(Py2048Error, ValueError):
@@ -129,3 +136,70 @@ def _known(word: str, argument: str, words: list[str] | tuple[str, ...]) -> str:
     if word not in words:
         raise OptionError(f"{argument}={word!r} is unknown{did_you_mean(str(word), words)}")
     return word
+
+
+# --- observations ---------------------------------------------------------------------------------
+
+Exponents = NDArray[np.uint8]
+Encoder = Callable[[Exponents], NDArray[Any]]
+"""What makes an observation of boards (uint8 `[..., rows, columns]`), in one of the forms below."""
+
+DIRECTIONS = 4
+MOST_PLANES = 32
+
+
+def largest_exponent(rules: Rules) -> int:
+    """Return an exponent that no tile can exceed (17 on the classic board: 131072).
+
+    The best that can happen is one tile of each size, doubling along the board, and the largest
+    tile that spawns twice.
+    """
+    tile = max(*rules.spawn_weights.tiles, *rules.start_weights.tiles)
+    return min(rules.cells + tile.bit_length() - 2, np.iinfo(np.uint8).max)
+
+
+def plane_count(rules: Rules) -> int:
+    """Return the number of one-hot planes; exponents beyond the last share it."""
+    return min(largest_exponent(rules) + 1, MOST_PLANES)
+
+
+def observation_space(rules: Rules, observation: Observation) -> spaces.Box:
+    """Return the space of the observations of one board."""
+    from gymnasium import spaces
+
+    match observation:
+        case Observation.EXPONENTS:
+            return spaces.Box(0, largest_exponent(rules), rules.shape, np.uint8)
+        case Observation.ONEHOT:
+            return spaces.Box(0, 1, (plane_count(rules), *rules.shape), np.uint8)
+        case Observation.NORMALISED:
+            return spaces.Box(0.0, 1.0, rules.shape, np.float32)
+
+
+def encoder(rules: Rules, observation: Observation) -> Encoder:
+    """Return what makes observations of exponents."""
+    match observation:
+        case Observation.EXPONENTS:
+            return unchanged
+        case Observation.ONEHOT:
+            return partial(onehot, plane_count(rules))
+        case Observation.NORMALISED:
+            return partial(normalised, largest_exponent(rules))
+
+
+def unchanged(boards: Exponents) -> Exponents:
+    """Return the exponents themselves, uint8 `[..., rows, columns]`."""
+    return boards
+
+
+def onehot(planes: int, boards: Exponents) -> NDArray[np.uint8]:
+    """Return a plane of zeros and ones for each exponent: uint8 `[..., planes, rows, columns]`."""
+    shown = np.minimum(boards, np.uint8(planes - 1))[..., None, :, :]
+    exponents = np.arange(planes, dtype=np.uint8)[:, None, None]
+    planes_of: NDArray[np.uint8] = (shown == exponents).view(np.uint8)
+    return planes_of
+
+
+def normalised(largest: int, boards: Exponents) -> NDArray[np.float32]:
+    """Return the exponents as parts of the `largest`: float32 `[..., rows, columns]`."""
+    return boards.astype(np.float32) / np.float32(largest)

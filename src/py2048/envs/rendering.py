@@ -1,14 +1,29 @@
-"""Pictures of boards, drawn without a display."""
+"""Where an environment is shown: as text, as a picture drawn without a display, in a window.
+
+Pillow and tkinter are loaded when they are needed.
+"""
 
 from __future__ import annotations
 
 import colorsys
+import io
+import time
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageDraw, ImageFont
+
+from py2048.envs.options import OptionError
+from py2048.errors import Py2048Error
+
+if TYPE_CHECKING:
+    import tkinter
+
+    from PIL import Image
+
+RENDER_FPS = 8
+MODES = (None, "human", "rgb_array", "ansi")
 
 BOARD_SIZE = 400
 """The longer side of the cells in pixels, as near as whole pixels allow."""
@@ -18,8 +33,61 @@ GAP = 8
 PAGE, INK, EMPTY = "#171512", "#ece4d8", "#38332e"
 
 
+class DisplayError(Py2048Error):
+    """A window was asked for and there is no display."""
+
+
+class Screen:
+    """Where an environment is shown.
+
+    Args:
+        mode: a render mode of `GameEnv`.
+        shape: ``(rows, columns)`` of the boards.
+
+    Raises:
+        OptionError: if there is no such mode.
+    """
+
+    def __init__(self, mode: str | None, shape: tuple[int, int]) -> None:
+        if mode not in MODES:
+            raise OptionError(f"render_mode={mode!r} is unknown; known: human, rgb_array, ansi")
+        self._mode = mode
+        self._shape = shape
+        self._window: Window | None = None
+
+    def show(self, board: NDArray[np.uint8], score: int) -> NDArray[np.uint8] | str | None:
+        """Return or show the board (exponents) as the mode asks."""
+        if self._mode == "ansi":
+            return text_of(board, score)
+        if self._mode is None:
+            return None
+        picture = picture_of(board, score)
+        if self._mode == "rgb_array":
+            return np.asarray(picture)
+        if self._window is None:
+            self._window = Window(RENDER_FPS)
+        self._window.show(picture)
+        return None
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        if self._window is not None:
+            self._window.close()
+            self._window = None
+
+
+def text_of(board: NDArray[np.uint8], score: int) -> str:
+    """Return the board as lines of right-aligned tiles under the score."""
+    tiles = [[str(1 << int(e)) if e else "." for e in row] for row in board]
+    width = max(len(tile) for row in tiles for tile in row)
+    lines = [" ".join(tile.rjust(width) for tile in row) for row in tiles]
+    return "\n".join([f"score {score}", *lines]) + "\n"
+
+
 def picture_of(board: NDArray[np.uint8], score: int) -> Image.Image:
     """Return the board as a picture with the score above it."""
+    from PIL import Image, ImageDraw
+
     rows, columns = board.shape
     side = max(12, (BOARD_SIZE - GAP) // max(rows, columns) - GAP)
     size = GAP + columns * (side + GAP), HEADER + rows * (side + GAP)
@@ -35,6 +103,8 @@ def picture_of(board: NDArray[np.uint8], score: int) -> Image.Image:
 @lru_cache(maxsize=512)
 def tile_picture(exponent: int, side: int) -> Image.Image:
     """Return the picture of one cell, `side` pixels wide and high."""
+    from PIL import Image, ImageDraw
+
     tile = Image.new("RGB", (side, side), PAGE)
     pen = ImageDraw.Draw(tile)
     face, ink = tile_colours(exponent)
@@ -64,4 +134,61 @@ def tile_colours(exponent: int) -> tuple[str, str]:
 
 @lru_cache(maxsize=64)
 def _font(size: float) -> Any:
+    from PIL import ImageFont
+
     return ImageFont.load_default(size)
+
+
+class Window:
+    """A window that shows one picture after another, at a steady pace.
+
+    When somebody closes it, nothing more is shown and the program continues.
+
+    Args:
+        frames_per_second: how many pictures are shown in a second at most.
+
+    Raises:
+        DisplayError: if there is no display.
+    """
+
+    def __init__(self, frames_per_second: int) -> None:
+        import tkinter
+
+        try:
+            self._root: tkinter.Tk | None = tkinter.Tk(className="py2048")
+        except tkinter.TclError as error:
+            raise DisplayError(
+                f"render_mode='human' needs a display ({error}); use 'rgb_array' or 'ansi'"
+            ) from None
+        self._root.title("py2048")
+        self._root.protocol("WM_DELETE_WINDOW", self.close)
+        self._label = tkinter.Label(self._root, borderwidth=0)
+        self._label.pack()
+        self._pause = 1 / frames_per_second
+        self._next = 0.0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the window is still there."""
+        return self._root is not None
+
+    def show(self, picture: Image.Image) -> None:
+        """Show a picture, no sooner than the pace allows."""
+        if self._root is None:
+            return
+        time.sleep(max(0.0, self._next - time.monotonic()))
+        self._next = time.monotonic() + self._pause
+        data = io.BytesIO()
+        picture.save(data, "PPM")
+        import tkinter
+
+        image = tkinter.PhotoImage(master=self._root, data=data.getvalue())
+        self._label.configure(image=image)
+        self._image = image  # Tk shows it only as long as somebody holds it
+        self._root.update()
+
+    def close(self) -> None:
+        """Close the window."""
+        if self._root is not None:
+            self._root.destroy()
+            self._root = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operator import index
-from typing import Any, SupportsIndex
+from typing import Any, NamedTuple, SupportsIndex
 
 import gymnasium
 import numpy as np
@@ -12,21 +12,80 @@ from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
 from py2048 import rng
+from py2048.board import Board
+from py2048.compiled.rules import CompiledRules
 from py2048.direction import Direction
 from py2048.envs import _step_kernels as kernels
-from py2048.envs import layout
 from py2048.envs._step_kernels import advance
-from py2048.envs.options import Illegal, Observation, OptionError, Options, Reward, Transition
-from py2048.envs.screen import RENDER_FPS, Screen
-from py2048.envs.spaces import DIRECTIONS, encoder, largest_exponent, observation_space
-from py2048.envs.state import GameState
-from py2048.errors import IllegalMoveError
+from py2048.envs.options import (
+    DIRECTIONS,
+    Illegal,
+    Observation,
+    OptionError,
+    Options,
+    Reward,
+    Transition,
+    encoder,
+    largest_exponent,
+    observation_space,
+)
+from py2048.envs.rendering import RENDER_FPS, Screen
+from py2048.errors import BoardError, IllegalMoveError
 from py2048.rules import Rules
 
 Info = dict[str, Any]
 
 ROWS = 64
 """Observations are views into blocks of this many; a block is never written to again."""
+
+
+class GameState(NamedTuple):
+    """A game in progress: immutable, hashable, picklable.
+
+    Restoring it and repeating the actions repeats the game, because the spawns follow from `seed`
+    and `ply`. For other spawns from the same board give it another seed:
+    ``state._replace(seed=5)``.
+
+    Attributes:
+        exponents: the base-2 logarithm of each tile in row-major order, 0 for an empty cell.
+        score: the points so far.
+        ply: the number of legal moves so far.
+        seed: the seed of this game, as of `py2048.Game`.
+    """
+
+    exponents: bytes
+    score: int
+    ply: int
+    seed: int
+
+    @classmethod
+    def of(cls, board: Board, *, score: int = 0, ply: int = 0, seed: int = 0) -> GameState:
+        """Return the state in which a game stands on `board`."""
+        tiles = (tile for row in board.rows for tile in row)
+        return cls(bytes(tile.bit_length() - 1 if tile else 0 for tile in tiles), score, ply, seed)
+
+    def board(self, rules: Rules) -> Board:
+        """Return the board, whose shape the rules know."""
+        tiles = [1 << exponent if exponent else 0 for exponent in self.exponents]
+        starts = range(0, rules.cells, rules.columns)
+        return Board([tiles[start : start + rules.columns] for start in starts])
+
+    def check(self, rules: Rules, largest: int) -> None:
+        """Check that the state can occur under `rules`, whose largest exponent is `largest`.
+
+        Raises:
+            BoardError: if it has another number of cells, or a tile that cannot be reached.
+        """
+        if len(self.exponents) != rules.cells:
+            raise BoardError(
+                f"the state has {len(self.exponents)} cells, the board of {rules.name} "
+                f"{rules.rows}x{rules.columns}"
+            )
+        if max(self.exponents) > largest:
+            raise BoardError(
+                f"the state has a tile 2**{max(self.exponents)}; under the rules {rules.name} "
+                f"none can exceed 2**{largest}"
+            )
 
 
 class GameEnv(gymnasium.Env[NDArray[Any], Any]):
@@ -79,7 +138,7 @@ class GameEnv(gymnasium.Env[NDArray[Any], Any]):
             and render_mode != "human"
         )
         self._screen = Screen(render_mode, self.rules.shape)
-        self._game = layout.new_game(options)
+        self._game = _game_array(options)
         self._seed: int | None = None
         self._episode = 0
         self._game_seed = 0
@@ -97,7 +156,7 @@ class GameEnv(gymnasium.Env[NDArray[Any], Any]):
         counted from 0; `game_seed` tells it.
 
         Args:
-            seed: starts the series of games of this seed; without one the series goes on.
+            seed: starts the series of games of this seed; without one the series continues.
             options: ``{"state": state}`` starts from a `GameState` instead.
 
         Raises:
@@ -260,3 +319,32 @@ def _start_of(options: dict[str, Any] | None) -> GameState | None:
     if unknown:
         raise OptionError(f"reset has no option {min(unknown)!r}; known: state")
     return options.get("state") if options else None
+
+
+_POLICIES = {
+    Illegal.NOOP: kernels.NOOP,
+    Illegal.PENALTY: kernels.NOOP,
+    Illegal.TERMINATE: kernels.TERMINATE,
+    Illegal.RAISE: kernels.REFUSE,
+}
+
+
+def _game_array(options: Options) -> NDArray[np.int64]:
+    """Return the array of a game that has not begun; a step before `begin` is refused."""
+    rules = CompiledRules.of(options.rules)
+    head = np.zeros(kernels.TABLES, np.int64)
+    head[kernels.ROWS], head[kernels.COLUMNS] = rules.rows, rules.columns
+    head[kernels.CASCADE], head[kernels.TARGET] = rules.cascade, rules.ending_rank
+    head[kernels.MERGE_POINTS], head[kernels.SUM_POINTS] = rules.merge_points, rules.sum_points
+    head[kernels.LEGAL_POINTS] = rules.legal_points
+    head[kernels.ILLEGAL_POINTS] = rules.illegal_points
+    head[kernels.FIXED_CELLS] = rules.landing.shape[1] if rules.is_fixed else 0
+    head[kernels.START_LOW] = options.rules.start.low
+    head[kernels.START_HIGH] = options.rules.start.high
+    head[kernels.START_TILES] = len(rules.start.ranks)
+    head[kernels.SPAWN_TILES] = len(rules.spawn.ranks)
+    head[kernels.REWARD] = kernels.LOG if options.reward == "log" else kernels.POINTS
+    head[kernels.ILLEGAL] = _POLICIES[options.illegal]
+    head[kernels.STATUS] = kernels.ENDED
+    tables = *rules.start[:2], *rules.spawn[:2], rules.landing.ravel()
+    return np.concatenate([head, *(table.astype(np.int64) for table in tables)])

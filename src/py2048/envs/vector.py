@@ -2,29 +2,47 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from py2048 import rng
-from py2048.compiled.arrays import derive_seeds
-from py2048.compiled.batch_state import BatchState
+from py2048.compiled._batch_kernels import BatchState
+from py2048.compiled._simd_kernels import DONE, LANES, WIDTH
+from py2048.compiled.batch import BatchGames
+from py2048.compiled.boards import derive_seeds
+from py2048.compiled.threads import together
 from py2048.direction import Direction
-from py2048.envs.games import Flags, Games, Shown
-from py2048.envs.options import Illegal, OptionError, Options, Reward, Transition
-from py2048.envs.screen import RENDER_FPS, Screen
-from py2048.envs.spaces import DIRECTIONS, Encoder, encoder, observation_space
+from py2048.envs import _vector_kernels as kernels
+from py2048.envs.options import (
+    DIRECTIONS,
+    Illegal,
+    Observation,
+    OptionError,
+    Options,
+    Reward,
+    Transition,
+    encoder,
+    observation_space,
+)
+from py2048.envs.rendering import RENDER_FPS, Screen
 from py2048.errors import IllegalMoveError, did_you_mean
 from py2048.rules import Rules
 
+Flags = NDArray[np.bool_]
 Info = dict[str, Any]
+
+FINAL_BYTES = 13
+"""The bytes that `ShownBatch.show_final` keeps of a game besides its cells: a score, a mask, and
+whether its episode is over."""
 
 _RESETS = {
     AutoresetMode.NEXT_STEP: "next_step",
@@ -33,9 +51,134 @@ _RESETS = {
 }
 
 
+class ArrayPool:
+    """Hands out arrays of one shape and type, never one that somebody still holds.
+
+    An agent's arrays are new at each step. Fresh memory costs five times as much as what is
+    written to it, because the system hands it out page by page, so memory is used again once the
+    pool holds the only reference to it. Only views may be given away: a view keeps its array.
+
+    Args:
+        shape: the shape.
+        dtype: the type of the elements.
+    """
+
+    KEPT = 4
+    """So many arrays wait to be used again; an agent holds two or three at a time."""
+
+    def __init__(self, shape: int | tuple[int, ...], dtype: Any) -> None:
+        self._shape, self._dtype = shape, np.dtype(dtype)
+        self._kept: list[NDArray[Any]] = [np.empty(0)]
+        self._unused = sys.getrefcount(self._kept[0])
+        self._kept.clear()
+
+    def take(self) -> NDArray[Any]:
+        """Return an array with any content."""
+        if sys.implementation.name == "cpython":
+            for number in range(len(self._kept)):
+                if sys.getrefcount(self._kept[number]) == self._unused:
+                    return self._kept[number]
+        array = np.zeros(self._shape, self._dtype)
+        self._kept = [*self._kept[1 - self.KEPT :], array]
+        return array
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Leave the arrays out of copies."""
+        return ArrayPool, (self._shape, self._dtype)
+
+
+class Shown(NamedTuple):
+    """What agents are given of all games, padded to whole blocks of the batch.
+
+    Attributes:
+        boards: exponents, uint8 `[padded, cells]`.
+        masks: legal actions, a byte for each: uint32 `[padded]`.
+        scores: int64 `[padded]`.
+    """
+
+    boards: NDArray[np.uint8]
+    masks: NDArray[np.uint32]
+    scores: NDArray[np.int64]
+
+
+class ShownBatch(BatchGames):
+    """A batch that shows itself to agents; the arguments are those of `BatchGames`."""
+
+    def __init__(self, rules: Rules, n: int, **options: Any) -> None:
+        super().__init__(rules, n, **options)
+        padded = len(self.memory.rewards)
+        self._boards = ArrayPool((padded, rules.cells), np.uint8)
+        self._masks, self._scores = ArrayPool(padded, np.uint32), ArrayPool(padded, np.int64)
+        self._float_rewards, self._over = ArrayPool(padded, float), ArrayPool(padded, np.uint8)
+        self._final = ArrayPool((rules.cells + FINAL_BYTES, padded), np.uint8)
+
+    def seed_slots(self, slots: NDArray[np.int64], seeds: NDArray[np.uint64]) -> None:
+        """Begin game number 0 of each seed, as `BatchGames.seed_slots` does."""
+        super().seed_slots(slots, seeds)
+        self._play_on(slots)
+
+    def reset(self, mask: ArrayLike | None = None) -> None:
+        """Begin the next game in the slots of `mask`, as `BatchGames.reset` does."""
+        super().reset(mask)
+        self._play_on(slice(None) if mask is None else np.flatnonzero(mask))
+
+    def _play_on(self, slots: slice | NDArray[np.int64]) -> None:
+        """Let games that are over from their start end at their first step, which says so."""
+        self.memory.flags[DONE // WIDTH, slots] = 0
+
+    def show(
+        self, *, penalty: float, is_log: bool, is_terminal: bool
+    ) -> tuple[Shown, NDArray[np.float64], Flags]:
+        """Return what agents are given of the last step, its rewards, and which episodes are over.
+
+        The arrays are new: no later step writes to them while somebody holds them.
+
+        Args:
+            penalty: what is added to the reward of an illegal action.
+            is_log: whether the reward is the logarithm of the points.
+            is_terminal: whether an illegal action ends the episode.
+        """
+        shown, rewards, over = self._new_shown(), self._float_rewards.take(), self._over.take()
+        in_fours = self.rules.cells % 4 == 0
+        quads = shown.boards.view(np.uint32) if in_fours else np.empty((0, 0), np.uint32)
+        options = (penalty, is_log, is_terminal)
+        target = (shown.boards, quads, shown.masks, rewards, over, shown.scores)
+        together(
+            kernels.show,
+            [
+                (*part, *self.memory[:4], *options, *target, np.empty(4 * LANES, np.uint32))
+                for part in self.block_shares()
+            ],
+        )
+        return shown, rewards[: self.n], over[: self.n].view(np.bool_)
+
+    def show_again(self, slots: Flags, shown: Shown) -> None:
+        """Show in the `slots` what their games are now."""
+        here = np.flatnonzero(slots)
+        shown.boards[here] = self.boards[slots].reshape(-1, self.rules.cells)
+        shown.masks.view(np.uint8).reshape(-1, DIRECTIONS)[here] = self.legal_mask[slots]
+        shown.scores[here] = self.scores[slots]
+
+    def show_final(self, shown: Shown, over: Flags) -> Shown:
+        """Return the last position of each episode that is over, 0 for the others: read-only."""
+        # All in one block, which still says what rows of it were used the last time.
+        block, padded = self._final.take(), len(self.memory.rewards)
+        scores, masks = block[:8].reshape(-1).view(np.int64), block[8:12].reshape(-1)
+        final = Shown(block[13:].reshape(padded, -1), masks.view(np.uint32), scores)
+        last = self.memory.flags, self.memory.last_cells, self.memory.last_scores
+        given: tuple[NDArray[Any], ...] = (*last, *shown, *final)
+        kernels.show_final(over.view(np.uint8), block[12], block[12].view(np.uint64), *given)
+        for array in final:
+            array.flags.writeable = False
+        return final
+
+    def _new_shown(self) -> Shown:
+        return Shown(self._boards.take(), self._masks.take(), self._scores.take())
+
+
 @dataclass(frozen=True)
 class VectorState:
-    """A copy of everything that decides how a vector environment goes on.
+    """A copy of everything that decides how a vector environment continues.
 
     Attributes:
         batch: the games.
@@ -109,7 +252,7 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self._encode = encoder(self.rules, self._options.observation)
-        self._batch = Games(self.rules, num_envs, threads=threads, reset=_RESETS[self._mode])
+        self._batch = ShownBatch(self.rules, num_envs, threads=threads, reset=_RESETS[self._mode])
         self._limit = max_episode_steps
         self._can_be_late = self._options.illegal is Illegal.TERMINATE or self._limit is not None
         self._is_begun = False
@@ -131,7 +274,7 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
         ``reset(seed=derive_seed(s, i))``, and with a list of seeds after ``reset(seed=seeds[i])``.
 
         Args:
-            seed: starts the series of games of this seed; without one the series go on.
+            seed: starts the series of games of this seed; without one the series continue.
             options: ``{"reset_mask": mask}``, bool `[num_envs]`, resets only where it is true.
 
         Raises:
@@ -144,8 +287,7 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
         self._begin(mask, self._slot_seeds(seed))
         self._is_begun = True
         self._ended[mask], self._late[mask], self._lengths[mask] = False, False, 0
-        shown = self._show()
-        return self._encode(shown.boards), {"action_mask": shown.masks, "score": shown.scores}
+        return self._told(self._show()[0])
 
     def step(
         self, actions: NDArray[Any]
@@ -166,18 +308,22 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
         self._batch.step(actions)
         if self._can_be_late and self._late.any():
             self._batch.reset(self._late)
-        shown = self._show()
-        truncated = self._count_steps(shown.ended)
-        over = shown.ended | truncated
-        final = self._final(shown, over) if self._mode is AutoresetMode.SAME_STEP else None
-        rewards = shown.rewards
+        shown, rewards, terminated = self._show()
+        truncated = self._count_steps(terminated)
+        over = terminated if self._limit is None else terminated | truncated
+        final = None
+        if self._mode is AutoresetMode.SAME_STEP and over.any():
+            final = self._batch.show_final(shown, over)
         if before is not None:
-            rewards = self._custom_rewards(before, actions, shown, final)
-        info: Info = {"action_mask": shown.masks, "score": shown.scores}
-        if final is not None:
-            info |= final.info(self._encode)
+            after = self._boards_of(shown).copy()
+            if final is not None:
+                after[over] = self._boards_of(final)[over]
+            rewards = self._custom_rewards(before, actions, after, rewards, terminated)
         self._set_over(over, shown)
-        return self._encode(shown.boards), rewards, shown.ended, truncated, info
+        observations, info = self._told(shown)
+        if final is not None:
+            info |= self._final_info(final, over.copy())
+        return observations, rewards, terminated, truncated, info
 
     def render(self) -> Any:
         """Return a text (``ansi``) or a picture (``rgb_array``) of each board, in a tuple."""
@@ -214,13 +360,12 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
         self._ended[:], self._late[:] = state.ended, state.late
         self._lengths[:] = state.lengths
         self._is_begun = True
-        shown = self._show()
-        return self._encode(shown.boards), {"action_mask": shown.masks, "score": shown.scores}
+        return self._told(self._show()[0])
 
     # --- the inside ------------------------------------------------------------------------------
 
     def _slot_seeds(self, seed: int | Sequence[int] | None) -> NDArray[np.uint64] | None:
-        """Return the seed of each environment's series of games; None to go on with the old."""
+        """Return the seed of each environment's series of games; None to continue the old ones."""
         if isinstance(seed, Sequence):
             if len(seed) != self.num_envs:
                 raise OptionError(f"{len(seed)} seeds for {self.num_envs} environments")
@@ -240,7 +385,7 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
             slots = np.flatnonzero(mask)
             self._batch.seed_slots(slots, seeds[slots])
 
-    def _show(self) -> Shown:
+    def _show(self) -> tuple[Shown, NDArray[np.float64], Flags]:
         options = self._options
         return self._batch.show(
             penalty=0.0 if options.custom_reward is not None else options.penalty,
@@ -276,25 +421,46 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
             self._lengths[self._ended] = 0
         return (self._lengths >= self._limit) & ~terminated
 
-    def _final(self, shown: Shown, over: Flags) -> Final | None:
-        """Return the last boards of the episodes that are over, before their slots begin anew."""
-        if not over.any():
-            return None
-        done = self._batch.dones
-        boards, masks, scores = shown.boards.copy(), shown.masks.copy(), shown.scores.copy()
-        boards[done], masks[done] = self._batch.last_boards[done], 0
-        scores[done] = self._batch.last_scores[done]
-        return Final(over, boards, masks, scores)
+    def _boards_of(self, shown: Shown) -> NDArray[np.uint8]:
+        return shown.boards[: self.num_envs].reshape(-1, *self.rules.shape)
+
+    def _told(self, shown: Shown) -> tuple[NDArray[Any], Info]:
+        """Return what is shown as observations and infos."""
+        return self._encode(self._boards_of(shown)), self._info(shown)
+
+    def _info(self, shown: Shown) -> Info:
+        count = self.num_envs
+        masks = shown.masks[:count].view(np.int8).reshape(count, DIRECTIONS)
+        return {"action_mask": masks, "score": shown.scores[:count]}
+
+    def _final_info(self, final: Shown, over: Flags) -> Info:
+        """Return ``final_obs`` and ``final_info`` as Gymnasium names them, each with its mask."""
+        observations = self._boards_of(final)
+        if self._options.observation is not Observation.EXPONENTS:
+            encoded = self._encode(observations[over])
+            observations = np.zeros((self.num_envs, *encoded.shape[1:]), encoded.dtype)
+            observations[over] = encoded
+        info = self._info(final) | {"_action_mask": over, "_score": over}
+        return {
+            "final_obs": observations,
+            "_final_obs": over,
+            "final_info": info,
+            "_final_info": over,
+        }
 
     def _custom_rewards(
-        self, before: NDArray[np.uint8], actions: NDArray[Any], shown: Shown, final: Final | None
+        self,
+        before: NDArray[np.uint8],
+        actions: NDArray[Any],
+        after: NDArray[np.uint8],
+        points: NDArray[np.float64],
+        terminated: Flags,
     ) -> NDArray[np.float64]:
         """Return the rewards that the user's function gives."""
         reward, illegal = self._options.custom_reward, self._batch.illegal
         assert reward is not None
-        after = shown.boards if final is None else final.boards
-        values = (before, np.asarray(actions), after.copy(), shown.rewards, ~illegal, shown.ended)
         rewards = np.zeros(self.num_envs)
+        values = before, np.asarray(actions), after, points, ~illegal, terminated
         rewards += reward(Transition(*values))
         rewards += self._options.penalty * illegal
         if self._mode is AutoresetMode.NEXT_STEP:
@@ -303,48 +469,16 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
 
     def _set_over(self, over: Flags, shown: Shown) -> None:
         """Remember which episodes are over, or begin anew at once those that the batch did not."""
-        if self._can_be_late:
-            self._late = over & ~self._batch.dones
-        self._ended = over
-        if self._mode is AutoresetMode.SAME_STEP:
+        late = over & ~self._batch.dones if self._can_be_late else None
+        if self._mode is not AutoresetMode.SAME_STEP:
+            self._ended = over.copy()
+            self._late = self._late if late is None else late
+            return
+        if self._limit is not None:
             self._lengths[over] = 0
-            self._ended = np.zeros(self.num_envs, np.bool_)
-            if self._late.any():
-                self._batch.reset(self._late)
-                shown.replace(self._late, self._batch)
-                self._late = np.zeros(self.num_envs, np.bool_)
-
-
-@dataclass(frozen=True)
-class Final:
-    """The last boards of the episodes that a step ended, under ``SameStep``.
-
-    Attributes:
-        over: which episodes ended, bool `[num_envs]`; the other arrays count only there.
-        boards: exponents, uint8 `[num_envs, rows, columns]`.
-        masks: legal actions, int8 `[num_envs, 4]`.
-        scores: int64 `[num_envs]`.
-    """
-
-    over: Flags
-    boards: NDArray[np.uint8]
-    masks: NDArray[np.int8]
-    scores: NDArray[np.int64]
-
-    def info(self, encode: Encoder) -> Info:
-        """Return ``final_obs`` and ``final_info`` in Gymnasium's form, each with its mask."""
-        slots = np.flatnonzero(self.over)
-        observations = np.full(len(self.over), None, object)
-        for slot, observation in zip(slots, encode(self.boards[slots]), strict=True):
-            observations[slot] = observation
-        info = {"action_mask": self.masks, "score": self.scores}
-        masked = info | {f"_{name}": self.over.copy() for name in info}
-        return {
-            "final_obs": observations,
-            "_final_obs": self.over.copy(),
-            "final_info": masked,
-            "_final_info": self.over.copy(),
-        }
+        if late is not None and late.any():
+            self._batch.reset(late)
+            self._batch.show_again(late, shown)
 
 
 def slot_seeds(seed: int, count: int) -> NDArray[np.uint64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from py2048.compiled.history import History
+from py2048.compiled.batch import History
 from py2048.game.game import Game
 from py2048.game.record import Record
 

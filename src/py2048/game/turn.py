@@ -8,13 +8,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from py2048 import rng
 from py2048.board import Board, Cell, Slide, checked_cell
 from py2048.direction import Direction
 from py2048.errors import BoardError, shown
-from py2048.rules import BoardSum, EdgeSpawn, MergePoints, MovePoints, Rules, Weights, is_tile
+from py2048.rules import (
+    BoardSum,
+    EdgeSpawn,
+    MergePoints,
+    MovePoints,
+    RandomSpawn,
+    Rules,
+    Weights,
+    is_tile,
+)
+from py2048.rules.parts import CornerSpawn, NetPoints
 
 Draws = Callable[[int, Board], int]
 """Gives the 64-bit draw of a counter (the plies of a game, and `rng.START` and on for its start)
@@ -90,10 +100,14 @@ def score_after(rules: Rules, score: int, turn: Turn, board: Board) -> int:
     match rules.scoring:
         case MergePoints():
             return score + turn.slide.points
+        case NetPoints(cost):
+            return score + (turn.slide.points - cost if turn.legal else 0)
         case MovePoints(legal, illegal):
             return score + (legal if turn.legal else illegal)
         case BoardSum():
             return board.sum
+        case other:
+            assert_never(other)
 
 
 def outcome_of(rules: Rules, board: Board, can_move: bool | None = None) -> Outcome:
@@ -135,6 +149,29 @@ def edge_cell(board: Board, direction: Direction) -> Cell | None:
     return next((cell for cell in edge if not board[cell]), None)
 
 
+def possible_cells(rules: Rules, afterstate: Board, direction: Direction) -> list[Cell]:
+    """Return the cells where a tile can appear, all equally likely, row-major.
+
+    Args:
+        rules: the rules of the game.
+        afterstate: the board after the slide.
+        direction: the move's direction.
+    """
+    match rules.spawn:
+        case RandomSpawn():
+            return afterstate.empty_cells()
+        case EdgeSpawn():
+            cell = edge_cell(afterstate, direction)
+            return [] if cell is None else [cell]
+        case CornerSpawn():
+            rows, columns = afterstate.shape
+            corners = [(0, 0), (0, columns - 1), (rows - 1, columns - 1), (rows - 1, 0)]
+            free = [cell for cell in corners if not afterstate[cell]] or afterstate.empty_cells()
+            return free[:1]
+        case other:
+            assert_never(other)
+
+
 def draw_spawn(rules: Rules, afterstate: Board, direction: Direction, word: int) -> Spawn:
     """Return what appears on `afterstate`, reached by a legal move in `direction`.
 
@@ -144,11 +181,10 @@ def draw_spawn(rules: Rules, afterstate: Board, direction: Direction, word: int)
         direction: the move's direction, which decides a deterministic spawn.
         word: the 64-bit draw that decides a random spawn.
     """
-    if isinstance(rules.spawn, EdgeSpawn):
-        cell = edge_cell(afterstate, direction)
-        assert cell is not None, "a legal move leaves an empty cell on the edge behind it"
-        return Spawn(rules.spawn.tile, cell)
-    return place_randomly(afterstate, rules.spawn.weights, word)
+    cells = possible_cells(rules, afterstate, direction)
+    assert cells, "a legal move leaves a cell where a tile can appear"
+    tile = rng.pick_tile(rules.spawn_weights, word)
+    return Spawn(tile, cells[rng.pick(rng.low(word), len(cells))])
 
 
 def spawn_fault(rules: Rules, afterstate: Board, direction: Direction, spawn: Spawn) -> str | None:
@@ -163,8 +199,10 @@ def spawn_fault(rules: Rules, afterstate: Board, direction: Direction, spawn: Sp
         return f"a {shown(spawn.tile)} never spawns under these rules"
     if afterstate[spawn.cell]:
         return f"a tile spawned on cell {spawn.cell}, which is occupied"
-    if isinstance(rules.spawn, EdgeSpawn) and spawn.cell != edge_cell(afterstate, direction):
-        return f"a tile spawned on cell {spawn.cell} instead of {edge_cell(afterstate, direction)}"
+    cells = possible_cells(rules, afterstate, direction)
+    if spawn.cell not in cells:
+        wanted = str(cells[0]) if len(cells) == 1 else f"one of {cells}"
+        return f"a tile spawned on cell {spawn.cell} instead of {wanted}"
     return None
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.compiled._packed_kernels import LINE, TWO, transpose, transpose_any
+from py2048.compiled._board_kernels import LINE, TWO, transpose, transpose_any
 from py2048.compiled.jit import kernel
 from py2048.ntuple.heuristic import RANKS, Heuristic, least_of
 

@@ -1,7 +1,7 @@
 """n-tuple networks compiled: the weights that a board uses, and their sum.
 
 Boards come in two representations. A packed board is a row of two words, uint64 `[2]`: the low four
-bits of each rank, and the mask of the fifth bits, as in ``compiled/_packed_kernels.py``. Any other
+bits of each rank, and the mask of the fifth bits, as in ``compiled/_board_kernels.py``. Any other
 board is a row of cells, uint8 `[cells]` of ranks. Each representation has the same operations.
 
 A tuple is a set of cells. On packed boards its index gathers their nibbles in ascending order; runs
@@ -20,22 +20,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.compiled._bits_kernels import HALF, ONE, pick_low, pick_rank, popcount
-from py2048.compiled._cells_kernels import slide
-from py2048.compiled._packed_kernels import (
-    LINE,
-    LINE_BITS,
+from py2048.compiled._bits_kernels import ONE, popcount
+from py2048.compiled._board_kernels import (
     NIBBLE,
-    RANKS,
-    TOO_BIG,
-    TWO,
     ZERO,
+    Moved,
     Table,
-    empty_cells,
-    nth_cell,
+    place_cells,
     rank_at,
-    slide_lines,
-    slide_small,
+    ranks_cells,
+    ranks_packed,
+    slide_cells,
+    slide_packed,
+    slides_4x4,
+    spawn_packed,
     symmetries,
     transpose,
 )
@@ -171,79 +169,36 @@ def known_word(low: Word, high: Word, known: Word) -> Word:
 
 
 @kernel(inline=True, borrows=True)
-def word_of(low: Word, high: Word) -> Word:
-    """Return the board in one word, in which ranks above 15 count as 15."""
-    return low | ((high << NIBBLE) - high)
-
-
-@kernel(borrows=True)
-def slide_exactly(
-    low: Word, high: Word, direction: Int, spec: PackedBoardSpec
-) -> tuple[Word, Word, Int]:
-    """Slide a board that has, or is about to get, a tile above 32768."""
-    rows, columns = np.int64(spec.rows), np.int64(spec.columns)
-    return slide_lines(low, high, np.int64(direction), rows, columns, spec.cascade)
+def _put(boards: Words, slot: Int, moved: Moved) -> np.int64:
+    """Write an afterstate to its place; return its points."""
+    boards[slot, 0], boards[slot, 1] = moved[0], moved[1]
+    return moved[2]
 
 
 @kernel(inline=True, borrows=True)
-def _put_slide(
-    boards: Words, direction: Int, after: Word, gained: Word, spec: PackedBoardSpec
-) -> np.int64:
-    """Write one afterstate of board 0 to its place; return the points, or -1 if nothing moved."""
-    low, high = boards[0, 0], boards[0, 1]
-    after_high, points = high, np.int64(gained)
-    if high != ZERO or points >= TOO_BIG:
-        after, after_high, exact = slide_exactly(low, high, direction, spec)
-        points = np.int64(exact)
-    boards[direction + 1, 0], boards[direction + 1, 1] = after, after_high
-    return np.int64(-1) if after == low and after_high == high else np.int64(points)
-
-
-@kernel(inline=True, borrows=True)
-def _slide_both(word: Word, table: Table) -> tuple[Word, Word, Word, Word]:
-    """Slide the rows of a 4x4 board both ways; return both afterstates, then both points.
-
-    An entry of the table has both, so this takes the four look-ups of one slide.
-    """
-    row0, row1 = table[word & LINE], table[(word >> LINE_BITS) & LINE]
-    row2, row3 = table[(word >> HALF) & LINE], table[word >> np.uint64(48)]
-    upper = LINE << LINE_BITS
-    left = (row0 & LINE) | (row1 & LINE) << LINE_BITS | (row2 & LINE) << HALF
-    left |= row3 << np.uint64(48)
-    right = (row0 & upper) >> LINE_BITS | (row1 & upper) | (row2 & upper) << LINE_BITS
-    right |= (row3 & upper) << HALF
-    row0, row1, row2, row3 = row0 >> HALF, row1 >> HALF, row2 >> HALF, row3 >> HALF
-    lefts = (row0 & LINE) + (row1 & LINE) + (row2 & LINE) + (row3 & LINE)
-    rights = (row0 >> LINE_BITS) + (row1 >> LINE_BITS) + (row2 >> LINE_BITS) + (row3 >> LINE_BITS)
-    return left, right, lefts << TWO, rights << TWO
-
-
-@kernel(inline=True, borrows=True)
-def slides_4x4(boards: Words, spec: PackedBoardSpec, points: NDArray[np.int64]) -> None:
-    """Slide board 0 in every direction, into boards 1 to 4.
+def slides_square(boards: Words, spec: PackedBoardSpec, points: NDArray[np.int64]) -> None:
+    """Slide board 0, of 4x4 cells, in every direction, into boards 1 to 4.
 
     Args:
         boards: uint64 `[5 or more, 2]`.
         spec: the shape.
         points: int64 `[4]`, filled with the points, or -1 where nothing moves.
     """
-    word = boards[0, 0]
-    up, down, ups, downs = _slide_both(transpose(word), spec.across)
-    left, right, lefts, rights = _slide_both(word, spec.across)
-    points[0] = _put_slide(boards, 0, transpose(up), ups, spec)
-    points[1] = _put_slide(boards, 1, transpose(down), downs, spec)
-    points[2] = _put_slide(boards, 2, left, lefts, spec)
-    points[3] = _put_slide(boards, 3, right, rights, spec)
+    up, down, left, right = slides_4x4(boards[0, 0], boards[0, 1], spec.cascade, spec.across)
+    points[0], points[1] = _put(boards, 1, up), _put(boards, 2, down)
+    points[2], points[3] = _put(boards, 3, left), _put(boards, 4, right)
 
 
 @kernel(inline=True, borrows=True)
 def slides_small(boards: Words, spec: PackedBoardSpec, points: NDArray[np.int64]) -> None:
     """Slide board 0, with sides of up to four, in every direction, into boards 1 to 4."""
+    rows, columns = np.int64(spec.rows), np.int64(spec.columns)
     for direction in range(4):
-        after, gained = slide_small(
-            boards[0, 0], direction, spec.rows, spec.columns, spec.across, spec.down
+        low, high = boards[0, 0], boards[0, 1]
+        moved = slide_packed(
+            low, high, direction, rows, columns, spec.cascade, spec.across, spec.down
         )
-        points[direction] = _put_slide(boards, direction, after, np.uint64(gained), spec)
+        points[direction] = _put(boards, direction + 1, moved)
 
 
 @kernel(inline=True, borrows=True)
@@ -256,11 +211,8 @@ def spawn_board(
     spec: PackedBoardSpec,
 ) -> None:
     """Put the tile that the draw `word` makes on an empty cell of a board."""
-    free = empty_cells(word_of(boards[slot, 0], boards[slot, 1]), spec.cells)
-    cell = nth_cell(free, pick_low(word, popcount(free)))
-    rank = pick_rank(word, ranks, cumulative)
-    boards[slot, 0] |= (rank & RANKS) << cell
-    boards[slot, 1] |= (rank >> NIBBLE) << cell
+    low, high = boards[slot, 0], boards[slot, 1]
+    boards[slot, 0], boards[slot, 1] = spawn_packed(low, high, spec.cells, word, ranks, cumulative)
 
 
 @kernel(inline=True, borrows=True)
@@ -272,10 +224,7 @@ def copy_board(boards: Words, source: Int, others: Words, target: Int) -> None:
 @kernel(borrows=True)
 def distinct_sum(boards: Words, slot: Int, spec: PackedBoardSpec) -> Word:
     """Return the sum of the different tiles on a board."""
-    seen = ZERO
-    for cell in range(np.int64(spec.rows * spec.columns)):
-        seen |= ONE << np.uint64(rank_at(boards[slot, 0], boards[slot, 1], cell))
-    return seen & ~ONE
+    return ranks_packed(boards[slot, 0], boards[slot, 1], np.int64(spec.rows * spec.columns))
 
 
 # --- boards of cells -----------------------------------------------------------------------------
@@ -294,7 +243,7 @@ def slides_cells(boards: Bytes, spec: CellBoardSpec, points: NDArray[np.int64]) 
     for direction in range(4):
         copy_cells(boards, 0, boards, direction + 1)
         after = boards[direction + 1]
-        points[direction] = slide(after, direction, spec.rows, spec.columns, spec.cascade)
+        points[direction] = slide_cells(after, direction, spec.rows, spec.columns, spec.cascade)
 
 
 @kernel(inline=True, borrows=True)
@@ -307,25 +256,13 @@ def spawn_cells(
     _spec: CellBoardSpec,
 ) -> None:
     """Put the tile that the draw `word` makes on an empty cell of a board."""
-    board, empty = boards[slot], ZERO
-    for cell in range(len(board)):
-        empty += np.uint64(board[cell] == 0)
-    index = np.int64(pick_low(word, empty))
-    for cell in range(len(board)):
-        if board[cell] == 0:
-            if index == 0:
-                board[cell] = np.uint8(pick_rank(word, ranks, cumulative))
-                return
-            index -= 1
+    place_cells(boards[slot], word, ranks, cumulative)
 
 
 @kernel(inline=True, borrows=True)
 def distinct_sum_cells(boards: Bytes, slot: Int, _spec: CellBoardSpec) -> Word:
     """Return the sum of the different tiles on a board."""
-    seen = ZERO
-    for rank in boards[slot]:
-        seen |= ONE << np.uint64(rank)
-    return seen & ~ONE
+    return ranks_cells(boards[slot])
 
 
 # --- indices -------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ from py2048.compiled._bits_kernels import (
     pick_high,
     pick_low,
 )
-from py2048.compiled._packed_kernels import tile_sum
+from py2048.compiled._board_kernels import sum_cells, sum_packed
 from py2048.compiled.jit import kernel
 from py2048.ntuple import _network_kernels as network
 from py2048.ntuple._network_kernels import (
@@ -72,9 +72,6 @@ BOARD, WAITING_BOARD, BOARDS = 0, 5, 6
 CAROUSEL_DRAW = START + np.uint64(1 << 32)
 """The counter of the draw that chooses a start in a later stage."""
 
-MERGES, PLIES, BOARD_SUM = 0, 1, 2
-"""What the score of a game is: points of merges, a number for each move, the board's sum."""
-
 
 class TDParams(NamedTuple):
     """How games start, and how to learn from them."""
@@ -89,7 +86,10 @@ class TDParams(NamedTuple):
     """Whether games start in each stage in turn."""
     restart_length: Int
     """Games of more moves are followed by one from their middle; 0 for never."""
-    scoring: Int
+    merge_points: Int
+    """As in `CompiledRules`, and the next two."""
+    legal_points: Int
+    sum_points: Int
     start_low: Int
     start_high: Int
     start_ranks: NDArray[np.uint8]
@@ -350,15 +350,12 @@ def make_note_kernels(
         points: Int,
         moves: Int,
         spec: Any,
-        value_params: ValueParams,
         params: TDParams,
     ) -> None:
         """Add the result of a whole game."""
-        score = np.float64(points)
-        if params.scoring == PLIES:
-            score = np.float64(moves * value_params.per_move)
-        elif params.scoring == BOARD_SUM:
-            score = np.float64(sum_of(worker.boards, BOARD))
+        score = np.float64(params.merge_points * points + params.legal_points * moves)
+        if params.sum_points:
+            score += np.float64(sum_of(worker.boards, BOARD))
         worker.scores[FINISHED] += 1
         worker.scores[SUM] += score
         worker.scores[SQUARES] += score * score
@@ -417,7 +414,7 @@ def make_game_kernel(
         note_middle(worker, length, spec, params, draw(key, np.uint64(moves)))
         learn(worker, length, target, spec, weights, value_params, params)
         if is_whole:
-            note_score(worker, points, moves, spec, value_params, params)
+            note_score(worker, points, moves, spec, params)
         return moves
 
     return play_game
@@ -427,37 +424,24 @@ def make_game_kernel(
 
 
 @kernel(inline=True, borrows=True)
-def sum_packed(boards: Words, slot: Int) -> np.int64:
+def sum_on_packed(boards: Words, slot: Int) -> np.int64:
     """Return the sum of the tiles of a packed board."""
-    low, high = boards[slot, 0], boards[slot, 1]
-    # A rank above 15 stands in `low` as itself less 16.
-    total, cell = np.int64(tile_sum(low)), 0
-    while high != 0:
-        if high & 1:
-            nibble = np.int64((low >> np.uint64(4 * cell)) & np.uint64(15))
-            total += (np.int64(1) << (nibble + 16)) - ((np.int64(1) << nibble) if nibble else 0)
-        high >>= np.uint64(4)
-        cell += 1
-    return total
+    return sum_packed(boards[slot, 0], boards[slot, 1])
 
 
 @kernel(inline=True, borrows=True)
-def sum_cells(boards: NDArray[np.uint8], slot: Int) -> np.int64:
+def sum_on_cells(boards: NDArray[np.uint8], slot: Int) -> Int:
     """Return the sum of the tiles of a board of cells."""
-    total = np.int64(0)
-    for rank in boards[slot]:
-        if rank != 0:
-            total += np.int64(1) << np.int64(rank)
-    return total
+    return sum_cells(boards[slot])
 
 
-_PACKED = network.distinct_sum, network.spawn_board, network.copy_board, sum_packed
+_PACKED = network.distinct_sum, network.spawn_board, network.copy_board, sum_on_packed
 _OPERATIONS: dict[str, tuple[Any, ...]] = {
-    "4x4": (network.slides_4x4, None, *_PACKED),
+    "4x4": (network.slides_square, None, *_PACKED),
     "small": (network.slides_small, network.indices_small, *_PACKED),
     "cells": (
         *(network.slides_cells, network.indices_cells, network.distinct_sum_cells),
-        *(network.spawn_cells, network.copy_cells, sum_cells),
+        *(network.spawn_cells, network.copy_cells, sum_on_cells),
     ),
 }
 

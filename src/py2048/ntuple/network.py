@@ -13,18 +13,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, assert_never
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from py2048.board import Board
 from py2048.compiled.jit import IS_PLAIN
-from py2048.compiled.packed import line_table
+from py2048.compiled.rules import CompiledRules
 from py2048.errors import BoardError, WeightsError
 from py2048.ntuple import _network_kernels as kernels
 from py2048.ntuple.layout import NetworkLayout, downgraded, parts_of
-from py2048.rules import BoardSum, MergePoints, Merging, MovePoints, Rules
+from py2048.rules import Rules
 
 Weights = NDArray[np.float32]
 Quantized = NDArray[np.int16]
@@ -157,29 +157,16 @@ def in_points(table: Weights | Quantized, step: float) -> Weights:
 
 def value_params(layout: NetworkLayout, rules: Rules) -> kernels.ValueParams:
     """Return what kernels need to compute values under the rules."""
-    target = rules.target if rules.ends_at_target and rules.target else 0
-    units = [tile for tile in (_lowest_tile(layout.stages), target) if tile]
+    given = CompiledRules.of(rules)
+    units = [tile for tile in (_lowest_tile(layout.stages), given.ending_tile) if tile]
     return kernels.ValueParams(
-        *points_per(rules),
-        np.uint64(target),
+        float(given.merge_points),
+        given.points_per_move,
+        np.uint64(given.ending_tile),
         np.array(layout.stages, np.uint64),
         np.int64(min(units)) if units else NEVER,
         np.uint64(layout.size),
     )
-
-
-def points_per(rules: Rules) -> tuple[float, float]:
-    """Return the points for each point of merges, and for each legal move."""
-    match rules.scoring:
-        case MergePoints():
-            return 1.0, 0.0
-        case BoardSum():
-            # A slide keeps the sum; a turn adds its spawn.
-            return 0.0, float(sum(tile * share for tile, share in rules.spawn_weights.pairs))
-        case MovePoints(legal, _):
-            return 0.0, float(legal)
-        case other:
-            assert_never(other)
 
 
 def _lowest_tile(stages: Sequence[int]) -> int | None:
@@ -192,20 +179,20 @@ def _lowest_tile(stages: Sequence[int]) -> int | None:
 
 def board_spec(layout: NetworkLayout, rules: Rules) -> BoardSpec:
     """Return a layout and the slides of the rules as kernels take them."""
-    cascade = rules.merging is Merging.CASCADE
+    given = CompiledRules.of(rules)
     if not layout.is_packed:
         places, offsets = _places(layout)
         rows, columns = np.int64(layout.rows), np.int64(layout.columns)
         ranks = np.uint64(layout.ranks)
-        return kernels.CellBoardSpec(rows, columns, cascade, ranks, places, offsets)
+        return kernels.CellBoardSpec(rows, columns, given.cascade, ranks, places, offsets)
     shifts, masks = _shifts_and_masks(layout)
     return kernels.PackedBoardSpec(
         np.uint64(layout.rows),
         np.uint64(layout.columns),
-        np.uint64(sum(1 << 4 * cell for cell in range(layout.rows * layout.columns))),
-        cascade,
-        line_table(layout.columns, rules.merging),
-        line_table(layout.rows, rules.merging),
+        given.mask,
+        given.cascade,
+        given.across,
+        given.down,
         shifts,
         masks,
         np.array(layout.offsets[:-1], np.uint64),

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any, TypeVar, assert_never, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.compiled.rule_arrays import cumulative_weights, ranks_of, tile_ranks
+from py2048.compiled.rules import CompiledRules
 from py2048.errors import WeightsError, did_you_mean
 from py2048.ntuple import _td_kernels as kernels
 from py2048.ntuple._network_kernels import SPARE
@@ -24,7 +24,7 @@ from py2048.ntuple.layout import (
 )
 from py2048.ntuple.network import Network, board_spec, check_rules, empty_boards, value_params
 from py2048.rng import checked_seed, derive_seed
-from py2048.rules import BoardSum, MergePoints, MovePoints, Rules
+from py2048.rules import Rules
 
 Value = TypeVar("Value")
 
@@ -442,31 +442,18 @@ def _in_threads(work: Callable[[int], None], count: int) -> None:
 
 def td_params(config: TrainingConfig) -> kernels.TDParams:
     """Return the settings as kernels take them."""
-    rules = config.rules
-    start = rules.start_weights
+    rules = CompiledRules.of(config.rules)
     return kernels.TDParams(
         float(config.learning_rate),
         float(config.lambda_),
         config.temporal_coherence,
         config.carousel,
         np.int64(config.restart_length),
-        np.int64(_scoring(rules)),
-        np.int64(rules.start.low),
-        np.int64(rules.start.high),
-        tile_ranks(start),
-        np.cumsum(np.array(start.integers, np.uint64)),
-        ranks_of(rules),
-        cumulative_weights(rules),
+        np.int64(rules.merge_points),
+        np.int64(rules.legal_points),
+        np.int64(rules.sum_points),
+        np.int64(config.rules.start.low),
+        np.int64(config.rules.start.high),
+        *rules.start[:2],
+        *rules.spawn[:2],
     )
-
-
-def _scoring(rules: Rules) -> int:
-    match rules.scoring:
-        case MergePoints():
-            return kernels.MERGES
-        case BoardSum():
-            return kernels.BOARD_SUM
-        case MovePoints():
-            return kernels.PLIES
-        case other:
-            assert_never(other)

@@ -18,8 +18,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import IO
 
-from py2048.compiled.jit import progress
-from py2048.compiled.jit.disk import cache_directory
+from py2048.compiled.jit import cache_directory, progress
 from py2048.compiled.jit.progress import Compiling
 from py2048.errors import PlayerError
 from py2048.game import Game

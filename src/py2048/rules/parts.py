@@ -12,6 +12,9 @@ from operator import index
 
 from py2048.errors import RulesError, shown
 
+MOST_COST = 1_000_000
+"""The most points that a move may cost under `NetPoints`."""
+
 MAX_TOTAL_WEIGHT = 2**32
 """Integer weights must sum to at most this, so that half of a 64-bit draw can choose one."""
 
@@ -207,11 +210,48 @@ class EdgeSpawn:
 
 
 @dataclass(frozen=True, slots=True)
+class CornerSpawn:
+    """After each legal move a fixed tile on the first empty corner.
+
+    The corners come clockwise from the upper left one. Where all are taken, the tile lands on the
+    first empty cell in row-major order. Chance has no part, so every game is a puzzle.
+    """
+
+    tile: int = 2
+
+    def __post_init__(self) -> None:
+        checked_tile(self.tile)
+
+    @property
+    def weights(self) -> Weights:
+        """The one tile, with certainty."""
+        return _certain(self.tile)
+
+    def __str__(self) -> str:
+        return f"corners:{self.tile}"
+
+
+@dataclass(frozen=True, slots=True)
 class MergePoints:
     """Each merge is worth the new tile's value."""
 
     def __str__(self) -> str:
         return "merges"
+
+
+@dataclass(frozen=True, slots=True)
+class NetPoints:
+    """As `MergePoints`, but each legal move costs `cost` points: haste pays."""
+
+    cost: int = 4
+
+    def __post_init__(self) -> None:
+        cost = whole_number(self.cost)
+        if cost is None or not 1 <= cost <= MOST_COST:
+            raise RulesError(f"a move costs 1 to {MOST_COST} points, not {shown(self.cost)}")
+
+    def __str__(self) -> str:
+        return f"net:{self.cost}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,5 +279,5 @@ class BoardSum:
 
 
 Start = RandomStart
-Spawning = RandomSpawn | EdgeSpawn
-Scoring = MergePoints | MovePoints | BoardSum
+Spawning = RandomSpawn | EdgeSpawn | CornerSpawn
+Scoring = MergePoints | NetPoints | MovePoints | BoardSum

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from typing import Any
+from typing import Any, get_args
 
 from py2048.errors import RulesError, did_you_mean, shown
 from py2048.rules.parts import (
-    BoardSum,
-    EdgeSpawn,
     MergePoints,
     Merging,
-    MovePoints,
     RandomSpawn,
     RandomStart,
     Scoring,
@@ -34,9 +31,9 @@ _SCORING = MergePoints()
 _KINDS: dict[str, tuple[type, ...]] = {
     "name": (str,),
     "start": (RandomStart,),
-    "spawn": (RandomSpawn, EdgeSpawn),
+    "spawn": get_args(Spawning),
     "merging": (Merging,),
-    "scoring": (MergePoints, MovePoints, BoardSum),
+    "scoring": get_args(Scoring),
     "ends_at_target": (bool,),
 }
 
@@ -107,8 +104,10 @@ class Rules:
                 f"{self.start.high} start tiles do not fit on a {self.rows}x{self.columns} board "
                 f"of {self.cells} cells"
             )
-        if self.start.weights is None and isinstance(self.spawn, EdgeSpawn):
-            raise RulesError("an edge spawn has no weights: give the start its own, such as 2x2:1")
+        if self.start.weights is None and self.is_deterministic:
+            raise RulesError(
+                f"spawn={self.spawn} has no weights: give the start its own, such as 2x2:1"
+            )
 
     def _check_target(self) -> None:
         if self.target is None:
@@ -137,17 +136,13 @@ class Rules:
 
     @property
     def spawn_weights(self) -> Weights:
-        """The distribution of the spawned tile's value (one tile for an edge spawn)."""
-        return (
-            Weights({self.spawn.tile: 1})
-            if isinstance(self.spawn, EdgeSpawn)
-            else (self.spawn.weights)
-        )
+        """The distribution of the spawned tile's value (one tile for a deterministic spawn)."""
+        return self.spawn.weights
 
     @property
     def is_deterministic(self) -> bool:
         """Whether the spawn follows from the move alone."""
-        return isinstance(self.spawn, EdgeSpawn)
+        return not isinstance(self.spawn, RandomSpawn)
 
     def __str__(self) -> str:
         changes = {

@@ -5,9 +5,9 @@
     rules   = name [":" change *("," change)]
     change  = "size=" ROWS "x" COLUMNS        size=4x4      (also rows=, columns=)
             | "start=" COUNT ["x" weights]    start=2       start=1..25x2:1
-            | "spawn=" (weights | "edge:" T)  spawn=2:9+4:1 spawn=edge:2
+            | "spawn=" (weights | ("edge:" | "corners:") T)  spawn=2:9+4:1 spawn=edge:2
             | "merging=" ("once" | "cascade")
-            | "scoring=" ("merges" | "moves:1:-1" | "sum")
+            | "scoring=" ("merges" | "net:4" | "moves:1:-1" | "sum")
             | "target=" (TILE | "none")
             | "end=" ("stuck" | "target")
     weights = TILE ":" NUMBER *("+" TILE ":" NUMBER)        numbers may be 9, 0.9 or 9/10
@@ -23,14 +23,15 @@ from typing import Any
 from py2048.errors import RulesError, did_you_mean
 from py2048.rules.parts import (
     BoardSum,
+    CornerSpawn,
     EdgeSpawn,
     MergePoints,
     Merging,
     MovePoints,
+    NetPoints,
     RandomSpawn,
     RandomStart,
     Scoring,
-    Spawning,
     Weights,
 )
 
@@ -89,11 +90,10 @@ def _weights(text: str) -> Weights:
 
 def _spawn(text: str) -> dict[str, Any]:
     kind, _, tile = text.partition(":")
-    spawn: Spawning
-    spawn = (
-        EdgeSpawn(_whole("spawn", tile or "2")) if kind == "edge" else RandomSpawn(_weights(text))
-    )
-    return {"spawn": spawn}
+    fixed = {"edge": EdgeSpawn, "corners": CornerSpawn}.get(kind)
+    if fixed is None:
+        return {"spawn": RandomSpawn(_weights(text))}
+    return {"spawn": fixed(_whole("spawn", tile or "2"))}
 
 
 def _merging(text: str) -> dict[str, Any]:
@@ -110,10 +110,12 @@ def _scoring(text: str) -> dict[str, Any]:
         scoring = MergePoints()
     elif kind == "sum" and not numbers:
         scoring = BoardSum()
+    elif kind == "net" and len(numbers) <= 1:
+        scoring = NetPoints(*(_whole("scoring", number) for number in numbers))
     elif kind == "moves" and len(numbers) in (0, 2):
         scoring = MovePoints(*(_whole("scoring", number) for number in numbers))
     else:
-        raise RulesError(f"scoring={text!r}: write merges, moves:1:-1 or sum")
+        raise RulesError(f"scoring={text!r}: write merges, net:4, moves:1:-1 or sum")
     return {"scoring": scoring}
 
 

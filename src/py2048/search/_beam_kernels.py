@@ -66,9 +66,9 @@ def slide_and_spawn(
                 free += ONE
                 mergeable = rank
     if moved:
-        for at in range(cells.size // length):
-            if child[edge[at]] == 0:
-                child[edge[at]] = spawn
+        for cell in edge:
+            if child[cell] == 0:
+                child[cell] = spawn
                 break
     return moved
 

@@ -1,7 +1,7 @@
 """Boards of a search: the same operations for each kind of board.
 
 A search handles boards by a *handle*. A packed board is its own handle, two words as in
-``compiled/_packed_kernels.py``. A board of any other shape is in the arena of the context
+``compiled/_board_kernels.py``. A board of any other shape is in the arena of the context
 (``context.py``), and its handle is the slot there; `level` moves ahead of the root, a search uses
 the slots from ``SLOTS * level`` on: the board, and its four afterstates.
 
@@ -24,21 +24,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.compiled._bits_kernels import HALF, ONE, mix64, popcount, trailing_zeros
-from py2048.compiled._cells_kernels import slide
-from py2048.compiled._packed_kernels import (
-    LINE,
-    LINE_BITS,
+from py2048.compiled._bits_kernels import popcount, trailing_zeros
+from py2048.compiled._board_kernels import (
     NIBBLE,
     RANKS,
-    TOO_BIG,
     TWO,
     ZERO,
     empty_cells,
+    hash_cells,
+    hash_packed,
     rank_at,
-    slide_lines,
-    slide_small,
-    transpose,
+    ranks_cells,
+    ranks_packed,
+    slide_cells,
+    slide_packed,
+    slides_4x4,
+    word_of,
 )
 from py2048.compiled.jit import kernel
 from py2048.search.context import SLOTS
@@ -48,75 +49,35 @@ Word = np.uint64
 Packed = tuple[Word, Word]
 Cells = NDArray[np.uint8]
 
-ODD = np.uint64(0x9E3779B97F4A7C15)
-_UPPER = LINE << LINE_BITS
-
 
 # --- packed boards -------------------------------------------------------------------------------
 
 
-@kernel(borrows=True)
-def slide_exactly(board: Packed, direction: Int, context: Any) -> tuple[Packed, np.int64]:
-    """Slide a board that has, or is about to get, a tile above 32768."""
-    low, high, points = slide_lines(
-        board[0], board[1], np.int64(direction), context.rows, context.columns, context.cascade != 0
-    )
-    moved = low != board[0] or high != board[1]
-    return (low, high), np.int64(points) if moved else np.int64(-1)
-
-
 @kernel(inline=True, borrows=True)
-def _checked(
-    board: Packed, after: Word, points: Word, direction: Int, context: Any
-) -> tuple[Packed, np.int64]:
-    """Return an afterstate with its points, slid again if a tile is too large for the tables."""
-    gained = np.int64(points)
-    if board[1] != ZERO or gained >= TOO_BIG:
-        return slide_exactly(board, direction, context)
-    return (after, ZERO), np.int64(-1) if after == board[0] else gained
-
-
-@kernel(inline=True, borrows=True)
-def _slide_both(word: Word, table: NDArray[np.uint64]) -> tuple[Word, Word, Word, Word]:
-    """Slide the rows of a 4x4 board both ways; return both afterstates, then both points."""
-    row0, row1 = table[word & LINE], table[(word >> LINE_BITS) & LINE]
-    row2, row3 = table[(word >> HALF) & LINE], table[word >> np.uint64(48)]
-    left = (row0 & LINE) | (row1 & LINE) << LINE_BITS | (row2 & LINE) << HALF
-    left |= row3 << np.uint64(48)
-    right = (row0 & _UPPER) >> LINE_BITS | (row1 & _UPPER) | (row2 & _UPPER) << LINE_BITS
-    right |= (row3 & _UPPER) << HALF
-    lefts = ((row0 >> HALF) & LINE) + ((row1 >> HALF) & LINE)
-    lefts += ((row2 >> HALF) & LINE) + ((row3 >> HALF) & LINE)
-    rights = (row0 >> np.uint64(48)) + (row1 >> np.uint64(48))
-    rights += (row2 >> np.uint64(48)) + (row3 >> np.uint64(48))
-    return left, right, lefts << TWO, rights << TWO
-
-
-@kernel(inline=True, borrows=True)
-def slides_4x4(board: Packed, _level: Int, context: Any) -> Any:
+def slides_square(board: Packed, _level: Int, context: Any) -> Any:
     """Slide a 4x4 board in every direction."""
-    word = board[0]
-    up, down, ups, downs = _slide_both(transpose(word), context.across)
-    left, right, lefts, rights = _slide_both(word, context.across)
+    up, down, left, right = slides_4x4(board[0], board[1], context.cascade != 0, context.across)
     return (
-        _checked(board, transpose(up), ups, 0, context),
-        _checked(board, transpose(down), downs, 1, context),
-        _checked(board, left, lefts, 2, context),
-        _checked(board, right, rights, 3, context),
+        ((up[0], up[1]), up[2]),
+        ((down[0], down[1]), down[2]),
+        ((left[0], left[1]), left[2]),
+        ((right[0], right[1]), right[2]),
     )
 
 
 @kernel(borrows=True)
 def _slide_small(board: Packed, direction: Int, context: Any) -> tuple[Packed, np.int64]:
-    after, points = slide_small(
+    low, high, points = slide_packed(
         board[0],
-        np.int64(direction),
-        np.uint64(context.rows),
-        np.uint64(context.columns),
+        board[1],
+        direction,
+        context.rows,
+        context.columns,
+        context.cascade != 0,
         context.across,
         context.down,
     )
-    return _checked(board, after, np.uint64(points), direction, context)
+    return (low, high), points
 
 
 @kernel(borrows=True)
@@ -131,24 +92,18 @@ def slides_small(board: Packed, _level: Int, context: Any) -> Any:
 
 
 @kernel(inline=True, borrows=True)
-def word_of(board: Packed) -> Word:
-    """Return the board in one word, in which ranks above 15 count as 15."""
-    return board[0] | ((board[1] << NIBBLE) - board[1])
-
-
-@kernel(inline=True, borrows=True)
 def next_empty_packed(board: Packed, cell: Int, context: Any) -> np.int64:
     """Return the first empty cell from `cell` on, or -1."""
     if cell > 15:
         return np.int64(-1)
-    empty = empty_cells(word_of(board), context.mask) >> np.uint64(4 * cell)
+    empty = empty_cells(word_of(board[0], board[1]), context.mask) >> np.uint64(4 * cell)
     return np.int64(-1) if empty == ZERO else cell + np.int64(trailing_zeros(empty) >> TWO)
 
 
 @kernel(inline=True, borrows=True)
 def count_empty_packed(board: Packed, context: Any) -> np.int64:
     """Return the number of empty cells."""
-    return np.int64(popcount(empty_cells(word_of(board), context.mask)))
+    return np.int64(popcount(empty_cells(word_of(board[0], board[1]), context.mask)))
 
 
 @kernel(inline=True, borrows=True)
@@ -161,16 +116,13 @@ def with_tile_packed(board: Packed, cell: Int, rank: Word, _level: Int, _context
 @kernel(inline=True, borrows=True)
 def hash_of_packed(board: Packed, _context: Any) -> Word:
     """Return 64 bits that identify the board; up to 32768 they are the board itself."""
-    return board[0] if board[1] == ZERO else board[0] ^ mix64(board[1])
+    return hash_packed(board[0], board[1])
 
 
 @kernel(borrows=True)
 def ranks_on_packed(board: Packed, context: Any) -> Word:
     """Return a word with a bit for each rank on the board."""
-    seen = ZERO
-    for cell in range(context.cells):
-        seen |= ONE << np.uint64(rank_at(board[0], board[1], cell))
-    return seen & ~ONE
+    return ranks_packed(board[0], board[1], context.cells)
 
 
 @kernel(borrows=True)
@@ -204,7 +156,7 @@ def _copy(source: Int, target: Int, context: Any) -> None:
 def _slide_cells(board: Int, direction: Int, level: Int, context: Any) -> tuple[np.int64, np.int64]:
     slot = np.int64(SLOTS * level + 1 + direction)
     _copy(board, slot, context)
-    points = slide(
+    points = slide_cells(
         context.arena[slot],
         np.int64(direction),
         context.rows,
@@ -255,20 +207,13 @@ def with_tile_cells(board: Int, cell: Int, rank: Word, level: Int, context: Any)
 @kernel(borrows=True)
 def hash_of_cells(board: Int, context: Any) -> Word:
     """Return 64 bits that identify the board, almost certainly."""
-    found = ODD
-    for cell in range(context.cells):
-        found = (found ^ np.uint64(context.arena[board, cell])) * ODD
-        found ^= found >> np.uint64(29)
-    return found
+    return hash_cells(context.arena[board, : context.cells])
 
 
 @kernel(borrows=True)
 def ranks_on_cells(board: Int, context: Any) -> Word:
     """Return a word with a bit for each rank on the board."""
-    seen = ZERO
-    for cell in range(context.cells):
-        seen |= ONE << np.uint64(context.arena[board, cell])
-    return seen & ~ONE
+    return ranks_cells(context.arena[board, : context.cells])
 
 
 @kernel(borrows=True)

@@ -25,12 +25,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048.compiled._bits_kernels import draw, mix64, pick_low, pick_rank
+from py2048.compiled._board_kernels import ODD, Cells, Int, Word
 from py2048.compiled.jit import kernel
 from py2048.ntuple._network_kernels import Weights
 from py2048.ntuple.layout import Code
 from py2048.search import _board_kernels as boards
 from py2048.search import _leaf_kernels as leaves
-from py2048.search._board_kernels import ODD, Cells, Int, Word
 from py2048.search.context import SearchContext
 from py2048.search.limits import (
     FIRST_COST,
@@ -635,7 +635,7 @@ _CELLS: tuple[Any, ...] = (
     *(boards.load_cells, boards.store_cells),
 )
 _PARTS: dict[str, tuple[Any, ...]] = {
-    "4x4": (boards.slides_4x4, *_PACKED),
+    "4x4": (boards.slides_square, *_PACKED),
     "small": (boards.slides_small, *_PACKED),
     "cells": _CELLS,
 }

@@ -22,9 +22,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from py2048.board import Board
+from py2048.compiled.rules import CompiledRules
 from py2048.direction import Direction
 from py2048.errors import BoardError, RulesError
-from py2048.rules import EdgeSpawn, Merging, Rules
+from py2048.rules import Rules
 from py2048.search import _beam_kernels as kernels
 
 if TYPE_CHECKING:
@@ -119,11 +120,12 @@ def longest_game(board: Board) -> int:
 
 @cache
 def _geometry(rules: Rules, weights: BeamWeights) -> _Geometry:
-    if not isinstance(rules.spawn, EdgeSpawn):
+    if not rules.is_deterministic:
         raise RulesError(
             f"the rules {rules.name} leave the spawn to chance: a game can be planned ahead only "
             "where the spawn follows from the move (spawn=edge:2, as in cits1401)"
         )
+    given = CompiledRules.of(rules)
     rows, columns = rules.shape
     grid = np.arange(rules.cells, dtype=np.uint16).reshape(rows, columns)
     along = {
@@ -132,22 +134,14 @@ def _geometry(rules: Rules, weights: BeamWeights) -> _Geometry:
         Direction.LEFT: grid,
         Direction.RIGHT: grid[:, ::-1],
     }
-    edges = np.zeros((4, max(rows, columns)), np.uint16)
-    for direction, edge in {
-        Direction.UP: grid[-1, ::-1],
-        Direction.DOWN: grid[0],
-        Direction.LEFT: grid[:, -1],
-        Direction.RIGHT: grid[::-1, 0],
-    }.items():
-        edges[direction.value, : len(edge)] = edge
     beside = np.stack([grid[:, :-1].ravel(), grid[:, 1:].ravel()], axis=1)
     below = np.stack([grid[:-1].ravel(), grid[1:].ravel()], axis=1)
     return _Geometry(
         order=np.array([along[direction].ravel() for direction in Direction]),
         lengths=np.array([along[direction].shape[1] for direction in Direction]),
-        edges=edges,
-        spawn=rules.spawn.tile.bit_length() - 1,
-        cascade=rules.merging is Merging.CASCADE,
+        edges=np.maximum(given.landing, 0).astype(np.uint16),
+        spawn=int(given.spawn.ranks[0]),
+        cascade=given.cascade,
         places=_places(rows, columns, weights),
         links=_links(weights),
         neighbours=np.concatenate([beside, below]),

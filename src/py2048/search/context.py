@@ -8,20 +8,19 @@ are too large for it, and are passed beside it.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, assert_never
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.compiled.packed import line_table
-from py2048.compiled.rule_arrays import cumulative_weights, edge_table, ranks_of
+from py2048.compiled.rules import CompiledRules
 from py2048.errors import RulesError
 from py2048.ntuple._heuristic_kernels import Tables, line_tables, terms_of
 from py2048.ntuple._network_kernels import SPARE
 from py2048.ntuple.heuristic import RANKS, Heuristic
 from py2048.ntuple.layout import PACKED_RANKS, board_kind
-from py2048.ntuple.network import NEVER, Network, check_rules, points_per
-from py2048.rules import BoardSum, MergePoints, Merging, MovePoints, Rules
+from py2048.ntuple.network import NEVER, Network, check_rules
+from py2048.rules import Rules
 
 SearchContext = NDArray[Any]
 
@@ -154,9 +153,10 @@ def new_context(
     contexts = np.zeros(1, CONTEXT).view(np.recarray)
     context = contexts[0]
     context.table_size, context.cache_size = max(table, 1), cache
-    _set_board(context, rules)
-    _set_spawns(context, rules, follows_all)
-    _set_points(context, rules)
+    given = CompiledRules.of(rules)
+    _set_board(context, given)
+    _set_spawns(context, given, follows_all)
+    _set_points(context, given)
     if isinstance(evaluation, Network):
         _set_network(context, evaluation, rules)
     else:
@@ -164,37 +164,33 @@ def new_context(
     return contexts
 
 
-def _set_board(context: Any, rules: Rules) -> None:
-    context.rows, context.columns = rules.shape
-    context.cells = rules.cells
-    context.cascade = rules.merging is Merging.CASCADE
-    if board_kind(*rules.shape) != "cells":
-        context.mask = sum(1 << 4 * cell for cell in range(rules.cells))
-        context.across[: 16**rules.columns] = line_table(rules.columns, rules.merging)
-        context.down[: 16**rules.rows] = line_table(rules.rows, rules.merging)
+def _set_board(context: Any, rules: CompiledRules) -> None:
+    context.rows, context.columns, context.cells = rules.rows, rules.columns, rules.cells
+    context.cascade = rules.cascade
+    if rules.is_small:
+        context.mask = rules.mask
+        context.across[: len(rules.across)] = rules.across
+        context.down[: len(rules.down)] = rules.down
 
 
-def _set_spawns(context: Any, rules: Rules, follows_all: bool) -> None:
-    weights = rules.spawn_weights
-    tiles = context.tiles = len(weights.tiles)
-    context.ranks[:tiles] = ranks_of(rules)
-    context.cumulative[:tiles] = cumulative_weights(rules)
-    context.shares[:tiles] = [float(share) for _, share in weights.pairs]
+def _set_spawns(context: Any, rules: CompiledRules, follows_all: bool) -> None:
+    tiles = context.tiles = len(rules.spawn.ranks)
+    context.ranks[:tiles] = rules.spawn.ranks
+    context.cumulative[:tiles] = rules.spawn.cumulative
+    context.shares[:tiles] = rules.spawn.probabilities
     if not follows_all:
         cells = np.maximum(np.arange(rules.cells + 1), 1)
-        spread = np.log2(cells) * (not rules.is_deterministic)
+        spread = np.log2(cells) * (not rules.is_fixed)
         bits = spread - np.log2(context.shares[:tiles])[:, None]
         context.costs[:tiles, : rules.cells + 1] = np.rint(COSTS_PER_BIT * bits) + MOVE_COST
-    if rules.is_deterministic:
-        edges = edge_table(*rules.shape)
-        context.edge_length = edges.shape[1]
-        context.edges[:, : edges.shape[1]] = edges
+    if rules.is_fixed:
+        context.edge_length = rules.landing.shape[1]
+        context.edges[:, : rules.landing.shape[1]] = rules.landing
 
 
-def _set_points(context: Any, rules: Rules) -> None:
-    context.per_merged, context.per_move = points_per(rules)
-    target = rules.target if rules.ends_at_target and rules.target else 0
-    context.target, context.target_points = target, target or NEVER
+def _set_points(context: Any, rules: CompiledRules) -> None:
+    context.per_merged, context.per_move = rules.merge_points, rules.points_per_move
+    context.target, context.target_points = rules.ending_tile, rules.ending_tile or NEVER
 
 
 # --- evaluations ---------------------------------------------------------------------------------
@@ -226,15 +222,8 @@ def _scale(rules: Rules) -> float:
     A tile of rank ``r`` makes ``r - 1`` times its value in merges, and takes about half its value
     of moves; the large tiles of a board in play have a rank of about 11.
     """
-    match rules.scoring:
-        case MergePoints():
-            return 1.0
-        case BoardSum():
-            return 0.1
-        case MovePoints():
-            return 0.05
-        case other:
-            assert_never(other)
+    given = CompiledRules.of(rules)
+    return 1.0 if given.merge_points else 0.1 if given.sum_points else 0.05
 
 
 def _set_network(context: Any, network: Network, rules: Rules) -> None:

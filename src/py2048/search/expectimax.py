@@ -11,12 +11,11 @@ worth nothing: no points are to come.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import assert_never
 
 from py2048.board import Board, Slide
 from py2048.direction import Direction
-from py2048.game.turn import edge_cell
-from py2048.rules import BoardSum, EdgeSpawn, MergePoints, MovePoints, Rules
+from py2048.game.turn import Spawn, Turn, possible_cells, score_after
+from py2048.rules import Rules
 
 Evaluation = Callable[[Board], float]
 """The value of an afterstate, in points."""
@@ -27,14 +26,9 @@ SpawnOutcome = tuple[float, Board]
 
 def outcomes(rules: Rules, afterstate: Board, direction: Direction) -> Iterator[SpawnOutcome]:
     """Yield each board that the spawn can make of an afterstate, with its probability."""
-    if isinstance(rules.spawn, EdgeSpawn):
-        cell = edge_cell(afterstate, direction)
-        if cell is not None:
-            yield 1.0, afterstate.with_tile(cell, rules.spawn.tile)
-        return
-    cells = afterstate.empty_cells()
-    for tile, probability in rules.spawn.weights.pairs:
-        share = float(probability) / len(cells)
+    cells = possible_cells(rules, afterstate, direction)
+    for tile, probability in rules.spawn_weights.pairs:
+        share = float(probability) / max(len(cells), 1)
         for cell in cells:
             yield share, afterstate.with_tile(cell, tile)
 
@@ -89,13 +83,11 @@ class Expectimax:
         return self._rules.ends_at_target and target is not None and board.max_tile >= target
 
     def _gain(self, slide: Slide) -> float:
-        match self._rules.scoring:
-            case MergePoints():
-                return slide.points
-            case MovePoints(legal, _):
-                return legal
-            case BoardSum():
-                # A slide keeps the sum; a turn adds its spawn.
-                return float(sum(tile * p for tile, p in self._rules.spawn_weights.pairs))
-            case other:
-                assert_never(other)
+        # From any score on: that of a turn is the difference. No cell brings more than another.
+        cell, before = slide.board.empty_cells()[0], slide.before.sum
+        gains = [
+            (probability, Turn(slide.direction, slide, Spawn(tile, cell)))
+            for tile, probability in self._rules.spawn_weights.pairs
+        ]
+        scores = [p * score_after(self._rules, before, turn, turn.board) for p, turn in gains]
+        return float(sum(scores) - before)

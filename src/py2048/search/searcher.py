@@ -12,21 +12,22 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, assert_never
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from py2048 import rng
 from py2048.board import Board
-from py2048.compiled.workers import together
+from py2048.compiled.rules import CompiledRules
+from py2048.compiled.threads import together
 from py2048.direction import Direction
 from py2048.errors import BoardError
 from py2048.game.turn import draw_start
 from py2048.ntuple.heuristic import DEFAULT, Heuristic
 from py2048.ntuple.layout import board_kind
 from py2048.ntuple.network import Network
-from py2048.rules import BoardSum, MergePoints, MovePoints, Rules
+from py2048.rules import Rules
 from py2048.search import _expectimax_kernels as kernels
 from py2048.search._expectimax_kernels import ALL, SearchParams
 from py2048.search.context import CACHE_SIZE, SearchContext, new_context
@@ -399,12 +400,6 @@ def play_game(
 
 def score_of(rules: Rules, points: int, plies: int, cells: NDArray[np.uint8]) -> int:
     """Return the score of a game by the rules, given its points of merges."""
-    match rules.scoring:
-        case MergePoints():
-            return points
-        case MovePoints(legal, _):
-            return plies * legal
-        case BoardSum():
-            return sum(1 << int(rank) for rank in cells if rank) if plies else 0
-        case other:
-            assert_never(other)
+    given = CompiledRules.of(rules)
+    total = sum(1 << int(rank) for rank in cells if rank) if plies else 0
+    return given.merge_points * points + given.legal_points * plies + given.sum_points * total

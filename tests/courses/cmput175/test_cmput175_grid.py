@@ -13,11 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from py2048.board import Board
+from py2048.board import Board, Rows, slide_line
+from py2048.board import slide as reference_slide
 from py2048.courses.cmput175.game import Grid
 from py2048.direction import Direction
-from py2048.reference import Rows, slide_line
-from py2048.reference import slide as reference_slide
 from py2048.rules import RandomSpawn, get_rules
 
 RECORDED = json.loads((Path(__file__).parent / "recorded.json").read_text())

@@ -12,10 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from py2048.board import Board
+from py2048.board import Board, slide
 from py2048.courses.ist import adt
 from py2048.direction import Direction
-from py2048.reference import slide
 
 DIRECTIONS = {
     "N": Direction.UP,

@@ -1,7 +1,7 @@
 """The one door to Numba: compile kernels, cache them, warm them up.
 
 A *kernel* is a function on numbers and NumPy arrays, written in the part of Python that Numba
-compiles to machine code. Only files named ``*_kernels.py`` hold kernels::
+compiles to machine code::
 
     from py2048.compiled.jit import kernel
 
@@ -11,13 +11,10 @@ compiles to machine code. Only files named ``*_kernels.py`` hold kernels::
     @kernel("(uint8[::1], int64)")
     def fill(cells, count): ...
 
-Numba's own cache keys a compiled function by the file that it stands in, so it misses an edit of
-a helper in another file and then runs stale code. The cache here keys it by a digest of the
-function's own code, of every kernel that it calls, and of the value of every constant that it
-reads, besides the signature, the options, the processor and the versions in use.
-
-The cache and a few shortcuts use parts of Numba that it does not document. Where a version lacks
-one, kernels compile in each process, or start more slowly; what they compute is the same.
+`py2048.compiled.jit.disk_cache` keeps what was compiled, `py2048.compiled.jit.progress` tells how
+far the compiler is. The cache and a few shortcuts use parts of Numba that it does not document.
+Where a version lacks one, kernels compile in each process, or start more slowly; what they compute
+is the same.
 
 ``PY2048_JIT=0`` (or Numba's own ``NUMBA_DISABLE_JIT=1``) runs every kernel as plain Python, and
 ``NUMBA_BOUNDSCHECK=1`` checks every index. `plain_form` gives a single kernel as plain Python.
@@ -30,15 +27,23 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from types import CellType, FunctionType
 from typing import Any, TypeVar, overload
 
-from py2048.compiled.jit.disk import DiskCache, cache_directory
-from py2048.compiled.jit.functions import digest_of, make_name_unique, name_of, plain_form
+from py2048.compiled.jit.disk_cache import (
+    DiskCache,
+    cache_directory,
+    digest_of,
+    make_name_unique,
+    name_of,
+)
 from py2048.compiled.jit.imports import PRIVATE_CHANGED, numba_module
+from py2048.compiled.jit.progress import names_in
 
 __all__ = [
     "IS_PLAIN",
@@ -160,6 +165,26 @@ def _unknown_options() -> frozenset[str]:
 
 
 @cache
+def plain_form(kernel: Any) -> Any:
+    """Return `kernel` as a plain Python function that calls the plain forms of others.
+
+    (A kernel's own ``py_func`` calls the compiled ones.) Words are NumPy scalars there: run it
+    under ``numpy.errstate(over="ignore")``, as they wrap around on purpose.
+    """
+    function = getattr(kernel, "py_func", kernel)
+    names = (name for name in names_in(function.__code__) if name in function.__globals__)
+    scope = {name: _plain_value(function.__globals__[name]) for name in names}
+    scope["__builtins__"] = function.__globals__["__builtins__"]
+    cells = (CellType(_plain_value(cell.cell_contents)) for cell in function.__closure__ or ())
+    name, defaults = function.__name__, function.__defaults__
+    return FunctionType(function.__code__, scope, name, defaults, tuple(cells))
+
+
+def _plain_value(value: Any) -> Any:
+    return plain_form(value) if hasattr(value, "py_func") else value
+
+
+@cache
 def ready(kernel: Any, form: int = 0) -> Any:
     """Return `kernel` as compiled for its declared arguments; call it with those types only.
 
@@ -238,8 +263,10 @@ def _emit_prefetch(context: Any, builder: Any, array_type: Any, array: Any, inde
 def kernels() -> dict[str, Any]:
     """Return every kernel of the package by its full name, importing the files that hold them."""
     root = Path(__file__).parents[2]
-    for path in sorted(root.rglob("*_kernels.py")):
-        importlib.import_module(".".join((PACKAGE, *path.relative_to(root).with_suffix("").parts)))
+    for path in sorted(root.rglob("*.py")):
+        if re.search(r"^ *@kernel\b", path.read_text(encoding="utf-8"), re.MULTILINE):
+            parts = PACKAGE, *path.relative_to(root).with_suffix("").parts
+            importlib.import_module(".".join(parts))
     return dict(sorted(_registry.items()))
 
 

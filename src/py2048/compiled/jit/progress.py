@@ -12,10 +12,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
-from py2048.compiled.jit.functions import called_names
 from py2048.compiled.jit.imports import numba_module
 
 PAUSE = 3.0
@@ -198,9 +197,15 @@ def _reached(start: int, calls: dict[int, list[int]]) -> set[int]:
 
 def _callees(function: Any) -> Iterator[Any]:
     """Yield the kernels that a function calls."""
-    names = called_names(function)
+    names = names_in(function.__code__)
     values = [function.__globals__[name] for name in names if name in function.__globals__]
     modules = [value for value in values if isinstance(value, ModuleType)]
     values += [getattr(module, name, None) for module in modules for name in names]
     values += [cell.cell_contents for cell in function.__closure__ or ()]
     yield from (value for value in values if hasattr(value, "warm_forms"))
+
+
+def names_in(code: CodeType) -> list[str]:
+    """Return the names that code reads from its module and from others, sorted."""
+    nested = [name for c in code.co_consts if isinstance(c, CodeType) for name in names_in(c)]
+    return sorted({*code.co_names, *nested})

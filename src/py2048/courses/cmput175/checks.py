@@ -5,10 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 
-from py2048.board import Board
+from py2048.board import Board, slide_line
 from py2048.courses.grading import Example, OneOf, Raised, Satisfies, SubmissionSession
 from py2048.direction import Direction
-from py2048.reference import slide_line
 from py2048.rules import Merging
 
 Rows = list[list[int]]

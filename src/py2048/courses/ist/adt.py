@@ -19,8 +19,8 @@ from collections.abc import Iterator
 from random import choice
 from typing import NoReturn
 
+from py2048.board import Rows, legal_directions, slide
 from py2048.direction import Direction
-from py2048.reference import Rows, legal_directions, slide
 
 Coordinate = tuple[int, int]
 

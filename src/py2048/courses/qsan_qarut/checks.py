@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from py2048.board import Rows, slide
 from py2048.courses.grading import Example, OneOf, Satisfies, SubmissionSession
 from py2048.direction import Direction
-from py2048.reference import Rows, slide
 
 PRELUDE = "import numpy as np"
 """What every example of the model can use."""

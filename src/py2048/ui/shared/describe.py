@@ -9,12 +9,22 @@ from __future__ import annotations
 from collections import defaultdict
 from fractions import Fraction
 from functools import singledispatch
+from typing import assert_never
 
 from py2048.board import Board, Cell
 from py2048.direction import Direction
 from py2048.game import Outcome, Turn
 from py2048.players import Unit
-from py2048.rules import BoardSum, EdgeSpawn, Merging, MovePoints, Rules
+from py2048.rules import (
+    BoardSum,
+    EdgeSpawn,
+    MergePoints,
+    Merging,
+    MovePoints,
+    RandomSpawn,
+    Rules,
+)
+from py2048.rules.parts import CornerSpawn, NetPoints
 from py2048.session import (
     Event,
     GameOver,
@@ -165,24 +175,35 @@ def describe_rules(rules: Rules) -> str:
     parts = [f"{rows}x{columns}", _spawn(rules)]
     if rules.merging is Merging.CASCADE:
         parts.append("merged tiles merge on")
-    if isinstance(rules.scoring, MovePoints):
-        parts.append(
-            f"{_signed(rules.scoring.legal)} a move, {_signed(rules.scoring.illegal)} if illegal"
-        )
-    elif isinstance(rules.scoring, BoardSum):
-        parts.append("score is the sum of the board")
+    match rules.scoring:
+        case MergePoints():
+            pass
+        case NetPoints(cost):
+            parts.append(f"{_signed(-cost)} a move")
+        case MovePoints(legal, illegal):
+            parts.append(f"{_signed(legal)} a move, {_signed(illegal)} if illegal")
+        case BoardSum():
+            parts.append("score is the sum of the board")
+        case other:
+            assert_never(other)
     if rules.target is not None:
         parts.append(f"{'ends at' if rules.ends_at_target else 'target'} {rules.target}")
     return ", ".join(parts)
 
 
 def _spawn(rules: Rules) -> str:
-    if isinstance(rules.spawn, EdgeSpawn):
-        return f"a new {rules.spawn.tile} at the edge"
-    shares = [f"{tile} ({_percent(share)})" for tile, share in rules.spawn_weights.pairs]
-    return (
-        f"new {' or '.join(shares)}" if len(shares) > 1 else f"new {rules.spawn_weights.tiles[0]}"
-    )
+    tiles = rules.spawn_weights.pairs
+    shares = [f"{tile} ({_percent(share)})" for tile, share in tiles]
+    new = " or ".join(shares) if len(shares) > 1 else str(tiles[0][0])
+    match rules.spawn:
+        case RandomSpawn():
+            return f"new {new}"
+        case EdgeSpawn():
+            return f"a new {new} at the edge"
+        case CornerSpawn():
+            return f"a new {new} in the first empty corner"
+        case other:
+            assert_never(other)
 
 
 def _percent(share: Fraction) -> str:

@@ -1,46 +1,36 @@
-"""Boards of up to 16 cells as whole numbers, slid by compiled kernels.
+"""The typed face of boards in memory: packed into whole numbers, and as arrays of exponents.
 
 A packed board is an ``int``. Its low 64 bits hold the ranks of the cells, four bits each in
 row-major order with cell (0, 0) lowest; where a tile above 32768 needs a fifth bit, that stands in
 the same place of the next 64 bits. So equal boards are equal numbers, an ordinary board is below
 ``2**64``, and no tile that can occur on 16 cells is ever lost: two 32768s merge to 65536.
 
-`PackedBoards` is the typed face, for one shape and merging. Loops that need the last nanosecond
-call `py2048.compiled._packed_kernels` from kernels of their own.
+An array of exponents is uint8 `[..., rows, columns]`, 0 for an empty cell, 11 for 2048.
+
+Loops that need the last nanosecond call `py2048.compiled._board_kernels` from kernels of their own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from py2048 import rng
 from py2048.board import Board, Cell
-from py2048.compiled import _packed_kernels as kernels
-from py2048.compiled.rule_arrays import cumulative_weights, edge_cells, ranks_of
+from py2048.compiled import _board_kernels as kernels
+from py2048.compiled._simd_kernels import write_masks
+from py2048.compiled.rules import MAX_PACKED_CELLS, CompiledRules
 from py2048.direction import Direction
-from py2048.errors import BoardError, IllegalMoveError
-from py2048.rules import EdgeSpawn, Merging, Rules
+from py2048.errors import BoardError, DirectionError, IllegalMoveError
+from py2048.rules import Rules
 
 Packed = int
 """A packed board."""
 
-MAX_CELLS = 16
 _WORD = 2**64 - 1
-
-
-@cache
-def line_table(length: int, merging: Merging = Merging.ONCE) -> NDArray[np.uint64]:
-    """Return the line table for lines of `length` cells, at most four (read-only).
-
-    `py2048.compiled._packed_kernels` describes its entries.
-    """
-    table = kernels.line_table(length, merging is Merging.CASCADE)
-    table.setflags(write=False)
-    return table
 
 
 class PackedBoards:
@@ -54,26 +44,14 @@ class PackedBoards:
     """
 
     def __init__(self, rules: Rules) -> None:
-        if rules.cells > MAX_CELLS:
+        if rules.cells > MAX_PACKED_CELLS:
             raise BoardError(
                 f"a packed board has at most 16 cells, not {rules.rows}x{rules.columns}: "
-                "use py2048.compiled.arrays"
+                "use BatchGames"
             )
         self.rules = rules
+        self._compiled = CompiledRules.of(rules)
         self._shape = np.uint64(rules.rows), np.uint64(rules.columns)
-        self._cascade = rules.merging is Merging.CASCADE
-        self._is_small = max(rules.shape) <= 4
-        if self._is_small:
-            self._across = line_table(rules.columns, rules.merging)
-            self._down = line_table(rules.rows, rules.merging)
-        rows, columns = rules.shape
-        self._cells = self._mask(rows, columns)
-        self._left, self._upper = self._mask(rows, columns - 1), self._mask(rows - 1, columns)
-        self._ranks, self._cumulative = ranks_of(rules), cumulative_weights(rules)
-
-    def _mask(self, rows: int, columns: int) -> np.uint64:
-        cells = (r * self.rules.columns + c for r in range(rows) for c in range(columns))
-        return np.uint64(sum(1 << 4 * cell for cell in cells))
 
     # --- to and from boards ----------------------------------------------------------------------
 
@@ -120,8 +98,9 @@ class PackedBoards:
         """Return the legal directions as a sum of ``1 << direction.value``."""
         if packed > _WORD:
             return sum(1 << d.value for d in Direction if self.slide(packed, d)[0] != packed)
-        row = self._shape[1]
-        return int(kernels.legal_mask(np.uint64(packed), self._cells, row, self._left, self._upper))
+        given, columns = self._compiled, self._shape[1]
+        masks = given.mask, columns, given.left_mask, given.upper_mask
+        return int(kernels.legal_mask(np.uint64(packed), *masks))
 
     def legal_directions(self, packed: Packed) -> tuple[Direction, ...]:
         """Return the directions whose slide changes the board."""
@@ -132,15 +111,16 @@ class PackedBoards:
 
     def slide(self, packed: Packed, direction: Direction) -> tuple[Packed, int]:
         """Return the afterstate and the points of a slide; an illegal one changes nothing."""
-        if self._is_small and packed <= _WORD:
+        given = self._compiled
+        if given.is_small and packed <= _WORD:
             after, points = kernels.slide_small(
-                np.uint64(packed), direction.value, *self._shape, self._across, self._down
+                np.uint64(packed), direction.value, *self._shape, given.across, given.down
             )
             if points < kernels.TOO_BIG:
                 return int(after), int(points)
         words = np.uint64(packed & _WORD), np.uint64(packed >> 64)
         low, high, exact = kernels.slide_lines(
-            *words, direction.value, *self.rules.shape, self._cascade
+            *words, direction.value, *self.rules.shape, given.cascade
         )
         return int(low) | int(high) << 64, int(exact)
 
@@ -162,33 +142,26 @@ class PackedBoards:
         Raises:
             IllegalMoveError: if there is no room for a tile.
         """
-        if isinstance(self.rules.spawn, EdgeSpawn) or afterstate > _WORD:
-            return self._spawn_wide(afterstate, direction, word)
-        if not kernels.empty_cells(np.uint64(afterstate), self._cells):
-            raise IllegalMoveError("the board is full: no tile can appear")
+        given = self._compiled
+        if given.is_fixed or afterstate > _WORD:
+            cells = self._landing_cells(afterstate, direction)
+            tile = rng.pick_tile(self.rules.spawn_weights, word)
+            return self.with_tile(afterstate, cells[rng.pick(rng.low(word), len(cells))], tile)
         low = np.uint64(afterstate)
-        return int(kernels.spawn(low, self._cells, np.uint64(word), self._ranks, self._cumulative))
+        if not kernels.empty_cells(low, given.mask):
+            raise IllegalMoveError("the board is full: no tile can appear")
+        spawn = given.spawn
+        return int(
+            kernels.spawn_word(low, given.mask, np.uint64(word), spawn.ranks, spawn.cumulative)
+        )
 
-    def _spawn_wide(self, afterstate: Packed, direction: Direction, word: int) -> Packed:
-        cells = self._spawn_cells(afterstate, direction)
-        tile = self._ranks[int(np.searchsorted(self._cumulative, self._pick(word), "right"))]
-        cell = cells[0] if isinstance(self.rules.spawn, EdgeSpawn) else None
-        if cell is None:
-            cell = cells[(word & 0xFFFFFFFF) * len(cells) >> 32]
-        return self.with_tile(afterstate, cell, 1 << int(tile))
-
-    def _pick(self, word: int) -> int:
-        return (word >> 32) * int(self._cumulative[-1]) >> 32
-
-    def _spawn_cells(self, afterstate: Packed, direction: Direction) -> list[Cell]:
-        """Return where a tile can appear."""
-        free = self.empty_cells(afterstate)
-        if isinstance(self.rules.spawn, EdgeSpawn):
-            edge = edge_cells(*self.rules.shape, direction)
-            free = [cell for cell in edge if cell in free][:1]
-        if not free:
-            raise IllegalMoveError("no cell is free: no tile can appear")
-        return free
+    def _landing_cells(self, afterstate: Packed, direction: Direction) -> list[Cell]:
+        columns = self.rules.columns
+        free = [row * columns + column for row, column in self.empty_cells(afterstate)]
+        cells = self._compiled.landing_cells(free, direction)
+        if not cells:
+            raise IllegalMoveError("the board is full: no tile can appear")
+        return [divmod(cell, columns) for cell in cells]
 
     def chance_outcomes(
         self, afterstate: Packed, direction: Direction
@@ -197,7 +170,7 @@ class PackedBoards:
 
         The cells come in row-major order, and for each the tiles in ascending order.
         """
-        cells = self._spawn_cells(afterstate, direction)
+        cells = self._landing_cells(afterstate, direction)
         for cell in cells:
             for tile, probability in self.rules.spawn_weights.pairs:
                 yield self.with_tile(afterstate, cell, tile), probability / len(cells)
@@ -219,3 +192,96 @@ class PackedBoards:
         if packed <= _WORD:
             return int(kernels.canonical(np.uint64(packed), *self._shape))
         return min(self.symmetries(packed))
+
+
+# --- arrays of exponents --------------------------------------------------------------------------
+
+Exponents = NDArray[np.uint8]
+
+MAX_EXPONENT = 30
+"""The largest exponent in arrays: the points of a slide are 31-bit numbers there."""
+
+
+def tiles_of(exponents: ArrayLike) -> NDArray[np.int64]:
+    """Return the tiles of exponents: 0 stays 0, 11 becomes 2048.
+
+    >>> tiles_of([[0, 1], [2, 11]]).tolist()
+    [[0, 2], [4, 2048]]
+    """
+    ranks = np.asarray(exponents, np.int64)
+    return np.where(ranks > 0, np.int64(1) << ranks, 0)
+
+
+def exponents_of(tiles: ArrayLike) -> Exponents:
+    """Return the exponents of tiles: 0 stays 0, 2048 becomes 11.
+
+    Raises:
+        BoardError: if a value is no tile, or one above 2**30.
+    """
+    values = np.asarray(tiles)
+    known = np.array([0, *(1 << rank for rank in range(1, MAX_EXPONENT + 1))])
+    places = np.minimum(np.searchsorted(known, values), MAX_EXPONENT)
+    wrong = values[known[places] != values]
+    if wrong.size:
+        raise BoardError(f"{wrong.flat[0]} is not a tile: give 0 or a power of two up to 2**30")
+    return places.astype(np.uint8)
+
+
+def checked_boards(boards: ArrayLike, rules: Rules) -> Exponents:
+    """Return boards as an array of exponents.
+
+    Raises:
+        BoardError: if they are not whole numbers from 0 to 30, or not of the shape of `rules`.
+    """
+    array = np.asarray(boards)
+    if array.dtype.kind not in "iu" or array.shape[-2:] != rules.shape:
+        raise BoardError(
+            f"boards must be whole numbers [..., {rules.rows}, {rules.columns}], "
+            f"not {array.dtype} {list(array.shape)}"
+        )
+    if array.size and (array.min() < 0 or array.max() > MAX_EXPONENT):
+        raise BoardError(f"boards hold exponents from 0 (empty) to {MAX_EXPONENT}, as 11 for 2048")
+    return array.astype(np.uint8, copy=False)
+
+
+def checked_directions(directions: ArrayLike, n: int) -> NDArray[np.integer]:
+    """Return directions as an array of `n` whole numbers from 0 to 3.
+
+    Raises:
+        DirectionError: if there is anything else.
+    """
+    numbers = np.asarray(directions)
+    if numbers.dtype.kind not in "iu" or numbers.shape != (n,):
+        raise DirectionError(
+            f"give {n} whole numbers from 0 to 3, one for each game, "
+            f"not {numbers.dtype} {list(numbers.shape)}"
+        )
+    if numbers.min() < 0 or numbers.max() > 3:
+        wrong = numbers[(numbers < 0) | (numbers > 3)][0]
+        names = ", ".join(f"{way.value} {way}" for way in Direction)
+        raise DirectionError(f"{wrong} is no direction: {names}")
+    return numbers
+
+
+def bits_to_mask(bits: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Return legal directions given as bits, uint8 `[n]`, as a mask, bool `[n, 4]`."""
+    mask = np.empty((len(bits), 4), np.bool_)
+    write_masks(bits, mask.view(np.uint32)[:, 0])
+    return mask
+
+
+def keys_of(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return `rng.key_of` of each seed: uint64 `[n]`."""
+    return mix64(seeds + np.uint64(rng.GOLDEN))
+
+
+def derive_seeds(keys: NDArray[np.uint64], indices: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return `rng.derive_seed` of seeds given by their keys: uint64 `[n]`."""
+    return mix64(keys + (indices + np.uint64(rng.SERIES + 1)) * np.uint64(rng.GOLDEN))
+
+
+def mix64(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return `rng.mix64` of each word: uint64 `[n]`."""
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))

@@ -1,15 +1,32 @@
-"""Compiled boards of up to 16 cells in one 64-bit word: four bits a cell, row-major.
+"""The operations on one board, for each way that a board lies in memory.
 
-Cell ``row * columns + column`` stands in bits ``4 * cell`` and up; it holds the rank of its tile,
-0 if it is empty. The comments call the place of one cell a *nibble*, and a word with at most the
-lowest bit of each nibble set a *mask* of cells.
+A *packed* board has up to 16 cells, four bits each, in one 64-bit word, ``low``: cell
+``row * columns + column`` stands in bits ``4 * cell`` and up and holds the rank of its tile, 0 if
+it is empty. The comments call the place of one cell a *nibble*, and a word with at most the lowest
+bit of each nibble set a *mask* of cells. Tiles above 32768 take a second word, ``high``: the mask
+of the cells whose rank has a fifth bit, for tiles up to 2**31.
 
-Sides of up to four cells slide by tables of all lines, which stay in the processor's cache;
-``slide_lines`` does every shape cell by cell, and fills the tables. It also takes a second word,
-``high``: the mask of the cells whose rank has a fifth bit, for tiles up to 2**31. The table kernels
-leave it out and cost nothing for it: where two 32768s merge, the new tile *stays* a 32768 and the
-points, which are right, are at least `TOO_BIG`. Who needs the exact board tests for that and asks
-``slide_lines``, as `py2048.compiled.packed` does.
+A board as *cells* is uint8 `[cells]` of ranks, row-major, of any shape.
+
+==================  ======================  ======================================  ==============
+operation           one word                two words                               cells
+==================  ======================  ======================================  ==============
+slide               `slide_4x4`,            `slides_4x4`, `slide_packed`,           `slide_cells`
+                    `slide_small`           `slide_lines`
+legal moves         `legal_4x4`,                                                    `legal_cells`
+                    `legal_mask`
+a tile appears      `spawn_word`            `spawn_packed`                          `place_cells`
+empty cells         `empty_cells`           `word_of`, then as one word
+ranks present       `max_rank`              `ranks_packed`                          `ranks_cells`
+sum                 `tile_sum`              `sum_packed`                            `sum_cells`
+symmetries          `symmetries`, `canonical`, `transpose`, `mirror`, `flip` on each word
+hash                `mix64`                 `hash_packed`                           `hash_cells`
+==================  ======================  ======================================  ==============
+
+Sides of up to four cells slide by tables of all lines, which stay in the processor's cache. The
+table kernels leave ``high`` out and cost nothing for it: where two 32768s merge, the new tile
+*stays* a 32768 and the points, which are right, are at least `TOO_BIG`. Who needs the exact board
+tests for that and asks `slide_lines`.
 
 A *line table*, uint64 `[16 ** length]`, is indexed by the nibbles of a line, the first cell lowest.
 An entry holds four numbers of 16 bits: the line after sliding towards its first cell, the line
@@ -21,21 +38,41 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.compiled._bits_kernels import ONE, pick_low, pick_rank, popcount, trailing_zeros
+from py2048.compiled._bits_kernels import (
+    HALF,
+    ONE,
+    mix64,
+    pick_low,
+    pick_rank,
+    popcount,
+    trailing_zeros,
+)
 from py2048.compiled.jit import kernel
 
 Word = np.uint64
 Int = int | np.int64
 Table = NDArray[np.uint64]
+Cells = NDArray[np.uint8]
+Words = NDArray[np.uint64]
+Longs = NDArray[np.int64]
+Moved = tuple[Word, Word, np.int64]
+"""An afterstate, and its points or -1 if nothing moved."""
 
 ZERO = np.uint64(0)
 TWO = np.uint64(2)
+WHOLE = np.int64(1)
 NIBBLE = np.uint64(4)
 RANKS = np.uint64(15)
 ALL_CELLS = np.uint64(0x1111111111111111)
 LINE = np.uint64(0xFFFF)
 LINE_BITS = np.uint64(16)
+UPPER_LINE = np.uint64(0xFFFF0000)
 POINTS = np.uint64(32)
+ODD = np.uint64(0x9E3779B97F4A7C15)
+
+TABLE_CELLS = 4
+"""The longest line that has a table."""
+
 TOO_BIG = 1 << 16
 """A slide that gains fewer points than this has not merged two 32768s."""
 
@@ -50,10 +87,25 @@ def empty_cells(board: Word, cells: Word) -> Word:
     return ~(word | (word >> ONE)) & cells
 
 
-@kernel("(uint64, uint64)")
-def count_empty(board: Word, cells: Word) -> Word:
-    """Return the number of empty cells."""
-    return popcount(empty_cells(board, cells))
+@kernel(inline=True, borrows=True)
+def word_of(low: Word, high: Word) -> Word:
+    """Return a board in one word, in which ranks above 15 count as 15."""
+    return low | ((high << NIBBLE) - high)
+
+
+@kernel(borrows=True)
+def ranks_packed(low: Word, high: Word, cells: Int) -> Word:
+    """Return a word with a bit for each rank on the board: the sum of the different tiles."""
+    seen = ZERO
+    for cell in range(cells):
+        seen |= ONE << np.uint64(rank_at(low, high, cell))
+    return seen & ~ONE
+
+
+@kernel(inline=True, borrows=True)
+def hash_packed(low: Word, high: Word) -> Word:
+    """Return 64 bits that identify the board; up to 32768 they are the board itself."""
+    return low if high == ZERO else low ^ mix64(high)
 
 
 @kernel("(uint64,)")
@@ -77,6 +129,20 @@ def tile_sum(board: Word) -> Word:
     return total
 
 
+@kernel(borrows=True)
+def sum_packed(low: Word, high: Word) -> np.int64:
+    """Return the sum of the tiles of a board in two words."""
+    # A rank above 15 stands in `low` as itself less 16.
+    total, cell = np.int64(tile_sum(low)), 0
+    while high != ZERO:
+        if high & ONE:
+            nibble = np.int64((low >> np.uint64(4 * cell)) & RANKS)
+            total += (WHOLE << (nibble + 16)) - ((WHOLE << nibble) if nibble else 0)
+        high >>= NIBBLE
+        cell += 1
+    return total
+
+
 @kernel("(uint64, uint64)", inline=True)
 def nth_cell(mask: Word, index: Word) -> Word:
     """Return the shift of cell number `index` in the row-major order of `mask`."""
@@ -87,7 +153,7 @@ def nth_cell(mask: Word, index: Word) -> Word:
 
 
 @kernel("(uint64, uint64, uint64, uint8[::1], uint64[::1])")
-def spawn(
+def spawn_word(
     board: Word,
     cells: Word,
     word: Word,
@@ -106,6 +172,22 @@ def spawn(
     free = empty_cells(board, cells)
     cell = nth_cell(free, pick_low(word, popcount(free)))
     return board | pick_rank(word, ranks, cumulative) << cell
+
+
+@kernel(inline=True, borrows=True)
+def spawn_packed(
+    low: Word,
+    high: Word,
+    cells: Word,
+    word: Word,
+    ranks: NDArray[np.uint8],
+    cumulative: NDArray[np.uint64],
+) -> tuple[Word, Word]:
+    """Return the board after a random spawn, as `spawn_word`, for ranks up to 31."""
+    free = empty_cells(word_of(low, high), cells)
+    cell = nth_cell(free, pick_low(word, popcount(free)))
+    rank = pick_rank(word, ranks, cumulative)
+    return low | (rank & RANKS) << cell, high | (rank >> NIBBLE) << cell
 
 
 # --- sliding by table ----------------------------------------------------------------------------
@@ -137,7 +219,7 @@ def _slide_rows(board: Word, width: Word, backward: Int, table: Table) -> tuple[
 
 
 @kernel("(uint64, int64, uint64[::1])")
-def slide(board: Word, direction: Int, table: Table) -> tuple[Word, np.int64]:
+def slide_4x4(board: Word, direction: Int, table: Table) -> tuple[Word, np.int64]:
     """Slide a 4x4 board; return the afterstate and the points."""
     # Selecting costs less than a branch that is taken every other time.
     vertical = direction < 2
@@ -220,6 +302,87 @@ def _with_rank(low: Word, high: Word, cell: Int, rank: Int) -> tuple[Word, Word]
     return low | np.uint64(rank & 15) << shift, high | np.uint64(rank >> 4) << shift
 
 
+@kernel(borrows=True)
+def slide_exactly(
+    low: Word, high: Word, direction: Int, rows: Int, columns: Int, cascade: bool
+) -> Moved:
+    """Slide a board that has, or is about to get, a tile above 32768."""
+    after_low, after_high, points = slide_lines(
+        low, high, np.int64(direction), np.int64(rows), np.int64(columns), cascade
+    )
+    moved = after_low != low or after_high != high
+    return after_low, after_high, np.int64(points) if moved else np.int64(-1)
+
+
+@kernel(inline=True, borrows=True)
+def checked_slide(
+    low: Word,
+    high: Word,
+    after: Word,
+    gained: Word,
+    direction: Int,
+    rows: Int,
+    columns: Int,
+    cascade: bool,
+) -> Moved:
+    """Return an afterstate with its points, slid again if a tile is too large for the tables."""
+    points = np.int64(gained)
+    if high != ZERO or points >= TOO_BIG:
+        return slide_exactly(low, high, direction, rows, columns, cascade)
+    return after, ZERO, np.int64(-1) if after == low else points
+
+
+@kernel(inline=True, borrows=True)
+def _slide_both(word: Word, table: Table) -> tuple[Word, Word, Word, Word]:
+    """Slide the rows of a 4x4 board both ways; return both afterstates, then both points.
+
+    An entry of the table has both, so this takes the four look-ups of one slide.
+    """
+    row0, row1 = table[word & LINE], table[(word >> LINE_BITS) & LINE]
+    row2, row3 = table[(word >> HALF) & LINE], table[word >> np.uint64(48)]
+    left = (row0 & LINE) | (row1 & LINE) << LINE_BITS | (row2 & LINE) << HALF
+    left |= row3 << np.uint64(48)
+    right = (row0 & UPPER_LINE) >> LINE_BITS | (row1 & UPPER_LINE)
+    right |= (row2 & UPPER_LINE) << LINE_BITS | (row3 & UPPER_LINE) << HALF
+    row0, row1, row2, row3 = row0 >> HALF, row1 >> HALF, row2 >> HALF, row3 >> HALF
+    lefts = (row0 & LINE) + (row1 & LINE) + (row2 & LINE) + (row3 & LINE)
+    rights = (row0 >> LINE_BITS) + (row1 >> LINE_BITS) + (row2 >> LINE_BITS) + (row3 >> LINE_BITS)
+    return left, right, lefts << TWO, rights << TWO
+
+
+@kernel(inline=True, borrows=True)
+def slides_4x4(
+    low: Word, high: Word, cascade: bool, table: Table
+) -> tuple[Moved, Moved, Moved, Moved]:
+    """Slide a 4x4 board in every direction, exactly: afterstates, and points or -1."""
+    up, down, ups, downs = _slide_both(transpose(low), table)
+    left, right, lefts, rights = _slide_both(low, table)
+    return (
+        checked_slide(low, high, transpose(up), ups, 0, 4, 4, cascade),
+        checked_slide(low, high, transpose(down), downs, 1, 4, 4, cascade),
+        checked_slide(low, high, left, lefts, 2, 4, 4, cascade),
+        checked_slide(low, high, right, rights, 3, 4, 4, cascade),
+    )
+
+
+@kernel(borrows=True)
+def slide_packed(
+    low: Word,
+    high: Word,
+    direction: Int,
+    rows: Int,
+    columns: Int,
+    cascade: bool,
+    across: Table,
+    down: Table,
+) -> Moved:
+    """Slide a board with sides of up to four, exactly: its afterstate, and its points or -1."""
+    after, points = slide_small(
+        low, np.int64(direction), np.uint64(rows), np.uint64(columns), across, down
+    )
+    return checked_slide(low, high, after, np.uint64(points), direction, rows, columns, cascade)
+
+
 @kernel("(int64, boolean)")
 def line_table(length: Int, cascade: bool) -> Table:
     """Return the line table of lines of `length` cells, at most four."""
@@ -257,7 +420,7 @@ def legal_mask(board: Word, cells: Word, columns: Word, left: Word, upper: Word)
 
 
 @kernel("(uint64,)")
-def legal(board: Word) -> Word:
+def legal_4x4(board: Word) -> Word:
     """Return the legal directions of a 4x4 board: bit ``d`` for direction ``d``."""
     return legal_mask(
         board, ALL_CELLS, NIBBLE, np.uint64(0x0111011101110111), np.uint64(0x0000111111111111)
@@ -368,3 +531,127 @@ def canonical(board: Word, rows: Word, columns: Word) -> Word:
         for image in (board, mirrored, flipped, turned):
             best = min(best, transpose_any(image, rows, columns))
     return best
+
+
+# --- boards as their cells ------------------------------------------------------------------------
+@kernel("(uint8[::1], int64, int64, int64, boolean)")
+def slide_cells(cells: Cells, direction: Int, rows: Int, columns: Int, cascade: bool) -> Int:
+    """Slide the board in place; return the points, or -1 if nothing moved."""
+    vertical, backward = direction < 2, (direction & 1) == 1
+    lines, length = (columns, rows) if vertical else (rows, columns)
+    step, stride = (columns, 1) if vertical else (1, columns)
+    points, moved = np.int64(0), False
+    for line in range(lines):
+        first = line * stride
+        if backward:
+            first += step * (length - 1)
+        gained, changed = _slide_line(cells, first, -step if backward else step, length, cascade)
+        points += gained
+        moved |= changed
+    return points if moved else np.int64(-1)
+
+
+@kernel(inline=True)
+def _slide_line(
+    cells: Cells, first: Int, step: Int, length: Int, cascade: bool
+) -> tuple[Int, bool]:
+    """Slide one line towards its cell `first`; return the points and whether it changed."""
+    points, target, waiting, changed = np.int64(0), first, np.int64(0), False
+    for position in range(length):
+        cell = first + position * step
+        rank = np.int64(cells[cell])
+        if rank == 0:
+            continue
+        if rank == waiting:
+            rank += 1
+            points += WHOLE << rank
+            cells[cell], cells[target - step] = 0, rank
+            waiting, changed = rank if cascade else np.int64(0), True
+            continue
+        if cell != target:
+            cells[cell], cells[target] = 0, rank
+            changed = True
+        waiting = rank
+        target += step
+    return points, changed
+
+
+@kernel(borrows=True)
+def legal_cells(cells: Cells, rows: Int, columns: Int, target: Int) -> int:
+    """Return the legal directions, bit ``d`` for direction ``d``; none once `target` is there.
+
+    A `target` of 0 is never there.
+    """
+    if target:
+        for cell in range(len(cells)):
+            if cells[cell] >= target:
+                return 0
+    up, down = _axis_cells(cells, columns, cells.size - columns, 1, 1)
+    left, right = _axis_cells(cells, 1, rows * (columns - 1), columns - 1, columns)
+    return up | down << 1 | left << 2 | right << 3
+
+
+@kernel(borrows=True)
+def _axis_cells(cells: Cells, step: Int, pairs: Int, in_line: Int, stride: Int) -> tuple[int, int]:
+    """Return whether a tile can move towards lower cells, and whether towards higher ones."""
+    lower, higher = 0, 0
+    for pair in range(pairs):
+        cell = pair // in_line * stride + pair % in_line
+        here, there = cells[cell], cells[cell + step]
+        if here != 0:
+            higher |= there == 0 or there == here
+        if there != 0:
+            lower |= here == 0 or there == here
+    return lower, higher
+
+
+@kernel(borrows=True)
+def place_cells(cells: Cells, word: Word, ranks: Cells | Words, sums: Words) -> None:
+    """Put the tile of a draw on one of the empty cells."""
+    empty = 0
+    for cell in range(len(cells)):
+        empty += cells[cell] == 0
+    index = np.int64(pick_low(word, np.uint64(empty)))
+    for cell in range(len(cells)):
+        if cells[cell] == 0:
+            if index == 0:
+                cells[cell] = pick_rank(word, ranks, sums)
+                break
+            index -= 1
+
+
+@kernel(borrows=True)
+def place_fixed_cells(cells: Cells, landing: Longs, rank: np.uint64) -> None:
+    """Put a tile on the first empty cell of a list, which may end with -1."""
+    for cell in landing:
+        if cell >= 0 and cells[cell] == 0:
+            cells[cell] = rank
+            break
+
+
+@kernel(borrows=True)
+def sum_cells(cells: Cells) -> Int:
+    total = np.int64(0)
+    for cell in range(len(cells)):
+        if cells[cell]:
+            total += WHOLE << cells[cell]
+    return total
+
+
+@kernel(borrows=True)
+def ranks_cells(cells: Cells) -> Word:
+    """Return a word with a bit for each rank on the board: the sum of the different tiles."""
+    seen = ZERO
+    for rank in cells:
+        seen |= ONE << np.uint64(rank)
+    return seen & ~ONE
+
+
+@kernel(borrows=True)
+def hash_cells(cells: Cells) -> Word:
+    """Return 64 bits that identify the board, almost certainly."""
+    name = ODD
+    for rank in cells:
+        name = (name ^ np.uint64(rank)) * ODD
+        name ^= name >> np.uint64(29)
+    return name

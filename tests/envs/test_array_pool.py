@@ -8,9 +8,7 @@ import pickle
 import numpy as np
 import pytest
 
-from py2048.envs import recycling
-from py2048.envs.games import Games
-from py2048.envs.recycling import KEPT, Recycler
+from py2048.envs.vector import ArrayPool, ShownBatch
 from py2048.rules import get_rules
 
 
@@ -20,8 +18,8 @@ def address(array: np.ndarray) -> int:
 
 def test_memory_that_nobody_holds_is_used_again() -> None:
     """What was dropped comes back; nothing new is allocated."""
-    recycler = Recycler((8, 4), np.uint8)
-    places = {address(recycler.take()) for _ in range(20)}
+    pool = ArrayPool((8, 4), np.uint8)
+    places = {address(pool.take()) for _ in range(20)}
     assert len(places) == 1
 
 
@@ -39,38 +37,38 @@ def test_memory_that_nobody_holds_is_used_again() -> None:
 )
 def test_memory_in_use_is_never_handed_out(hold) -> None:  # type: ignore[no-untyped-def]
     """A view of whatever kind keeps its memory from being written to."""
-    recycler = Recycler((8, 4), np.uint8)
-    held = hold(recycler.take())
-    first = address(recycler.take())
+    pool = ArrayPool((8, 4), np.uint8)
+    held = hold(pool.take())
+    first = address(pool.take())
     for _ in range(20):
-        assert address(recycler.take()) == first
+        assert address(pool.take()) == first
     del held
-    assert {address(recycler.take()) for _ in range(3)} != {first}
+    assert {address(pool.take()) for _ in range(3)} != {first}
 
 
 def test_those_who_keep_everything_get_new_memory() -> None:
     """However many arrays are kept, each has memory of its own, and few wait to be used again."""
-    recycler = Recycler(16, np.int64)
-    kept = [recycler.take()[:] for _ in range(3 * KEPT)]
+    pool = ArrayPool(16, np.int64)
+    kept = [pool.take()[:] for _ in range(3 * ArrayPool.KEPT)]
     assert len({address(array) for array in kept}) == len(kept)
-    assert len(recycler._kept) == KEPT
+    assert len(pool._kept) == ArrayPool.KEPT
 
 
 def test_without_reference_counts_all_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a Python that does not count references nothing is used again."""
-    monkeypatch.setattr(recycling, "COUNTS_REFERENCES", False)
-    recycler = Recycler(16, np.int64)
-    kept = [address(recycler.take()) for _ in range(KEPT)]
+    monkeypatch.setattr("sys.implementation.name", "other")
+    pool = ArrayPool(16, np.int64)
+    kept = [address(pool.take()) for _ in range(ArrayPool.KEPT)]
     assert len(set(kept)) == len(kept)
 
 
 def test_copies_share_no_memory() -> None:
     """A copy of a batch of games writes to arrays of its own."""
-    batch = Games(get_rules("classic"), 8, seed=1, threads=1)
+    batch = ShownBatch(get_rules("classic"), 8, seed=1, threads=1)
     options = {"penalty": 0.0, "is_log": False, "is_terminal": False}
-    shown = batch.show(**options)  # type: ignore[arg-type]
-    before = shown.boards.copy()
+    boards = batch.show(**options)[0].boards  # type: ignore[arg-type]
+    before = boards.copy()
     for other in (copy.deepcopy(batch), pickle.loads(pickle.dumps(batch))):
         other.play_random(5)
-        assert not np.shares_memory(other.show(**options).boards, shown.boards)
-    assert np.array_equal(shown.boards, before)
+        assert not np.shares_memory(other.show(**options)[0].boards, boards)
+    assert np.array_equal(boards, before)

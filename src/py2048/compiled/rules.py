@@ -1,0 +1,300 @@
+"""`CompiledRules`: the one encoding of rules as numbers and arrays.
+
+Batches, rollouts, environments, searches and networks take their rules from here, and each kind of
+rule is told apart here alone. So a new kind of scoring or spawn that the encoding can say needs no
+kernel to change: scoring is a sum of four terms, and a spawn is a table of tiles with the cells
+where they land.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache, cached_property, lru_cache
+from itertools import accumulate
+from typing import NamedTuple, assert_never
+
+import numpy as np
+from numpy.typing import NDArray
+
+from py2048.compiled import _board_kernels as kernels
+from py2048.direction import Direction
+from py2048.rules import (
+    BoardSum,
+    EdgeSpawn,
+    MergePoints,
+    Merging,
+    MovePoints,
+    RandomSpawn,
+    Rules,
+    Weights,
+)
+from py2048.rules.parts import CornerSpawn, NetPoints
+
+(
+    ROWS,
+    COLUMNS,
+    CASCADE,
+    MERGE_POINTS,
+    SUM_POINTS,
+    LEGAL_POINTS,
+    ILLEGAL_POINTS,
+    TARGET,
+    FIXED,
+    START_LOW,
+    START_HIGH,
+) = range(11)
+"""Places in `RuleArrays.numbers`: the shape; whether merges cascade; the four terms of the score as
+in `CompiledRules`; the rank that ends the game, or 0; whether the cell of the spawn
+follows from the move; the bounds of the number of start tiles."""
+
+MAX_PACKED_CELLS = 16
+"""A word holds so many cells."""
+
+
+class TileTable(NamedTuple):
+    """A distribution over tiles, for every way to draw from it.
+
+    Attributes:
+        ranks: the ranks that can appear, ascending, uint8 `[tiles]`.
+        cumulative: the running sums of their integer weights, uint64 `[tiles]`.
+        thresholds: for each the least high half of a draw that chooses it or a larger one, uint64
+            `[tiles]`.
+        probabilities: float64 `[tiles]`.
+    """
+
+    ranks: NDArray[np.uint8]
+    cumulative: NDArray[np.uint64]
+    thresholds: NDArray[np.uint64]
+    probabilities: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, weights: Weights) -> TileTable:
+        """Return the table of `weights`.
+
+        A draw's high half ``h`` chooses by ``h * total >> 32``, which reaches a running sum ``s``
+        exactly where ``h >= ceil(s * 2**32 / total)``.
+        """
+        sums = [0, *accumulate(weights.integers)]
+        return cls(
+            np.array([tile.bit_length() - 1 for tile in weights.tiles], np.uint8),
+            np.array(sums[1:], np.uint64),
+            np.array([-(-s * 2**32 // sums[-1]) for s in sums[:-1]], np.uint64),
+            np.array([float(share) for _, share in weights.pairs]),
+        )
+
+
+class RuleArrays(NamedTuple):
+    """Rules as the kernels of the batch take them.
+
+    Attributes:
+        numbers: int64 `[11]`, as named above.
+        ranks: those of the spawn's `TileTable`.
+        thresholds: the same.
+        start_ranks: those of the start's.
+        start_thresholds: the same.
+        landing: `CompiledRules.landing`.
+        neighbours: the next cell in each direction, int64 `[cells, 4]`, -1 outside the board.
+    """
+
+    numbers: NDArray[np.int64]
+    ranks: NDArray[np.uint8]
+    thresholds: NDArray[np.uint64]
+    start_ranks: NDArray[np.uint8]
+    start_thresholds: NDArray[np.uint64]
+    landing: NDArray[np.int64]
+    neighbours: NDArray[np.int64]
+
+
+class CompiledRules:
+    """Rules as compiled code takes them; `CompiledRules.of` makes them once for each rule set.
+
+    A legal turn brings ``merge_points`` for each point of its merges, ``legal_points``, and, if
+    ``sum_points`` is 1, what the score lacks of the board's sum; an illegal attempt brings
+    ``illegal_points``.
+
+    Attributes:
+        rules: the rules themselves.
+        rows: the number of rows.
+        columns: the number of columns.
+        cells: the number of cells.
+        cascade: whether a merged tile can merge again in the same slide.
+        merge_points: 0 or 1.
+        sum_points: 0 or 1.
+        legal_points: points of a legal move besides.
+        illegal_points: points of an illegal one.
+        ending_tile: the tile that ends the game, or 0.
+        ending_rank: its rank, or 0.
+        spawn: the tiles that appear after a move.
+        start: the tiles of the start.
+        is_fixed: whether the cell of the spawn follows from the move.
+        landing: if so, the cells where it may land after a move in each direction, the first empty
+            one counts: int64 `[4, k]`, padded with -1.
+    """
+
+    @staticmethod
+    @lru_cache(maxsize=256)
+    def of(rules: Rules) -> CompiledRules:
+        """Return the encoding of `rules`."""
+        return CompiledRules(rules)
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.rows, self.columns = rules.shape
+        self.cells = rules.cells
+        self.cascade = rules.merging is Merging.CASCADE
+        self._set_scoring()
+        self.ending_tile = rules.target or 0 if rules.ends_at_target else 0
+        self.ending_rank = max(self.ending_tile.bit_length() - 1, 0)
+        self.spawn, self.start = (
+            TileTable.of(rules.spawn_weights),
+            TileTable.of(rules.start_weights),
+        )
+        self.is_fixed = rules.is_deterministic
+        self._set_spawn()
+
+    def _set_scoring(self) -> None:
+        self.merge_points = self.sum_points = self.legal_points = self.illegal_points = 0
+        match self.rules.scoring:
+            case MergePoints():
+                self.merge_points = 1
+            case NetPoints(cost):
+                self.merge_points, self.legal_points = 1, -cost
+            case MovePoints(legal, illegal):
+                self.legal_points, self.illegal_points = legal, illegal
+            case BoardSum():
+                self.sum_points = 1
+            case other:
+                assert_never(other)
+
+    def _set_spawn(self) -> None:
+        match self.rules.spawn:
+            case RandomSpawn():
+                self.landing = np.full((4, 1), -1, np.int64)
+            case EdgeSpawn():
+                self.landing = edge_table(self.rows, self.columns)
+            case CornerSpawn():
+                self.landing = np.tile(corners_first(self.rows, self.columns), (4, 1))
+            case other:
+                assert_never(other)
+
+    def landing_cells(self, free: Sequence[int], direction: Direction) -> list[int]:
+        """Return those of the `free` cells where a tile can appear, each equally likely.
+
+        Args:
+            free: the numbers of the empty cells of an afterstate, ascending.
+            direction: the direction that led there.
+        """
+        if self.is_fixed:
+            return [cell for cell in self.landing[direction.value].tolist() if cell in free][:1]
+        return list(free)
+
+    @property
+    def points_per_move(self) -> float:
+        """The points that a legal move is expected to bring besides those of its merges."""
+        mean = sum(tile * share for tile, share in self.rules.spawn_weights.pairs)
+        return float(self.legal_points + self.sum_points * mean)
+
+    @cached_property
+    def arrays(self) -> RuleArrays:
+        """The rules as the kernels of the batch take them."""
+        numbers = [
+            *(self.rows, self.columns, self.cascade),
+            *(self.merge_points, self.sum_points, self.legal_points, self.illegal_points),
+            *(self.ending_rank, self.is_fixed, self.rules.start.low, self.rules.start.high),
+        ]
+        return RuleArrays(
+            np.array(numbers, np.int64),
+            *(self.spawn.ranks, self.spawn.thresholds),
+            *(self.start.ranks, self.start.thresholds),
+            *(self.landing, neighbour_table(self.rows, self.columns)),
+        )
+
+    # --- packed boards ---------------------------------------------------------------------------
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether a board fits a word with four bits for each cell."""
+        return self.cells <= MAX_PACKED_CELLS
+
+    @property
+    def is_small(self) -> bool:
+        """Whether rows and columns slide by table."""
+        return max(self.rows, self.columns) <= kernels.TABLE_CELLS
+
+    @cached_property
+    def mask(self) -> np.uint64:
+        """The mask of all cells of a packed board."""
+        return self._mask(self.rows, self.columns)
+
+    @cached_property
+    def left_mask(self) -> np.uint64:
+        """The mask of the cells that have one to their right."""
+        return self._mask(self.rows, self.columns - 1)
+
+    @cached_property
+    def upper_mask(self) -> np.uint64:
+        """The mask of the cells that have one below."""
+        return self._mask(self.rows - 1, self.columns)
+
+    def _mask(self, rows: int, columns: int) -> np.uint64:
+        cells = (r * self.columns + c for r in range(rows) for c in range(columns))
+        return np.uint64(sum(1 << 4 * cell for cell in cells))
+
+    @cached_property
+    def across(self) -> NDArray[np.uint64]:
+        """The line table of a row of a small board."""
+        return line_table(self.columns, self.rules.merging)
+
+    @cached_property
+    def down(self) -> NDArray[np.uint64]:
+        """The line table of a column of a small board."""
+        return line_table(self.rows, self.rules.merging)
+
+
+@cache
+def line_table(length: int, merging: Merging = Merging.ONCE) -> NDArray[np.uint64]:
+    """Return the line table for lines of `length` cells, at most four (read-only).
+
+    `py2048.compiled._board_kernels` describes its entries.
+    """
+    table = kernels.line_table(length, merging is Merging.CASCADE)
+    table.setflags(write=False)
+    return table
+
+
+def edge_table(rows: int, columns: int) -> NDArray[np.int64]:
+    """Return the cells where an `EdgeSpawn` may land after each direction, best first.
+
+    They are the edge left behind: after Up the bottom row from its right end, after Down the top
+    row from its left end, after Left the right column from its top, after Right the left column
+    from its bottom.
+
+    Returns:
+        Cell numbers, int64 `[4, longest side]`, padded with -1.
+    """
+    grid = np.arange(rows * columns).reshape(rows, columns)
+    table = np.full((4, max(rows, columns)), -1, np.int64)
+    edges = {
+        Direction.UP: grid[-1, ::-1],
+        Direction.DOWN: grid[0],
+        Direction.LEFT: grid[:, -1],
+        Direction.RIGHT: grid[::-1, 0],
+    }
+    for direction, edge in edges.items():
+        table[direction.value, : len(edge)] = edge
+    return table
+
+
+def corners_first(rows: int, columns: int) -> NDArray[np.int64]:
+    """Return all cells in the order of a `CornerSpawn`: int64 `[cells]`."""
+    corners = [0, columns - 1, rows * columns - 1, (rows - 1) * columns]
+    return np.array(list(dict.fromkeys([*corners, *range(rows * columns)])), np.int64)
+
+
+def neighbour_table(rows: int, columns: int) -> NDArray[np.int64]:
+    """Return the next cell of each cell in each direction: int64 `[cells, 4]`, -1 for none."""
+    padded = np.full((rows + 2, columns + 2), -1, np.int64)
+    padded[1:-1, 1:-1] = np.arange(rows * columns).reshape(rows, columns)
+    up, down = padded[:-2, 1:-1], padded[2:, 1:-1]
+    left, right = padded[1:-1, :-2], padded[1:-1, 2:]
+    return np.stack([up, down, left, right], axis=-1).reshape(-1, 4)

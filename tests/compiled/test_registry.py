@@ -1,0 +1,184 @@
+"""Rules that no preset has, fed to everything that plays: each does what `Game` does.
+
+A new consumer of rules belongs into this file; so does a kind of rule, as another line of RULES.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from py2048 import Board, Direction, Game, Rules, make_player, rng
+from py2048.arena import Tournament, compare_players
+from py2048.compiled.batch import BatchGames
+from py2048.compiled.boards import PackedBoards, exponents_of
+from py2048.compiled.perft import compiled_perft, perft
+from py2048.compiled.rollouts import rollouts
+from py2048.envs import GameEnv, GameVectorEnv, functional
+from py2048.errors import WeightsError
+from py2048.ntuple.heuristic import board_value
+from py2048.ntuple.layout import NetworkLayout
+from py2048.ntuple.network import Network
+from py2048.ntuple.trainer import Trainer, TrainingConfig
+from py2048.rules import BoardSum
+from py2048.search.expectimax import Expectimax
+from py2048.search.limits import SearchLimits
+from py2048.search.searcher import Searcher
+
+RULES = [
+    "odd:size=3x2,start=1..2x2:3+8:1,spawn=2:5+8:3,scoring=moves:3:-2,target=64,end=target",
+    "odd:size=2x4,start=1,spawn=4:1+16:2,merging=cascade,scoring=sum,target=none",
+    "odd:size=3x4,start=3x4:1,spawn=edge:4,scoring=merges,target=64,end=target",
+    "odd:size=4x4,merging=cascade,scoring=moves:2:-5,spawn=2:1+4:1+32:1",
+    "odd:size=3x4,start=2x2:1,spawn=corners:2,scoring=net:3,target=64,end=target",
+    "odd:size=4x5,start=2x2:1,spawn=corners:4,merging=cascade,scoring=moves:2:-5,target=none",
+    "odd:size=4x4,scoring=net:8,spawn=2:1+4:1",
+    "odd:size=3x6,start=2..5x2:1,spawn=edge:2,merging=cascade,scoring=sum,target=none",
+]
+every_rules = pytest.mark.parametrize("text", RULES)
+MOVES = [0, 2, 1, 3, 3, 2, 0, 0, 1, 2, 3, 1] * 4
+
+
+def game_of(text: str, seed: int) -> Iterator[tuple[int, Game]]:
+    """Play attempts in the directions of `MOVES`; yield each with the game after it."""
+    game = Game(Rules.parse(text), seed=seed)
+    for move in MOVES:
+        if game.is_over:
+            return
+        game.attempt(Direction(move))
+        yield move, game
+
+
+def mid_game(text: str) -> Board:
+    """Return a board on which the game is not over."""
+    *_, board = (
+        game.board for _, game in game_of(text, seed=5) if not game.is_over and game.ply < 12
+    )
+    assert isinstance(board, Board)
+    return board
+
+
+def exponents(board: Board) -> np.ndarray:
+    return exponents_of(board.rows)
+
+
+@every_rules
+def test_batch_plays_the_game(text: str) -> None:
+    """Boards, scores, legal moves and the end of a batch are those of `Game`."""
+    batch = BatchGames(Rules.parse(text), 3, seed=9, reset="disabled")
+    for slot in range(3):
+        batch.reseed(9)
+        for move, game in game_of(text, rng.derive_seed(rng.derive_seed(9, slot), 0)):
+            batch.step([move] * 3)
+            assert batch.board(slot) == game.board
+            assert batch.scores[slot] == game.score
+            bits = sum(1 << direction.value for direction in game.legal_directions())
+            assert batch.legal_bits[slot] == bits
+            assert batch.dones[slot] == game.is_over
+
+
+@every_rules
+def test_rollouts_gain_what_the_game_gains(text: str) -> None:
+    """One turn of a rollout brings the points of that turn."""
+    rules, board = Rules.parse(text), mid_game(text)
+    for direction in board.legal_directions():
+        seeds = [rng.derive_seed(3, number) for number in range(8)]
+        games = [Game(rules, seed=seed, board=board) for seed in seeds]
+        for game in games:
+            game.play(direction)
+        start = [exponents(board)]
+        played = rollouts(rules, start, 8, seed=3, directions=[direction.value], moves=1)
+        assert played.scores[0].tolist() == [game.score for game in games]
+
+
+def test_perft_counts_other_shapes() -> None:
+    """On a shape and with a target that nobody published."""
+    assert compiled_perft(2, 3, 32) == perft(2, 3, 32)
+
+
+@every_rules
+def test_packed_boards_slide_and_spawn_as_the_game(text: str) -> None:
+    """On boards of up to 16 cells."""
+    rules = Rules.parse(text)
+    if rules.cells > 16:
+        pytest.skip("too large to be packed")
+    packed = PackedBoards(rules)
+    game = Game(rules, seed=7)
+    while not game.is_over and game.ply < 40:
+        board, direction = packed.pack(game.board), game.legal_directions()[-1]
+        after, _ = packed.slide(board, direction)
+        word = rng.draw(rng.key_of(7), game.ply)
+        game.play(direction)
+        assert packed.unpack(packed.spawn(after, direction, word)) == game.board
+
+
+@every_rules
+def test_environments_play_the_game(text: str) -> None:
+    """One environment, many at once, and the functions on arrays."""
+    single, many = GameEnv(text), GameVectorEnv(2, text, autoreset_mode="Disabled")
+    single.reset(seed=4)
+    many.reset(seed=[4, 4])
+    rules, seed = single.rules, single.game_seed
+    boards, ply, score = functional.reset(rules, [seed]), 0, 0
+    for move, game in game_of(text, seed):
+        boards, points, over = functional.step(
+            rules, boards, [move], functional.draws_of([seed], [ply])
+        )
+        ply, gained, score = game.ply, game.score - score, game.score
+        shown, reward, ended, _, info = single.step(move)
+        together = many.step(np.array([move, move]))
+        assert np.array_equal(shown, exponents(game.board))
+        assert np.array_equal(boards[0], shown)
+        assert np.array_equal(together[0][1], shown)
+        assert info["score"] == game.score == together[4]["score"][1]
+        assert reward == together[1][1] == gained
+        assert ended == game.is_over == bool(together[2][1]) == over[0]
+        if not (rules.scoring == BoardSum() and ply == 1):  # which brings the start's sum as well
+            assert points[0] == gained
+
+
+@every_rules
+@pytest.mark.parametrize("depth", [1, 2])
+def test_search_is_the_plain_recursion(text: str, depth: int) -> None:
+    """With the heuristic at the leaves, scaled to the points of the rules."""
+    rules, board = Rules.parse(text), mid_game(text)
+    searcher = Searcher(rules, limits=SearchLimits(depth))
+    context = searcher.workers[0].contexts[0]
+    scale, won = float(context.scale), float(context.won)
+    plain = Expectimax(rules, lambda after: scale * board_value(after), depth, won=won)
+    found, expected = searcher.rate(board), plain.rate(board)
+    assert list(found) == list(expected)
+    assert list(found.values()) == pytest.approx(list(expected.values()), rel=1e-5)
+
+
+@every_rules
+def test_network_is_trained_on_the_game(text: str) -> None:
+    """An empty network rates a move by its points alone; training plays games and learns."""
+    rules = Rules.parse(text)
+    layout = NetworkLayout(rules.rows, rules.columns, ((0, 1),))
+    if rules.is_deterministic:
+        with pytest.raises(WeightsError, match="not random"):
+            Network.zeros(layout, rules)
+        return
+    board = mid_game(text)
+    plain = Expectimax(rules, lambda _: 0.0, 1)
+    rated = Searcher(rules, Network.zeros(layout, rules), SearchLimits(1)).rate(board)
+    assert rated == pytest.approx(plain.rate(board))
+    trainer = Trainer(TrainingConfig(rules_text=text, tuples="lines", seed=1))
+    trainer.run(games=20)
+    assert trainer.records.any()
+
+
+@every_rules
+def test_arena_plays_the_game(text: str) -> None:
+    """Scores and largest tiles are those of the same games played by hand."""
+    rules = Rules.parse(text)
+    results = compare_players(Tournament(("corner",), rules, 3, seed=2), jobs=1)
+    corner = make_player("corner")
+    for number, played in results.of("corner").items():
+        game = Game(rules, seed=rng.derive_seed(2, number))
+        while not game.is_over:
+            game.play(corner.choose(game))
+        assert (played.score, played.moves) == (game.score, game.ply)
