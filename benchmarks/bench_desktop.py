@@ -22,7 +22,7 @@ from pathlib import Path
 
 from py2048.direction import Direction
 from py2048.session import Session
-from py2048.ui.desktop import trouble
+from py2048.ui.desktop import why_unavailable
 
 RUNS = 9
 MOVES = 60
@@ -40,7 +40,7 @@ COMMANDS = (["py2048"], ["py2048", "play", "--ui", "desktop"])
 FIRST_FRAME = """
 import time
 began = time.perf_counter()
-from py2048.ui.desktop.start import start
+from py2048.ui.desktop.launch import start
 imported = time.perf_counter()
 running = start(lambda: None)
 running.first_frame()
@@ -152,13 +152,13 @@ def first_frames() -> None:
 
 def frames() -> None:
     """Print how many frames a second the animation reaches, and its share of a core."""
-    from py2048.ui.desktop.start import start
+    from py2048.ui.desktop.launch import start
 
     session = Session()
     session.start(seed=1)
     running = start(session)
     running.first_frame()
-    running.go_on()
+    running.finish_opening()
     board, root = running.window.board, running.root
     left = MOVES
 
@@ -190,7 +190,7 @@ def _move(session: Session) -> None:
 
 def main() -> None:
     """Measure, where there is a display."""
-    missing = trouble()
+    missing = why_unavailable()
     if missing:
         print(f"desktop: not measured: {missing}")
         return

@@ -37,7 +37,7 @@ from tests.server.browser.conftest import CHROMIUMS
 QUICK = ("random", "greedy", "corner")
 """Players that answer at once; the others are asked now and then."""
 
-OFFERING = ("terminal.app", "desktop.app", "desktop.features")
+OFFERING = ("shared.controller", "desktop.app")
 """The modules that offer players to choose from."""
 
 TEXTS = (
@@ -233,10 +233,10 @@ WORDS = (
 
 
 def _lines(monkey: Monkey) -> None:
-    from py2048.ui.terminal.lines import LineMode
+    from py2048.ui.terminal.plain_text import PlainTextGame
 
     session = table(monkey)
-    mode = LineMode(session, lambda line: line.encode(), None)
+    mode = PlainTextGame(session, lambda line: line.encode(), None)
     session.subscribe(mode.show)
     while not monkey.is_tired:
         line = monkey.random.choice(WORDS)
@@ -266,19 +266,19 @@ WINDOW_KEYS = {
 
 
 def _desktop(monkey: Monkey) -> None:
-    from py2048.ui.desktop import features
-    from py2048.ui.desktop.start import start
+    from py2048.ui.desktop import dialogs
+    from py2048.ui.desktop.launch import start
 
     files = (Path("game.2048.json"), Path("board.png"), Path("no/such/folder/x"), None)
     for name in ("ask_to_open", "ask_to_save"):  # the system's own dialogs wait for a person
-        setattr(features, name, lambda *_: monkey.random.choice(files))
+        setattr(dialogs, name, lambda *_: monkey.random.choice(files))
     closed = []  # Tk must be freed by this thread, so windows are kept, as `desktop.run` does
     while not monkey.is_tired:
         session = table(monkey)
         running = start(session)
         closed.append(running)
         running.first_frame()
-        running.go_on()
+        running.finish_opening()
         _haunt(monkey, running)
         running.close()
         monkey.check()
@@ -293,13 +293,15 @@ def _haunt(monkey: Monkey, running: Any) -> None:
         monkey.faults.append(error)
 
     def act() -> None:
-        for _ in range(monkey.random.randrange(1, 9)):
-            if not running._is_closed:
-                _deed_in_window(monkey, root)
-        if running._is_closed or monkey.is_tired or monkey.faults:
-            root.quit()
-        else:
-            root.after(1, act)
+        try:
+            for _ in range(monkey.random.randrange(1, 9)):
+                if not running._is_closed:
+                    _deed_in_window(monkey, root)
+        finally:
+            if running._is_closed or monkey.is_tired or monkey.faults:
+                root.quit()
+            else:
+                root.after(1, act)
 
     root.report_callback_exception = fail
     root.after(1, act)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "py2048"
-WITHOUT_PAGES = {"__main__", "cli", "ui", "server", "courses", "bench"}
+WITHOUT_PAGES = {"__main__", "cli", "ui", "server", "courses"}
 """Layers that programs do not build on: screens, courses and commands have pages of their own."""
 
 DIRECTIVE = ".. automodule:: {}\n   :members:\n   :show-inheritance:\n   :ignore-module-all:"

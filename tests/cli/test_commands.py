@@ -340,7 +340,6 @@ def test_the_version_and_the_help_are_there(capsys: pytest.CaptureFixture[str]) 
         ("play --player gre", "greedy"),
         ("play --theme da", "dark"),
         ("rules cits", "cits1401"),
-        ("bench memo", "memory"),
         ("--rules cits", "cits1401"),
         ("--reduced", "--reduced-motion"),
     ],

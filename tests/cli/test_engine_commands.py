@@ -60,7 +60,7 @@ def test_warm_up_can_be_quiet(
 @pytest.mark.timeout(600)
 def test_warm_up_has_a_bar_in_a_terminal() -> None:
     """In a terminal a bar tells how far it is, and is gone at the end."""
-    code = "import sys; from py2048.players import warming; warming.uses = list; "
+    code = "import sys; from py2048.players import preparing; preparing.warmup_tasks = list; "
     child = pexpect.spawn(
         sys.executable,
         ["-c", code + "from py2048.cli import main; sys.exit(main(['warm-up']))"],

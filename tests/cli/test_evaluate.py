@@ -89,7 +89,7 @@ def test_a_run_goes_on_where_it_stopped(tmp_path: Path, capsys: pytest.CaptureFi
     [
         ("gredy", "did you mean 'greedy'"),
         ("greedy greedy", "'greedy' is named twice"),
-        ("greedy --games 0", "--games"),
+        ("greedy --games 0", "games must be 1 to 10,000,000, not 0"),
         ("greedy --jobs 0", "0 is not a number from 1 to 1024"),
         ("greedy --threads 2", "--threads"),
         ("", "PLAYER..."),

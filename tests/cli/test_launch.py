@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from py2048.cli import main, streams
-from py2048.cli.screens import Place, Screen, best_screen
+from py2048.cli.screens import LaunchContext, UserInterface, best_screen
 from py2048.rules import get_rules
 from py2048.session import open_session
 from py2048.storage import open_store
@@ -32,13 +32,13 @@ TERMINAL = b"\x1b[?1049h"
 MOVES, NULL, CLOSED, SILENT = "moves", "null", "closed", "silent"
 
 
-def documented() -> dict[Place, Screen]:
+def documented() -> dict[LaunchContext, UserInterface]:
     """The rule as ``docs/reference/command.md`` tells it: yes, no or any in the first columns."""
     text = (ROOT / "docs/reference/command.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\|" + r" (yes|no|any) \|" * 3 + r" .*\(`(\w+)`\) \|$", text, re.MULTILINE)
     meanings = {"yes": [True], "no": [False], "any": [True, False]}
     return {
-        Place(*place): Screen(name)
+        LaunchContext(*place): UserInterface(name)
         for *words, name in rows
         for place in product(*(meanings[word] for word in words))
     }
@@ -53,8 +53,8 @@ def test_the_rule_is_the_documented_one() -> None:
 
 def test_a_terminal_that_only_prints_lines_has_the_game_in_lines() -> None:
     """``TERM=dumb`` counts where the terminal's game would open, and nowhere else."""
-    assert best_screen(Place(False, False, True, dumb=True)) is Screen.LINES
-    assert best_screen(Place(False, True, True, dumb=True)) is Screen.DESKTOP
+    assert best_screen(LaunchContext(False, False, True, dumb=True)) is UserInterface.LINES
+    assert best_screen(LaunchContext(False, True, True, dumb=True)) is UserInterface.DESKTOP
 
 
 class Started:

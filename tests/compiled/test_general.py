@@ -27,7 +27,7 @@ from py2048.compiled.jit import plain_form
 from py2048.compiled.rules import TileTable, edge_table
 from py2048.direction import Direction
 from py2048.errors import BoardError, DirectionError
-from py2048.game.spawning import edge_cell
+from py2048.game.turn import edge_cell
 from py2048.rules import Merging, RandomStart, Weights, get_rules
 
 ALL_SHAPES = SMALL_SHAPES + LONG_SHAPES + BIG_SHAPES

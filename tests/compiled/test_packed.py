@@ -18,7 +18,7 @@ from py2048.compiled.jit import plain_form
 from py2048.compiled.rules import line_table
 from py2048.direction import Direction
 from py2048.errors import BoardError, IllegalMoveError
-from py2048.game.spawning import draw_spawn
+from py2048.game.turn import draw_spawn
 from py2048.rules import Merging, RandomStart, Weights, get_rules
 
 ALL_SHAPES = SMALL_SHAPES + LONG_SHAPES

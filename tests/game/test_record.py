@@ -15,8 +15,8 @@ from tests.strategies import directions, games
 
 from py2048 import Board, Direction, Game, Record, Spawn, get_rules
 from py2048.errors import RecordError
-from py2048.game import record_text
-from py2048.game.notation import decode_steps, encode_step
+from py2048.game import record as record_module
+from py2048.game.record import decode_steps, encode_step
 
 
 def sample(name: str = "classic", moves: int = 200, seed: int = 7) -> Record:
@@ -72,7 +72,7 @@ def rewritten(record: Record, **changes: object) -> str:
     """The text of a record with fields changed and a right checksum: a careful forger's work."""
     data = json.loads(record.to_json())
     names = [name for name in data if name not in ("format", "version", "checksum")]
-    return record_text.dump({name: data[name] for name in names} | changes)
+    return record_module._dump({name: data[name] for name in names} | changes)
 
 
 @pytest.mark.parametrize(
@@ -135,13 +135,13 @@ def test_missing_and_unknown_fields_are_named() -> None:
     data = json.loads(sample().to_json())
     for change, reason in [(data | {"colour": 1}, "unknown fields: colour")]:
         del change["checksum"]
-        change["checksum"] = record_text._checksum(change)
+        change["checksum"] = record_module._checksum(change)
         with pytest.raises(RecordError, match=reason):
-            Record.from_json(record_text._lines(change))
+            Record.from_json(record_module._lines(change))
     del data["checksum"], data["seed"]
-    data["checksum"] = record_text._checksum(data)
+    data["checksum"] = record_module._checksum(data)
     with pytest.raises(RecordError, match="missing fields: seed"):
-        Record.from_json(record_text._lines(data))
+        Record.from_json(record_module._lines(data))
 
 
 TWO = Board.parse("2 2 . . / . . . . / . . . . / . . . .")

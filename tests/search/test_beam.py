@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from py2048 import Board, Direction, Game, get_rules
 from py2048.errors import BoardError, RulesError
-from py2048.game.spawning import edge_cell
+from py2048.game.turn import edge_cell
 from py2048.rules import EdgeSpawn, Merging, Rules
 from py2048.search import _beam_kernels as kernels
 from py2048.search import beam

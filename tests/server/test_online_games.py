@@ -15,7 +15,7 @@ from inside import create_game, record_of
 
 from py2048 import Board, Direction, Game, Record, get_rules, list_rules, make_player
 from py2048.errors import RecordError
-from py2048.game.spawning import Spawn
+from py2048.game.turn import Spawn
 from py2048.server import games as games_module
 from py2048.server.fairness import check_fair, commitment_of, draws_of
 from py2048.server.games import (
@@ -300,7 +300,7 @@ def test_a_game_has_an_end(games: GameService, monkeypatch: pytest.MonkeyPatch) 
     game = create_game(games, "ada", "classic", "casual")
     for number in (1, 2, 3):
         game.move(number, game.session.game.legal_directions()[0])
-    hint = game.session.question().choose(make_player("random"))
+    hint = game.session.snapshot().choose(make_player("random"))
     for act in (lambda: game.move(4, Direction.LEFT), lambda: game.undo(4)):
         with pytest.raises(ActionRejected, match="3 actions"):
             act()

@@ -19,7 +19,7 @@ from py2048.direction import Direction
 from py2048.game import Game
 from py2048.players import Unit, make_player, unit_of
 from py2048.rules import get_rules
-from py2048.session import Hint, Question, Session, advise
+from py2048.session import Hint, PositionSnapshot, Session, advise
 
 
 class CompiledPlayer:
@@ -49,9 +49,9 @@ def player() -> CompiledPlayer:
     return CompiledPlayer()
 
 
-def question() -> Question:
+def snapshot() -> PositionSnapshot:
     rules = get_rules("classic")
-    return Question(rules, Board.parse("2 2 4 8/. . . ./. . . ./. . . 2"), 7)
+    return PositionSnapshot(rules, Board.parse("2 2 4 8/. . . ./. . . ./. . . 2"), 7)
 
 
 def finished(answers: Iterator[Hint | Compiling]) -> list[Hint]:
@@ -67,21 +67,21 @@ def finished(answers: Iterator[Hint | Compiling]) -> list[Hint]:
 
 def test_a_player_that_is_not_compiled_sends_a_quick_one_ahead(player: CompiledPlayer) -> None:
     """The first answer needs no compiling and says whom it stands in for; the last is the one's."""
-    quick, full = finished(advise(question(), player))
+    quick, full = finished(advise(snapshot(), player))
     assert (quick.player, quick.instead_of, quick.version) == ("quick", player.name, 7)
     assert (
-        quick.direction in Game(question().rules, seed=0, board=question().board).legal_directions()
+        quick.direction in Game(snapshot().rules, seed=0, board=snapshot().board).legal_directions()
     )
     assert (full.player, full.instead_of) == (player.name, "")
-    assert full.values == player.rate(Game(question().rules, seed=0, board=question().board))
-    (again,) = finished(advise(question(), player))
+    assert full.values == player.rate(Game(snapshot().rules, seed=0, board=snapshot().board))
+    (again,) = finished(advise(snapshot(), player))
     assert again == full
     assert progress.now() is None
 
 
 def test_nobody_plays_for_a_player_that_is_being_compiled(player: CompiledPlayer) -> None:
     """Autoplay waits for the player itself, however long that takes."""
-    (hint,) = finished(advise(question(), player, only_move=True))
+    (hint,) = finished(advise(snapshot(), player, only_move=True))
     assert (hint.player, hint.instead_of, hint.values) == (player.name, "", {})
 
 
@@ -89,10 +89,10 @@ def test_a_hint_with_a_quick_one_before_it_counts_once(player: CompiledPlayer) -
     """Who asks once is helped once; who asks twice, twice."""
     session = Session()
     session.start(get_rules("classic"), seed=1)
-    for hint in finished(advise(session.question(), player)):
+    for hint in finished(advise(session.snapshot(), player)):
         assert session.show_hint(hint)
     assert session.record().hints == 1
-    for hint in finished(advise(session.question(), player)):
+    for hint in finished(advise(session.snapshot(), player)):
         assert session.show_hint(hint)
     assert session.record().hints == 2
 
@@ -135,11 +135,11 @@ class TinyPlayer:
         return max(self.rate(game), key=self.rate(game).get)
 """
 COLD = """
-from tests.session.test_advice import finished, question
+from tests.session.test_advice import finished, snapshot
 from py2048.players import make_player
 from py2048.session import advise
 from tiny_kernels import worth
-quick, full = finished(advise(question(), make_player("tiny")))
+quick, full = finished(advise(snapshot(), make_player("tiny")))
 assert quick.instead_of == full.player == "tiny", (quick, full)
 print(full.direction, sum(worth._cache_hits.values()), sum(worth._cache_misses.values()))
 """

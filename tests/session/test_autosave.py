@@ -15,7 +15,7 @@ from tests.storage.postgresql_server import PostgresqlServer, find_binaries
 
 from py2048 import Board, Game, get_rules, make_player
 from py2048.errors import StorageError
-from py2048.session import Event, SavingChanged, Session, StorageTrouble, autosave, open_session
+from py2048.session import Event, SavingChanged, Session, StorageFailed, autosave, open_session
 from py2048.session.autosave import FORKED
 from py2048.storage import open_store
 
@@ -28,9 +28,9 @@ Locked = Callable[[Path], "contextmanager[None]"]
 @pytest.fixture(autouse=True)
 def honest_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait for the store as briefly as the program does."""
-    monkeypatch.setattr(autosave, "PATIENCE", 0.15)
-    monkeypatch.setattr(autosave, "READING", 2.0)
-    monkeypatch.setattr(autosave, "LEAVING", 0.5)
+    monkeypatch.setattr(autosave, "WRITE_WAIT", 0.15)
+    monkeypatch.setattr(autosave, "READ_TIMEOUT", 2.0)
+    monkeypatch.setattr(autosave, "CLOSE_TIMEOUT", 0.5)
 
 
 @contextmanager
@@ -60,11 +60,11 @@ def move(session: Session) -> None:
 
 def saved_board(session: Session) -> Board:
     """The board of the owner's game as another process finds it."""
-    session.look_after_saving()
+    session.check_saving()
     other = open_session()
     assert other.resume()
     board = other.game.board
-    other._keeper._store.close()  # type: ignore[attr-defined]  # leave the game as it is
+    other._autosave._store.close()  # type: ignore[attr-defined]  # leave the game as it is
     return board
 
 
@@ -87,7 +87,7 @@ def test_a_locked_store_holds_up_no_move(data_folder: Path) -> None:
         assert time.monotonic() - began < A_MOVE
         move(session)
         until(lambda: "held by another program" in session.unsaved)
-        session.look_after_saving()
+        session.check_saving()
         told = [event.unsaved for event in events if isinstance(event, SavingChanged)]
         assert told[0]
         assert told[-1] == session.unsaved
@@ -168,8 +168,8 @@ def test_a_game_that_went_on_elsewhere_meanwhile_is_kept_beside_it(data_folder: 
         board = one.game.board
         one.start(get_rules("3x3"), seed=2)
     until(lambda: not one.unsaved)
-    one.look_after_saving()
-    assert StorageTrouble(FORKED) in events
+    one.check_saving()
+    assert StorageFailed(FORKED) in events
     boards = []
     for saved in one.saved_games():
         one.resume_saved(saved)
@@ -185,7 +185,7 @@ def test_a_commit_whose_answer_was_lost_is_no_other_window(monkeypatch: pytest.M
     session = open_session()
     session.start(seed=1)
     move(session)
-    store = session._keeper._store  # type: ignore[attr-defined]
+    store = session._autosave._store  # type: ignore[attr-defined]
     working = store.changes.write
 
     def lossy(changes: object) -> set[str]:
@@ -207,7 +207,7 @@ def test_a_record_of_thousands_of_turns_is_one_change(monkeypatch: pytest.Monkey
     while game.ply < 1500:
         game.play(corner.choose(game))
     session = open_session()
-    store = session._keeper._store  # type: ignore[attr-defined]
+    store = session._autosave._store  # type: ignore[attr-defined]
     written: list[int] = []
     working = store.changes.write
     monkeypatch.setattr(

@@ -20,12 +20,12 @@ from py2048.session import (
     GameOver,
     GameStarted,
     Hinted,
+    IllegalMove,
     Moved,
-    Refused,
     Replay,
     SavingChanged,
     Session,
-    StorageTrouble,
+    StorageFailed,
     Undone,
     Won,
     open_session,
@@ -65,7 +65,7 @@ def until_saved(session: Session) -> None:
     while session.unsaved:
         assert time.monotonic() < end, session.unsaved
         time.sleep(0.01)
-    session.look_after_saving()
+    session.check_saving()
 
 
 def play(session: Session, moves: int) -> None:
@@ -105,11 +105,11 @@ def test_a_refused_move_says_what_it_costs(session: Session) -> None:
     events = Listener(session)
     session.start(board=Board.parse("2 4 . . / . . . . / . . . . / . . . ."), seed=1)
     assert not session.move(LEFT)
-    assert events[-1] == Refused(LEFT, 0, 0)
+    assert events[-1] == IllegalMove(LEFT, 0, 0)
     assert not session.can_undo
     session.start(get_rules("cits1401"), board=Board.empty(5, 5).with_tile((0, 0), 2), seed=1)
     assert not session.move(UP)
-    assert events[-1] == Refused(UP, -1, -1)
+    assert events[-1] == IllegalMove(UP, -1, -1)
     assert session.can_undo
 
 
@@ -178,8 +178,8 @@ def test_hints_are_shown_only_for_the_position_they_are_about(session: Session) 
     """A worker's answer to an outdated position is dropped, and so is its move."""
     events = Listener(session)
     session.start(seed=1)
-    question = session.question()
-    hint = question.ask(make_player("greedy"))
+    snapshot = session.snapshot()
+    hint = snapshot.ask(make_player("greedy"))
     assert set(hint.values) == set(session.game.legal_directions())
     assert session.show_hint(hint)
     assert isinstance(events[-1], Hinted)
@@ -187,13 +187,13 @@ def test_hints_are_shown_only_for_the_position_they_are_about(session: Session) 
     assert not session.show_hint(hint)
     assert not session.play_hint(hint)
     assert session.game.ply == 1
-    fresh = session.question().choose(make_player("greedy"))
+    fresh = session.snapshot().choose(make_player("greedy"))
     assert session.play_hint(fresh)
     assert session.game.ply == 2
 
 
 def test_advisers_do_not_see_what_will_spawn(session: Session) -> None:
-    """The question carries no seed: the player gets a game with another generator."""
+    """The snapshot carries no seed: the player gets a game with another generator."""
     seen: list[Game] = []
 
     class Spy:
@@ -344,8 +344,8 @@ def test_two_windows_on_one_game_do_not_overwrite_each_other() -> None:
     events = Listener(two)
     play(one, 1)
     play(two, 2)
-    assert StorageTrouble(FORKED) in events
-    assert events.kinds().count("StorageTrouble") == 1
+    assert StorageFailed(FORKED) in events
+    assert events.kinds().count("StorageFailed") == 1
     boards = {one.game.board, two.game.board}
     ids = {saved.id for saved in one.saved_games()}
     assert len(ids) == 2
@@ -365,7 +365,7 @@ def test_a_failing_store_does_not_stop_play(monkeypatch: pytest.MonkeyPatch) -> 
     session.start(seed=1)
     events = Listener(session)
     play(session, 2)
-    store = session._keeper._store
+    store = session._autosave._store
     working = store.changes.write
 
     def full(*args: object, **kwargs: object) -> set[str]:

@@ -11,7 +11,7 @@ from py2048.board import Board
 from py2048.direction import Direction
 from py2048.players import Unit
 from py2048.rules import get_rules, list_rules
-from py2048.session import Event, Hint, Hinted, Moved, Session, StorageTrouble
+from py2048.session import Event, Hint, Hinted, Moved, Session, StorageFailed
 from py2048.ui.shared.describe import describe, describe_board, describe_rules
 
 
@@ -124,7 +124,7 @@ def test_a_hint_ranks_the_directions() -> None:
 
 def test_trouble_is_a_warning() -> None:
     """Trouble with the store is passed on in its own words."""
-    assert describe(StorageTrouble("the disk is full")) == "Warning: the disk is full"
+    assert describe(StorageFailed("the disk is full")) == "Warning: the disk is full"
 
 
 def test_boards_are_read_row_by_row() -> None:

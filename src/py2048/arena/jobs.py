@@ -15,9 +15,8 @@ from py2048 import rng
 from py2048.board import Board
 from py2048.errors import PlayerError, Py2048Error
 from py2048.game import Game, Outcome, Record
-from py2048.game.notation import encode_turn
-from py2048.game.spawning import draw_spawn, draw_start
-from py2048.game.turn import Turn, outcome_of, score_after
+from py2048.game.record import encode_turn
+from py2048.game.turn import Turn, draw_spawn, draw_start, outcome_of, score_after
 from py2048.players import Player, make_player
 from py2048.players.player import PlaysGames
 from py2048.players.registry import with_seed

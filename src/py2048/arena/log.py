@@ -16,7 +16,7 @@ from typing import Any, TextIO
 from py2048.arena.jobs import GameResult
 from py2048.arena.tournament import Tournament
 from py2048.errors import TournamentError
-from py2048.game.record_text import write_atomically
+from py2048.game.record import write_atomically
 
 FORMAT = "py2048 arena log"
 VERSION = 1

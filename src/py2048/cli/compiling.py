@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from py2048.compiled.jit.progress import Compiling
     from py2048.players import Player
-    from py2048.session import Hint, Question
+    from py2048.session import Hint, PositionSnapshot
 
 PATIENCE = 1.0
 """Seconds of compiling before anything is said."""
@@ -81,7 +81,7 @@ def telling(
         line.close()
 
 
-def hint_of(question: Question, player: Player, *, only_move: bool, quiet: bool) -> Hint:
+def hint_of(snapshot: PositionSnapshot, player: Player, *, only_move: bool, quiet: bool) -> Hint:
     """Return a player's hint; while it is being compiled, say on stderr what there is to know.
 
     Raises:
@@ -92,7 +92,7 @@ def hint_of(question: Question, player: Player, *, only_move: bool, quiet: bool)
 
     line = CompilingLine(quiet=quiet)
     try:
-        for answer in advise(question, player, only_move=only_move, apart=False):
+        for answer in advise(snapshot, player, only_move=only_move, apart=False):
             if not isinstance(answer, Hint):
                 line.show(answer)
                 time.sleep(PERIODS[True])

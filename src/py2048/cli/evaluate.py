@@ -66,10 +66,7 @@ def evaluate(
         ),
     ],
     games: Annotated[
-        int,
-        typer.Option(
-            "--games", "-n", metavar="N", callback=between(1, 1e7), help="Games of each player."
-        ),
+        int, typer.Option("--games", "-n", metavar="N", help="Games of each player.")
     ] = 100,
     rules: RulesOption = None,
     size: SizeOption = None,

@@ -21,7 +21,7 @@ from py2048.errors import GameOverError
 from py2048.players import Unit, list_players, make_player
 from py2048.players.registry import describe_player
 from py2048.rules import Rules, list_rules
-from py2048.session import HINT_PLAYER, Question
+from py2048.session import HINT_PLAYER, PositionSnapshot
 from py2048.ui.shared.describe import describe_rules
 
 
@@ -35,11 +35,11 @@ def hint(
 ) -> int:
     """Say what a player would do on BOARD, and what the other directions lose against it."""
     position = Board.parse(sys.stdin.read() if board == "-" else board)
-    question = Question(rules_for(position, rules), position, 0)
+    snapshot = PositionSnapshot(rules_for(position, rules), position, 0)
     adviser = make_player(player)
     if not position.can_move():
         raise GameOverError("no move changes this board: the game is over")
-    answer = hint_of(question, adviser, only_move=False, quiet=json)
+    answer = hint_of(snapshot, adviser, only_move=False, quiet=json)
     if json:
         values = {str(direction): value for direction, value in answer.ranked}
         data = {"direction": str(answer.direction), "values": values, "player": answer.player}

@@ -11,9 +11,6 @@ import typer
 import typer.core
 
 from py2048.board import Board
-from py2048.errors import RecordError
-from py2048.game import Record, record_text
-from py2048.game.verse import from_verse, is_verse
 from py2048.players import list_players
 from py2048.rng import parse_seed
 from py2048.rules import Rules, list_rules
@@ -145,19 +142,6 @@ def chosen_seed(seed: str | None) -> int | None:
 def rules_for(board: Board, rules: str | None) -> Rules:
     """Return the rules that ``--rules`` names, or classic ones on a board of this size."""
     return chosen_rules(rules, None if rules else "x".join(map(str, board.shape)))
-
-
-def load_any_record(path: Path) -> Record:
-    """Return the record in a file: ours, or a replay text of 2048verse.
-
-    Raises:
-        RecordError: if the file holds neither.
-    """
-    text = record_text.read(path)
-    try:
-        return from_verse(text) if is_verse(text.lstrip("\ufeff")) else Record.from_json(text)
-    except RecordError as error:
-        raise RecordError(f"{path}: {error}") from None
 
 
 def print_json(value: Any) -> None:

@@ -20,7 +20,7 @@ from py2048.cli.options import (
     chosen_seed,
     print_json,
 )
-from py2048.cli.screens import Screen, Wish, open_screen
+from py2048.cli.screens import LaunchOptions, UserInterface, open_screen
 from py2048.players import list_players, make_player
 from py2048.rng import derive_seed, random_seed
 from py2048.ui.shared.themes import THEMES, get_theme
@@ -50,12 +50,12 @@ def play(
         ),
     ] = None,
     ui: Annotated[
-        Screen,
+        UserInterface,
         typer.Option(
             help="auto plays the moves in a pipe, else opens a window, else the terminal's game; "
             "lines suits screen readers; demo shows how it is played."
         ),
-    ] = Screen.AUTO,
+    ] = UserInterface.AUTO,
     theme: Annotated[
         str | None,
         typer.Option(metavar="THEME", help="Colours, such as dark.", autocompletion=_themes),
@@ -64,7 +64,7 @@ def play(
         bool | None,
         typer.Option(
             "--resume/--new",
-            help="Go on with the last game, or begin a new one. By default: go on, unless rules, "
+            help="Resume the last game, or start a new one. By default: resume, unless rules, "
             "size, seed or a player are given.",
         ),
     ] = None,
@@ -79,13 +79,13 @@ def play(
     is_chosen = bool(rules or size or seed)
     wanted, number = chosen_rules(rules, size), chosen_seed(seed)
     # A computer player does not take over what a person plays, unless it is told to.
-    goes_on = not (is_chosen or player) if resume is None else resume
+    resumes = not (is_chosen or player) if resume is None else resume
 
     def begin(session: Session) -> None:
-        if not (goes_on and session.resume(wanted if is_chosen else None)):
+        if not (resumes and session.resume(wanted if is_chosen else None)):
             session.start(wanted, seed=number)
 
-    return open_screen(ui, Wish(begin, theme, reduced_motion, player, save))
+    return open_screen(ui, LaunchOptions(begin, theme, reduced_motion, player, save))
 
 
 def watch(
@@ -105,17 +105,17 @@ def watch(
     from py2048.session import Session  # costs more than a window's first picture
 
     wanted, first = chosen_rules(rules, size), chosen_seed(seed)
-    adviser = make_player(player)
+    chooser = make_player(player)
     base = random_seed() if first is None else first
     results = []
     for index in range(games):
-        session = Session(player=adviser.name)
+        session = Session(player=chooser.name)
         if not (quiet or json):
             session.subscribe(_printer(delay))
         session.start(wanted, seed=base if index == 0 else derive_seed(base, index))
         while not session.game.is_over and (moves is None or session.game.ply < moves):
-            question = session.question()
-            session.play_hint(hint_of(question, adviser, only_move=True, quiet=quiet or json))
+            snapshot = session.snapshot()
+            session.play_hint(hint_of(snapshot, chooser, only_move=True, quiet=quiet or json))
         results.append(_result(session))
         if not json:
             _print_result(session)
@@ -128,7 +128,7 @@ def desktop_entry(
     remove: Annotated[bool, typer.Option("--remove", help="Take it out again.")] = False,
 ) -> int:
     """Put the game into the menu of your desktop (Linux, BSD), with its icon."""
-    from py2048.ui.desktop import entry
+    from py2048.ui.desktop import desktop_entry as entry
 
     done = entry.remove() if remove else entry.install()
     for file in done:

@@ -14,11 +14,11 @@ from py2048.cli.options import (
     JsonOption,
     RulesOption,
     chosen_rules,
-    load_any_record,
     print_json,
 )
 from py2048.errors import RecordError
 from py2048.game import Record
+from py2048.game.import_2048verse import load_record
 from py2048.rules import Rules
 from py2048.server.fairness import check_fair
 from py2048.session import Replay, open_session
@@ -38,7 +38,7 @@ def replay(
     json: JsonOption = False,
 ) -> int:
     """Replay FILE turn by turn, checking each."""
-    game = Replay(load_any_record(file))
+    game = Replay(load_record(file))
     last = len(game) if end is None else min(end, len(game))
     if start > len(game):
         raise RecordError(f"{file} has {len(game)} turns: --from {start} is beyond its end")
@@ -95,7 +95,7 @@ def verify(
 
 def _verified(file: Path, secret: str | None, commitment: str | None) -> dict[str, object]:
     try:
-        record = load_any_record(file)
+        record = load_record(file)
         record.verify()
         if secret:
             check_fair(record, secret, commitment)
@@ -127,7 +127,7 @@ def import_replay(
     force: Annotated[bool, typer.Option(help="Replace TARGET if it exists.")] = False,
 ) -> int:
     """Turn a replay text of 2048verse into a record."""
-    record = load_any_record(file)
+    record = load_record(file)
     if target.exists() and not force:
         raise RecordError(f"{target} exists: choose another name, or give --force to replace it")
     record.save(target)

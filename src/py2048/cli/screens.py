@@ -1,4 +1,4 @@
-"""Which screen a game opens on, and opening it. Loads no more than that screen's first picture."""
+"""Choosing the screen that a game opens on, and opening it; imports little before a first frame."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ DEMO_PLAYER = "greedy"
 """Plays the demonstration: a player that has nothing to compile first."""
 
 DEMO_SECONDS = 6.0
-DEMO_PACE = 0.4
-"""How long the demonstration plays, and a move of it stands to be read, in seconds."""
+DEMO_MOVE_SECONDS = 0.4
+"""How long the demonstration plays, and how long each of its moves is shown."""
 
 HOW_TO_PLAY = """\
 That was a demonstration: here is no display, no terminal, and no moves on standard input.
@@ -34,7 +34,7 @@ NO_TERMINAL = (
 )
 
 
-class Screen(StrEnum):
+class UserInterface(StrEnum):
     """Where to play."""
 
     AUTO = "auto"
@@ -45,14 +45,14 @@ class Screen(StrEnum):
 
 
 INSTEAD = {
-    Screen.TERMINAL: "the terminal's game",
-    Screen.LINES: "the game in lines",
-    Screen.DEMO: "a demonstration",
+    UserInterface.TERMINAL: "the terminal's game",
+    UserInterface.LINES: "the game in lines",
+    UserInterface.DEMO: "a demonstration",
 }
 
 
-class Place(NamedTuple):
-    """What the command finds where it starts.
+class LaunchContext(NamedTuple):
+    """The input, output and display that the command starts with.
 
     Attributes:
         moves: standard input is a pipe or a file with something to read.
@@ -67,22 +67,22 @@ class Place(NamedTuple):
     dumb: bool = False
 
 
-def best_screen(place: Place) -> Screen:
-    """Return the screen that suits the place; ``docs/reference/command.md`` has the rule."""
-    if place.moves:
-        return Screen.LINES
-    if place.display:
-        return Screen.DESKTOP
-    if place.terminal:
-        return Screen.LINES if place.dumb else Screen.TERMINAL
-    return Screen.DEMO
+def best_screen(context: LaunchContext) -> UserInterface:
+    """Return the screen that suits the context; ``docs/reference/command.md`` has the rule."""
+    if context.moves:
+        return UserInterface.LINES
+    if context.display:
+        return UserInterface.DESKTOP
+    if context.terminal:
+        return UserInterface.LINES if context.dumb else UserInterface.TERMINAL
+    return UserInterface.DEMO
 
 
-class Wish(NamedTuple):
-    """What to open on a screen.
+class LaunchOptions(NamedTuple):
+    """How to open a game.
 
     Attributes:
-        begin: puts a game on the table.
+        begin: starts or resumes a game.
         theme: the name of a theme, or `None` for the one used last.
         reduced_motion: show moves without animation.
         player: the spec of the player that plays, or `None` for the person.
@@ -96,38 +96,38 @@ class Wish(NamedTuple):
     save: bool = True
 
     def open_session(self) -> Session:
-        """Return the table to play at."""
+        """Return a session on the player's store, or one that keeps nothing."""
         from py2048.session import Session, open_session
 
         return open_session() if self.save else Session()
 
 
 def open_last_game() -> int:
-    """Go on with the last game, or begin one, on the best screen there is; return the status."""
-    return open_screen(Screen.AUTO, Wish(resume_or_start))
+    """Resume the last game, or start one, on the best screen there is; return the status."""
+    return open_screen(UserInterface.AUTO, LaunchOptions(resume_or_start))
 
 
 def resume_or_start(session: Session) -> None:
-    """Go on with the last game, or begin a classic one."""
+    """Resume the last game, or start a classic one."""
     if not session.resume():
         from py2048.rules import get_rules
 
         session.start(get_rules("classic"))
 
 
-def open_screen(ui: Screen, wish: Wish) -> int:
+def open_screen(ui: UserInterface, options: LaunchOptions) -> int:
     """Play on this screen until the player leaves; return the exit status.
 
     Raises:
         Py2048Error: if the screen that is asked for cannot be here.
     """
     screen = choose_screen(ui)
-    if screen is Screen.DESKTOP:
-        return _desktop(ui, wish)
-    return _beside_the_prompt(screen, wish)
+    if screen is UserInterface.DESKTOP:
+        return _desktop(ui, options)
+    return _open_in_terminal(screen, options)
 
 
-def choose_screen(ui: Screen) -> Screen:
+def choose_screen(ui: UserInterface) -> UserInterface:
     """Return the screen to open; where a window was wanted and cannot be, say why.
 
     Raises:
@@ -135,68 +135,72 @@ def choose_screen(ui: Screen) -> Screen:
     """
     from py2048.ui import desktop
 
-    if ui is Screen.TERMINAL and not streams.are_terminal():
+    if ui is UserInterface.TERMINAL and not streams.are_terminal():
         raise Py2048Error(NO_TERMINAL)
-    moves = ui is Screen.AUTO and streams.has_moves()
-    screen = ui if ui is not Screen.AUTO else best_screen(_place(moves, desktop.has_display()))
-    if screen is Screen.DESKTOP and (trouble := desktop.trouble()):
-        return _instead_of_a_window(ui, trouble)
+    screen = ui
+    if ui is UserInterface.AUTO:
+        screen = best_screen(_context(streams.has_moves(), desktop.has_display()))
+    if screen is UserInterface.DESKTOP and (reason := desktop.why_unavailable()):
+        return _instead_of_a_window(ui, reason)
     return screen
 
 
-def _place(moves: bool, display: bool) -> Place:
-    return Place(moves, display, streams.are_terminal(), streams.is_dumb())
+def _context(moves: bool, display: bool) -> LaunchContext:
+    return LaunchContext(moves, display, streams.are_terminal(), streams.is_dumb())
 
 
-def _instead_of_a_window(ui: Screen, trouble: str) -> Screen:
+def _instead_of_a_window(ui: UserInterface, trouble: str) -> UserInterface:
     """Say why there is no window, and return what is best without one.
 
     Raises:
         Py2048Error: if a window was asked for, and there is no terminal either.
     """
-    screen = best_screen(_place(moves=False, display=False))
-    if ui is Screen.DESKTOP and screen is Screen.DEMO:
+    screen = best_screen(_context(moves=False, display=False))
+    if ui is UserInterface.DESKTOP and screen is UserInterface.DEMO:
         raise Py2048Error(trouble)
     streams.complain(f"{trouble}; here is {INSTEAD[screen]} instead")
     return screen
 
 
-def _desktop(ui: Screen, wish: Wish) -> int:
+def _desktop(ui: UserInterface, options: LaunchOptions) -> int:
     from py2048.storage import data_folder
     from py2048.ui import desktop
 
     try:
         return desktop.run(
-            wish.open_session,
-            theme=wish.theme,
-            reduced_motion=wish.reduced_motion,
-            player=wish.player,
-            watch=wish.player is not None,
-            begin=wish.begin,
-            memory=data_folder() / "desktop.json",
+            options.open_session,
+            theme=options.theme,
+            reduced_motion=options.reduced_motion,
+            player=options.player,
+            watch=options.player is not None,
+            begin=options.begin,
+            state_file=data_folder() / "desktop.json",
         )
     except desktop.NoDesktopError as error:
         screen = _instead_of_a_window(ui, str(error))
-    return _beside_the_prompt(screen, wish)
+    return _open_in_terminal(screen, options)
 
 
-def _beside_the_prompt(screen: Screen, wish: Wish) -> int:
-    if screen is Screen.DEMO:
-        return _demonstrate(wish)
-    with closing(wish.open_session()) as session:
-        wish.begin(session)
-        if screen is Screen.LINES:
-            from py2048.ui.terminal import lines
+def _open_in_terminal(screen: UserInterface, options: LaunchOptions) -> int:
+    if screen is UserInterface.DEMO:
+        return _demonstrate(options)
+    with closing(options.open_session()) as session:
+        options.begin(session)
+        if screen is UserInterface.LINES:
+            from py2048.ui.terminal import plain_text
 
-            return lines.run(session, sys.stdin, sys.stdout, player=wish.player)
+            return plain_text.run(session, sys.stdin, sys.stdout, player=options.player)
         from py2048.ui import terminal
 
         return terminal.run(
-            session, theme=wish.theme, reduced_motion=wish.reduced_motion, player=wish.player
+            session,
+            theme=options.theme,
+            reduced_motion=options.reduced_motion,
+            player=options.player,
         )
 
 
-def _demonstrate(wish: Wish) -> int:
+def _demonstrate(options: LaunchOptions) -> int:
     """Let the computer play for some seconds, then say how to play. Nothing is saved."""
     from py2048.session import Session
     from py2048.ui.shared.describe import describe
@@ -204,10 +208,10 @@ def _demonstrate(wish: Wish) -> int:
     print("2048, played by the computer for a few seconds.")
     session = Session()
     session.subscribe(lambda event: print(describe(event), flush=True))
-    wish.begin(session)
+    options.begin(session)
     end = time.monotonic() + DEMO_SECONDS
-    while time.monotonic() < end and session.autoplay_step(wish.player or DEMO_PLAYER):
+    while time.monotonic() < end and session.autoplay_step(options.player or DEMO_PLAYER):
         print(session.game.board, flush=True)
-        time.sleep(DEMO_PACE)
+        time.sleep(DEMO_MOVE_SECONDS)
     print(HOW_TO_PLAY)
     return 0

@@ -15,17 +15,20 @@ from py2048.errors import (
     RecordError,
     shown,
 )
-from py2048.game.notation import encode_turn
-from py2048.game.record import Record, utc
-from py2048.game.spawning import (
+from py2048.game.record import Record, encode_turn, utc
+from py2048.game.turn import (
     Draws,
+    Outcome,
+    Position,
     Spawn,
+    Turn,
     draw_spawn,
     draws_from,
+    outcome_of,
+    score_after,
     spawn_fault,
     start_from,
 )
-from py2048.game.turn import Outcome, Position, Turn, outcome_of, score_after
 from py2048.rules import MovePoints, Rules, get_rules
 
 _DIRECTIONS = tuple(Direction)
@@ -96,7 +99,7 @@ class Game:
         self._undone: list[Turn] = []
         self._slides: list[Slide] = []
         self._legal: tuple[Direction, ...] | None = None
-        self._standing: Outcome | None = None
+        self._outcome: Outcome | None = None
 
     @property
     def rules(self) -> Rules:
@@ -150,10 +153,10 @@ class Game:
 
     @property
     def outcome(self) -> Outcome:
-        """How the game stands."""
-        if self._standing is None:
-            self._standing = outcome_of(self._rules, self.board, bool(self._legal_slides()))
-        return self._standing
+        """The outcome, or that the game is still played."""
+        if self._outcome is None:
+            self._outcome = outcome_of(self._rules, self.board, bool(self._legal_slides()))
+        return self._outcome
 
     @property
     def is_over(self) -> bool:
@@ -162,7 +165,7 @@ class Game:
 
     @property
     def has_won(self) -> bool:
-        """Whether the target is on the board; play may go on."""
+        """Whether the target is on the board; play may continue."""
         return self._rules.target is not None and self.board.max_tile >= self._rules.target
 
     @property
@@ -235,7 +238,7 @@ class Game:
             return None
         turn = self._turns.pop()
         self._positions.pop()
-        self._look_anew()
+        self._forget_board()
         self._undone.append(turn)
         return turn
 
@@ -272,7 +275,7 @@ class Game:
 
     @classmethod
     def from_record(cls, record: Record) -> Game:
-        """Return the game of `record` with every turn played, ready to go on or to be undone.
+        """Return the game of `record` with every turn played, ready to be continued or undone.
 
         Raises:
             RecordError: if it is no record, or a turn breaks the rules.
@@ -288,10 +291,10 @@ class Game:
     def _ended_at_target(self) -> bool:
         return self._rules.ends_at_target and self.has_won
 
-    def _look_anew(self) -> None:
-        """Forget what was found out about the board that was on the table before."""
+    def _forget_board(self) -> None:
+        """Forget the slides and the outcome of the board before."""
         self._slides = []
-        self._legal = self._standing = None
+        self._legal = self._outcome = None
 
     def _legal_slides(self) -> tuple[Direction, ...]:
         if self._legal is None:
@@ -299,7 +302,7 @@ class Game:
         return self._legal
 
     def _slide(self, direction: Direction) -> Slide:
-        """Return the slide of the board as it is; several questions are about the same one."""
+        """Return a slide of the current board; each is computed once."""
         for slide in self._slides:
             if slide.direction is direction:
                 return slide
@@ -329,7 +332,7 @@ class Game:
         score = score_after(self._rules, self.score, turn, board)
         self._positions.append(Position(board, score, self.ply + turn.legal))
         self._turns.append(turn)
-        self._look_anew()
+        self._forget_board()
         self.finished = time.time()
 
     def __repr__(self) -> str:

@@ -3,23 +3,40 @@
 The file is JSON with one field a line; ``docs/reference/record-format.md`` describes it. It
 stores every spawn, so a replay depends on no generator, and reading is strict: a file that
 differs by a single byte from what py2048 would have written is refused, with the reason.
+
+Turns are text, here and in the store. A legal turn is a direction letter (``U D L R``), the rank
+of the spawned tile and its cell in row-major order, as digits of base 64 (``0-9 A-Z a-z - _``):
+``L1C`` is left, then a 2 on cell 12. Boards above 64 cells write the cell with two digits. An
+illegal attempt that cost points is the direction letter in lower case alone.
 """
 
 from __future__ import annotations
 
+import errno
+import hashlib
+import json
+import os
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from py2048 import rng
 from py2048.board import Board
+from py2048.direction import Direction
 from py2048.errors import Py2048Error, RecordError, shown
-from py2048.game import record_text
-from py2048.game.notation import Step, decode_steps
-from py2048.game.spawning import draw_spawn, draw_start, spawn_fault
-from py2048.game.turn import Outcome, Turn, outcome_of, score_after
+from py2048.game.turn import (
+    Outcome,
+    Spawn,
+    Turn,
+    draw_spawn,
+    draw_start,
+    outcome_of,
+    score_after,
+    spawn_fault,
+)
 from py2048.rules import MovePoints, Rules
 
 Replayed = tuple[Board, Turn, int]
@@ -33,7 +50,7 @@ class Record:
     Attributes:
         rules: the rules it was played under.
         start: the board before the first turn.
-        turns: the turns in the notation of `py2048.game.notation`.
+        turns: the turns in the notation of this module.
         score: the final score that the record claims; `verify` reproduces it.
         seed: the seed of the generator, if the spawns came from it.
         player: who played.
@@ -61,7 +78,7 @@ class Record:
             value = getattr(self, name)
             if not isinstance(value, kind):
                 raise RecordError(f"{name} must be of type {kind.__name__}, not {shown(value)}")
-        record_text.check(self._plain())
+        _check(self._plain())
 
     @classmethod
     def load(cls, path: str | Path) -> Record:
@@ -71,7 +88,7 @@ class Record:
             RecordError: if the file cannot be read, is no record, or is not byte for byte what
                 `save` wrote; the message names the file and the reason.
         """
-        text = record_text.read(path)
+        text = read_text(path)
         try:
             return cls.from_json(text)
         except RecordError as error:
@@ -80,7 +97,7 @@ class Record:
     @classmethod
     def from_json(cls, text: str) -> Record:
         """Read a record from the text of its file; strict like `load`."""
-        data = record_text.parse(text)
+        data = _parse(text)
         try:
             rules, start = Rules.parse(data["rules"]), Board.from_rows(data["start"])
         except Py2048Error as error:
@@ -99,15 +116,15 @@ class Record:
         Raises:
             RecordError: if the file cannot be written; an existing one is then untouched.
         """
-        target, text = record_text.path_of(path), self.to_json()
+        target, text = _path_of(path), self.to_json()
         try:
-            record_text.write_atomically(target, text.encode())
+            write_atomically(target, text.encode())
         except OSError as error:
             raise RecordError(f"cannot write {path}: {error.strerror or error}") from None
 
     def to_json(self) -> str:
         """Return the text of the record's file."""
-        return record_text.dump(self._plain())
+        return _dump(self._plain())
 
     def _plain(self) -> dict[str, Any]:
         """Return the fields as plain values."""
@@ -198,3 +215,229 @@ class Record:
 def utc(moment: float) -> str:
     """Return a time in seconds since the epoch as ISO 8601 in UTC."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))
+
+
+# Turns as text
+
+DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_"
+
+Step = tuple[Direction, Spawn | None]
+"""A direction with its spawn; `None` for an illegal attempt."""
+
+_VALUES = {digit: value for value, digit in enumerate(DIGITS)}
+_LEGAL = {direction.letter: direction for direction in Direction}
+_ILLEGAL = {direction.letter.lower(): direction for direction in Direction}
+
+
+def cell_digits(shape: tuple[int, int]) -> int:
+    """Return how many digits a cell takes on a board of this shape."""
+    return 1 if shape[0] * shape[1] <= len(DIGITS) else 2
+
+
+def encode_step(direction: Direction, spawn: Spawn | None, shape: tuple[int, int]) -> str:
+    """Return the code of one turn on a board of `shape`."""
+    if spawn is None:
+        return direction.letter.lower()
+    (row, column), digits = spawn.cell, cell_digits(shape)
+    number = row * shape[1] + column
+    cell = "".join(DIGITS[number >> (6 * k) & 63] for k in reversed(range(digits)))
+    return direction.letter + DIGITS[spawn.tile.bit_length() - 1] + cell
+
+
+def encode_turn(turn: Turn) -> str:
+    """Return the code of `turn`."""
+    return encode_step(turn.direction, turn.spawn, turn.slide.before.shape)
+
+
+def direction_of(code: str) -> Direction:
+    """Return the direction of one turn's code, legal or not."""
+    return _LEGAL[code[0].upper()]
+
+
+def decode_steps(text: str, shape: tuple[int, int]) -> Iterator[Step]:
+    """Yield the steps that `text` writes, for a board of `shape`.
+
+    Raises:
+        RecordError: at the first character that fits no turn; the message says where.
+    """
+    index, width = 0, 2 + cell_digits(shape)
+    while index < len(text):
+        letter = text[index]
+        if letter in _ILLEGAL:
+            yield _ILLEGAL[letter], None
+            index += 1
+            continue
+        spawn = _decode_spawn(text[index + 1 : index + width], shape)
+        if letter not in _LEGAL or spawn is None:
+            raise RecordError(
+                f"turn text {text[index : index + width]!r} at character {index + 1} is no turn"
+            )
+        yield _LEGAL[letter], spawn
+        index += width
+
+
+def _decode_spawn(code: str, shape: tuple[int, int]) -> Spawn | None:
+    if len(code) != 1 + cell_digits(shape) or any(digit not in _VALUES for digit in code):
+        return None
+    cell = 0
+    for digit in code[1:]:
+        cell = cell << 6 | _VALUES[digit]
+    rank = _VALUES[code[0]]
+    return Spawn(1 << rank, divmod(cell, shape[1])) if rank and cell < shape[0] * shape[1] else None
+
+
+# The text of a record's file: one canonical layout, read strictly, written atomically
+
+FORMAT = "py2048 record"
+VERSION = 1
+LARGEST = 1 << 26
+"""More bytes than any record has: a million turns take five or six million."""
+
+
+def _dump(values: Mapping[str, Any]) -> str:
+    """Return the canonical text of a record with these plain field values."""
+    head = {"format": FORMAT, "version": VERSION}
+    data = head | {name: values[name] for name in _CHECKS}
+    return _lines(data | {"checksum": _checksum(data)})
+
+
+def _parse(text: str) -> dict[str, Any]:
+    """Return the plain field values that `text` holds, each of the right type.
+
+    Raises:
+        RecordError: if it is no record, from a newer version, damaged, or has wrong fields.
+    """
+    data = _parse_json(text)
+    claimed = data.pop("checksum", None)
+    if claimed != _checksum(data):
+        raise RecordError("the record was changed after it was written: its checksum is wrong")
+    values = {key: data[key] for key in data.keys() - {"format", "version"}}
+    _check(values)
+    return values
+
+
+def _check(values: Mapping[str, Any]) -> None:
+    """Check that these are the plain field values of a record, each of the right type.
+
+    Raises:
+        RecordError: naming the first field that is not.
+    """
+    unknown = values.keys() - _CHECKS.keys()
+    missing = _CHECKS.keys() - values.keys()
+    if unknown or missing:
+        what, names = ("unknown", unknown) if unknown else ("missing", missing)
+        raise RecordError(f"{what} fields: {', '.join(sorted(names))}")
+    for name, (is_right, meaning) in _CHECKS.items():
+        if not is_right(values[name]):
+            raise RecordError(f"{name} is {shown(values[name])}, but must be {meaning}")
+
+
+def _path_of(path: str | Path) -> Path:
+    """Return `path` as one.
+
+    Raises:
+        RecordError: if it is none.
+    """
+    try:
+        return Path(path)
+    except TypeError:
+        raise RecordError(f"{shown(path)} names no file") from None
+
+
+def read_text(path: str | Path) -> str:
+    """Return the text of a file, which may be one that another program still writes.
+
+    Raises:
+        RecordError: if it cannot be read, is no text, or has no end in sight.
+    """
+    try:
+        with _path_of(path).open("rb") as file:
+            data = file.read(LARGEST + 1)
+        text = data.decode("utf-8")
+    except OSError as error:
+        raise RecordError(f"cannot read {path}: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise RecordError(f"{path} is no record: it is not text") from None
+    if len(data) > LARGEST:
+        raise RecordError(f"{path} is no record: it has more than {LARGEST:,} bytes")
+    return text
+
+
+def check_replaceable(path: Path) -> None:
+    """Check that a new file may take the place of `path`: of a file or of nothing.
+
+    Raises:
+        OSError: if a device, a pipe or a folder is there, which would be lost.
+    """
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EEXIST, "it is there and no ordinary file", str(path))
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Replace the file at `path` by one with `data`, or leave it as it was and raise OSError."""
+    check_replaceable(path)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _lines(data: dict[str, Any]) -> str:
+    lines = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in data.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _checksum(data: dict[str, Any]) -> str:
+    return "sha256:" + hashlib.sha256(_lines(data).encode()).hexdigest()
+
+
+def _parse_json(text: str) -> dict[str, Any]:
+    try:
+        data = json.loads(text)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise RecordError(f"this is no record: {error}") from None
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise RecordError(f'this is no record: "format" must be "{FORMAT}"')
+    version = data.get("version")
+    if type(version) is not int or version < 1:
+        raise RecordError(f"version {version!r} is no version of the record format")
+    if version > VERSION:
+        raise RecordError(
+            f"the record has version {version}, this py2048 reads up to {VERSION}: update py2048"
+        )
+    return data
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _is_counts(value: object) -> bool:
+    return isinstance(value, list) and all(map(_is_count, value))
+
+
+_TEXT = (lambda value: isinstance(value, str), "a text")
+_COUNT = (_is_count, "a whole number from 0")
+_CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "rules": _TEXT,
+    "player": _TEXT,
+    "started": _TEXT,
+    "finished": _TEXT,
+    "seed": (lambda value: value is None or (_is_count(value) and value < 2**64), "a seed or null"),
+    "start": (
+        lambda value: isinstance(value, list) and all(map(_is_counts, value)),
+        "rows of whole numbers",
+    ),
+    "turns": _TEXT,
+    "score": (lambda value: type(value) is int, "a whole number"),
+    "undos": _COUNT,
+    "hints": _COUNT,
+    "times": (_is_counts, "a list of milliseconds"),
+}

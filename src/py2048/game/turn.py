@@ -1,16 +1,47 @@
-"""What a game is made of: turns, positions, outcomes, and how they are scored."""
+"""What a game is made of: turns and the tiles that appear in them, scores, outcomes.
+
+Start tiles and spawns are drawn by the documented generator, `py2048.rng`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple, assert_never
 
-from py2048.board import Board, Slide
+from py2048 import rng
+from py2048.board import Board, Cell, Slide, checked_cell
 from py2048.direction import Direction
-from py2048.game.spawning import Spawn
-from py2048.rules import BoardSum, MergePoints, MovePoints, Rules
-from py2048.rules.parts import NetPoints
+from py2048.errors import BoardError, shown
+from py2048.rules import (
+    BoardSum,
+    EdgeSpawn,
+    MergePoints,
+    MovePoints,
+    RandomSpawn,
+    Rules,
+    Weights,
+    is_tile,
+)
+from py2048.rules.parts import CornerSpawn, NetPoints
+
+Draws = Callable[[int, Board], int]
+"""Gives the 64-bit draw of a counter (the plies of a game, and `rng.START` and on for its start)
+for the board on which the tile appears. Most draws depend on the counter alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spawn:
+    """A tile that appeared.
+
+    Attributes:
+        tile: its value.
+        cell: where, as ``(row, column)``.
+    """
+
+    tile: int
+    cell: Cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +72,7 @@ class Turn:
 
 
 class Outcome(Enum):
-    """How a game stands."""
+    """The state of a game."""
 
     PLAYING = "playing"
     """A move is possible."""
@@ -57,7 +88,7 @@ class Outcome(Enum):
 
 
 class Position(NamedTuple):
-    """Where a game stands after a turn: the board, the score and the number of legal turns."""
+    """The state of a game after a turn: the board, the score and the number of legal turns."""
 
     board: Board
     score: int
@@ -65,7 +96,7 @@ class Position(NamedTuple):
 
 
 def score_after(rules: Rules, score: int, turn: Turn, board: Board) -> int:
-    """Return the score after `turn`, which led to `board`, when it was `score` before."""
+    """Return the score after `turn`, which led to `board`, from `score` before it."""
     match rules.scoring:
         case MergePoints():
             return score + turn.slide.points
@@ -80,7 +111,7 @@ def score_after(rules: Rules, score: int, turn: Turn, board: Board) -> int:
 
 
 def outcome_of(rules: Rules, board: Board, can_move: bool | None = None) -> Outcome:
-    """Return how a game under `rules` stands on `board`; `can_move` spares trying, if known.
+    """Return the outcome of a game under `rules` on `board`; `can_move` saves trying, if known.
 
     A game that reaches its target and gets stuck on the same move is won, not lost.
     """
@@ -90,3 +121,107 @@ def outcome_of(rules: Rules, board: Board, can_move: bool | None = None) -> Outc
     if rules.target is None:
         return Outcome.ENDED
     return Outcome.WON if won else Outcome.LOST
+
+
+def place_randomly(board: Board, weights: Weights, word: int) -> Spawn:
+    """Return the spawn that the draw `word` makes on `board`, which has an empty cell."""
+    cells = board.empty_cells()
+    return Spawn(rng.pick_tile(weights, word), cells[rng.pick(rng.low(word), len(cells))])
+
+
+def edge_cell(board: Board, direction: Direction) -> Cell | None:
+    """Return the empty cell where an `EdgeSpawn` lands after a move in `direction`.
+
+    The edge is the one left behind, read from its right end after Up, from its left end after
+    Down, from its top after Left and from its bottom after Right. `None` if that edge is full,
+    which no afterstate of a legal move is.
+    """
+    rows, columns = board.shape
+    match direction:
+        case Direction.UP:
+            edge = [(rows - 1, column) for column in reversed(range(columns))]
+        case Direction.DOWN:
+            edge = [(0, column) for column in range(columns)]
+        case Direction.LEFT:
+            edge = [(row, columns - 1) for row in range(rows)]
+        case Direction.RIGHT:
+            edge = [(row, 0) for row in reversed(range(rows))]
+    return next((cell for cell in edge if not board[cell]), None)
+
+
+def possible_cells(rules: Rules, afterstate: Board, direction: Direction) -> list[Cell]:
+    """Return the cells where a tile can appear, all equally likely, row-major.
+
+    Args:
+        rules: the rules of the game.
+        afterstate: the board after the slide.
+        direction: the move's direction.
+    """
+    match rules.spawn:
+        case RandomSpawn():
+            return afterstate.empty_cells()
+        case EdgeSpawn():
+            cell = edge_cell(afterstate, direction)
+            return [] if cell is None else [cell]
+        case CornerSpawn():
+            rows, columns = afterstate.shape
+            corners = [(0, 0), (0, columns - 1), (rows - 1, columns - 1), (rows - 1, 0)]
+            free = [cell for cell in corners if not afterstate[cell]] or afterstate.empty_cells()
+            return free[:1]
+        case other:
+            assert_never(other)
+
+
+def draw_spawn(rules: Rules, afterstate: Board, direction: Direction, word: int) -> Spawn:
+    """Return what appears on `afterstate`, reached by a legal move in `direction`.
+
+    Args:
+        rules: the rules of the game.
+        afterstate: the board after the slide; it has an empty cell.
+        direction: the move's direction, which decides a deterministic spawn.
+        word: the 64-bit draw that decides a random spawn.
+    """
+    cells = possible_cells(rules, afterstate, direction)
+    assert cells, "a legal move leaves a cell where a tile can appear"
+    tile = rng.pick_tile(rules.spawn_weights, word)
+    return Spawn(tile, cells[rng.pick(rng.low(word), len(cells))])
+
+
+def spawn_fault(rules: Rules, afterstate: Board, direction: Direction, spawn: Spawn) -> str | None:
+    """Return why `spawn` cannot happen on `afterstate` under `rules`, or `None` if it can."""
+    try:
+        (row, column), (rows, columns) = checked_cell(spawn.cell), afterstate.shape
+    except BoardError as error:
+        return str(error)
+    if not (0 <= row < rows and 0 <= column < columns):
+        return f"cell {spawn.cell} is outside the {rows}x{columns} board"
+    if not is_tile(spawn.tile) or spawn.tile not in rules.spawn_weights.tiles:
+        return f"a {shown(spawn.tile)} never spawns under these rules"
+    if afterstate[spawn.cell]:
+        return f"a tile spawned on cell {spawn.cell}, which is occupied"
+    cells = possible_cells(rules, afterstate, direction)
+    if spawn.cell not in cells:
+        return f"a tile spawned on cell {spawn.cell} instead of {cells[0] if cells else 'none'}"
+    return None
+
+
+def draw_start(rules: Rules, key: int) -> Board:
+    """Return the start position of a game whose draws have `key`."""
+    return start_from(rules, draws_from(key))
+
+
+def draws_from(key: int) -> Draws:
+    """Return the draws of the documented generator with this `key`."""
+    return lambda counter, _board: rng.draw(key, counter)
+
+
+def start_from(rules: Rules, draws: Draws) -> Board:
+    """Return the start position of a game with these `draws`."""
+    start = rules.start
+    board = Board.empty(*rules.shape)
+    extra = rng.pick(rng.high(draws(rng.START, board)), start.high - start.low + 1)
+    for index in range(start.low + extra):
+        word = draws(rng.START + 1 + index, board)
+        spawn = place_randomly(board, rules.start_weights, word)
+        board = board.with_tile(spawn.cell, spawn.tile)
+    return board

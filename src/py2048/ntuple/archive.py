@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048.errors import WeightsError
-from py2048.game.record_text import check_replaceable
+from py2048.game.record import check_replaceable
 
 HEADER = "header.json"
 VERSION = 1

@@ -6,7 +6,7 @@ from py2048.board import Board
 from py2048.direction import Direction
 from py2048.errors import GameOverError, PlayerError
 from py2048.game import Game
-from py2048.game.spawning import draw_spawn
+from py2048.game.turn import draw_spawn
 from py2048.players.player import checked_game
 from py2048.rules import MovePoints, Rules
 from py2048.search.beam import BeamPlanner, beam_search

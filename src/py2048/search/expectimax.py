@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterator
 
 from py2048.board import Board, Slide
 from py2048.direction import Direction
-from py2048.game.spawning import Spawn, possible_cells
-from py2048.game.turn import Turn, score_after
+from py2048.game.turn import Spawn, Turn, possible_cells, score_after
 from py2048.rules import Rules
 
 Evaluation = Callable[[Board], float]

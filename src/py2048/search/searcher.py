@@ -23,7 +23,7 @@ from py2048.compiled.rules import CompiledRules
 from py2048.compiled.threads import together
 from py2048.direction import Direction
 from py2048.errors import BoardError
-from py2048.game.spawning import draw_start
+from py2048.game.turn import draw_start
 from py2048.ntuple.heuristic import DEFAULT, Heuristic
 from py2048.ntuple.layout import board_kind
 from py2048.ntuple.network import Network

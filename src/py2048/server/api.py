@@ -26,7 +26,7 @@ from py2048.server.openapi import Endpoint
 from py2048.server.rooms import Client
 from py2048.server.schema import BOT, CASUAL, ActionRejected
 from py2048.server.services import Services
-from py2048.session import Hint, Question
+from py2048.session import Hint, PositionSnapshot
 
 _LARGEST_TILE = 2**60
 _T = TypeVar("_T")
@@ -151,7 +151,7 @@ class Api:
         if not board.can_move():
             raise GameOverError("no move changes this board: the game is over")
         self._services.limits.check_hint(address_of(request.scope))
-        hint = await anext(self._services.hints.advise(spec, Question(rules, board, 0)))
+        hint = await anext(self._services.hints.advise(spec, PositionSnapshot(rules, board, 0)))
         assert isinstance(hint, Hint)  # the first answer always is
         return _answer(messages.hint_answer(hint))
 

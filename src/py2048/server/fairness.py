@@ -22,7 +22,7 @@ from datetime import UTC, date, datetime, timedelta
 from py2048.board import Board
 from py2048.errors import RecordError
 from py2048.game import Game, Record
-from py2048.game.spawning import Draws
+from py2048.game.turn import Draws
 from py2048.storage import OnlineGameInfo
 
 _SECRET_BYTES = 32

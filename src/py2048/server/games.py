@@ -19,8 +19,8 @@ from py2048.board import Board
 from py2048.direction import Direction
 from py2048.errors import Py2048Error, RecordError, StaleGameError, StorageError
 from py2048.game import Game, Record
-from py2048.game.notation import direction_of, encode_step, encode_turn
-from py2048.game.spawning import Draws, start_from
+from py2048.game.record import direction_of, encode_step, encode_turn
+from py2048.game.turn import Draws, start_from
 from py2048.rules import MovePoints, Rules, get_rules
 from py2048.server.fairness import (
     commitment_of,
@@ -34,10 +34,10 @@ from py2048.server.fairness import (
 )
 from py2048.server.schema import BOT, CASUAL, DAILY, MODES, RANKED, ActionRejected, malformed
 from py2048.session.advice import Hint
+from py2048.session.autosave import Autosave
 from py2048.session.events import Event
-from py2048.session.keeper import Keeper, restore
-from py2048.session.play import Play
 from py2048.session.session import Session
+from py2048.session.tracked_game import TrackedGame
 from py2048.storage import (
     Account,
     GameChange,
@@ -79,7 +79,7 @@ LONGEST_NAME = 40
 _LONGEST_TEXT = 400
 
 
-class PendingChanges(Keeper):
+class PendingChanges(Autosave):
     """What a session did in one game since it was last written; the autosave of an `OnlineGame`.
 
     A session on a screen saves each change before it announces it. On a server that would be a
@@ -107,23 +107,23 @@ class PendingChanges(Keeper):
         """Whether something is to be written."""
         return self.revision != self._written
 
-    def load(self, saved: SavedGame, draws: Draws | None = None) -> Play:
+    def load(self, saved: SavedGame, draws: Draws | None = None) -> TrackedGame:
         """Return the game as it was left."""
-        return restore(saved, draws)
+        return TrackedGame.from_saved(saved, draws)
 
-    def save(self, play: Play) -> None:
+    def save(self, game: TrackedGame) -> None:
         """Collect what has changed; each turn, and each undo or other fact, is a revision."""
-        for ply in range(play.clean, len(play.codes)):
-            self._turns.append((ply, play.codes[ply], play.millis[ply]))
-            self.codes[ply:] = [play.codes[ply]]
+        for ply in range(game.saved_count, len(game.codes)):
+            self._turns.append((ply, game.codes[ply], game.think_ms[ply]))
+            self.codes[ply:] = [game.codes[ply]]
             self._position = ply + 1
             self.revision += 1
-        play.clean = len(play.codes)
-        if (self._position, self._facts) != (play.position, play.facts):
-            self._position, self._facts = play.position, play.facts
-            self._extra = {"computer": play.computer}
+        game.saved_count = len(game.codes)
+        if (self._position, self._facts) != (game.position, game.facts):
+            self._position, self._facts = game.position, game.facts
+            self._extra = {"computer": game.computer}
             self.revision += 1
-        self._score, self._is_over = play.game.score, play.game.is_over
+        self._score, self._is_over = game.game.score, game.game.is_over
 
     def best_score(self, rules: str) -> int:
         """Return the owner's best score of finished games that a person played."""
@@ -533,12 +533,12 @@ class GameService:
         saved, info = self.store.games.find(game_id), self.store.online.info(game_id)
         if saved is None or info is None or not saved.is_over:
             return None
-        play = replayed(saved, info)
-        board = board_of(info, play, saved.updated)
-        game = play.game
+        tracked = replayed(saved, info)
+        board = board_of(info, tracked, saved.updated)
+        game = tracked.game
         try:
             self.store.records.finish(
-                game_id, saved.revision, play.record().to_json(), score=game.score,
+                game_id, saved.revision, tracked.record().to_json(), score=game.score,
                 max_tile=game.board.max_tile, plies=game.ply, outcome=game.outcome.value,
                 category=board,
             )  # fmt: skip
@@ -572,7 +572,7 @@ def utc_text(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def replayed(saved: SavedGame, info: OnlineGameInfo) -> Play:
+def replayed(saved: SavedGame, info: OnlineGameInfo) -> TrackedGame:
     """Replay a game from its secret, or from the seed of its day, to the same result.
 
     Raises:
@@ -593,21 +593,21 @@ def replayed(saved: SavedGame, info: OnlineGameInfo) -> Play:
             raise RecordError(f"turn {ply + 1}: {code} is not the move and tile that were dealt")
     if game.score != saved.score or not game.is_over:
         raise RecordError(f"the turns give {game.score} points, not a game over with {saved.score}")
-    return Play(
+    return TrackedGame(
         game, list(turns), [millis or 0 for millis in saved.millis[: saved.position]],
         saved.undos, saved.hints, bool(saved.extra.get("computer")),
     )  # fmt: skip
 
 
-def board_of(info: OnlineGameInfo, play: Play, updated: str) -> str:
+def board_of(info: OnlineGameInfo, game: TrackedGame, updated: str) -> str:
     """Return the board of scores for a game: an honest game counts by its mode.
 
     A daily game that continued after its secret was known counts as one with help.
     """
     late = bool(info.day and info.secret) and updated >= utc_text(revelation_of(info.day or ""))
-    if play.category == "plain" and not late:
+    if game.category == "plain" and not late:
         return {RANKED: "ranked", DAILY: "daily", BOT: "bot"}.get(info.mode, "assisted")
-    return "assisted" if play.category == "plain" else play.category
+    return "assisted" if game.category == "plain" else game.category
 
 
 def guest_name(account_id: str) -> str:

@@ -14,7 +14,7 @@ from py2048.players import Player, make_player
 from py2048.server import messages, schema
 from py2048.server.rooms import Room, Rooms
 from py2048.server.schema import ActionRejected
-from py2048.session import HINT_PLAYER, Hint, Question, advise
+from py2048.session import HINT_PLAYER, Hint, PositionSnapshot, advise
 from py2048.session.advice import PERIOD
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class HintService:
         return wanted
 
     async def advise(
-        self, spec: str, question: Question, *, only_move: bool = False
+        self, spec: str, snapshot: PositionSnapshot, *, only_move: bool = False
     ) -> AsyncIterator[Hint | Compiling]:
         """Yield what a player would do, as `py2048.session.advise`, as fast as it is read.
 
@@ -67,7 +67,7 @@ class HintService:
             ActionRejected: if too many wait already.
             PlayerError: if the player fails.
         """
-        answers = self._answers(spec, question, only_move=only_move)
+        answers = self._answers(spec, snapshot, only_move=only_move)
         while (answer := await self._next(spec, answers)) is not None:
             yield answer
             if not isinstance(answer, Hint):
@@ -90,11 +90,11 @@ class HintService:
             return next(answers, None)
 
     def _answers(
-        self, spec: str, question: Question, *, only_move: bool
+        self, spec: str, snapshot: PositionSnapshot, *, only_move: bool
     ) -> Iterator[Hint | Compiling]:
         if spec not in self._players:
             self._players[spec] = make_player(spec)
-        yield from advise(question, self._players[spec], only_move=only_move)
+        yield from advise(snapshot, self._players[spec], only_move=only_move)
 
     # Autoplay
 
@@ -129,8 +129,8 @@ class HintService:
         try:
             while not room.game.is_over and room.clients:
                 await room.ready()
-                question = room.game.session.question()
-                async for answer in self.advise(spec, question, only_move=True):
+                snapshot = room.game.session.snapshot()
+                async for answer in self.advise(spec, snapshot, only_move=True):
                     if isinstance(answer, Hint):
                         await room.ready()
                         room.broadcast(room.game.play_hint(answer))

@@ -15,7 +15,7 @@ from py2048.game import Outcome, Spawn, Turn
 from py2048.rules import Rules
 from py2048.server import schema
 from py2048.server.schema import ActionRejected
-from py2048.session import Event, GameOver, GameStarted, Hint, Moved, Refused, Undone, Won
+from py2048.session import Event, GameOver, GameStarted, Hint, IllegalMove, Moved, Undone, Won
 from py2048.storage import OpenGame, RecordSummary
 from py2048.ui.shared.describe import describe, describe_hint
 
@@ -152,7 +152,7 @@ def event_info(event: Event) -> schema.PlayedEvent | None:
                 say, str(turn.direction), turn.slide.points,
                 motions_info(event.backward_motions), _tile(turn.spawn),
             )  # fmt: skip
-        case Refused():
+        case IllegalMove():
             return schema.NothingMovedEvent(say, str(event.direction), event.penalty)
         case Won():
             return schema.WonEvent(say, event.tile, event.plays_on)
@@ -168,7 +168,7 @@ def turn_info(turn: Turn, score: int, points: int, board: Board) -> schema.TurnI
     event = (
         Moved(turn.slide.before, turn, board, points, score, score)
         if turn.legal
-        else Refused(turn.direction, points, score)
+        else IllegalMove(turn.direction, points, score)
     )
     return schema.TurnInfo(
         kind="moved" if turn.legal else "nothing_moved",

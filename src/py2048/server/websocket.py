@@ -274,7 +274,7 @@ class ClientConnection(Client):
             room.send_state(self)
             return
         self._services.limits.check_hint(self.account)
-        answers = self._services.hints.advise(spec, room.game.session.question())
+        answers = self._services.hints.advise(spec, room.game.session.snapshot())
         hint = await anext(answers)
         assert isinstance(hint, Hint)  # the first answer always is
         room = await self._my_room()

@@ -1,17 +1,17 @@
-"""The session: what every screen can do, and the events that tell it what happened."""
+"""The session: what every screen can do, and the events that report what happened."""
 
 from __future__ import annotations
 
-from py2048.session.advice import Hint, Question, advise
+from py2048.session.advice import Hint, PositionSnapshot, advise
 from py2048.session.events import (
     Event,
     GameOver,
     GameStarted,
     Hinted,
+    IllegalMove,
     Moved,
-    Refused,
     SavingChanged,
-    StorageTrouble,
+    StorageFailed,
     Undone,
     Won,
 )
@@ -26,16 +26,16 @@ __all__ = [
     "GameStarted",
     "Hint",
     "Hinted",
+    "IllegalMove",
     "Moved",
-    "Question",
+    "PositionSnapshot",
     "RecordSummary",
-    "Refused",
     "Replay",
     "SavedGame",
     "SavingChanged",
     "ScoreSummary",
     "Session",
-    "StorageTrouble",
+    "StorageFailed",
     "Undone",
     "Won",
     "advise",

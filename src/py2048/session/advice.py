@@ -1,7 +1,7 @@
 """Asking a player about a position without blocking the screen.
 
-A `Question` is a snapshot that a worker thread may think about; the `Hint` it gives carries
-the session's version, so that an answer to an outdated position is dropped.
+A `PositionSnapshot` is for a worker thread to think about; the `Hint` that it gives carries the
+session's version, so that an answer to an outdated position is dropped.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from py2048.compiled.jit.progress import Compiling
 
 PERIOD = 0.5
-"""Seconds to wait between two looks at how far the compiler is."""
+"""Seconds to wait between two looks at the compiler's progress."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Hint:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class PositionSnapshot:
     """A position to think about, independent of the session it comes from.
 
     Attributes:
@@ -101,19 +101,19 @@ class Question:
 
 
 def advise(
-    question: Question, player: Player, *, only_move: bool = False, apart: bool = True
+    snapshot: PositionSnapshot, player: Player, *, only_move: bool = False, apart: bool = True
 ) -> Iterator[Hint | Compiling]:
-    """Yield what `player` would do; while it is being compiled, something better than silence.
+    """Yield what `player` would do; while it is being compiled, something quicker meanwhile.
 
-    A player that is ready gives its hint at once, and that is all. Otherwise the first answer is
-    a hint of the player `quick`, which names the other in `instead_of`; then comes how far the
-    compiler is, as often as it is asked, every `PERIOD` seconds say; at last the hint that was
-    asked for. Compiling goes on in the background if nobody waits for its end.
+    A player that is ready gives its hint at once. Otherwise the first answer is a hint of the
+    player `quick`, which names the other in `instead_of`; then comes the compiler's progress, as
+    often as the caller asks (every `PERIOD` seconds, say); last comes the hint asked for.
+    Compiling continues in the background if the caller does not wait for its end.
 
     Args:
-        question: the position.
+        snapshot: the position.
         player: who is asked.
-        only_move: as `Question.choose`, for autoplay: nobody moves instead of the player.
+        only_move: as `PositionSnapshot.choose`, for autoplay: nobody moves instead of the player.
         apart: compile in another process, which holds up no screen.
 
     Raises:
@@ -124,14 +124,14 @@ def advise(
     from py2048.players.preparing import prepare
     from py2048.players.simple import QuickPlayer
 
-    ask = question.choose if only_move else question.ask
+    ask = snapshot.choose if only_move else snapshot.ask
     try:
         with ready_only():
             hint = ask(player)
     except NotReadyError:
         if not only_move:
-            yield replace(question.ask(QuickPlayer()), instead_of=player.name)
-        preparation = prepare(player, question.rules, apart=apart)
+            yield replace(snapshot.ask(QuickPlayer()), instead_of=player.name)
+        preparation = prepare(player, snapshot.rules, apart=apart)
         while not preparation.is_over:
             yield preparation.progress
         hint = ask(player)

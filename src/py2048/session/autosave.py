@@ -1,125 +1,185 @@
-"""`Autosave`: keeps a session's games, scores and settings in a store, and never lets play wait.
+"""Autosave: a session hands over each change of its game, and play never waits for a disk.
 
-A change is handed to a `Saver`, the thread that writes, and waited for: for `PATIENCE` at most. So
-what is shown without a warning is on the disk; and where the store is locked, full or out of reach
-the game goes on, `unsaved` says why, and all is saved as soon as that is possible.
+`StoreAutosave` gives a change to a `BackgroundWriter`, a thread that retries until it succeeds, and
+waits for it `WRITE_WAIT` seconds at most. So a change that is shown without a warning is on the
+disk; while the store is locked, full or out of reach the game continues, `unsaved` says why, and
+everything is saved as soon as possible.
 """
 
 from __future__ import annotations
 
 import secrets
 import threading
+from collections import deque
 from collections.abc import Callable, Hashable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter
 from queue import Empty, SimpleQueue
+from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from py2048.errors import StaleGameError, StorageError
 from py2048.game import Record
-from py2048.game.spawning import Draws
-from py2048.session.keeper import PERSON, Keeper, finish, restore
-from py2048.session.play import Play
-from py2048.session.saver import Job, Saver
+from py2048.game.turn import Draws
+from py2048.session.tracked_game import HUMAN_CATEGORIES, TrackedGame
 from py2048.storage import GameChange, RecordSummary, SavedGame, ScoreSummary
 from py2048.storage.values import utc_now
 
 if TYPE_CHECKING:
     from py2048.storage import Store
 
-PATIENCE = 0.15
+WRITE_WAIT = 0.15
 """Seconds that a move or a setting waits for the store at most."""
 
-READING = 2.0
+READ_TIMEOUT = 2.0
 """Seconds that reading may take, when a game begins or a list is asked for."""
 
-LEAVING = 3.0
-"""Seconds that `Autosave.close` waits for what is not saved."""
+CLOSE_TIMEOUT = 3.0
+"""Seconds that `StoreAutosave.close` waits for what is not saved."""
 
-FORKED = "this game went on in another window; here it is kept as a game of its own"
+RETRY = 0.5
+"""Seconds between two attempts to write, unless more work comes."""
+
+FORKED = "this game was continued in another window; here it is kept as a game of its own"
+NO_STORE = "this session keeps no games: it was opened without a store"
 
 T = TypeVar("T")
+Job = Callable[[], object]
+_updated = attrgetter("updated")
+
+
+class Autosave:
+    """What a session saves through. This base class keeps settings in memory and nothing else.
+
+    Attributes:
+        keeps_games: whether a game that the session leaves can be resumed later.
+    """
+
+    keeps_games = False
+
+    def __init__(self) -> None:
+        self._settings: dict[str, Any] = {}
+
+    @property
+    def unsaved(self) -> str:
+        """Why something is not saved yet, in one line; empty if all is saved."""
+        return ""
+
+    def take_notices(self) -> list[str]:
+        """Return each message about saving that the player should read, once."""
+        return []
+
+    def close(self) -> None:
+        """Save the rest, and end."""
+
+    def begin(self, game: TrackedGame) -> None:
+        """Keep a new game from now on."""
+
+    def load(self, saved: SavedGame, draws: Draws | None = None) -> TrackedGame:  # noqa: ARG002 - for subclasses
+        """Return a saved game, and keep it from now on."""
+        raise StorageError(NO_STORE)
+
+    def save(self, game: TrackedGame) -> None:
+        """Keep the game's changes."""
+
+    def release(self, game: TrackedGame) -> None:
+        """Stop keeping the game."""
+
+    def best_score(self, rules: str) -> int:  # noqa: ARG002 - for subclasses
+        """Return the best score of a person under these rules."""
+        return 0
+
+    def note_score(self, rules: str, category: str, score: int) -> None:
+        """Raise the best score."""
+
+    def get_setting(self, key: str) -> Any:
+        """Return the value that `set_setting` stored, `None` if there is none."""
+        return self._settings.get(key)
+
+    def set_setting(self, key: str, value: Any) -> None:
+        """Store a JSON value."""
+        self._settings[key] = value
+
+    def current_game(self, rules: str | None) -> SavedGame | None:  # noqa: ARG002 - for subclasses
+        """Return the last unfinished game, under `rules` if they are given."""
+        return None
+
+    def saved_games(self) -> list[SavedGame]:
+        """Return the games in progress, the last played first."""
+        return []
+
+    def scores(self, rules: str | None) -> list[ScoreSummary]:  # noqa: ARG002 - for subclasses
+        """Return the best scores and averages by rules and category."""
+        return []
+
+    def finished(self, rules: str | None, limit: int) -> list[RecordSummary]:  # noqa: ARG002 - for subclasses
+        """Return finished games, the best first."""
+        return []
+
+    def finished_record(self, record_id: str) -> Record:  # noqa: ARG002 - for subclasses
+        """Return one of the `finished` games."""
+        raise StorageError(NO_STORE)
 
 
 @dataclass(eq=False)
-class _TrackedGame:
-    """A game as it is, and how much of that the store has.
+class _SaveState:
+    """The newest state of a game, and how much of it the store has.
+
+    The player's thread sets `latest`, the writer's thread all else, each in one assignment.
 
     Attributes:
-        saved: the facts; `codes` and `millis` are newer than its turns.
-        revision: the revision that the store has; `None` if it does not have the game.
-        clean: how many of `codes` the store has.
-        is_dirty: whether the store lacks something.
-        is_unsure: whether the store may have what it did not acknowledge.
+        id: the store's name for the game.
+        latest: the newest state; its id and revision do not count.
+        acknowledged: the last state that the store has; `None` if it does not have the game.
+        revision: the revision of `acknowledged`.
+        is_unsure: whether the store may have more than it acknowledged.
     """
 
-    saved: SavedGame
-    revision: int | None = None
-    clean: int = 0
-    codes: list[str] = field(default_factory=list)
-    millis: list[int] = field(default_factory=list)
-    is_dirty: bool = False
+    id: str
+    latest: SavedGame
+    acknowledged: SavedGame | None = None
+    revision: int = 0
     is_unsure: bool = False
 
-    @classmethod
-    def stored(cls, saved: SavedGame) -> _TrackedGame:
-        """Track a game that the store has."""
-        millis = [each or 0 for each in saved.millis]
-        return cls(saved, saved.revision, len(saved.turns), list(saved.turns), millis)
-
-    def update(self, play: Play) -> None:
-        """Take over how the game stands now."""
-        self.codes[play.clean :] = play.codes[play.clean :]
-        self.millis[play.clean :] = play.millis[play.clean :]
-        self.clean = min(self.clean, play.clean)
-        play.clean = len(play.codes)
-        undos, hints, computer = play.facts
-        self.saved = replace(
-            self.saved, position=play.position, score=play.game.score, is_over=play.game.is_over,
-            undos=undos, hints=hints, updated=utc_now(),
-            extra={"computer": computer, "player": play.game.player},
-        )  # fmt: skip
-        self.is_dirty = True
-
-    def change(self) -> GameChange:
-        """Return all that the store lacks."""
-        now, seen = self.saved, self.revision or 0
-        plies = range(self.clean, len(self.codes))
-        return GameChange(
-            now.id, seen, seen + self.is_dirty, len(self.codes), now.position, now.score,
-            now.is_over, now.undos, now.hints, now.extra,
-            tuple((ply, self.codes[ply], self.millis[ply]) for ply in plies),
-        )  # fmt: skip
-
-    def head(self) -> SavedGame:
-        """Return the game before its first turn."""
-        return replace(self.saved, revision=0, turns=(), position=0, score=0, is_over=False)
-
+    @property
     def as_saved(self) -> SavedGame:
-        """Return the game as the store has it, or will."""
-        return replace(self.saved, turns=tuple(self.codes), millis=tuple(self.millis))
+        """The game as the store has it, or will have it."""
+        return replace(self.latest, id=self.id)
 
-    def take_up(self, stored: SavedGame | None) -> bool:
-        """Go on from what the store turns out to have; return whether it is this game's."""
-        if not (self.is_unsure and stored):
-            return False
-        shared = len(stored.turns)
-        if list(stored.turns) != self.codes[:shared]:
-            return False
-        self.revision, self.clean, self.is_dirty, self.is_unsure = (
-            stored.revision, min(self.clean, shared), True, False,
+    def update(self, game: TrackedGame) -> None:
+        """Take over a change of the game."""
+        self.latest = replace(
+            self.latest, turns=tuple(game.codes), millis=tuple(game.think_ms),
+            position=game.position, score=game.game.score, is_over=game.game.is_over,
+            undos=game.undos, hints=game.hints, updated=utc_now(),
+            extra={"computer": game.computer, "player": game.game.player},
         )  # fmt: skip
-        return True
 
-    def fork(self) -> None:
-        """Become a game of its own, of which the store has nothing."""
-        self.saved = replace(self.saved, id=secrets.token_hex(8))
-        self.revision, self.clean, self.is_dirty, self.is_unsure = None, 0, True, False
+    def change_to(self, now: SavedGame) -> GameChange:
+        """Return what the store lacks of this state."""
+        seen, known = self.acknowledged, 0
+        if seen:
+            known = min(_shared(seen.turns, now.turns), _shared(seen.millis, now.millis))
+        plies = range(known, len(now.turns))
+        return GameChange(
+            self.id, self.revision, self.revision + 1, len(now.turns), now.position, now.score,
+            now.is_over, now.undos, now.hints, now.extra,
+            tuple((ply, now.turns[ply], now.millis[ply] or 0) for ply in plies),
+        )  # fmt: skip
+
+    def resolve(self, stored: SavedGame | None) -> bool:
+        """Continue from what the store has if it is of this game; else become a game of its own."""
+        if stored and self.is_unsure and stored.turns == self.latest.turns[: len(stored.turns)]:
+            self.acknowledged, self.revision, self.is_unsure = stored, stored.revision, False
+            return True
+        self.id, self.acknowledged, self.revision = secrets.token_hex(8), None, 0
+        self.is_unsure = False
+        return False
 
 
-class Autosave(Keeper):
+class StoreAutosave(Autosave):
     """Keeps an owner's games, scores and settings in a store.
 
     Its methods are for one thread, the player's.
@@ -134,89 +194,83 @@ class Autosave(Keeper):
     def __init__(self, store: Store, owner: str = "local") -> None:
         super().__init__()
         self._store, self._owner = store, owner
-        self._saver = Saver(store.name)
-        self._lock = threading.Lock()  # for the tracked games and the notices
-        self._notices: list[str] = []
-        self._current: _TrackedGame | None = None
+        self._writer = BackgroundWriter(store.name)
+        self._notices: deque[str] = deque()
+        self._current: _SaveState | None = None
         self._is_reading = False
 
     @property
     def unsaved(self) -> str:
         """Why something is not saved yet, in one line; empty if all is saved."""
-        return self._saver.trouble
+        return self._writer.unsaved
 
     def take_notices(self) -> list[str]:
-        """Return what the player should know of what was saved, once."""
-        with self._lock:
-            notices, self._notices = self._notices, []
-        return notices
+        """Return each message about saving that the player should read, once."""
+        return [self._notices.popleft() for _ in range(len(self._notices))]
 
     def close(self) -> None:
-        """Save what is to be saved and close the store.
+        """Save the rest and close the store.
 
         Raises:
-            StorageError: if something could not be saved for `LEAVING` seconds; it is lost.
+            StorageError: if something could not be saved for `CLOSE_TIMEOUT` seconds; it is lost.
         """
         try:
-            self._saver.close(LEAVING)
+            self._writer.close(CLOSE_TIMEOUT)
         finally:
             self._store.close()
 
-    # The game on the table
+    # The current game
 
-    def begin(self, play: Play) -> None:
+    def begin(self, game: TrackedGame) -> None:
         """Keep a new game from now on; it enters the store with its first turn."""
-        game = play.game
+        now = game.game
         saved = SavedGame.new(
-            rules=str(game.rules), seed=game.seed, start=str(game.start), player=game.player,
+            rules=str(now.rules), seed=now.seed, start=str(now.start), player=now.player,
             owner=self._owner,
         )  # fmt: skip
-        self._current = _TrackedGame(saved)
-        play.clean = 0
-        self.save(play)
+        self._current = _SaveState(saved.id, saved)
+        self.save(game)
 
-    def load(self, saved: SavedGame, draws: Draws | None = None) -> Play:
-        """Return a saved game as it was left, and keep it from now on.
+    def load(self, saved: SavedGame, draws: Draws | None = None) -> TrackedGame:
+        """Return a saved game, and keep it from now on.
 
         Raises:
             StorageError: if the saved game cannot be read back.
         """
-        play = restore(saved, draws)
-        unsaved = (game for game in self._unsaved_games() if game.saved.id == saved.id)
-        self._current = next(unsaved, None) or _TrackedGame.stored(saved)
-        return play
+        game = TrackedGame.from_saved(saved, draws)
+        unsaved = (state for state in self._unsaved_states() if state.id == saved.id)
+        self._current = next(unsaved, None) or _SaveState(saved.id, saved, saved, saved.revision)
+        return game
 
-    def save(self, play: Play) -> None:
-        """Bring the store up to date, now or as soon as that is possible."""
-        game = self._current
-        if game is None or not play.codes:
-            return
-        with self._lock:
-            game.update(play)
-        self._put(game, partial(self._write, game))
+    def save(self, game: TrackedGame) -> None:
+        """Bring the store up to date, now or as soon as possible."""
+        state = self._current
+        if state is not None and game.codes:
+            state.update(game)
+            self._put(state, partial(self._write, state))
 
-    def leave(self, play: Play) -> None:
-        """Let go of a game: a finished one becomes a record, one without a turn is discarded.
+    def release(self, game: TrackedGame) -> None:
+        """Stop keeping a game: a finished one becomes a record, one without a turn is discarded.
 
-        A game in between stays in the store, to be resumed.
+        A game in progress stays in the store, to be resumed.
         """
-        game, self._current = self._current, None
-        if game is None:
+        state, self._current = self._current, None
+        if state is None:
             return
-        if play.codes and play.game.is_over:
-            self._saver.put(game, partial(self._finish, game, play))
-        elif not play.codes and game.revision is not None:
-            self._saver.put(game, partial(self._discard, game))
+        if game.codes and game.game.is_over:
+            self._writer.put(state, partial(self._finish, state, game))
+        elif not game.codes and state.acknowledged:
+            self._writer.put(state, partial(self._discard, state))
 
-    def finish_left_behind(self) -> None:
-        """Finish the games that were over when their process ended.
+    def finalize_orphans(self) -> None:
+        """Make records of the games that were over when their process ended.
 
         Raises:
             StorageError: if the store cannot be read.
         """
         for saved in self._store.games.select(self._owner, finished=True):
-            game = _TrackedGame.stored(saved)
-            self._saver.put(game, partial(self._finish, game, restore(saved)))
+            state = _SaveState(saved.id, saved, saved, saved.revision)
+            self._writer.put(state, partial(self._finish, state, TrackedGame.from_saved(saved)))
 
     # Scores and settings
 
@@ -227,15 +281,17 @@ class Autosave(Keeper):
             StorageError: if it cannot be read.
         """
         store, owner = self._store, self._owner
-        return self._read(lambda: max(store.scores.best(rules, owner, kind) for kind in PERSON))
+        return self._read(
+            lambda: max(store.scores.best(rules, owner, kind) for kind in HUMAN_CATEGORIES)
+        )
 
     def note_score(self, rules: str, category: str, score: int) -> None:
-        """Raise the best score; what is saved next is saved together with it."""
+        """Raise the best score; it is saved together with the next change."""
         note = partial(self._store.scores.note, rules, self._owner, category, score)
-        self._saver.put((rules, category), note)
+        self._writer.put((rules, category), note)
 
     def get_setting(self, key: str) -> Any:
-        """Return what `set_setting` remembered.
+        """Return the value that `set_setting` stored, `None` if there is none.
 
         Raises:
             StorageError: if it cannot be read.
@@ -245,7 +301,7 @@ class Autosave(Keeper):
         return self._settings[key]
 
     def set_setting(self, key: str, value: Any) -> None:
-        """Remember a JSON value."""
+        """Store a JSON value."""
         self._settings[key] = value
         self._put(key, partial(self._store.settings.set, key, value))
 
@@ -258,8 +314,8 @@ class Autosave(Keeper):
             StorageError: if the store cannot be read.
         """
         stored = self._read(lambda: self._store.games.current(self._owner, rules))
-        unsaved = [g for g in self._unsaved_going_on() if rules in (None, g.rules)]
-        return max([stored, *unsaved] if stored else unsaved, key=_AGE, default=None)
+        unsaved = [game for game in self._unsaved_games() if rules in (None, game.rules)]
+        return max([stored, *unsaved] if stored else unsaved, key=_updated, default=None)
 
     def saved_games(self) -> list[SavedGame]:
         """Return the games in progress, the last played first.
@@ -268,8 +324,8 @@ class Autosave(Keeper):
             StorageError: if the store cannot be read.
         """
         stored = self._read(lambda: self._store.games.select(self._owner, finished=False))
-        games = {game.id: game for game in [*stored, *self._unsaved_going_on()]}
-        return sorted(games.values(), key=_AGE, reverse=True)
+        games = {game.id: game for game in [*stored, *self._unsaved_games()]}
+        return sorted(games.values(), key=_updated, reverse=True)
 
     def scores(self, rules: str | None) -> list[ScoreSummary]:
         """Return the best scores and averages by rules and category.
@@ -297,16 +353,15 @@ class Autosave(Keeper):
         """
         return Record.from_json(self._read(lambda: self._store.records.load(record_id)))
 
-    def _unsaved_games(self) -> list[_TrackedGame]:
-        return [key for key in self._saver.unfinished() if isinstance(key, _TrackedGame)]
+    def _unsaved_states(self) -> list[_SaveState]:
+        return [key for key in self._writer.unfinished() if isinstance(key, _SaveState)]
 
-    def _unsaved_going_on(self) -> list[SavedGame]:
-        games = self._unsaved_games()
-        with self._lock:
-            return [game.as_saved() for game in games if not game.saved.is_over]
+    def _unsaved_games(self) -> list[SavedGame]:
+        """The games in progress of which the store lacks something."""
+        return [state.as_saved for state in self._unsaved_states() if not state.latest.is_over]
 
     def _read(self, job: Callable[[], T]) -> T:
-        """Read the store, after what was handed over if that is quick, in a thread that may hang.
+        """Read the store in a thread that may hang, after the writer's jobs if those are quick.
 
         Raises:
             StorageError: if the store cannot be read, or does not answer in time.
@@ -322,68 +377,180 @@ class Autosave(Keeper):
             self._is_reading = False
             answer.put(found)
 
-        self._saver.wait(READING)
+        self._writer.wait(READ_TIMEOUT)
         try:
-            if self._is_reading:  # the one before hangs, and this one would
+            if self._is_reading:  # the read before hangs, and this one would
                 raise Empty
             self._is_reading = True
             threading.Thread(target=read, name="py2048-reader", daemon=True).start()
-            found = answer.get(timeout=READING)
+            found = answer.get(timeout=READ_TIMEOUT)
         except Empty:
             raise StorageError(f"{self._store.name} does not answer; try again later") from None
         if isinstance(found, StorageError):
             raise found
         return found
 
-    # In the saver's thread
+    # In the writer's thread
 
     def _put(self, key: Hashable, job: Job) -> None:
-        self._saver.put(key, job)
-        self._saver.wait(PATIENCE)
+        self._writer.put(key, job)
+        self._writer.wait(WRITE_WAIT)
 
-    def _write(self, game: _TrackedGame) -> None:
+    def _write(self, state: _SaveState) -> None:
         """Write what the store lacks of a game."""
-        with self._lock:
-            head, change, clean = game.head(), game.change(), game.clean
-            is_new, is_dirty = game.revision is None, game.is_dirty
-            game.clean, game.is_dirty = len(game.codes), False
+        latest = state.latest
+        if latest is state.acknowledged:
+            return
+        change = state.change_to(latest)
         try:
-            if is_new:
-                self._store.games.add(head)
-            is_stale = is_dirty and bool(self._store.changes.write([change]))
+            if state.acknowledged is None:
+                self._store.games.add(_before_first_turn(state.as_saved))
+            is_stale = bool(self._store.changes.write([change]))
         except StorageError:
-            with self._lock:
-                game.clean, game.is_dirty = min(game.clean, clean), True
-                game.is_unsure = True
+            state.is_unsure = True
             raise
         if is_stale:
-            self._part(game)
-            self._write(game)
+            self._resolve(state)
+            self._write(state)
         else:
-            with self._lock:
-                game.revision, game.is_unsure = change.revision, False
+            state.acknowledged, state.revision = latest, change.revision
+            state.is_unsure = False
 
-    def _part(self, game: _TrackedGame) -> None:
-        """Keep a game of which the store has another course as a game of its own."""
-        stored = self._store.games.find(game.saved.id)
-        with self._lock:
-            if not game.take_up(stored):
-                game.fork()
-                self._notices.append(FORKED)
+    def _resolve(self, state: _SaveState) -> None:
+        """Settle with a store that has another revision of the game."""
+        if not state.resolve(self._store.games.find(state.id)):
+            self._notices.append(FORKED)
 
-    def _finish(self, game: _TrackedGame, play: Play) -> None:
-        self._write(game)
-        assert game.revision is not None  # it has just been written
+    def _finish(self, state: _SaveState, game: TrackedGame) -> None:
+        """Turn a game that is over into a finished record."""
+        self._write(state)
+        now = game.game
         try:
-            finish(self._store, game.saved.id, game.revision, play)
+            self._store.records.finish(
+                state.id, state.revision, game.record().to_json(), score=now.score,
+                max_tile=now.board.max_tile, plies=now.ply, outcome=now.outcome.value,
+                category=game.category,
+            )  # fmt: skip
         except StaleGameError:
-            self._part(game)
-            self._finish(game, play)
+            self._resolve(state)
+            self._finish(state, game)
 
-    def _discard(self, game: _TrackedGame) -> None:
-        assert game.revision is not None  # only what is in the store can be discarded
-        with suppress(StaleGameError):  # somebody plays it
-            self._store.games.discard(game.saved.id, game.revision)
+    def _discard(self, state: _SaveState) -> None:
+        with suppress(StaleGameError):  # another process plays it
+            self._store.games.discard(state.id, state.revision)
 
 
-_AGE = attrgetter("updated")
+def _shared(old: tuple[object, ...], new: tuple[object, ...]) -> int:
+    """Return how many of the first items are equal."""
+    shorter = min(len(old), len(new))
+    if old[:shorter] == new[:shorter]:  # the common case, at the speed of C
+        return shorter
+    return next(index for index in range(shorter) if old[index] != new[index])
+
+
+def _before_first_turn(game: SavedGame) -> SavedGame:
+    return replace(game, revision=0, turns=(), millis=(), position=0, score=0, is_over=False)
+
+
+class BackgroundWriter:
+    """Does jobs in a thread, in their order, the latest for each key, each until it succeeds.
+
+    The thread is a daemon: quitting never waits for a store that does not answer.
+
+    Args:
+        name: the store's name, for the player.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._jobs: dict[Hashable, Job] = {}
+        self._changed = threading.Condition()
+        self._reason = ""
+        self._is_late = self._is_closed = False
+        self._timeout = 0.0
+        self._thread: threading.Thread | None = None
+
+    @property
+    def unsaved(self) -> str:
+        """Why a job takes longer than it should, in one line; empty if none does."""
+        with self._changed:
+            if not (self._jobs and self._is_late):
+                return ""
+            return self._reason or f"{self._name} does not answer yet"
+
+    def unfinished(self) -> list[Hashable]:
+        """Return the keys of the jobs that are not done."""
+        with self._changed:
+            return list(self._jobs)
+
+    def put(self, key: Hashable, job: Job) -> None:
+        """Do `job` soon, instead of the one with the same key that is not done.
+
+        Raises:
+            StorageError: if the writer is closed.
+        """
+        with self._changed:
+            if self._is_closed:
+                raise StorageError(f"the store {self._name} is closed; open it again")
+            self._jobs.pop(key, None)  # the latest change comes last
+            self._jobs[key] = job
+            self._changed.notify_all()
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="py2048-writer", daemon=True)
+            self._thread.start()
+
+    def wait(self, timeout: float) -> None:
+        """Wait until all is done; no longer once something takes more than `timeout` seconds."""
+        with self._changed:
+            self._timeout = timeout
+            if not self._changed.wait_for(lambda: self._is_late or not self._jobs, timeout):
+                self._is_late = True
+
+    def close(self, timeout: float) -> None:
+        """Do what can be done, then end.
+
+        Args:
+            timeout: seconds to wait where something is known to be wrong with the store; one
+                that is only slow, because the machine is busy, has five times as long.
+
+        Raises:
+            StorageError: if that is not all; the rest is given up.
+        """
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify_all()
+            seconds = timeout if self._is_late else 5 * timeout
+            is_done = self._changed.wait_for(lambda: not self._jobs, seconds)
+            self._jobs.clear()
+        if not is_done:
+            reason = self._reason or f"{self._name} does not answer"
+            raise StorageError(f"the last changes are not saved: {reason}")
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._jobs or self._is_closed)
+                jobs = list(self._jobs.items())
+            if not jobs:
+                return
+            began = monotonic()
+            failures = [reason for key, job in jobs if (reason := self._do(key, job))]
+            with self._changed:
+                self._reason = failures[0] if failures else ""
+                # Jobs that came meanwhile are not late if the store is quick again.
+                is_slow = self._is_late and monotonic() - began > self._timeout
+                self._is_late = bool(self._jobs) and (bool(failures) or is_slow)
+                self._changed.notify_all()
+                if failures:
+                    self._changed.wait(RETRY)
+
+    def _do(self, key: Hashable, job: Job) -> str:
+        """Do a job; return why that failed, or an empty text."""
+        try:
+            job()
+        except Exception as error:  # noqa: BLE001 - a fault of ours must not end saving unseen
+            return str(error) or type(error).__name__
+        with self._changed:
+            if self._jobs.get(key) is job:
+                del self._jobs[key]
+        return ""

@@ -12,13 +12,13 @@ from py2048.session.advice import Hint
 
 @dataclass(frozen=True, slots=True)
 class GameStarted:
-    """A game is on the table: a new one, a resumed one, or one set up by hand.
+    """The current game is another: a new one, a resumed one, or one set up by hand.
 
     Attributes:
         board: the board to show.
         score: its score, in points.
         best: the best score of a person under these rules.
-        resumed: whether the game goes on from where it was left.
+        resumed: whether the game continues from an earlier session.
     """
 
     board: Board
@@ -29,7 +29,7 @@ class GameStarted:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A legal turn was played; `redone` says that it was one taken back before.
+    """A legal turn was played, for the first time or again.
 
     Attributes:
         before: the board before the turn.
@@ -51,7 +51,7 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class IllegalMove:
     """A direction changed nothing.
 
     Attributes:
@@ -94,7 +94,7 @@ class Won:
 
     Attributes:
         tile: the target.
-        plays_on: whether the rules let the game go on.
+        plays_on: whether the rules let the game continue.
     """
 
     tile: int
@@ -120,13 +120,13 @@ class GameOver:
 
 @dataclass(frozen=True, slots=True)
 class Hinted:
-    """A hint for the position on the table has been found."""
+    """A hint for the current position has been found."""
 
     hint: Hint
 
 
 @dataclass(frozen=True, slots=True)
-class StorageTrouble:
+class StorageFailed:
     """The store could not be read, or the game was saved elsewhere than expected.
 
     Attributes:
@@ -138,7 +138,7 @@ class StorageTrouble:
 
 @dataclass(frozen=True, slots=True)
 class SavingChanged:
-    """Saving does not keep up, for another reason than before, or does again.
+    """Saving has fallen behind, for another reason than before, or has caught up.
 
     Attributes:
         unsaved: why something is not saved yet, in one line; empty when all is saved again.
@@ -150,11 +150,11 @@ class SavingChanged:
 Event = (
     GameStarted
     | Moved
-    | Refused
+    | IllegalMove
     | Undone
     | Won
     | GameOver
     | Hinted
-    | StorageTrouble
+    | StorageFailed
     | SavingChanged
 )

@@ -2,70 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from py2048.board import Board
 from py2048.direction import Direction
+from py2048.errors import StorageError
 from py2048.game import Game, Record
-from py2048.game.spawning import Draws
+from py2048.game.turn import Draws
 from py2048.players import Player, list_players, make_player
 from py2048.rules import Rules, get_rules
-from py2048.session.advice import Hint, Question, advise
+from py2048.session.advice import Hint, PositionSnapshot, advise
+from py2048.session.autosave import Autosave, StoreAutosave
 from py2048.session.events import (
+    Event,
     GameOver,
     GameStarted,
     Hinted,
+    IllegalMove,
     Moved,
-    Refused,
+    SavingChanged,
+    StorageFailed,
     Undone,
     Won,
 )
-from py2048.session.keeper import PERSON, Keeper
-from py2048.session.play import Play
-from py2048.session.shelf import Shelf
+from py2048.session.tracked_game import HUMAN_CATEGORIES, TrackedGame
 
 if TYPE_CHECKING:
     from py2048.compiled.jit.progress import Compiling
-    from py2048.storage import SavedGame
+    from py2048.storage import RecordSummary, SavedGame, ScoreSummary
 
 HINT_PLAYER = "expectimax"
 """The player that gives hints unless another is asked for."""
 
-PATIENCE = 1.0
+STORE_PATIENCE = 1.0
 """Seconds after which the store gives up waiting for another process that writes."""
 
 
-class Session(Shelf):
-    """One player at one table: a game, its history, its best score, and what may be done.
+Listener = Callable[[Event], None]
+T = TypeVar("T")
 
-    Every change is handed to the keeper before the call returns, and announced to the listeners
+
+class Session:
+    """One player with one current game: its history, its best score, and all a player can do.
+
+    Every change is handed to autosave before the call returns, and announced to the listeners
     as an event (`py2048.session.events`) in the order in which it happened. A failing store
     never stops play: it is announced as `SavingChanged`.
 
     Args:
-        keeper: keeps games, records, scores and settings; `None` keeps them in memory.
+        autosave: saves games, records, scores and settings; by default only settings are kept,
+            in memory.
         player: the name written in records.
     """
 
-    def __init__(self, keeper: Keeper | None = None, *, player: str = "") -> None:
-        super().__init__(keeper or Keeper())
+    def __init__(self, autosave: Autosave | None = None, *, player: str = "") -> None:
+        self._autosave = autosave or Autosave()
+        self._listeners: list[Listener] = []
+        self._unsaved = ""
         self._player = player
-        self._bests: dict[str, int] = {}
-        self._advisers: dict[str, Player] = {}
+        self._best_scores: dict[str, int] = {}
+        self._players: dict[str, Player] = {}
         self._version = 0
-        self._awaited: tuple[int, str] = -1, ""
+        self._counted_hint: tuple[int, str] = -1, ""
         self._won = False
-        self._play = Play(Game(get_rules("classic"), player=player))
-        self._text = (self.rules, str(self.rules))
+        self._current = TrackedGame(Game(get_rules("classic"), player=player))
+        self._rules_text = (self.rules, str(self.rules))
 
-    # What is on the table
+    # Listening
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Call `listener` with every event from now on; return a function that stops it."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def _emit(self, event: Event) -> None:
+        for listener in tuple(self._listeners):
+            listener(event)
+
+    # The current game
 
     @property
     def game(self) -> Game:
         """The game, to be read; change it through the session."""
-        return self._play.game
+        return self._current.game
 
     @property
     def rules(self) -> Rules:
@@ -75,12 +96,12 @@ class Session(Shelf):
     @property
     def best(self) -> int:
         """The best score of a person under these rules, this game included."""
-        return self._bests.get(self._rules_text(), 0)
+        return self._best_scores.get(self._rules_key(), 0)
 
     @property
     def category(self) -> str:
         """``plain``, ``assisted`` or ``computer``: on which list the score counts."""
-        return self._play.category
+        return self._current.category
 
     @property
     def in_progress(self) -> bool:
@@ -112,7 +133,7 @@ class Session(Shelf):
         board: Board | None = None,
         draws: Draws | None = None,
     ) -> None:
-        """Begin a new game, under the same rules if none are given.
+        """Start a new game, under the same rules if none are given.
 
         The game before it is not lost: a finished one becomes a record, one in progress stays
         among the `saved_games`.
@@ -122,60 +143,66 @@ class Session(Shelf):
             BoardError: if `board` has another size than the rules ask for.
         """
         wanted = rules or self.rules
-        self._lay(Play(Game(wanted, seed=seed, board=board, player=self._player, draws=draws)))
+        game = Game(wanted, seed=seed, board=board, player=self._player, draws=draws)
+        self._set_game(TrackedGame(game))
 
     def resume(self, rules: Rules | None = None) -> bool:
-        """Take up the last unfinished game (under `rules`, if given); return whether there is one.
+        """Resume the last unfinished game (under `rules`, if given); return whether there is one.
 
         Raises:
             StorageError: if the store cannot be read.
         """
-        saved = self._keeper.current_game(None if rules is None else str(rules))
+        saved = self._autosave.current_game(None if rules is None else str(rules))
         if saved is None:
             return False
         self.resume_saved(saved)
         return True
 
-    def turn_to(self, rules: Rules) -> None:
-        """Take up the last unfinished game under `rules`, or begin one.
+    def switch_rules(self, rules: Rules) -> None:
+        """Resume the last unfinished game under `rules`, or start one.
 
-        A store that cannot be read is announced, and hinders nobody.
+        If the store cannot be read, that is announced and a new game starts.
         """
         if not self._guard(lambda: self.resume(rules)):
             self.start(rules)
 
     def resume_saved(self, saved: SavedGame, draws: Draws | None = None) -> None:
-        """Take up one of the `saved_games`, with the draws it began with if they are its own.
+        """Resume one of the `saved_games`.
+
+        Args:
+            saved: the game.
+            draws: where its tiles come from, if not from its seed.
 
         Raises:
             StorageError: if it cannot be read back.
         """
-        self._keeper.leave(self._play)
-        self._play = self._keeper.load(saved, draws)
+        self._autosave.release(self._current)
+        self._current = self._autosave.load(saved, draws)
         self._announce(resumed=True)
 
     def start_from(self, record: Record, turns: int | None = None) -> None:
-        """Go on with the game of `record`, with all its turns to be undone.
+        """Continue the game of `record`; all its turns can be undone.
 
-        A game of a computer player stays one.
+        A computer player's game still counts as one.
 
         Args:
             record: the game.
-            turns: go on after so many of its turns; those after them are undone.
+            turns: continue after this many turns; those after them are undone.
 
         Raises:
             RecordError: if a turn of the record breaks its rules.
         """
-        play = Play.of(record, computer=record.player.partition(":")[0] in list_players())
-        while turns is not None and play.position > turns:
-            play.undo()
-        self._lay(play)
+        is_computer = record.player.partition(":")[0] in list_players()
+        game = TrackedGame.from_record(record, computer=is_computer)
+        while turns is not None and game.position > turns:
+            game.undo()
+        self._set_game(game)
 
-    def _lay(self, play: Play) -> None:
-        """Put a game that the store does not know yet on the table."""
-        self._keeper.leave(self._play)
-        self._play = play
-        self._keeper.begin(play)
+    def _set_game(self, game: TrackedGame) -> None:
+        """Replace the current game by one that the store does not know yet."""
+        self._autosave.release(self._current)
+        self._current = game
+        self._autosave.begin(game)
         self._announce(resumed=False)
 
     def _announce(self, *, resumed: bool) -> None:
@@ -187,30 +214,30 @@ class Session(Shelf):
             self._end()
 
     def close(self) -> None:
-        """Leave the table: save what is to be saved and close the store.
+        """Save everything and close the store.
 
         Raises:
             StorageError: if something could not be saved within some seconds; it is lost.
         """
-        self._keeper.leave(self._play)
-        self._keeper.close()
+        self._autosave.release(self._current)
+        self._autosave.close()
 
     # Playing
 
     def move(self, direction: Direction) -> bool:
         """Slide in `direction`; return whether the move was legal.
 
-        Emits `Moved` or `Refused`, then `Won` and `GameOver` where they apply.
+        Emits `Moved` or `IllegalMove`, then `Won` and `GameOver` where they apply.
         """
         before, score = self.game.board, self.game.score
-        turn = self._play.attempt(direction)
+        turn = self._current.attempt(direction)
         points = self.game.score - score
         if turn is not None:
             self._changed()
             self._raise_best()
             self._save()
         if turn is None or not turn.legal:
-            self._emit(Refused(direction, points, self.game.score))
+            self._emit(IllegalMove(direction, points, self.game.score))
             return False
         self._emit(Moved(before, turn, self.game.board, points, self.game.score, self.best))
         self._consequences()
@@ -219,7 +246,7 @@ class Session(Shelf):
     def undo(self) -> bool:
         """Take back the last turn; return whether there was one. Emits `Undone`."""
         before = self.game.board
-        turn = self._play.undo()
+        turn = self._current.undo()
         if turn is None:
             return False
         self._changed()
@@ -230,7 +257,7 @@ class Session(Shelf):
     def redo(self) -> bool:
         """Play the last undone turn again; return whether there was one. Emits `Moved`."""
         before, score = self.game.board, self.game.score
-        turn = self._play.redo()
+        turn = self._current.redo()
         if turn is None:
             return False
         self._changed()
@@ -253,23 +280,26 @@ class Session(Shelf):
 
     def _end(self) -> None:
         game = self.game
-        is_best = self.category in PERSON and 0 < game.score == self.best
+        is_best = self.category in HUMAN_CATEGORIES and 0 < game.score == self.best
         self._emit(GameOver(game.outcome, game.score, self.best, is_best))
 
     # Advice and computer players
 
-    def question(self) -> Question:
+    def snapshot(self) -> PositionSnapshot:
         """Return a snapshot of the position, for a worker to think about."""
-        return Question(self.rules, self.game.board, self._version)
+        return PositionSnapshot(self.rules, self.game.board, self._version)
 
     def show_hint(self, hint: Hint) -> bool:
         """Announce a hint found by a worker, unless it is outdated; return whether it was shown."""
         if hint.version != self._version:
             return False
-        if self._awaited != (hint.version, hint.player):  # else it was counted with the quick one
-            self._play.hints += 1
+        if self._counted_hint != (
+            hint.version,
+            hint.player,
+        ):  # else it was counted with the quick one
+            self._current.hints += 1
             self._save()
-        self._awaited = hint.version, hint.instead_of
+        self._counted_hint = hint.version, hint.instead_of
         self._emit(Hinted(hint))
         return True
 
@@ -280,32 +310,32 @@ class Session(Shelf):
         """
         if hint.version != self._version:
             return False
-        self._play.computer = True
-        self._play.game.player = hint.player
+        self._current.computer = True
+        self._current.game.player = hint.player
         return self.move(hint.direction)
 
     def hint(self, player: Player | str | None = None) -> Hint:
         """Ask a player (by default `HINT_PLAYER`) what to do, and wait for the answer.
 
-        Emits `Hinted`. A screen that must not wait uses `question` and `show_hint`.
+        Emits `Hinted`. A screen that must not wait uses `snapshot` and `show_hint`.
 
         Raises:
             GameOverError: if the game is over.
             PlayerError: if there is no such player, or it answers with an illegal direction.
         """
-        hint = self.question().ask(self.adviser(player))
+        hint = self.snapshot().ask(self.get_player(player))
         self.show_hint(hint)
         return hint
 
     def advise(
-        self, question: Question, player: str | None = None, *, only_move: bool = False
+        self, snapshot: PositionSnapshot, player: str | None = None, *, only_move: bool = False
     ) -> Iterator[Hint | Compiling]:
         """Ask a player in a worker's thread, as `py2048.session.advise`, which a screen shows.
 
         Raises:
             PlayerError: if there is no such player, or it answers with an illegal direction.
         """
-        return advise(question, self.adviser(player), only_move=only_move)
+        return advise(snapshot, self.get_player(player), only_move=only_move)
 
     def autoplay_step(self, player: Player | str) -> bool:
         """Let a player make the next move, and wait for it; return whether it moved.
@@ -315,9 +345,9 @@ class Session(Shelf):
         """
         if self.game.is_over:
             return False
-        return self.play_hint(self.question().choose(self.adviser(player)))
+        return self.play_hint(self.snapshot().choose(self.get_player(player)))
 
-    def adviser(self, player: Player | str | None = None) -> Player:
+    def get_player(self, player: Player | str | None = None) -> Player:
         """Return the player itself, or the one that the spec names, made once.
 
         Raises:
@@ -326,48 +356,121 @@ class Session(Shelf):
         if player is not None and not isinstance(player, str):
             return player
         spec = player or HINT_PLAYER
-        if spec not in self._advisers:
-            self._advisers[spec] = make_player(spec)
-        return self._advisers[spec]
+        if spec not in self._players:
+            self._players[spec] = make_player(spec)
+        return self._players[spec]
 
-    # Records
+    # Records, scores, settings
 
     def record(self) -> Record:
-        """Return the game on the table as a record, with its undos, hints and times."""
-        return self._play.record()
+        """Return the current game as a record, with its undos, hints and times."""
+        return self._current.record()
 
     def save_record(self, path: str | Path) -> None:
-        """Write the game on the table to a file.
+        """Write the current game to a file.
 
         Raises:
             RecordError: if it cannot be written.
         """
         self.record().save(path)
 
-    # The store
+    def saved_games(self) -> list[SavedGame]:
+        """Return the games in progress, the last played first.
+
+        Raises:
+            StorageError: if the store cannot be read.
+        """
+        return self._autosave.saved_games()
+
+    def scores(self, rules: Rules | None = None) -> list[ScoreSummary]:
+        """Return the best scores and averages by rules and category.
+
+        Raises:
+            StorageError: if the store cannot be read.
+        """
+        return self._autosave.scores(None if rules is None else str(rules))
+
+    def finished(self, rules: Rules | None = None, *, limit: int = 20) -> list[RecordSummary]:
+        """Return finished games, the best first.
+
+        Raises:
+            StorageError: if the store cannot be read.
+        """
+        return self._autosave.finished(None if rules is None else str(rules), limit)
+
+    def finished_record(self, record_id: str) -> Record:
+        """Return one of the `finished` games.
+
+        Raises:
+            StorageError: if there is none of that name.
+            RecordError: if it is damaged.
+        """
+        return self._autosave.finished_record(record_id)
+
+    def get_setting(self, key: str, default: Any = None) -> Any:
+        """Return the value that `set_setting` stored, or `default`."""
+        value = self._guard(lambda: self._autosave.get_setting(key))
+        return default if value is None else value
+
+    def set_setting(self, key: str, value: Any) -> None:
+        """Store a JSON value for the next session."""
+        self._autosave.set_setting(key, value)
+        self.check_saving()
+
+    # Saving
+
+    @property
+    def unsaved(self) -> str:
+        """Why something is not saved yet, in one line; empty if all is saved."""
+        return self._autosave.unsaved
+
+    @property
+    def keeps_games(self) -> bool:
+        """Whether a game that the session leaves can be resumed later."""
+        return self._autosave.keeps_games
+
+    def check_saving(self) -> None:
+        """Announce how saving has changed since the last check.
+
+        Every change does this; a screen does it from time to time while something is unsaved.
+        """
+        for notice in self._autosave.take_notices():
+            self._emit(StorageFailed(notice))
+        unsaved = self.unsaved
+        if unsaved != self._unsaved:
+            self._unsaved = unsaved
+            self._emit(SavingChanged(unsaved))
+
+    def _guard(self, read: Callable[[], T]) -> T | None:
+        """Read from the store; a failure is announced and yields `None`."""
+        try:
+            return read()
+        except StorageError as error:
+            self._emit(StorageFailed(str(error)))
+            return None
 
     def _save(self) -> None:
-        self._keeper.save(self._play)
-        self.look_after_saving()
+        self._autosave.save(self._current)
+        self.check_saving()
 
     def _load_best(self) -> None:
-        text = self._rules_text()
-        stored = self._guard(lambda: self._keeper.best_score(text))
-        self._bests[text] = max(stored or 0, self._bests.get(text, 0))
+        text = self._rules_key()
+        stored = self._guard(lambda: self._autosave.best_score(text))
+        self._best_scores[text] = max(stored or 0, self._best_scores.get(text, 0))
         self._raise_best()
 
-    def _rules_text(self) -> str:
-        if self._text[0] is not self.rules:
-            self._text = (self.rules, str(self.rules))
-        return self._text[1]
+    def _rules_key(self) -> str:
+        if self._rules_text[0] is not self.rules:
+            self._rules_text = (self.rules, str(self.rules))
+        return self._rules_text[1]
 
     def _raise_best(self) -> None:
-        """Let the score on the table count as the best, at once and for good."""
-        text, score = self._rules_text(), self.game.score
-        if self.category not in PERSON or score <= self._bests.get(text, 0):
+        """Let the current score count as the best, at once and for good."""
+        text, score = self._rules_key(), self.game.score
+        if self.category not in HUMAN_CATEGORIES or score <= self._best_scores.get(text, 0):
             return
-        self._bests[text] = score
-        self._keeper.note_score(text, self.category, score)
+        self._best_scores[text] = score
+        self._autosave.note_score(text, self.category, score)
 
 
 def open_session(url: str | None = None, *, owner: str = "local", player: str = "") -> Session:
@@ -376,9 +479,8 @@ def open_session(url: str | None = None, *, owner: str = "local", player: str = 
     Raises:
         StorageError: if the store cannot be opened.
     """
-    from py2048.session.autosave import Autosave
     from py2048.storage import open_store
 
-    keeper = Autosave(open_store(url, patience=PATIENCE), owner)
-    keeper.finish_left_behind()
-    return Session(keeper, player=player)
+    autosave = StoreAutosave(open_store(url, patience=STORE_PATIENCE), owner)
+    autosave.finalize_orphans()
+    return Session(autosave, player=player)

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from py2048.errors import StorageError
-from py2048.game.record_text import check_replaceable
+from py2048.game.record import check_replaceable
 from py2048.storage import schema
 from py2048.storage.database import Database
 

@@ -14,8 +14,8 @@ from py2048.board import Board
 from py2048.direction import Direction
 from py2048.rules import get_rules
 from py2048.session import Session
-from py2048.ui.desktop import board_view, header
-from py2048.ui.desktop.start import Running, start
+from py2048.ui.desktop import board_view, window
+from py2048.ui.desktop.launch import GameWindow, start
 
 PATIENCE = 120.0
 """Seconds after which something that should happen counts as not happening: kernels that are
@@ -25,10 +25,10 @@ compiled for the first time, on a busy machine, take long."""
 class Desk:
     """A running window, driven from outside as a person would."""
 
-    def __init__(self, running: Running) -> None:
+    def __init__(self, running: GameWindow) -> None:
         self.running = running
         running.first_frame()
-        running.go_on()
+        running.finish_opening()
         assert running.app is not None
         self.app = running.app
         self.root, self.window = running.root, running.window
@@ -116,7 +116,7 @@ class Desk:
     @property
     def dialog(self) -> Any:
         """The dialog that is open, if any."""
-        return self.app.features.dialog
+        return self.app.dialog
 
     def put(self, rows: str, **changes: Any) -> None:
         """Put a position on the table, at rest."""
@@ -133,11 +133,11 @@ class Desk:
             if not legal:
                 return
             order = (Direction.DOWN, Direction.LEFT, Direction.RIGHT, Direction.UP)
-            self.app.move(next(d for d in order if d in legal))
+            self.app.controller.move(next(d for d in order if d in legal))
 
 
 class Clock:
-    """A clock for animations that goes on only when it is told to.
+    """A clock for animations that advances only when it is told to.
 
     Attributes:
         now: the time, in seconds.
@@ -153,7 +153,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """Stop the time of animations, so that a busy machine cannot hurry through them."""
     stopped = Clock()
-    for module in (board_view, header):
+    for module in (board_view, window):
         monkeypatch.setattr(module, "time", stopped)
     return stopped
 

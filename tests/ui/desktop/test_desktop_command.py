@@ -17,7 +17,7 @@ import pytest
 from py2048.cli import screens as command
 from py2048.errors import Py2048Error
 from py2048.session import Session
-from py2048.session.autosave import Autosave
+from py2048.session.autosave import StoreAutosave
 from py2048.storage import open_store
 from py2048.ui import desktop
 
@@ -91,7 +91,7 @@ def saved(path: Path) -> tuple[Any, int] | None:
         game = store.games.current()
     if game is None:
         return None
-    session = Session(Autosave(store))
+    session = Session(StoreAutosave(store))
     session.resume_saved(game)
     return session.game.board, session.game.turn_count
 
@@ -149,17 +149,17 @@ def test_without_tkinter_the_terminal_opens_and_the_package_is_named(
     monkeypatch.setenv("DISPLAY", ":0")
     monkeypatch.setattr(desktop, "has_tkinter", lambda: False)
     with pytest.raises(Py2048Error, match="python3-tk"):
-        command.choose_screen(command.Screen.DESKTOP)
+        command.choose_screen(command.UserInterface.DESKTOP)
     for stream in (sys.stdin, sys.stdout):
         monkeypatch.setattr(stream, "isatty", lambda: True)
-    assert command.choose_screen(command.Screen.AUTO) is command.Screen.TERMINAL
+    assert command.choose_screen(command.UserInterface.AUTO) is command.UserInterface.TERMINAL
     assert "python3-tk" in capsys.readouterr().err
     monkeypatch.setattr(desktop, "has_tkinter", lambda: True)
-    assert command.choose_screen(command.Screen.AUTO) is command.Screen.DESKTOP
+    assert command.choose_screen(command.UserInterface.AUTO) is command.UserInterface.DESKTOP
     monkeypatch.delenv("DISPLAY")
     if sys.platform == "linux":
-        assert command.choose_screen(command.Screen.AUTO) is command.Screen.TERMINAL
-        assert "display" in desktop.trouble()
+        assert command.choose_screen(command.UserInterface.AUTO) is command.UserInterface.TERMINAL
+        assert "display" in desktop.why_unavailable()
 
 
 def test_a_display_that_does_not_answer_is_an_error_in_one_line(

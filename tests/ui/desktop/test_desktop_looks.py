@@ -70,9 +70,9 @@ def distance(first: tuple[int, ...], second: tuple[int, ...]) -> int:
 
 def test_changing_the_theme_recolours_everything(desk: Any) -> None:
     """T goes round the themes and remembers the last one."""
-    desk.app.do_animation()
+    desk.app.controller.toggle_animation()
     for _ in THEMES:
         desk.key("t")
-        check_screen(desk, desk.app.theme)
-        assert desk.session.get_setting("theme") == desk.app.theme.name
-        assert desk.app.menus.theme.get() == desk.app.theme.name
+        check_screen(desk, desk.app.controller.theme)
+        assert desk.session.get_setting("theme") == desk.app.controller.theme.name
+        assert desk.app.menus.theme.get() == desk.app.controller.theme.name

@@ -18,9 +18,9 @@ from py2048.direction import Direction
 from py2048.game import Game
 from py2048.players import list_players
 from py2048.rules import get_rules, list_rules
-from py2048.session import Hint, Hinted, Session, StorageTrouble, autosave, open_session
-from py2048.ui.desktop.actions import ACTIONS, MENUS
-from py2048.ui.shared.thinking import Thought
+from py2048.session import Hint, Hinted, Session, StorageFailed, autosave, open_session
+from py2048.ui.shared.actions import ACTIONS, MENUS
+from py2048.ui.shared.background_worker import WorkResult
 
 pytestmark = pytest.mark.gui
 
@@ -217,18 +217,18 @@ def test_play_goes_on_past_the_target(desk: Any) -> None:
     """2048 is announced, a button or any move goes on."""
     desk.put("1024 1024 . ./. . . ./. . . ./. . . .")
     desk.key("Left")
-    banner = desk.board.banner
-    assert banner.current.title.startswith("2,048")
-    desk.until(lambda: banner._buttons)
-    banner._buttons[0].invoke()
-    assert banner.current is None
+    overlay = desk.board.overlay
+    assert overlay.current.title == "You made 2048!"
+    desk.until(lambda: overlay._buttons)
+    overlay._buttons[0].invoke()
+    assert overlay.current is None
     desk.key("Right")
     assert desk.session.game.ply == 2
     assert not desk.session.game.is_over
 
 
 def test_the_end_covers_the_board_and_undo_uncovers_it(desk: Any) -> None:
-    """After the last move the veil comes with its buttons; undo takes it away."""
+    """After the last move the overlay comes with its buttons; undo takes it away."""
     desk.put("2 2 4 8/4 8 16 32/8 16 32 64/16 32 64 128", spawn=get_rules("classic").spawn)
     desk.session.start(
         get_rules("classic"),
@@ -237,13 +237,13 @@ def test_the_end_covers_the_board_and_undo_uncovers_it(desk: Any) -> None:
     )
     while not desk.session.game.is_over:
         desk.play(1)
-    banner = desk.board.banner
-    assert banner.current.title == "Game over!"
-    desk.until(lambda: banner._buttons)
+    overlay = desk.board.overlay
+    assert overlay.current.title == "Game over!"
+    desk.until(lambda: overlay._buttons)
     desk.key("Left")
     assert "The game is over" in desk.said
     desk.key("u")
-    assert banner.current is None
+    assert overlay.current is None
     assert not desk.board.find_withtag("banner")
 
 
@@ -251,13 +251,13 @@ def test_best_scores_belong_to_their_rules(desk: Any) -> None:
     """Another size has its own best; coming back shows the old one."""
     desk.play(20)
     best = desk.session.best
-    desk.app.choose("rules", "5x5")
+    desk.app.controller.play_by(get_rules("5x5"))
     desk.pump()
     if desk.dialog is not None:
         desk.key("y", widget=desk.dialog)
     assert desk.session.rules.name == "5x5"
     assert desk.window.header.status.best == 0
-    desk.app.choose("rules", "classic")
+    desk.app.controller.play_by(get_rules("classic"))
     desk.pump()
     if desk.dialog is not None:
         desk.key("y", widget=desk.dialog)
@@ -267,7 +267,7 @@ def test_best_scores_belong_to_their_rules(desk: Any) -> None:
 @pytest.mark.parametrize("rules", list_rules(), ids=lambda rules: rules.name)
 def test_every_preset_can_be_played(desk: Any, rules: Any) -> None:
     """Each preset opens from the menu, is drawn, and takes moves."""
-    desk.app.choose("rules", rules.name)
+    desk.app.controller.play_by(get_rules(rules.name))
     desk.pump()
     assert desk.session.rules == rules
     desk.play(5)
@@ -297,7 +297,7 @@ def test_a_game_is_resumed_where_it_was_left(open_desk: Any) -> None:
 def test_a_hint_points_and_says_why(desk: Any) -> None:
     """? shows an arrow, what each legal direction loses, and says it; a move removes them."""
     desk.put("2 . . ./2 . . ./. . . ./. . . .")
-    desk.app.choose_player("greedy")
+    desk.app.controller.set_player("greedy")
     desk.key("question")
     desk.until(lambda: desk.board.find_withtag("hint"))
     legal = desk.session.game.legal_directions()
@@ -310,11 +310,11 @@ def test_a_hint_points_and_says_why(desk: Any) -> None:
 def test_a_quick_player_answers_for_one_that_is_being_compiled(desk: Any) -> None:
     """First its hint is shown and marked, then that of the player, which is asked once."""
     shown: list[Hint] = []
-    desk.session._advisers["compiled"] = CompiledPlayer()
+    desk.session._players["compiled"] = CompiledPlayer()
     desk.session.subscribe(
         lambda event: shown.append(event.hint) if isinstance(event, Hinted) else None
     )
-    desk.app.choose_player("compiled")
+    desk.app.controller.set_player("compiled")
     desk.key("question")
     desk.until(lambda: desk.said.startswith("Hint: "))
     assert [hint.instead_of for hint in shown] == [CompiledPlayer.name, ""]
@@ -325,17 +325,17 @@ def test_a_quick_player_answers_for_one_that_is_being_compiled(desk: Any) -> Non
 def test_the_window_lives_while_a_player_thinks(desk: Any) -> None:
     """A slow player blocks nothing, is announced, and its answer to an old position is dropped."""
     slow = Slow()
-    desk.session._advisers["slow"] = slow
-    desk.app.choose_player("slow")
+    desk.session._players["slow"] = slow
+    desk.app.controller.set_player("slow")
     desk.key("question")
     assert slow.asked.wait(10)
     assert "slow is thinking" in desk.window.header.status.note
-    desk.app._thoughts.put(Thought("hint", compiling=Compiling(1, 4, 0.25)))
+    desk.app.receive(WorkResult("hint", compiling=Compiling(1, 4, 0.25)))
     desk.until(lambda: "slow: compiling 25 %" in desk.window.header.status.note)
     desk.play(2)
     assert desk.session.game.ply == 2
     slow.allowed.set()
-    desk.until(lambda: not desk.app.presenter.thinking)
+    desk.until(lambda: not desk.app.controller.presenter.thinking)
     assert not desk.board.find_withtag("hint")
     assert desk.window.header.status.note == ""
 
@@ -343,8 +343,8 @@ def test_the_window_lives_while_a_player_thinks(desk: Any) -> None:
 def test_closing_while_a_player_thinks_is_quiet(open_desk: Any, capfd: Any) -> None:
     """A thought that comes after the window has gone is dropped without a word."""
     desk, slow = open_desk(), Slow()
-    desk.session._advisers["slow"] = slow
-    desk.app.choose_player("slow")
+    desk.session._players["slow"] = slow
+    desk.app.controller.set_player("slow")
     desk.key("space")
     assert slow.asked.wait(10)
     desk.running.close()
@@ -356,8 +356,8 @@ def test_closing_while_a_player_thinks_is_quiet(open_desk: Any, capfd: Any) -> N
 @pytest.mark.parametrize("player", [name for name in list_players() if name != "beam"])
 def test_any_player_plays_by_itself(desk: Any, player: str) -> None:
     """Autoplay moves by the chosen player; space pauses it, and the bar goes away."""
-    desk.app.choose_player(player)
-    desk.app.set_speed(6)
+    desk.app.controller.set_player(player)
+    desk.app.controller.set_speed(6)
     desk.key("space")
     assert desk.window.slider.winfo_exists()
     desk.until(lambda: desk.session.game.ply >= 5)
@@ -366,23 +366,23 @@ def test_any_player_plays_by_itself(desk: Any, player: str) -> None:
     ply = desk.session.game.ply
     desk.pump(0.2)
     assert desk.session.game.ply == ply
-    assert not desk.app.autoplay.is_on
+    assert not desk.app.controller.autoplay.is_on
 
 
 def test_the_slider_and_the_keys_set_the_speed(desk: Any) -> None:
     """Plus, minus and the slider change how fast the player plays, from slow to at once."""
-    desk.app.choose_player("corner")
+    desk.app.controller.set_player("corner")
     desk.key("space")
     desk.key("plus")
-    assert desk.app.autoplay.speed == 8
+    assert desk.app.controller.autoplay.speed == 8
     assert round(desk.window.slider.get()) == 3
     desk.window.slider.set(0)
     desk.pump()
-    assert desk.app.autoplay.speed == 1
+    assert desk.app.controller.autoplay.speed == 1
     desk.key("minus")
-    assert desk.app.autoplay.speed == 1
+    assert desk.app.controller.autoplay.speed == 1
     desk.key("Left")
-    assert not desk.app.autoplay.is_on
+    assert not desk.app.controller.autoplay.is_on
 
 
 def test_a_failing_player_is_reported(desk: Any) -> None:
@@ -392,8 +392,8 @@ def test_a_failing_player_is_reported(desk: Any) -> None:
         def choose(self, game: Game) -> Direction:
             raise RuntimeError("no idea")
 
-    desk.session._advisers["broken"] = Broken()
-    desk.app.choose_player("broken")
+    desk.session._players["broken"] = Broken()
+    desk.app.controller.set_player("broken")
     desk.key("question")
     desk.until(lambda: "no idea" in desk.said)
     desk.play(1)
@@ -402,7 +402,7 @@ def test_a_failing_player_is_reported(desk: Any) -> None:
 
 def test_storage_trouble_is_shown_and_play_goes_on(desk: Any) -> None:
     """A failing disk is a line in the window, not a dialog."""
-    desk.session._emit(StorageTrouble("the disk is full: free some space"))
+    desk.session._emit(StorageFailed("the disk is full: free some space"))
     assert desk.said == "Warning: the disk is full: free some space"
     assert desk.dialog is None
     desk.play(1)
@@ -414,7 +414,7 @@ def test_what_is_not_saved_is_shown_until_it_is(
     open_desk: Any, data_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While another program holds the store play goes on, the window says so, quitting asks."""
-    monkeypatch.setattr(autosave, "PATIENCE", 0.15)
+    monkeypatch.setattr(autosave, "WRITE_WAIT", 0.15)
     session = open_session()
     session.start(seed=1)
     desk = open_desk(session)
@@ -430,7 +430,7 @@ def test_what_is_not_saved_is_shown_until_it_is(
         desk.until(lambda: desk.dialog)
         desk.key("Escape", widget=desk.dialog)
         assert desk.dialog is None
-        desk.session._emit(StorageTrouble("beside it"))
+        desk.session._emit(StorageFailed("beside it"))
         assert desk.said.endswith("Warning: beside it")
         (button,) = [each for each in desk.window.notice.winfo_children() if "button" in str(each)]
         desk.until(lambda: button.winfo_viewable() and button.winfo_width() > 10)
@@ -442,6 +442,11 @@ def test_what_is_not_saved_is_shown_until_it_is(
 
 
 # Looks
+
+
+def test_every_action_has_a_method(desk: Any) -> None:
+    """Whatever the table of actions names, the window can do."""
+    assert {action.name for action in ACTIONS} <= set(desk.app.controller.commands)
 
 
 def test_every_action_is_in_the_menus_with_its_key(desk: Any) -> None:
@@ -469,9 +474,9 @@ def test_tab_goes_round_and_the_focus_is_visible(desk: Any) -> None:
     assert desk.board in seen
     while desk.root.focus_get() is not desk.board:
         desk.key("Tab")
-    assert desk.board.cget("highlightcolor") == desk.app.theme.accent
+    assert desk.board.cget("highlightcolor") == desk.app.controller.theme.accent
     desk.key("Down")
-    assert desk.board.cget("highlightcolor") == desk.app.theme.page
+    assert desk.board.cget("highlightcolor") == desk.app.controller.theme.page
     desk.focus(buttons["undo"])
     ply = desk.session.game.ply
     desk.key("space")
@@ -479,7 +484,7 @@ def test_tab_goes_round_and_the_focus_is_visible(desk: Any) -> None:
     buttons["undo"].event_generate("<KeyRelease-space>")
     desk.pump()
     assert desk.session.game.ply == ply - 1
-    assert not desk.app.autoplay.is_on
+    assert not desk.app.controller.autoplay.is_on
 
 
 def test_the_session_is_left_to_others(open_desk: Any) -> None:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
@@ -19,19 +19,15 @@ from py2048.errors import RulesError
 from py2048.game import Game, Record
 from py2048.players import make_player
 from py2048.rules import Rules, get_rules, list_rules
-from py2048.session import Moved, Session, Undone
-from py2048.ui.desktop import export, motion, pictures
-from py2048.ui.desktop.actions import ACTIONS, MENUS, action_of
-from py2048.ui.desktop.app import DesktopApp
-from py2048.ui.desktop.editor import Editing
-from py2048.ui.desktop.features import Features
-from py2048.ui.desktop.games import rules_for
-from py2048.ui.desktop.geometry import Grid, swipe
-from py2048.ui.desktop.memory import Memory
-from py2048.ui.desktop.rules_form import RulesForm
-from py2048.ui.desktop.statistics import ALL, nice_steps, summarise
+from py2048.ui.desktop import board_image, gif_export
+from py2048.ui.desktop.app import action_of, rules_for, tk_keys
+from py2048.ui.desktop.board_image import BoardGrid, swipe
+from py2048.ui.desktop.editor import BoardEditor
+from py2048.ui.desktop.rules_dialog import RulesForm
+from py2048.ui.desktop.statistics_window import ALL, nice_steps, summarise
+from py2048.ui.desktop.window_state import WindowState
+from py2048.ui.shared.actions import ACTIONS, MENUS
 from py2048.ui.shared.themes import DARK, THEMES, Theme
-from py2048.ui.terminal.keys import COMMANDS, MOVES
 
 directions = st.sampled_from(Direction)
 tiles = st.sampled_from([0, 2, 2, 4, 4, 8, 16])
@@ -42,80 +38,6 @@ def boards(rows: int = 4, columns: int = 4) -> st.SearchStrategy[Board]:
     return st.tuples(*[line] * rows).map(Board.from_rows)
 
 
-def moved(board: Board, direction: Direction) -> tuple[Moved, Undone] | None:
-    """The events of a move and of its undo."""
-    session, events = Session(), []
-    session.start(get_rules("classic"), seed=1, board=board)
-    session.subscribe(events.append)
-    if not session.move(direction):
-        return None
-    session.undo()
-    turn = next(event for event in events if isinstance(event, Moved))
-    return turn, next(event for event in events if isinstance(event, Undone))
-
-
-# Motion
-
-
-def test_the_timings_are_those_of_the_original() -> None:
-    """A slide takes 100 ms, then pops and growth 200 ms; points rise for 600 ms."""
-    event, undone = moved(Board.parse("2 2 . ./. . . ./. . . ./. . . ."), Direction.LEFT) or (0, 0)
-    assert isinstance(event, Moved)
-    assert isinstance(undone, Undone)
-    assert motion.turning(event).seconds == pytest.approx(0.3)
-    assert motion.returning(undone).seconds == pytest.approx(0.1)
-    assert pytest.approx(0.6) == motion.RISE
-    assert pytest.approx(1.2) == motion.VEIL_DELAY
-
-
-@given(boards(), directions)
-def test_a_transition_starts_on_the_old_board_and_ends_on_the_new(
-    board: Board, direction: Direction
-) -> None:
-    """At the beginning every old tile is in its place; at the end every new one, full-sized."""
-    events = moved(board, direction)
-    assume(events is not None)
-    assert events is not None
-    for event, transition in zip(
-        events, (motion.turning(events[0]), motion.returning(events[1])), strict=True
-    ):
-        first, last = transition.at(0.0), transition.at(transition.seconds)
-        if isinstance(event, Moved):
-            assert sorted(first) == sorted(motion.still(event.before))
-        assert last == motion.still(event.board)
-        assert transition.at(1e9) == last
-
-
-@given(boards(), directions, st.floats(0, 0.3))
-def test_sprites_stay_on_the_board(board: Board, direction: Direction, seconds: float) -> None:
-    """No tile leaves the board on its way, and none is larger than a pop."""
-    events = moved(board, direction)
-    assume(events is not None)
-    assert events is not None
-    for sprite in motion.turning(events[0]).at(seconds):
-        assert 0 <= sprite.row <= 3
-        assert 0 <= sprite.column <= 3
-        assert 0 <= sprite.scale <= motion.POP + 1e-9
-
-
-def test_the_pop_swells_and_comes_back() -> None:
-    """A merged tile grows from nothing to 1.2 at half time and ends at 1."""
-    assert motion.pop(0) == 0
-    assert motion.pop(0.5) == pytest.approx(1.2)
-    assert motion.pop(1) == pytest.approx(1)
-
-
-@pytest.mark.parametrize("timing", [motion.ease, motion.ease_in, motion.ease_in_out])
-def test_timing_functions_rise_from_0_to_1(timing: object) -> None:
-    """A timing function never runs backwards."""
-    assert callable(timing)
-    values = [timing(step / 50) for step in range(51)]
-    assert values[0] == 0
-    assert values[-1] == 1
-    assert values == sorted(values)
-    assert motion.ease_in_out(0.5) == pytest.approx(0.5, abs=1e-3)
-
-
 # Geometry
 
 shapes = st.tuples(st.integers(1, 8), st.integers(1, 8)).filter(lambda s: s[0] * s[1] > 1)
@@ -124,7 +46,7 @@ shapes = st.tuples(st.integers(1, 8), st.integers(1, 8)).filter(lambda s: s[0] *
 @given(shapes, st.integers(150, 1600), st.integers(150, 1600))
 def test_any_board_fits_any_window(shape: tuple[int, int], width: int, height: int) -> None:
     """The frame lies inside the window, and the middle of each cell belongs to that cell."""
-    grid = Grid.fit(shape, width, height)
+    grid = BoardGrid.fit(shape, width, height)
     assert grid.left >= 0
     assert grid.top >= 0
     assert grid.left + grid.width <= width
@@ -137,7 +59,7 @@ def test_any_board_fits_any_window(shape: tuple[int, int], width: int, height: i
 @given(shapes, st.floats(0.05, 0.25))
 def test_clicks_near_a_side_mean_that_side(shape: tuple[int, int], inset: float) -> None:
     """A click just inside the middle of a side means the side; one in the centre nothing."""
-    grid = Grid.fit(shape, 600, 500)
+    grid = BoardGrid.fit(shape, 600, 500)
     x, y = grid.centre
     across, down = grid.width / 2 * (1 - inset), grid.height / 2 * (1 - inset)
     assert grid.side_at(x, y) is None
@@ -163,47 +85,23 @@ def test_a_swipe_goes_where_it_mostly_went(across: float, down: float) -> None:
 
 # Actions
 
-TK_NAMES = {"question_mark": "question", "equals_sign": "equal", "backspace": "BackSpace"}
 
-
-def tk_name(key: str) -> str:
-    """Textual's name of a key as Tk's."""
-    if key.startswith("ctrl+"):
-        return f"Control-{key[5:]}"
-    if key in ("up", "down", "left", "right"):
-        return key.capitalize()
-    return TK_NAMES.get(key, key.upper() if key.startswith("f1") else key)
-
-
-def test_the_keys_are_those_of_the_terminal() -> None:
-    """Every key of the terminal does the same here; but Ctrl+C copies, as windows do."""
-    for command in (*MOVES, *COMMANDS):
-        name = command.action.removeprefix("move('").removesuffix("')")
-        for key in command.keys.split(","):
-            if key == "ctrl+c":
-                continue
-            action = action_of(
-                tk_name(key).removeprefix("Control-"), 4 if key.startswith("ctrl") else 0
-            )
-            assert action is not None, f"{key} does nothing"
-            assert action.name == name, key
+def test_every_key_does_its_action() -> None:
+    """Each key of the table is the action's, with Control where its name says so."""
+    for action in ACTIONS:
+        for key in tk_keys(action):
+            found = action_of(key.removeprefix("Control-"), 4 if key.startswith("Control") else 0)
+            assert found is action, key
 
 
 def test_no_key_has_two_meanings() -> None:
     """A key belongs to one action, and every action with a key shows it."""
-    keys = [key for action in ACTIONS for key in action.keys]
+    keys = [key for action in ACTIONS for key in tk_keys(action)]
     assert len(keys) == len(set(keys))
     for action in ACTIONS:
-        assert bool(action.keys) == bool(action.shown), action.name
+        assert bool(tk_keys(action)) == bool(action.shown), action.name
         assert action.menu in MENUS
         assert action.help
-
-
-def test_every_action_is_done_by_somebody() -> None:
-    """The application or its features have a method for each action."""
-    for action in ACTIONS:
-        name = f"do_{action.name}"
-        assert hasattr(DesktopApp, name) != hasattr(Features, name), name
 
 
 def test_other_alphabets_play_by_the_place_of_the_keys() -> None:
@@ -224,7 +122,7 @@ def test_every_number_fits_its_tile(theme: Theme) -> None:
     for side in (20, 28, 60, 107, 220):
         for rank in (1, 4, 7, 10, 14, 17, 21, 40):
             value = 1 << rank
-            image = pictures.tile(value, side, theme, max(2, side // 14)).convert("RGB")
+            image = board_image.tile(value, side, theme, max(2, side // 14)).convert("RGB")
             face = _rgb(theme.tile(value).background)
             edge = [image.getpixel((1, y)) for y in range(side // 3, 2 * side // 3)]
             assert edge == [face] * len(edge), (value, side)
@@ -233,14 +131,14 @@ def test_every_number_fits_its_tile(theme: Theme) -> None:
 
 def test_digits_give_way_to_thousands_only_where_they_are_too_small() -> None:
     """131072 is written out on a tile of 60 pixels and as 131k on one of 20."""
-    assert pictures.digits(131072, 60)[0] == "131072"
-    assert pictures.digits(131072, 20)[0] == "131k"
-    assert pictures.digits(2048, 20)[0] == "2048"
+    assert board_image.digits(131072, 60)[0] == "131072"
+    assert board_image.digits(131072, 20)[0] == "131k"
+    assert board_image.digits(2048, 20)[0] == "2048"
 
 
 def test_corners_are_smooth() -> None:
     """The corner of a tile has half-transparent pixels, and is transparent at its tip."""
-    alpha = pictures.tile(2, 100, DARK, 8).getchannel("A")
+    alpha = board_image.tile(2, 100, DARK, 8).getchannel("A")
     assert alpha.getpixel((0, 0)) == 0
     assert alpha.getpixel((50, 50)) == 255
     assert any(0 < level < 255 for level in alpha.crop((0, 0, 8, 8)).tobytes())
@@ -249,7 +147,7 @@ def test_corners_are_smooth() -> None:
 def test_the_icon_is_drawn_at_every_size() -> None:
     """An icon is square, of several colours, transparent at its corners."""
     for side in (16, 32, 64, 128):
-        icon = pictures.icon(side, DARK)
+        icon = board_image.icon(side, DARK)
         assert icon.size == (side, side)
         assert icon.getpixel((0, 0))[3] < 128
         assert len(icon.convert("RGB").getcolors(1 << 20)) > 20
@@ -273,12 +171,12 @@ def test_a_film_has_a_frame_for_each_position(tmp_path: Path) -> None:
     """The start and each turn are one frame of the GIF, in the colours of the tiles."""
     record = short_game()
     path = tmp_path / "game.gif"
-    export.save_film(path, record, DARK)
+    gif_export.save_gif(path, record, DARK)
     with Image.open(path) as film:
         assert film.n_frames == 31
         film.seek(30)
         frame = film.convert("RGB")
-    grid = Grid.fit((4, 4), export.FILM_SIDE, export.FILM_SIDE)
+    grid = BoardGrid.fit((4, 4), gif_export.GIF_SIDE, gif_export.GIF_SIDE)
     board = Game.from_record(record).board
     head = frame.height - grid.height
     for row in range(4):
@@ -293,16 +191,16 @@ def test_a_film_has_a_frame_for_each_position(tmp_path: Path) -> None:
 
 def test_a_long_game_makes_no_endless_film(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """More turns than `MOST_FRAMES` are shown in steps, the last position always."""
-    monkeypatch.setattr(export, "MOST_FRAMES", 10)
+    monkeypatch.setattr(gif_export, "MOST_FRAMES", 10)
     path = tmp_path / "game.gif"
-    export.save_film(path, short_game(), DARK)
+    gif_export.save_gif(path, short_game(), DARK)
     with Image.open(path) as film:
         assert film.n_frames <= 11
 
 
 def test_a_film_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
     """The thread ends with the error and without a half-written file."""
-    filming = export.Filming(tmp_path / "missing" / "x.gif", short_game(3), DARK)
+    filming = gif_export.GifExport(tmp_path / "missing" / "x.gif", short_game(3), DARK)
     filming.start()
     filming.join(20)
     assert isinstance(filming.error, OSError)
@@ -310,14 +208,14 @@ def test_a_film_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [] or not (tmp_path / "missing").exists()
 
 
-# Rules of one's own
+# Rules of your own
 
 
 @pytest.mark.parametrize("rules", list_rules(), ids=lambda rules: rules.name)
 def test_the_form_keeps_every_preset(rules: Rules) -> None:
     """Rules put into the form come out of it the same, but for the name."""
-    form = RulesForm.of(rules)
-    assert form.trouble == ""
+    form = RulesForm.from_rules(rules)
+    assert form.fault == ""
     form.name = rules.name
     assert form.rules() == rules
 
@@ -337,10 +235,10 @@ def test_the_form_keeps_every_preset(rules: Rules) -> None:
 )
 def test_the_form_names_what_is_wrong(field: str, value: str, word: str) -> None:
     """A bad field yields one line that names the value, and no rules."""
-    form = RulesForm.of(get_rules("classic"))
+    form = RulesForm.from_rules(get_rules("classic"))
     setattr(form, field, value)
-    assert word in form.trouble
-    assert "\n" not in form.trouble
+    assert word in form.fault
+    assert "\n" not in form.fault
     with pytest.raises(RulesError):
         form.rules()
 
@@ -366,7 +264,7 @@ def test_editing_changes_the_cell_at_the_cursor_only(
     board: Board, steps: list[Direction], rank: int
 ) -> None:
     """The cursor goes round; `put` sets its cell and no other."""
-    editing = Editing(board)
+    editing = BoardEditor(board)
     for step in steps:
         editing.step(step)
     editing.put(rank)
@@ -377,7 +275,7 @@ def test_editing_changes_the_cell_at_the_cursor_only(
 @given(boards())
 def test_larger_and_smaller_undo_each_other(board: Board) -> None:
     """One rank up and one down is nothing, and down from 2 is empty."""
-    editing = Editing(board)
+    editing = BoardEditor(board)
     editing.change(1)
     editing.change(-1)
     assert editing.board == board
@@ -389,7 +287,7 @@ def test_larger_and_smaller_undo_each_other(board: Board) -> None:
 @given(boards(), shapes)
 def test_resizing_keeps_what_fits(board: Board, shape: tuple[int, int]) -> None:
     """A board cut or widened keeps the tiles in the common part."""
-    editing = Editing(board)
+    editing = BoardEditor(board)
     editing.cursor = (3, 3)
     editing.resize(*shape)
     assert editing.board.shape == shape
@@ -402,9 +300,9 @@ def test_resizing_keeps_what_fits(board: Board, shape: tuple[int, int]) -> None:
 
 def test_no_game_starts_from_an_empty_or_stuck_board() -> None:
     """The editor says why."""
-    assert "tile" in Editing(Board.empty(2, 2)).trouble
-    assert "move" in Editing(Board.parse("2 4/4 2")).trouble
-    assert Editing(Board.parse("2 2/4 2")).trouble == ""
+    assert "tile" in BoardEditor(Board.empty(2, 2)).fault
+    assert "move" in BoardEditor(Board.parse("2 4/4 2")).fault
+    assert BoardEditor(Board.parse("2 2/4 2")).fault == ""
 
 
 # Statistics
@@ -450,27 +348,27 @@ def test_plots_reach_over_the_largest_value_in_few_steps(top: float) -> None:
     assert len(gaps) == 1
 
 
-# Memory
+# The state of the window
 
 
-def test_the_memory_survives_what_may_happen_to_its_file(tmp_path: Path) -> None:
+def test_the_window_state_survives_what_may_happen_to_its_file(tmp_path: Path) -> None:
     """Values come back; a damaged, missing or unwritable file only costs them."""
     path = tmp_path / "deep" / "desktop.json"
-    memory = Memory(path)
-    memory.set(theme="light")
-    assert Memory(path).get("theme") == "light"
+    state = WindowState(path)
+    state.set(theme="light")
+    assert WindowState(path).get("theme") == "light"
     path.write_text("{damaged")
-    assert Memory(path).get("theme", "none") == "none"
+    assert WindowState(path).get("theme", "none") == "none"
     path.write_text("[1]")
-    assert Memory(path).get("theme", "none") == "none"
-    blocked = Memory(tmp_path / "deep" / "desktop.json" / "below a file")
+    assert WindowState(path).get("theme", "none") == "none"
+    blocked = WindowState(tmp_path / "deep" / "desktop.json" / "below a file")
     blocked.set(theme="dark")
-    assert Memory(None).get("theme") == ""
+    assert WindowState(None).get("theme") == ""
 
 
 def test_the_first_picture_waits_for_no_more_than_it_shows() -> None:
     """Opening the window loads no session, store, parser or player: those come after it."""
-    code = "import sys\nimport py2048.cli.screens, py2048.ui.desktop.start\nprint(*sys.modules)"
+    code = "import sys\nimport py2048.cli.screens, py2048.ui.desktop.launch\nprint(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     later = {"typer", "sqlalchemy", "numpy", "rich", "py2048.session", "py2048.players"}
     assert "py2048.ui.desktop.window" in done.stdout.split()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from py2048.ui.desktop import motion
+from py2048.ui.shared import motion
 
 pytestmark = pytest.mark.gui
 
@@ -60,7 +60,7 @@ def test_ten_thousand_moves(desk: Any) -> None:
     """The process does not grow over 10,000 moves."""
     import resource
 
-    desk.app.do_animation()
+    desk.app.controller.toggle_animation()
     soak(desk, 2_000)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     soak(desk, 10_000)

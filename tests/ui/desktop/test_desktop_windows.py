@@ -14,8 +14,8 @@ from py2048.game import Record
 from py2048.players import make_player
 from py2048.rules import Merging, get_rules
 from py2048.session import open_session
-from py2048.ui.desktop import start
-from py2048.ui.desktop.actions import ACTIONS
+from py2048.ui.desktop import launch
+from py2048.ui.shared.actions import ACTIONS
 
 pytestmark = pytest.mark.gui
 
@@ -46,9 +46,9 @@ def test_every_dialog_opens_and_escape_closes_it(desk: Any) -> None:
     for action in ACTIONS:
         if not action.title.endswith("…") and action.name not in ("new", "help", "statistics"):
             continue
-        if action.name in ("open", "save", "picture", "film", "games"):
+        if action.name in ("open", "save", "picture", "animated_gif", "games"):
             continue  # these ask the system for a file, or have nothing to show yet
-        desk.app.act(action.name)
+        desk.app.controller.do(action.name)
         dialog = seen(desk)
         opened.append(action.name)
         desk.root.update()
@@ -63,9 +63,9 @@ def test_every_dialog_opens_and_escape_closes_it(desk: Any) -> None:
 
 def test_one_dialog_at_a_time(desk: Any) -> None:
     """Opening a dialog closes the one before."""
-    desk.app.act("help")
+    desk.app.controller.do("help")
     first = seen(desk)
-    desk.app.act("rules")
+    desk.app.controller.do("rules")
     assert seen(desk) is not first
     assert not first.winfo_exists()
 
@@ -90,7 +90,7 @@ def test_rules_can_be_typed(desk: Any) -> None:
     dialog = seen(desk)
     desk.type(dialog.entry, "classic:size=0x0")
     dialog.accept()
-    assert "rows must be" in str(dialog.trouble.cget("text"))
+    assert "rows must be" in str(dialog.fault.cget("text"))
     desk.type(dialog.entry, "classic:size=3x5")
     dialog.accept()
     desk.pump()
@@ -100,7 +100,7 @@ def test_rules_can_be_typed(desk: Any) -> None:
 
 def test_rules_of_ones_own(desk: Any) -> None:
     """The form says at once what is wrong, and plays by what is right."""
-    desk.app.features.open_rules_form()
+    desk.app.open_rules_form()
     dialog = seen(desk)
     desk.type(dialog.fields["spawn"], "3:1")
     assert "3 is not a tile" in dialog.said
@@ -123,7 +123,7 @@ def test_rules_of_ones_own(desk: Any) -> None:
 
 def test_a_seed_gives_the_same_game(desk: Any) -> None:
     """A game from a seed starts as that seed's game starts; a bad seed is explained."""
-    desk.app.act("seed")
+    desk.app.controller.do("seed")
     dialog = seen(desk)
     entry = desk.root.focus_get()
     desk.type(entry, "many")
@@ -237,13 +237,13 @@ def test_the_game_is_exported_as_picture_and_film(
     with Image.open(tmp_path / "board.png") as picture:
         assert picture.width > 500
     choose_file(tmp_path / "game.gif")
-    desk.app.act("film")
+    desk.app.controller.do("animated_gif")
     desk.play(1)
     desk.until(lambda: desk.said == f"Written to {tmp_path / 'game.gif'}.")
     with Image.open(tmp_path / "game.gif") as film:
         assert film.n_frames == 11
     choose_file(tmp_path / "missing" / "game.gif")
-    desk.app.act("film")
+    desk.app.controller.do("animated_gif")
     desk.until(lambda: "cannot write" in desk.said)
 
 
@@ -251,7 +251,7 @@ def test_the_viewer_walks_through_a_game(desk: Any) -> None:
     """Keys, slider and the running show reach every position of a record."""
     desk.play(30)
     positions = [position.board for position in desk.session.game.positions()]
-    desk.app.features.watch(desk.session.record())
+    desk.app.files.watch(desk.session.record())
     viewer = seen(desk)
     view = viewer.view
     desk.focus(view)
@@ -277,7 +277,7 @@ def test_the_viewer_walks_through_a_game(desk: Any) -> None:
     view.event_generate("<KeyPress-space>")
     desk.until(lambda: viewer.replay.index == 30)
     viewer.seek(12)
-    viewer._go_on()
+    viewer._play_from_here()
     desk.pump()
     if desk.dialog is not None:
         seen(desk).event_generate("<KeyPress-y>")
@@ -289,12 +289,12 @@ def test_the_viewer_walks_through_a_game(desk: Any) -> None:
 def test_a_running_viewer_closes_quietly(desk: Any) -> None:
     """Closing the viewer or the window while a game runs in it leaves no trace."""
     desk.play(10)
-    desk.app.features.watch(desk.session.record())
+    desk.app.files.watch(desk.session.record())
     viewer = seen(desk)
     viewer.toggle()
     viewer.close()
     desk.pump(0.3)
-    desk.app.features.watch(desk.session.record())
+    desk.app.files.watch(desk.session.record())
     seen(desk).toggle()
     desk.running.close()
     assert not desk.errors
@@ -367,10 +367,10 @@ def test_the_player_is_chosen_and_a_wrong_one_explained(desk: Any) -> None:
     dialog = seen(desk)
     desk.type(dialog.entry, "expectimx")
     dialog.accept()
-    assert "expectimax" in str(dialog.trouble.cget("text"))
+    assert "expectimax" in str(dialog.fault.cget("text"))
     desk.type(dialog.entry, "expectimax:depth=1")
     dialog.accept()
-    assert desk.app.player == "expectimax:depth=1"
+    assert desk.app.controller.player == "expectimax:depth=1"
     assert desk.app.menus.player.get() == "expectimax"
 
 
@@ -384,7 +384,7 @@ def test_high_resolution_screens_get_larger_windows(
     assert large.root.winfo_width() == 960
     assert large.root.winfo_height() < large.root.winfo_screenheight()  # two times 640 is too much
     desk_of_old = "5000x4000+1100+900"
-    assert start._usable(large.root, desk_of_old) == "1229x922+51+102"
+    assert launch._usable(large.root, desk_of_old) == "1229x922+51+102"
     assert large.window.header.winfo_height() > 100
 
 
@@ -392,7 +392,7 @@ def test_help_scrolls_by_keys(open_desk: Any, monkeypatch: pytest.MonkeyPatch) -
     """Where the screen is too low for all of it, the keys that read on do so."""
     monkeypatch.setenv("GDK_SCALE", "2")
     desk = open_desk()
-    desk.app.act("help")
+    desk.app.controller.do("help")
     dialog = seen(desk)
     assert dialog.winfo_height() < desk.root.winfo_screenheight()
     (text,) = [each for each in dialog.body.winfo_children() if each.winfo_class() == "Text"]

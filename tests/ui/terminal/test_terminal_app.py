@@ -15,11 +15,12 @@ from py2048.board import Board
 from py2048.direction import Direction
 from py2048.game import Game
 from py2048.rules import get_rules, list_rules
-from py2048.session import StorageTrouble, autosave, open_session
+from py2048.session import StorageFailed, autosave, open_session
+from py2048.ui.shared.actions import ACTIONS, MOVE
 from py2048.ui.terminal.app import GameApp
-from py2048.ui.terminal.dialogs import Help, Menu, Prompt, Question
-from py2048.ui.terminal.keys import COMMANDS, MOVES
+from py2048.ui.terminal.dialogs import ConfirmDialog, HelpScreen, ListScreen, PromptScreen
 
+HISTORY = ("undo", "redo")
 NEARLY_WON = "1024 1024 2 4\n2 4 8 16\n. . . .\n. . . ."
 NEARLY_OVER = "4 4 2 8\n8 16 32 64\n2 4 8 16\n32 64 128 256"
 
@@ -30,17 +31,17 @@ async def test_every_move_key_slides() -> None:
     session = table()
     app = GameApp(session, reduced_motion=True)
     async with app.run_test() as pilot:
-        for command in MOVES:
-            for key in command.keys.split(","):
+        for action in ACTIONS:
+            for key in action.keys if action.menu == MOVE and action.label not in HISTORY else ():
                 session.start(board=board)
                 await pilot.press(key)
-                assert str(session.game.turns[0].direction) == command.label, key
-                assert app.table.board.board == session.game.board
+                assert str(session.game.turns[0].direction) == action.name, key
+                assert app.view.board.board == session.game.board
 
 
 def test_no_key_is_bound_twice() -> None:
     """Each key does one thing."""
-    keys = [key for command in (*MOVES, *COMMANDS) for key in command.keys.split(",")]
+    keys = [key for action in ACTIONS for key in action.keys]
     assert len(set(keys)) == len(keys)
 
 
@@ -54,7 +55,7 @@ async def test_a_merge_shows_its_tile_its_points_and_the_new_best() -> None:
         picture = shown(app)
         assert picture.count("128") >= 3  # the tile, the score, the best
         assert "+128" in picture
-        assert app.table.status.score == app.table.status.best == 128
+        assert app.view.status.score == app.view.status.best == 128
         await until(pilot, lambda: "+128" not in shown(app))
 
 
@@ -73,9 +74,9 @@ async def test_forty_keys_at_once_all_count(animated: bool) -> None:
             app.post_message(events.Key(key, key if len(key) == 1 else None))
         await until(pilot, lambda: session.game.ply == expected.ply)
         assert session.game.board == expected.board
-        assert app.table.board.board == expected.board
-        await until(pilot, lambda: not app.table.board.is_moving)
-        assert app.table.status.moves == expected.ply
+        assert app.view.board.board == expected.board
+        await until(pilot, lambda: not app.view.board.is_moving)
+        assert app.view.status.moves == expected.ply
 
 
 async def test_a_new_key_finishes_the_running_animation() -> None:
@@ -86,8 +87,8 @@ async def test_a_new_key_finishes_the_running_animation() -> None:
         for key in ("left", "up"):
             app.post_message(events.Key(key, None))
         await until(pilot, lambda: session.game.ply == 2)
-        assert app.table.board.board == session.game.board
-        await until(pilot, lambda: not app.table.board.is_moving)
+        assert app.view.board.board == session.game.board
+        await until(pilot, lambda: not app.view.board.is_moving)
 
 
 async def test_animation_can_be_switched_off_and_is_remembered() -> None:
@@ -96,10 +97,10 @@ async def test_animation_can_be_switched_off_and_is_remembered() -> None:
     app = GameApp(session)
     async with app.run_test() as pilot:
         await pilot.press("x", "left", "up", "right")
-        assert not app.table.board.is_moving
+        assert not app.view.board.is_moving
     session.close()
     again = open_session()
-    assert not GameApp(again).presenter.is_animated
+    assert not GameApp(again).controller.presenter.is_animated
     again.close()
 
 
@@ -112,13 +113,13 @@ async def test_undo_and_redo() -> None:
         await pilot.press("left", "up", "right")
         end = session.game.board
         await pilot.press("u", "u", "u")
-        assert app.table.board.board == session.game.board == start
+        assert app.view.board.board == session.game.board == start
         await pilot.press("u")
-        assert app.table.note == "There is nothing to take back."
+        assert app.view.note == "There is nothing to take back."
         await pilot.press("r", "r", "r")
-        assert app.table.board.board == session.game.board == end
+        assert app.view.board.board == session.game.board == end
         await pilot.press("r")
-        assert app.table.note == "There is no move to play again."
+        assert app.view.note == "There is no move to play again."
 
 
 async def test_help_that_was_taken_is_shown() -> None:
@@ -142,12 +143,12 @@ async def test_new_asks_while_a_game_is_in_progress() -> None:
     app = GameApp(session, reduced_motion=True)
     async with app.run_test() as pilot:
         await pilot.press("n")
-        assert not isinstance(app.screen, Question)
+        assert not isinstance(app.screen, ConfirmDialog)
         await pilot.press("left", "up")
         board = session.game.board
         for refusal in ("n", "escape"):
             await pilot.press("n")
-            assert isinstance(app.screen, Question)
+            assert isinstance(app.screen, ConfirmDialog)
             await pilot.press(refusal)
             assert session.game.board == board
         await pilot.press("n", "y")
@@ -162,7 +163,7 @@ async def test_keys_do_not_move_tiles_behind_a_dialog() -> None:
     async with app.run_test() as pilot:
         await pilot.press("left", "up", "n", "right", "down", "u")
         assert session.game.ply == len(session.game.turns) == 2
-        assert isinstance(app.screen, Question)
+        assert isinstance(app.screen, ConfirmDialog)
 
 
 async def test_the_game_is_resumed_on_start() -> None:
@@ -177,8 +178,8 @@ async def test_the_game_is_resumed_on_start() -> None:
     app = GameApp(second, reduced_motion=True)
     async with app.run_test() as pilot:
         assert (second.game.board, second.game.score, second.game.ply) == (board, score, ply)
-        assert app.table.board.board == board
-        assert app.table.note == "Game resumed"
+        assert app.view.board.board == board
+        assert app.view.note == "Game resumed"
         await pilot.press("u")
         assert second.game.ply == ply - 1
     second.close()
@@ -190,7 +191,7 @@ async def test_a_game_already_on_the_table_is_left_there() -> None:
     board = session.game.board
     app = GameApp(session, reduced_motion=True)
     async with app.run_test():
-        assert session.game.board == board == app.table.board.board
+        assert session.game.board == board == app.view.board.board
         assert "3x4" in shown(app)
 
 
@@ -205,8 +206,8 @@ async def test_the_rules_menu_lists_every_preset() -> None:
         await pilot.press("j", "down", "j", "enter")
         await pilot.pause()
         assert session.rules == list_rules()[3]
-        assert app.table.grid is not None
-        assert (app.table.grid.rows, app.table.grid.columns) == session.rules.shape
+        assert app.view.grid is not None
+        assert (app.view.grid.rows, app.view.grid.columns) == session.rules.shape
 
 
 async def test_rules_of_ones_own_are_checked() -> None:
@@ -217,13 +218,13 @@ async def test_rules_of_ones_own_are_checked() -> None:
         await pilot.press("m", "tab")
         app.screen.query_one(Input).value = "clasic"
         await pilot.press("enter")
-        trouble = app.screen.query_one(".trouble", Static)
+        trouble = app.screen.query_one(".fault", Static)
         assert "did you mean 'classic'" in str(trouble.render())
         app.screen.query_one(Input).value = "classic:size=5x6"
         await pilot.press("enter")
         await pilot.pause()
         assert session.rules.shape == (5, 6)
-        assert not isinstance(app.screen, Menu)
+        assert not isinstance(app.screen, ListScreen)
 
 
 async def test_leaving_an_unkept_game_for_other_rules_asks() -> None:
@@ -233,7 +234,7 @@ async def test_leaving_an_unkept_game_for_other_rules_asks() -> None:
     async with app.run_test() as pilot:
         await pilot.press("left", "up", "m", "down", "enter")
         await pilot.pause()
-        assert isinstance(app.screen, Question)
+        assert isinstance(app.screen, ConfirmDialog)
         await pilot.press("n")
         assert session.rules.name == "classic"
 
@@ -260,7 +261,7 @@ async def test_games_in_progress_can_be_taken_up() -> None:
     app = GameApp(session, reduced_motion=True)
     async with app.run_test() as pilot:
         await pilot.press("g")
-        assert app.table.note == "There are no games in progress."
+        assert app.view.note == "There are no games in progress."
         await pilot.press("left", "up", "right")
         board = session.game.board
         await pilot.press("n", "y")
@@ -297,7 +298,7 @@ async def test_the_end_has_a_panel_and_can_be_undone() -> None:
         assert "Game over" in shown(app)
         assert f"{session.game.score:,}" in shown(app)
         await pilot.press("left")
-        assert app.table.note.startswith("The game is over")
+        assert app.view.note.startswith("The game is over")
         await pilot.press("u")
         assert "Game over" not in shown(app)
         assert not session.game.is_over
@@ -309,7 +310,7 @@ async def test_a_finished_game_is_shown_as_finished() -> None:
     app = GameApp(session, reduced_motion=True)
     async with app.run_test() as pilot:
         await pilot.pause()
-        assert "Game over" in app.table.note
+        assert "Game over" in app.view.note
         await pilot.press("n")
         assert not session.game.is_over
 
@@ -329,7 +330,7 @@ async def test_a_penalty_is_shown() -> None:
     async with app.run_test() as pilot:
         await pilot.press("left")
         assert session.game.score == -1
-        assert app.table.note == "Left: nothing moves, minus 1. Score -1."
+        assert app.view.note == "Left: nothing moves, minus 1. Score -1."
         assert "-1" in shown(app)
 
 
@@ -338,12 +339,12 @@ async def test_help_names_every_key() -> None:
     app = GameApp(table(), reduced_motion=True)
     async with app.run_test(size=(90, 40)) as pilot:
         await pilot.press("f1")
-        assert isinstance(app.screen, Help)
+        assert isinstance(app.screen, HelpScreen)
         picture = shown(app)
-        for command in (*MOVES, *COMMANDS):
-            assert command.help in picture
+        for action in ACTIONS:
+            assert not action.label or action.help in picture
         await pilot.press("escape")
-        assert not isinstance(app.screen, Help)
+        assert not isinstance(app.screen, HelpScreen)
 
 
 async def test_records_are_saved_and_opened(tmp_path: Path) -> None:
@@ -352,7 +353,7 @@ async def test_records_are_saved_and_opened(tmp_path: Path) -> None:
     app = GameApp(session, reduced_motion=True)
     async with app.run_test(notifications=True, size=(100, 30)) as pilot:
         await pilot.press("left", "up", "ctrl+s")
-        assert isinstance(app.screen, Prompt)
+        assert isinstance(app.screen, PromptScreen)
         app.screen.query_one(Input).value = str(path)
         await pilot.press("enter")
         await pilot.pause()
@@ -375,7 +376,7 @@ async def test_trouble_with_the_store_is_shown() -> None:
     session = table()
     app = GameApp(session, reduced_motion=True)
     async with app.run_test(notifications=True) as pilot:
-        session._emit(StorageTrouble("the disk is full: free some space"))
+        session._emit(StorageFailed("the disk is full: free some space"))
         await until(pilot, lambda: "the disk is full" in shown(app))
         await pilot.press("left")
         assert session.game.ply == 1
@@ -385,7 +386,7 @@ async def test_what_is_not_saved_is_shown_until_it_is(
     data_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While another program holds the store play goes on, the screen says so, quitting asks."""
-    monkeypatch.setattr(autosave, "PATIENCE", 0.15)
+    monkeypatch.setattr(autosave, "WRITE_WAIT", 0.15)
     session = open_session()
     session.start(seed=1)
     app = GameApp(session, reduced_motion=True)
@@ -400,7 +401,7 @@ async def test_what_is_not_saved_is_shown_until_it_is(
             await until(pilot, lambda: "held by another program" in " ".join(shown(app).split()))
             assert "Not saved: " in shown(app)
             await pilot.press("q")
-            assert isinstance(app.screen, Question)
+            assert isinstance(app.screen, ConfirmDialog)
             await pilot.press("n")
             assert app.is_running
         await until(pilot, lambda: "Not saved" not in shown(app))

@@ -98,7 +98,7 @@ async def test_a_double_click_in_a_dialog_is_no_click_on_the_board() -> None:
         assert len(app.screen_stack) == 1
         assert session.game.ply == 0
         await pilot.pause(app.CLICK_CHAIN_TIME_THRESHOLD)
-        for y in (place.y + 2, app.table.board.region.bottom - 2):
+        for y in (place.y + 2, app.view.board.region.bottom - 2):
             click(app, place.x + 2, y)
         await pilot.pause()
         assert session.game.ply > 0

@@ -8,13 +8,10 @@ from hypothesis import strategies as st
 
 from py2048.board import Board
 from py2048.direction import Direction
+from py2048.ui.shared.motion import still
 from py2048.ui.shared.themes import DARK, LIGHT
-from py2048.ui.terminal import glyphs
-from py2048.ui.terminal.canvas import Canvas
-from py2048.ui.terminal.drawing import draw_board
-from py2048.ui.terminal.geometry import Arrangement, arrange, fit
-from py2048.ui.terminal.labels import label
-from py2048.ui.terminal.motion import Transition, appearing, backward, forward, still
+from py2048.ui.terminal.board import Canvas, digit_dots, draw_board
+from py2048.ui.terminal.layout import Arrangement, arrange, fit, label
 
 sizes = st.tuples(st.integers(1, 220), st.integers(1, 70))
 shapes = st.tuples(st.integers(1, 10), st.integers(2, 10))
@@ -119,51 +116,6 @@ def test_a_canvas_cuts_what_lies_outside() -> None:
     ]
 
 
-@given(boards, st.sampled_from(list(Direction)), st.floats(0, 1))
-def test_a_slide_carries_every_tile_from_its_source_to_its_target(
-    board: Board, direction: Direction, share: float
-) -> None:
-    """All tiles are there all the way, start and end where the engine says, and stay between."""
-    slide = board.slide(direction)
-    transition = forward(board, slide.motions, slide.board, None)
-    begin = {(s.value, s.row, s.column) for s in transition.at(0.0)}
-    assert begin == {(s.value, s.row, s.column) for s in still(board)}
-    during = transition.at(0.0999 * share)
-    assert sorted(s.value for s in during) == sorted(s.value for s in still(board))
-    assert all(0 <= s.row <= 3 and 0 <= s.column <= 3 for s in during)
-    assert transition.at(transition.seconds) == still(slide.board)
-
-
-@given(boards, st.sampled_from(list(Direction)))
-def test_an_undo_ends_where_the_slide_began(board: Board, direction: Direction) -> None:
-    """Backwards, the tiles leave the targets of the slide and come home to their sources."""
-    slide = board.slide(direction)
-    motions = tuple(m._replace(source=m.target, target=m.source) for m in slide.motions)
-    transition = backward(motions, board)
-    assert {(s.row, s.column) for s in transition.at(0.0)} == {m.target for m in slide.motions}
-    assert transition.at(transition.seconds) == still(board)
-
-
-def test_new_tiles_grow_and_merged_tiles_swell() -> None:
-    """After the slide the merged tile swells and the new tile grows, then both rest."""
-    board = Board.parse("2 2 . .\n. . . .\n. . . .\n. . . .")
-    slide = board.slide(Direction.LEFT)
-    after = slide.board.with_tile((3, 3), 2)
-    transition = forward(board, slide.motions, after, (3, 3))
-    scales = {(s.row, s.column): s.scale for s in transition.at(0.13)}
-    assert scales[0, 0] > 1
-    assert 0 < scales[3, 3] < 1
-    assert {s.scale for s in transition.at(1.0)} == {1.0}
-
-
-def test_standing_still_takes_no_time() -> None:
-    """A transition without motion and without new tiles is over at once."""
-    board = Board.empty(4, 4)
-    assert Transition((), board).seconds == 0
-    assert appearing(board).seconds == 0
-    assert Transition((), board).at(0.0) == []
-
-
 def drawn(board: Board, columns: int, rows: int, **options: object) -> list[str]:
     grid = fit(columns, rows, *board.shape)
     assert grid is not None
@@ -200,7 +152,7 @@ def test_large_tiles_have_large_digits() -> None:
         for run in canvas.runs(row)
         if ink in (run.ink, run.ground)
     )
-    assert drawn_cells >= len(list(glyphs.dots("2048"))) // 2
+    assert drawn_cells >= len(list(digit_dots("2048"))) // 2
     assert not any(character.isdigit() for row in drawn(board, 80, 40) for character in row)
 
 

@@ -9,7 +9,7 @@ from py2048.board import Board
 from py2048.session import open_session
 from py2048.ui.shared.themes import THEMES, ThemeError, in_sixteen_colours
 from py2048.ui.terminal.app import GameApp
-from py2048.ui.terminal.geometry import Arrangement
+from py2048.ui.terminal.layout import Arrangement
 
 
 async def test_themes_switch_live_and_are_remembered() -> None:
@@ -68,10 +68,10 @@ async def test_every_size_shows_board_and_score(
     app = GameApp(session, reduced_motion=True)
     async with app.run_test(size=size) as pilot:
         await pilot.press("left")
-        assert app.table.arrangement is arrangement
-        region = app.table.board.region
-        assert app.table.grid is not None
-        assert region.size == (app.table.grid.width_columns, app.table.grid.height_rows)
+        assert app.view.arrangement is arrangement
+        region = app.view.board.region
+        assert app.view.grid is not None
+        assert region.size == (app.view.grid.width_columns, app.view.grid.height_rows)
         assert app.screen.region.contains_region(region)
         assert str(session.game.score) in shown(app)
 
@@ -81,10 +81,10 @@ async def test_a_tiny_terminal_says_so_and_recovers() -> None:
     app = GameApp(table(), reduced_motion=True)
     async with app.run_test(size=(6, 3)) as pilot:
         assert shown(app).split() == ["Too", "small"]
-        assert app.table.arrangement is Arrangement.NONE
+        assert app.view.arrangement is Arrangement.NONE
         await pilot.resize_terminal(80, 24)
         await pilot.pause()
-        assert app.table.arrangement is Arrangement.WIDE
+        assert app.view.arrangement is Arrangement.WIDE
         assert "SCORE" in shown(app)
 
 
@@ -97,7 +97,7 @@ async def test_clicks_near_a_side_move_there() -> None:
     session = table()
     app = GameApp(session, reduced_motion=True)
     async with app.run_test() as pilot:
-        await pilot.click(app.table.board, offset=MIDDLE)
+        await pilot.click(app.view.board, offset=MIDDLE)
         assert session.game.ply == 0
         for offset, side in (
             ((2, 10), "left"),
@@ -106,7 +106,7 @@ async def test_clicks_near_a_side_move_there() -> None:
             ((20, 19), "down"),
         ):
             session.start(board=ONE_TILE)
-            await pilot.click(app.table.board, offset=offset)
+            await pilot.click(app.view.board, offset=offset)
             await pilot.pause()
             assert str(session.game.turns[0].direction) == side
 
@@ -123,8 +123,8 @@ async def test_swipes_move_along() -> None:
             ((19, 16), "down"),
         ):
             session.start(board=ONE_TILE)
-            await pilot.mouse_down(app.table.board, offset=MIDDLE)
-            await pilot.mouse_up(app.table.board, offset=end)
+            await pilot.mouse_down(app.view.board, offset=MIDDLE)
+            await pilot.mouse_up(app.view.board, offset=end)
             await pilot.pause()
             assert str(session.game.turns[0].direction) == way
 

@@ -10,7 +10,7 @@ from textual.widgets import Input, Static
 from py2048.compiled.jit.progress import Compiling
 from py2048.direction import Direction
 from py2048.game import Game
-from py2048.ui.shared.thinking import Thought
+from py2048.ui.shared.background_worker import WorkResult
 from py2048.ui.terminal.app import GameApp
 
 
@@ -21,8 +21,8 @@ async def test_a_hint_names_the_direction_and_every_loss() -> None:
     async with app.run_test() as pilot:
         session.set_setting("player", "greedy")
         await pilot.press("question_mark")
-        await until(pilot, lambda: app.table.note.startswith("Hint:"))
-        assert app.table.note == "Hint: left\n→ 0  ↓ -4"
+        await until(pilot, lambda: app.view.note.startswith("Hint:"))
+        assert app.view.note == "Hint: left\n→ 0  ↓ -4"
         assert session.game.ply == 0
 
 
@@ -47,20 +47,20 @@ class SlowPlayer:
 async def test_a_slow_player_never_blocks_and_its_old_answers_are_dropped() -> None:
     """While a player thinks, moves go on; its answer about an older position is not shown."""
     session, player = table(), SlowPlayer()
-    session._advisers["slow"] = player
+    session._players["slow"] = player
     session.set_setting("player", "slow")
     app = GameApp(session, reduced_motion=True)
     async with app.run_test() as pilot:
         await pilot.press("question_mark")
         await until(pilot, player.asked.is_set)
-        thought = Thought("hint", compiling=Compiling(1, 4, 0.25))
-        app.post_message(GameApp.Thinking(thought))
-        await until(pilot, lambda: "compiling 25 %" in app.table.status.player)
+        result = WorkResult("hint", compiling=Compiling(1, 4, 0.25))
+        app.post_message(GameApp.WorkDone(result))
+        await until(pilot, lambda: "compiling 25 %" in app.view.status.note)
         await pilot.press("left", "up")
         assert session.game.ply == 2
         player.may_answer.set()
         await pilot.pause(0.1)
-        assert not app.table.note.startswith("Hint")
+        assert not app.view.note.startswith("Hint")
 
 
 async def test_autoplay_plays_stops_and_changes_speed() -> None:
@@ -70,14 +70,14 @@ async def test_autoplay_plays_stops_and_changes_speed() -> None:
     async with app.run_test() as pilot:
         session.set_setting("player", "corner")
         await pilot.press("plus", "plus", "plus")
-        assert app.autoplay.speed == 32
+        assert app.controller.autoplay.speed == 32
         await pilot.press("space")
         assert "corner 32/s" in shown(app)
         await until(pilot, lambda: session.game.ply >= 5)
         await pilot.press("minus")
         assert "corner 16/s" in shown(app)
         await pilot.press("left")
-        assert not app.autoplay.is_on
+        assert not app.controller.autoplay.is_on
         ply = session.game.ply
         await pilot.pause(0.2)
         assert session.game.ply == ply
@@ -89,13 +89,13 @@ async def test_autoplay_ends_with_the_game() -> None:
     session.set_setting("autoplay_speed", 1000)
     app = GameApp(session, player="random:seed=3")
     async with app.run_test() as pilot:
-        assert app.autoplay.is_on
+        assert app.controller.autoplay.is_on
         await until(pilot, lambda: session.game.is_over)
         await pilot.pause()
-        assert not app.autoplay.is_on
-        assert "Game over" in app.table.note
+        assert not app.controller.autoplay.is_on
+        assert "Game over" in app.view.note
         await pilot.press("space")
-        assert not app.autoplay.is_on
+        assert not app.controller.autoplay.is_on
 
 
 async def test_a_broken_player_is_reported() -> None:
@@ -106,11 +106,11 @@ async def test_a_broken_player_is_reported() -> None:
             raise RuntimeError("the wheels came off")
 
     session = table()
-    session._advisers["slow"] = Broken()
+    session._players["slow"] = Broken()
     app = GameApp(session, player="slow", reduced_motion=True)
     async with app.run_test(notifications=True) as pilot:
         await until(pilot, lambda: "the wheels came off" in shown(app))
-        assert not app.autoplay.is_on
+        assert not app.controller.autoplay.is_on
         assert session.game.ply == 0
 
 
@@ -122,8 +122,8 @@ async def test_the_player_menu_chooses_and_remembers() -> None:
         await pilot.press("p", "tab")
         app.screen.query_one(Input).value = "gredy"
         await pilot.press("enter")
-        assert "did you mean 'greedy'" in str(app.screen.query_one(".trouble", Static).render())
+        assert "did you mean 'greedy'" in str(app.screen.query_one(".fault", Static).render())
         app.screen.query_one(Input).value = "greedy"
         await pilot.press("enter")
         await pilot.pause()
-        assert app.player == session.get_setting("player") == "greedy"
+        assert app.controller.player == session.get_setting("player") == "greedy"

@@ -15,7 +15,7 @@ from py2048.courses.cits1401.probe import PROBE
 from py2048.courses.grading import CheckFailed, SubmissionSession
 from py2048.direction import Direction
 from py2048.errors import BoardError
-from py2048.game.spawning import edge_cell
+from py2048.game.turn import edge_cell
 
 Cell = tuple[int, int]
 

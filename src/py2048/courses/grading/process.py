@@ -478,7 +478,9 @@ class Runner:
         it ignored its own alarms, none is given more than twice its time.
         """
         began = time.monotonic()
-        wait = 2 * _slowness() * seconds if self._ignored_alarms else SLACK * seconds + GRACE
+        wait = SLACK * seconds + GRACE
+        if self._ignored_alarms:
+            wait = min(wait, 2 * _slowness() * seconds)
         left = self.sandbox.seconds * _slowness() - self._waited
         try:
             return process.receive(began + min(wait, left))

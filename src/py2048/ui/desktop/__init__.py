@@ -13,11 +13,11 @@ from py2048.errors import Py2048Error
 
 if TYPE_CHECKING:
     from py2048.session import Session
-    from py2048.ui.desktop.start import Running
+    from py2048.ui.desktop.launch import GameWindow
 
-_closed: list[Running] = []
-"""Windows that were closed. Tk must be freed by the thread that opened it, and a player who still
-thinks might be the one that collects the garbage, so they are kept to the end of the process."""
+_closed: list[GameWindow] = []
+"""Windows that were closed. Tk must be freed by the thread that opened it, and the thread of the
+background worker may be the one that collects garbage, so they are kept until the process ends."""
 
 MISSING = (
     "the desktop game needs tkinter, which this Python lacks: install the package python3-tk "
@@ -35,7 +35,7 @@ def has_display() -> bool:
     return sys.platform in ("win32", "darwin") or bool(os.environ.get("DISPLAY"))
 
 
-def trouble() -> str:
+def why_unavailable() -> str:
     """Return why no window can be opened here, in one line; an empty text if one can."""
     if not has_display():
         return NO_DISPLAY
@@ -43,7 +43,7 @@ def trouble() -> str:
 
 
 def has_tkinter() -> bool:
-    """Return whether tkinter is installed, with the library that it stands on."""
+    """Return whether tkinter is installed, with the library that it needs."""
     return all(importlib.util.find_spec(name) for name in ("tkinter", "_tkinter"))
 
 
@@ -55,21 +55,21 @@ def run(
     player: str | None = None,
     watch: bool = False,
     begin: Callable[[Session], object] | None = None,
-    memory: Path | None = None,
+    state_file: Path | None = None,
 ) -> int:
     """Play in a window until it is closed; return the exit status.
 
     Args:
-        session: the table to play at, which is left open; or how to open one, which is called
-            after the first frame and closed in the end. If it cannot be opened, the window
-            says so and the game is kept in memory.
+        session: where the game is, which is left open; or a function that opens one, which is
+            called after the first frame and its session closed in the end. If it cannot be
+            opened, the window says so and the game is kept in memory.
         theme: the name of a theme; by default the one used last.
         reduced_motion: show moves without animation; by default as chosen last.
         player: the spec of the player that gives hints and plays by itself.
         watch: let the player play from the start.
-        begin: puts a game on the table where none is; by default the last unfinished game is
-            resumed, or a new one begins.
-        memory: a file that remembers what the window looked like.
+        begin: starts a game where there is none; by default the last unfinished game is
+            resumed, or a new one starts.
+        state_file: a file that remembers what the window looked like.
 
     Raises:
         NoDesktopError: if no window can be opened.
@@ -77,7 +77,7 @@ def run(
     """
     if not has_tkinter():
         raise NoDesktopError(MISSING)
-    from py2048.ui.desktop.start import start
+    from py2048.ui.desktop.launch import start
 
     app = start(
         session,
@@ -86,7 +86,7 @@ def run(
         player=player,
         watch=watch,
         begin=begin,
-        memory=memory,
+        state_file=state_file,
     )
     _closed.append(app)
     app.run()

@@ -1,375 +1,295 @@
-"""The application: keys, menus and buttons to the session, the session's events to the window."""
+"""The desktop application: the window as a screen for the controller, its keys, menus, dialogs."""
 
 from __future__ import annotations
 
+import platform
 import queue
+import sys
 import tkinter as tk
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
 
-from py2048.direction import Direction
-from py2048.errors import Py2048Error, StorageError
+from py2048 import __version__
+from py2048.board import Board
 from py2048.players import list_players
-from py2048.rules import Rules, get_rules
-from py2048.session import HINT_PLAYER, Event, GameStarted, SavingChanged, Session
-from py2048.ui.desktop.actions import Action, action_of
+from py2048.rng import parse_seed
+from py2048.rules import RandomStart, Rules, list_rules
+from py2048.session import Hint, Session
+from py2048.ui.desktop import dialogs
 from py2048.ui.desktop.dialogs import Dialog
-from py2048.ui.desktop.features import Features
-from py2048.ui.desktop.memory import Memory
-from py2048.ui.desktop.menus import Menus
-from py2048.ui.desktop.presenter import PACES, Presenter
-from py2048.ui.desktop.window import Window
-from py2048.ui.shared.autoplay import PURPOSE, SPEEDS, START_SPEED, Autoplay
-from py2048.ui.shared.themes import Theme, get_theme, next_theme
-from py2048.ui.shared.thinking import Thinker, Thought
-
-HINT = "hint"
-LOOK = 250
-"""Milliseconds between looks whether all is saved, while it is not."""
+from py2048.ui.desktop.file_actions import FileActions
+from py2048.ui.desktop.style import colour_menu
+from py2048.ui.desktop.window import MainWindow
+from py2048.ui.desktop.window_state import WindowState
+from py2048.ui.shared.actions import ACTIONS, GAME, MENUS, PLAYER, VIEW, UserAction
+from py2048.ui.shared.background_worker import WorkResult
+from py2048.ui.shared.controller import Controller, fault_of
+from py2048.ui.shared.motion import BoardTransition
+from py2048.ui.shared.presenter import PACES
+from py2048.ui.shared.screen import Banner, FileKind, ListRequest, Status
+from py2048.ui.shared.themes import THEMES, Theme
 
 POLL = 15
-"""Milliseconds between looks at what the thinker has found, while it thinks."""
+"""Milliseconds between looks at the background worker's results, while one is expected."""
 
 WIDGET_KEYS = ("space", "Return", "Tab", "ISO_Left_Tab")
 """Keys that belong to the button that has the focus."""
 
 
 class DesktopApp:
-    """The game in a window.
+    """The game in a window: a `py2048.ui.shared.screen.GameScreen`, and the actions only it has.
 
     Args:
         window: the widgets.
-        session: the table to play at.
+        session: where the game is.
         theme: the colours that the window has.
-        memory: what to remember about the window.
+        state: what to remember about the window.
         reduced_motion: show moves without animation.
         player: the spec of the player that gives hints and plays by itself.
     """
 
     def __init__(
         self,
-        window: Window,
+        window: MainWindow,
         session: Session,
         theme: Theme,
-        memory: Memory,
+        state: WindowState,
         *,
         reduced_motion: bool = False,
         player: str | None = None,
     ) -> None:
         self.window, self.root, self.scale = window, window.root, window.scale
         self.session = session
-        self.theme = theme
         self.dialog: Dialog | None = None
-        self._memory = memory
-        self._reduced = reduced_motion
-        self._wanted_player = player
-        self._thoughts: queue.SimpleQueue[Thought] = queue.SimpleQueue()
-        self._polling = self._looking = ""
-        self._thinker = Thinker(self._thoughts.put)
-        self.autoplay = Autoplay(session, self._thinker, self._later, self._show_autoplay)
-        speed = session.get_setting("autoplay_speed", START_SPEED)
-        self.autoplay.speed = speed if speed in SPEEDS else START_SPEED
-        animated = not reduced_motion and session.get_setting("animation", True) is not False
-        self.presenter = Presenter(session, window, self.autoplay, is_animated=animated)
-        pace = str(session.get_setting("animation_speed", "normal"))
-        self.presenter.speed = pace if pace in PACES else "normal"
-        self.menus = Menus(self.root, self.act, self.choose, list_players)
-        self.features = Features(self)
-        self._unsubscribe = session.subscribe(self._listen)
-        self._show_looks()
-        self.root.protocol("WM_DELETE_WINDOW", self.do_quit)
-        if session.unsaved:
-            self._listen(SavingChanged(session.unsaved))
-
-    # Beginning and ending
-
-    def begin(self, lay: Callable[[Session], object] | None) -> None:
-        """Show the game on the table, or put one there."""
-        if self.session.version == 0:
-            self._lay(lay or self._resume)
-        else:
-            game = self.session.game
-            self.presenter.show(
-                GameStarted(game.board, game.score, self.session.best, resumed=game.ply > 0)
-            )
-        self._show_possible()
-
-    def _lay(self, lay: Callable[[Session], object]) -> None:
-        try:
-            lay(self.session)
-        except StorageError as error:
-            self.window.warn(str(error))
-            self.session.start(remembered_rules(self.session))
-
-    def _resume(self, session: Session) -> None:
-        if not session.resume():
-            session.start(remembered_rules(session))
+        self._state = state
+        self._results: queue.SimpleQueue[WorkResult] = queue.SimpleQueue()
+        self._polling = ""
+        self.controller = controller = Controller(
+            session, self, theme, reduced_motion=reduced_motion, player=player
+        )
+        controller.remember_animation_speed()
+        controller.more_rules = (("Make your own …", self.open_rules_form),)
+        self.files = FileActions(controller, self.root, self.scale, self.open, self.play_from)
+        controller.commands |= {
+            "seed": self.new_from_seed,
+            "edit": self.edit_board,
+            "replay": self.files.choose_replay,
+            "picture": self.files.export_picture,
+            "animated_gif": self.files.export_gif,
+            "copy": self.files.copy,
+            "paste": self.files.paste,
+            "statistics": self.show_statistics,
+            "full_screen": self.toggle_full_screen,
+            "about": self.show_about,
+            "keep_going": self.keep_going,
+        }
+        self.menus = Menus(self.root, controller)
+        self.menus.set_theme(theme, self.scale)
+        self.root.protocol("WM_DELETE_WINDOW", controller.quit)
 
     def close(self) -> None:
         """Leave the session to others, and remember the window."""
-        self.autoplay.stop()
-        self._unsubscribe()
-        self.features.close()
-        self._memory.set(theme=self.theme.name, geometry=self.root.geometry())
-
-    def _listen(self, event: Event) -> None:
-        self.presenter.show(event)
-        self._show_possible()
-        if isinstance(event, SavingChanged):
-            self._look_after_saving()
-
-    def _look_after_saving(self) -> None:
-        """Look again and again while something is not saved."""
-        self.session.look_after_saving()
-        if self.session.unsaved and not self._looking:
-            self._looking = self.root.after(LOOK, self._look_again)
-
-    def _look_again(self) -> None:
-        self._looking = ""
-        self._look_after_saving()
-
-    def _show_possible(self) -> None:
-        self.window.show_possible(undo=self.session.can_undo, redo=self.session.can_redo)
-        self.menus.rules.set(self.session.rules.name)
-
-    # Actions
+        self.controller.close()
+        if self.dialog is not None:
+            self.dialog.close()
+        self._state.set(theme=self.controller.theme.name, geometry=self.root.geometry())
 
     def press(self, event: tk.Event[tk.Misc]) -> str | None:
-        """Do what a key asks for."""
+        """Do the action of a key."""
         is_button = event.widget not in (self.window.board, self.root)
         if is_button and event.keysym in WIDGET_KEYS:
             return None
-        state = int(event.state)
-        action = action_of(event.keysym, state, event.keycode, event.char)
+        action = action_of(event.keysym, int(event.state), event.keycode, event.char)
         if action is None:
             return None
         self.window.board.hide_ring()
-        self.do(action)
+        self.controller.do(action.name)
         return "break"
 
-    def act(self, name: str) -> None:
-        """Do the action called `name`."""
-        method = getattr(self, f"do_{name}", None) or getattr(self.features, f"do_{name}")
-        method()
+    # What the controller asks for
 
-    def do(self, action: Action) -> None:
-        """Do an action."""
-        self.act(action.name)
+    def show_board(self, transition: BoardTransition, pace: float) -> None:
+        """Show a board become another."""
+        self.window.board.show(transition, pace)
 
-    def choose(self, what: str, value: str) -> None:
-        """Take what was chosen from a list in the menus."""
-        method = getattr(self, f"choose_{what}", None) or getattr(self.features, f"choose_{what}")
-        method(value)
+    def finish_motion(self) -> None:
+        """Jump to the end of the running animation."""
+        self.window.board.finish()
 
-    def move(self, direction: Direction) -> None:
-        """Slide; a person's move ends autoplay."""
-        self.autoplay.stop()
-        self.session.move(direction)
+    def show_status(self, status: Status) -> None:
+        """Show the scores, which buttons can do something, and the settings in use."""
+        self.window.header.show(status)
+        self.window.show_possible(undo=status.can_undo, redo=status.can_redo)
+        self.window.show_autoplay(self.controller.autoplay, self.controller.set_speed)
+        self.menus.refresh()
 
-    def do_up(self) -> None:
-        """Slide up."""
-        self.move(Direction.UP)
+    def show_gain(self, points: int, *, is_animated: bool) -> None:
+        """Let points rise from the score."""
+        self.window.header.rise(points, is_animated=is_animated)
 
-    def do_down(self) -> None:
-        """Slide down."""
-        self.move(Direction.DOWN)
+    def show_hint(self, hint: Hint) -> None:
+        """Show a hint on the board."""
+        self.window.board.point(hint)
 
-    def do_left(self) -> None:
-        """Slide to the left."""
-        self.move(Direction.LEFT)
+    def cover(self, banner: Banner | None, *, is_animated: bool) -> None:
+        """Cover the board with words, or uncover it."""
+        self.window.board.overlay.show(banner, is_animated=is_animated)
 
-    def do_right(self) -> None:
-        """Slide to the right."""
-        self.move(Direction.RIGHT)
+    def say(self, text: str) -> None:
+        """Show a message in the status line."""
+        self.window.say(text)
 
-    def do_undo(self) -> None:
-        """Take the last move back."""
-        self.autoplay.stop()
-        if not self.session.undo():
-            self.window.say("There is nothing to take back.")
+    def warn(self, text: str) -> None:
+        """Show a warning until the player has dismissed it."""
+        self.window.warn(text)
 
-    def do_redo(self) -> None:
-        """Play a move again."""
-        self.autoplay.stop()
-        if not self.session.redo():
-            self.window.say("There is no move to play again.")
+    def show_unsaved(self, reason: str) -> None:
+        """Show why something is not saved, until it is."""
+        self.window.show_unsaved(reason)
 
-    def do_keep_going(self) -> None:
-        """Uncover the board after a win."""
-        self.window.cover(None, is_animated=False)
-        self.window.board.focus_set()
-        self.window.say("Go on: there are larger tiles.")
+    def set_theme(self, theme: Theme) -> None:
+        """Change the colours."""
+        self.window.set_theme(theme)
+        self.menus.set_theme(theme, self.scale)
+        self._state.set(theme=theme.name)
 
-    # Players
+    def ask(self, text: str, yes: str, no: str, action: Callable[[], object]) -> None:
+        """Ask a question; Enter does `action`."""
+        self.open(lambda: dialogs.ask(self.root, self.scale, text, yes, no, action))
 
-    @property
-    def player(self) -> str:
-        """The spec of the player that gives hints and plays by itself."""
-        return self._wanted_player or str(self.session.get_setting("player", HINT_PLAYER))
+    def choose(self, request: ListRequest) -> None:
+        """Let the player choose from a list."""
+        self.open(lambda: dialogs.ListDialog(self.root, self.scale, request))
 
-    def choose_player(self, spec: str) -> None:
-        """Let another player give hints and play."""
-        self._wanted_player = None
-        self.session.set_setting("player", spec)
-        self.window.say(f"Hints and autoplay by {spec}.")
-        self.menus.player.set(spec.partition(":")[0])
-        if self.autoplay.is_on:
-            self.autoplay.stop()
-            self.do_autoplay()
+    def ask_to_save(
+        self, title: str, kind: FileKind, name: str, take: Callable[[Path], object]
+    ) -> None:
+        """Ask for a file to write, in the system's dialog."""
+        path = dialogs.ask_to_save(self.root, title, kind, name)
+        if path is not None:
+            take(path)
 
-    def do_hint(self) -> None:
-        """Ask the player what to do, in the background."""
-        self.autoplay.stop()
-        if self.session.game.is_over:
-            self.window.say("The game is over: there is no move to hint at.")
-            return
-        self.window.cover(None, is_animated=False)
-        session, player, question = self.session, self.player, self.session.question()
-        self._think(player)
-        self._thinker.ask(HINT, lambda: session.advise(question, player))
+    def ask_to_open(self, title: str, kind: FileKind, take: Callable[[Path], object]) -> None:
+        """Ask for a file to read, in the system's dialog."""
+        path = dialogs.ask_to_open(self.root, title, kind)
+        if path is not None:
+            take(path)
 
-    def do_autoplay(self) -> None:
-        """Let the player play, or stop it."""
-        if self.autoplay.is_on:
-            self.autoplay.stop()
-        elif self.session.game.is_over:
-            self.window.say("The game is over: there is nothing to play.")
-        else:
-            self.window.cover(None, is_animated=False)
-            self.autoplay.start(self.player)
+    def show_help(self) -> None:
+        """Show all keys."""
+        lines = (
+            *((action.shown, action.help) for action in ACTIONS if action.shown),
+            ("", ""),
+            ("Mouse", "Drag over the board, or click near one of its sides, to slide"),
+            ("Tab", "Goes to the buttons and back; Space or Enter presses one"),
+            ("Escape", "Closes a dialog"),
+            ("", "The game is saved after every move."),
+        )
+        self.open(lambda: dialogs.read(self.root, self.scale, "Keys and mouse", lines))
 
-    def do_faster(self) -> None:
-        """Play faster."""
-        self.set_speed(SPEEDS.index(self.autoplay.speed) + 1)
+    def later(self, seconds: float, action: Callable[[], None]) -> TkTimer:
+        """Call `action` after some seconds."""
+        return TkTimer(self.root, seconds, action)
 
-    def do_slower(self) -> None:
-        """Play slower."""
-        self.set_speed(SPEEDS.index(self.autoplay.speed) - 1)
+    def receive(self, result: WorkResult) -> None:
+        """Keep a result of the background worker for `_poll`: Tk belongs to one thread."""
+        self._results.put(result)
 
-    def set_speed(self, index: int) -> None:
-        """Play at the speed with this place in the table of speeds."""
-        step = index - SPEEDS.index(self.autoplay.speed)
-        if step:
-            self.autoplay.change_speed(step)
-            self.session.set_setting("autoplay_speed", self.autoplay.speed)
-            speed = self.autoplay.speed
-            pace = "as fast as it thinks" if speed == SPEEDS[-1] else f"{speed} moves a second"
-            self.window.say(f"Autoplay: {pace}.")
-
-    def _show_autoplay(self) -> None:
-        self.window.show_autoplay(self.autoplay, self.set_speed)
-        if self.autoplay.is_on:
-            self._poll_soon()
-        self._forget_thinking()
-
-    def _think(self, player: str) -> None:
-        self.presenter.thinking = player
-        self.presenter.show_status()
-        self._poll_soon()
-
-    def _poll_soon(self) -> None:
+    def await_results(self) -> None:
+        """Look for results until nothing is expected."""
         if not self._polling:
             self._polling = self.root.after(POLL, self._poll)
 
     def _poll(self) -> None:
-        """Look whether the thinker has found something; only here do its thoughts reach Tk."""
         self._polling = ""
-        while not self._thoughts.empty():
-            self._use(self._thoughts.get())
-        if self.presenter.thinking or self.autoplay.is_on:
-            self._poll_soon()
+        while not self._results.empty():
+            self.controller.take_result(self._results.get())
+        if self.controller.is_waiting:
+            self.await_results()
 
-    def _use(self, thought: Thought) -> None:
-        if thought.error:
-            self.autoplay.stop()
-            self._forget_thinking()
-            self.window.warn(thought.error)
-        elif thought.purpose == PURPOSE:
-            self.autoplay.take(thought)
-        else:
-            self._take_advice(thought)
+    def quit(self) -> None:
+        """Close the window, after what is going on in it."""
+        self.root.event_generate("<<Quit>>", when="tail")
 
-    def _take_advice(self, thought: Thought) -> None:
-        was_awaited = self.presenter.compiling is not None
-        if thought.is_last:
-            self._forget_thinking()
-        else:
-            self.presenter.compiling = thought.compiling
-            self.presenter.show_status()
-        if thought.hint and not self.session.show_hint(thought.hint) and was_awaited:
-            self.window.say(f"{thought.hint.player} is ready: it gives hints from now on.")
+    # Dialogs
 
-    def _forget_thinking(self) -> None:
-        self.presenter.thinking, self.presenter.compiling = "", None
-        self.presenter.show_status()
+    def open(self, make: Callable[[], Dialog]) -> None:
+        """Show a dialog in place of the one that is open; autoplay stops."""
+        self.controller.autoplay.stop()
+        if self.dialog is not None:
+            self.dialog.close()
+        self.dialog = dialog = make()
+        dialog.when_closed(lambda: self._closed(dialog))
 
-    def _later(self, seconds: float, action: Callable[[], None]) -> _Timer:
-        return _Timer(self.root, seconds, action)
+    def _closed(self, dialog: Dialog) -> None:
+        if self.dialog is dialog:
+            self.dialog = None
+            self.window.board.focus_force()  # closing it happened in this window
 
-    # Looks
+    def new_from_seed(self) -> None:
+        """Start a game from a seed."""
+        text = "The same seed and the same moves give the same game, everywhere."
 
-    def choose_theme(self, name: str) -> None:
-        """Change the colours."""
-        self.theme = get_theme(name)
-        self.window.set_theme(self.theme)
-        self._show_looks()
-        self.session.set_setting("theme", name)
-        self._memory.set(theme=name)
-        self.window.say(f"Theme: {self.theme.title}.")
+        def start(seed: str) -> None:
+            self.controller.start_new(lambda: self.session.start(seed=parse_seed(seed)))
 
-    def do_theme(self) -> None:
-        """Switch to the next theme."""
-        self.choose_theme(next_theme(self.theme.name).name)
+        self.open(
+            lambda: dialogs.prompt(
+                self.root, self.scale, "New game from a seed", text, start,
+                value=str(self.session.game.seed),
+                check=lambda seed: fault_of(lambda: parse_seed(seed)),
+            )
+        )  # fmt: skip
 
-    def choose_speed(self, name: str) -> None:
-        """Animate at another speed."""
-        self.presenter.speed = name
-        self.menus.speed.set(name)
-        self.session.set_setting("animation_speed", name)
-        self.window.say(f"Animation speed: {name}.")
+    def open_rules_form(self) -> None:
+        """Make rules in a form."""
+        from py2048.ui.desktop.rules_dialog import RulesDialog
 
-    def do_animation(self) -> None:
-        """Switch the animation off or on."""
-        is_animated = self.presenter.is_animated = not self.presenter.is_animated
-        self.menus.animated.set(is_animated)
-        self.window.board.finish()
-        self.session.set_setting("animation", is_animated)
-        self.window.say(f"Animation {'on' if is_animated else 'off'}.")
+        self.open(
+            lambda: RulesDialog(self.root, self.scale, self.session.rules, self.controller.play_by)
+        )
 
-    def do_full_screen(self) -> None:
+    def edit_board(self) -> None:
+        """Set up a board."""
+        from py2048.ui.desktop.editor import EditorDialog
+
+        theme, board = self.controller.theme, self.session.game.board
+        self.open(lambda: EditorDialog(self.root, self.scale, theme, board, self.play_from))
+
+    def play_from(self, board: Board) -> None:
+        """Start a game from this position."""
+        rules = rules_for(self.session.rules, board)
+        self.controller.start_new(lambda: self.session.start(rules, board=board))
+
+    def show_statistics(self) -> None:
+        """Show your games in numbers and plots."""
+        from py2048.ui.desktop.statistics_window import StatisticsWindow
+
+        theme = self.controller.theme
+        self.open(lambda: StatisticsWindow(self.root, self.scale, theme, self.session))
+
+    def show_about(self) -> None:
+        """Show the version."""
+        lines = (
+            ("py2048", f"version {__version__}"),
+            ("", "The game 2048: to play it, to teach with it, to study it."),
+            ("Python", platform.python_version()),
+        )
+        self.open(lambda: dialogs.read(self.root, self.scale, "About py2048", lines))
+
+    def keep_going(self) -> None:
+        """Uncover the board after a win."""
+        self.cover(None, is_animated=False)
+        self.window.board.focus_set()
+        self.say("Keep going: there are larger tiles.")
+
+    def toggle_full_screen(self) -> None:
         """Fill the screen, or not."""
         self.root.attributes("-fullscreen", not self.root.attributes("-fullscreen"))
 
-    def do_quit(self) -> None:
-        """Close the window, after asking if something is not saved."""
-        self.autoplay.stop()
-        if not self.session.unsaved:
-            self._quit()
-            return
-        text = f"Not saved: {self.session.unsaved}. Quit all the same?"
-        self.features.ask(text, "Quit", self._quit, no="Stay")
 
-    def _quit(self) -> None:
-        self.root.event_generate("<<Quit>>", when="tail")
-
-    def _show_looks(self) -> None:
-        self.menus.set_theme(self.theme, self.scale)
-        self.menus.animated.set(self.presenter.is_animated)
-        self.menus.speed.set(self.presenter.speed)
-        self.menus.player.set(self.player.partition(":")[0])
-
-    # Trouble
-
-    def attempt(self, action: Callable[[], object]) -> bool:
-        """Do something that may fail; say why if it does. Return whether it worked."""
-        try:
-            action()
-        except (Py2048Error, OSError) as error:
-            self.window.warn(str(error))
-            return False
-        return True
-
-
-class _Timer:
+class TkTimer:
     """Calls a function after some seconds, unless it is stopped."""
 
     def __init__(self, root: tk.Tk, seconds: float, action: Callable[[], None]) -> None:
@@ -377,13 +297,191 @@ class _Timer:
         self._id = root.after(round(1000 * seconds), action)
 
     def stop(self) -> None:
-        """Do not call."""
+        """Do not call the function."""
         self._root.after_cancel(self._id)
 
 
-def remembered_rules(session: Session) -> Rules:
-    """Return the rules that were chosen last."""
-    try:
-        return Rules.parse(str(session.get_setting("rules", "classic")))
-    except Py2048Error:
-        return get_rules("classic")
+def rules_for(rules: Rules, board: Board) -> Rules:
+    """Return `rules` for a board of this size."""
+    rows, columns = board.shape
+    if rules.shape == board.shape:
+        return rules
+    most = rows * columns
+    start = RandomStart(
+        min(rules.start.low, most), min(rules.start.high, most), rules.start.weights
+    )
+    return replace(rules, rows=rows, columns=columns, start=start)
+
+
+# Menus
+
+GROUPS = ("open", "picture", "copy", "statistics", "quit", "undo")
+"""The actions that begin a new group of lines in their menu."""
+
+
+class Menus:
+    """The menu bar: every action, with its key, and lists of rules, themes, speeds, players.
+
+    Args:
+        root: the window.
+        controller: does what is chosen.
+    """
+
+    def __init__(self, root: tk.Tk, controller: Controller) -> None:
+        self._controller = controller
+        self.rules, self.theme, self.speed, self.player = (tk.StringVar(root) for _ in range(4))
+        self.animated = tk.BooleanVar(root, value=True)
+        self.bar = tk.Menu(root)
+        self.menus = {name: self._add_menu(name) for name in MENUS}
+        self._add_lists()
+        root.configure(menu=self.bar)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Mark the settings in use."""
+        controller = self._controller
+        self.rules.set(controller.session.rules.name)
+        self.theme.set(controller.theme.name)
+        self.speed.set(controller.presenter.speed)
+        self.player.set(controller.player.partition(":")[0])
+        self.animated.set(controller.presenter.is_animated)
+
+    def set_theme(self, theme: Theme, scale: float) -> None:
+        """Change the colours."""
+        if sys.platform == "darwin":
+            return  # its menus are the system's
+        waiting = [self.bar]
+        while waiting:
+            menu = waiting.pop()
+            colour_menu(menu, theme, scale)
+            waiting += [child for child in menu.winfo_children() if isinstance(child, tk.Menu)]
+
+    def _add_menu(self, name: str) -> tk.Menu:
+        menu = tk.Menu(self.bar, tearoff=False)
+        for action in ACTIONS:
+            if action.menu == name:
+                if action.name in GROUPS:
+                    menu.add_separator()
+                self._add_line(menu, action)
+        self.bar.add_cascade(label=name, menu=menu, underline=0)
+        return menu
+
+    def _add_line(self, menu: tk.Menu, action: UserAction) -> None:
+        def do() -> None:
+            self._controller.do(action.name)
+
+        if action.name == "animation":
+            menu.add_checkbutton(
+                label=action.title, accelerator=action.shown, variable=self.animated, command=do
+            )
+        else:
+            menu.add_command(label=action.title, accelerator=_accelerator(action.shown), command=do)
+
+    def _add_lists(self) -> None:
+        controller = self._controller
+        self._add_list(
+            GAME, 3, "Rules", self.rules,
+            lambda: [(rules.name, rules.name) for rules in list_rules()],
+            lambda name: controller.play_by(Rules.parse(name)),
+        )  # fmt: skip
+        self._add_list(
+            VIEW, 1, "Theme", self.theme,
+            lambda: [(theme.title, theme.name) for theme in THEMES],
+            controller.set_theme,
+        )  # fmt: skip
+        self._add_list(
+            VIEW, 3, "Animation speed", self.speed,
+            lambda: [(name.capitalize(), name) for name in PACES],
+            controller.set_animation_speed,
+        )  # fmt: skip
+        self._add_list(
+            PLAYER, 4, "Player", self.player,
+            lambda: [(name, name) for name in list_players()],
+            controller.set_player,
+        )  # fmt: skip
+
+    def _add_list(
+        self,
+        menu: str,
+        index: int,
+        label: str,
+        variable: tk.StringVar,
+        entries: Callable[[], Iterable[tuple[str, str]]],
+        choose: Callable[[str], None],
+    ) -> None:
+        """Put a list to choose from before the line at `index`; it is filled when it opens."""
+        lines = tk.Menu(self.menus[menu], tearoff=False)
+
+        def chosen() -> None:
+            choose(variable.get())
+            self.refresh()  # the choice may wait for an answer, or be refused
+
+        def fill() -> None:
+            if lines.index("end") is None:
+                for title, value in entries():
+                    lines.add_radiobutton(
+                        label=title, value=value, variable=variable, command=chosen
+                    )
+
+        lines.configure(postcommand=fill)
+        self.menus[menu].insert_cascade(index, label=label, menu=lines)
+
+
+def _accelerator(shown: str) -> str:
+    return shown.replace("Ctrl+", "Command+") if sys.platform == "darwin" else shown
+
+
+# Keys
+
+TK_NAMES = {
+    "up": "Up", "down": "Down", "left": "Left", "right": "Right", "backspace": "BackSpace",
+    "question_mark": "question", "equals_sign": "equal", "f1": "F1",
+}  # fmt: skip
+"""Tk's names for Textual's names of keys, where they differ."""
+
+
+def tk_keys(action: UserAction) -> tuple[str, ...]:
+    """Return the keys of an action in Tk's names; ``Control-`` before one held with Control."""
+    common = (TK_NAMES.get(key, key.replace("ctrl+", "Control-")) for key in action.keys)
+    return (*common, *action.window_keys)
+
+
+_BY_KEY = {key: action for action in ACTIONS for key in tk_keys(action)}
+
+# Tk numbers the modifiers by system: 8 is Alt under X, Command on a Mac, Num Lock on Windows.
+CONTROL = 0x8 if sys.platform == "darwin" else 0x4
+ALT = {"win32": 0x20000, "darwin": 0x10}.get(sys.platform, 0x8)
+
+# Keyboards with other letters: where the keys are, by X11's key codes.
+_X11_ROWS = {24: "qwertyuiop", 38: "asdfghjkl", 52: "zxcvbnm"}
+_X11_LETTERS = {
+    first + place: letter for first, row in _X11_ROWS.items() for place, letter in enumerate(row)
+}
+
+
+def action_of(keysym: str, state: int = 0, keycode: int = 0, char: str = "") -> UserAction | None:
+    """Return the action of a key press, if any.
+
+    On a keyboard that writes other letters than Latin ones a key counts as the Latin letter in
+    its place.
+
+    Args:
+        keysym: Tk's name of the key.
+        state: Tk's mask of the modifiers held.
+        keycode: the system's number of the key.
+        char: what the key writes.
+    """
+    if state & ALT:
+        return None
+    if char.isalpha() and not char.isascii():
+        keysym = _latin_letter(keycode) or keysym
+    if state & CONTROL:
+        return _BY_KEY.get(f"Control-{keysym.lower() if len(keysym) == 1 else keysym}")
+    return _BY_KEY.get(keysym)
+
+
+def _latin_letter(keycode: int) -> str:
+    """Return the letter that an American keyboard has at this key; empty for other keys."""
+    if sys.platform == "win32":  # its key codes are the codes of those letters
+        return chr(keycode).lower() if ord("A") <= keycode <= ord("Z") else ""
+    return _X11_LETTERS.get(keycode, "")

@@ -1,24 +1,28 @@
-"""The board on a Tk canvas: tiles in motion, hints, the veil of a finished game, the mouse."""
+"""The board on a Tk canvas: tiles in motion, hints, the overlay of a finished game, the mouse."""
 
 from __future__ import annotations
 
+import io
 import time
 import tkinter as tk
-from collections.abc import Callable, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
+from tkinter import ttk
 from typing import TYPE_CHECKING
+
+from PIL import Image
 
 from py2048.board import Board
 from py2048.direction import Direction
-from py2048.ui.desktop import motion, pictures
-from py2048.ui.desktop.banner import BannerView
-from py2048.ui.desktop.geometry import Grid, swipe
-from py2048.ui.desktop.photos import Photos
+from py2048.ui.desktop import board_image
+from py2048.ui.desktop.board_image import BoardGrid, swipe
+from py2048.ui.desktop.style import font
+from py2048.ui.shared import motion
+from py2048.ui.shared.screen import Banner
 from py2048.ui.shared.themes import Theme
 
 if TYPE_CHECKING:
-    from PIL.Image import Image
-
     from py2048.session import Hint
 
 FRAME = 1 / 60
@@ -29,7 +33,7 @@ LEAST_SWIPE = 0.25
 """A drag over this share of a cell is a swipe, a shorter one a click."""
 
 
-class BoardView(tk.Canvas):
+class CanvasBoard(tk.Canvas):
     """Shows boards and how one becomes the next.
 
     Whatever is still moving when something new is shown jumps to its end.
@@ -50,8 +54,8 @@ class BoardView(tk.Canvas):
         self._pushed = pushed
         self._photos = Photos(self)
         self._shape = (4, 4)
-        self._grid: Grid | None = None
-        self._transition = motion.Transition((), Board.empty(4, 4))
+        self._grid: BoardGrid | None = None
+        self._transition = motion.BoardTransition((), Board.empty(4, 4))
         self._pace = 0.0
         self._began = 0.0
         self._timer = ""
@@ -61,12 +65,12 @@ class BoardView(tk.Canvas):
         self._kept: list[tk.PhotoImage] = []
         self._press: tuple[int, int] | None = None
         self._ground = self.create_image(0, 0, anchor="nw")
-        self.banner = BannerView(self, theme)
+        self.overlay = Overlay(self, theme)
         self.frames = 0
         self.set_theme(theme)
-        self._hear()
+        self._bind_events()
 
-    def _hear(self) -> None:
+    def _bind_events(self) -> None:
         self.bind("<Configure>", lambda _: self._lay_out())
         self.bind("<ButtonPress-1>", self._on_press)
         self.bind("<ButtonRelease-1>", self._on_release)
@@ -81,7 +85,7 @@ class BoardView(tk.Canvas):
         return self._transition.board
 
     @property
-    def cells(self) -> Grid | None:
+    def cells(self) -> BoardGrid | None:
         """Where the cells lie; `None` before the window has a size."""
         return self._grid
 
@@ -96,10 +100,10 @@ class BoardView(tk.Canvas):
         self._photos.clear()
         self.configure(background=theme.page, highlightbackground=theme.page)
         self._ring(theme.page)
-        self.banner.set_theme(theme)
+        self.overlay.set_theme(theme)
         self._lay_out()
 
-    def show(self, transition: motion.Transition, pace: float) -> None:
+    def show(self, transition: motion.BoardTransition, pace: float) -> None:
         """Show how a board becomes another.
 
         Args:
@@ -113,7 +117,7 @@ class BoardView(tk.Canvas):
             self._shape = transition.board.shape
             self._lay_out()
         self._began = time.perf_counter()
-        # Drawing waits until all keys that were pressed have been heard.
+        # Drawing waits until all keys that were pressed have been handled.
         self._timer = self.after_idle(self._draw_frame)
 
     def finish(self) -> None:
@@ -160,7 +164,7 @@ class BoardView(tk.Canvas):
                 self.itemconfigure(self._items[index], state="hidden")
                 self._shown[index] = None
 
-    def _draw_sprite(self, index: int, sprite: motion.Sprite, grid: Grid) -> None:
+    def _draw_sprite(self, index: int, sprite: motion.Sprite, grid: BoardGrid) -> None:
         x, y = grid.middle(sprite.row, sprite.column)
         photo = self._tile(sprite.value, sprite.scale, grid)
         item, shown = self._items[index], self._shown[index]
@@ -170,12 +174,12 @@ class BoardView(tk.Canvas):
             self.coords(item, x, y)
         self._shown[index] = (x, y, photo)
 
-    def _tile(self, value: int, scale: float, grid: Grid) -> tk.PhotoImage:
+    def _tile(self, value: int, scale: float, grid: BoardGrid) -> tk.PhotoImage:
         step = max(1, round(scale * STEPS))
         side, theme = max(2, grid.cell * step // STEPS), self._theme
 
-        def draw() -> Image:
-            image = pictures.tile(value, grid.cell, theme, grid.radius)
+        def draw() -> Image.Image:
+            image = board_image.tile(value, grid.cell, theme, grid.radius)
             return image if step == STEPS else image.resize((side, side))
 
         return self._photos.get((value, step), draw)
@@ -186,18 +190,18 @@ class BoardView(tk.Canvas):
         width, height = self.winfo_width() - border, self.winfo_height() - border
         if width < 10 or height < 10:
             return
-        grid = Grid.fit(self._shape, width, height)
+        grid = BoardGrid.fit(self._shape, width, height)
         offset = border // 2
-        grid = Grid(self._shape, grid.left + offset, grid.top + offset, grid.cell, grid.gap)
+        grid = BoardGrid(self._shape, grid.left + offset, grid.top + offset, grid.cell, grid.gap)
         self._photos.clear()
         self._grid, theme = grid, self._theme
         self._shown = [None] * len(self._items)
-        base = self._photos.get("ground", lambda: pictures.ground(grid, theme))
+        base = self._photos.get("ground", lambda: board_image.ground(grid, theme))
         self._kept = [base]
         self.itemconfigure(self._ground, image=base)
         self.coords(self._ground, grid.left, grid.top)
         self.finish()
-        self.banner.lay_out(grid)
+        self.overlay.lay_out(grid)
         if self._hint:
             self._draw_hint()
 
@@ -210,7 +214,7 @@ class BoardView(tk.Canvas):
         grid, theme, hint = self._grid, self._theme, self._hint
         side = max(16, round(0.5 * min(grid.width, grid.height)))
         arrow = self._photos.get(
-            ("arrow", hint.direction), lambda: pictures.arrow(hint.direction, side, theme)
+            ("arrow", hint.direction), lambda: board_image.arrow(hint.direction, side, theme)
         )
         self.create_image(*grid.centre, image=arrow, tags=("hint", "over"))
         self._kept = [self._kept[0], arrow]
@@ -220,7 +224,7 @@ class BoardView(tk.Canvas):
             colours = (theme.accent, theme.page) if is_best else (theme.panel, theme.ink)
             text = "best" if is_best else loss_text(loss)
             photo = self._photos.get(
-                ("pill", text, is_best), partial(pictures.pill, text, height, *colours)
+                ("pill", text, is_best), partial(board_image.pill, text, height, *colours)
             )
             self._kept.append(photo)
             x, y = _side(grid, direction, photo.width(), photo.height())
@@ -249,7 +253,7 @@ class BoardView(tk.Canvas):
         self._ring(self._theme.page)
 
 
-def _side(grid: Grid, direction: Direction, width: int, height: int) -> tuple[float, float]:
+def _side(grid: BoardGrid, direction: Direction, width: int, height: int) -> tuple[float, float]:
     """Return where the label of a direction stands: inside the side that it is about."""
     x, y = grid.centre
     across, down = grid.width / 2 - width / 2 - grid.gap, grid.height / 2 - height / 2 - grid.gap
@@ -259,3 +263,187 @@ def _side(grid: Grid, direction: Direction, width: int, height: int) -> tuple[fl
         Direction.LEFT: (x - across, y),
         Direction.RIGHT: (x + across, y),
     }[direction]
+
+
+OVERLAY_STEPS = 10
+"""In how many steps the overlay becomes opaque."""
+
+WON_BUTTONS = (("Keep going", "keep_going"), ("New game", "new"))
+FINAL_BUTTONS = (("New game", "new"), ("Undo", "undo"), ("Watch it", "replay"))
+"""The texts and actions of the buttons on a banner."""
+
+
+class Overlay:
+    """Covers a canvas slowly when a game is won or over, with a banner and buttons.
+
+    Attributes:
+        act: called with the action of the button that is pressed.
+    """
+
+    def __init__(self, canvas: tk.Canvas, theme: Theme) -> None:
+        self._canvas = canvas
+        self._theme = theme
+        self._banner: Banner | None = None
+        self._grid: BoardGrid | None = None
+        self._step = 0
+        self._timer = ""
+        self._photo: tk.PhotoImage | None = None
+        self._buttons: list[ttk.Button] = []
+        self.act: Callable[[str], object] = lambda _: None
+
+    @property
+    def current(self) -> Banner | None:
+        """The banner that is shown or on its way."""
+        return self._banner
+
+    def set_theme(self, theme: Theme) -> None:
+        """Change the colours."""
+        self._theme = theme
+        self._draw()
+
+    def lay_out(self, grid: BoardGrid) -> None:
+        """Follow the board to its new place."""
+        self._grid = grid
+        self._draw()
+
+    def show(self, banner: Banner | None, *, is_animated: bool) -> None:
+        """Show a banner, or none."""
+        self._clear()
+        self._banner = banner
+        if banner is None:
+            return
+        if is_animated:
+            self._step = 0
+            delay = motion.OVERLAY_DELAY if banner.is_final else motion.SLIDE + motion.SETTLE
+            self._timer = self._canvas.after(round(1000 * delay), self._thicken)
+        else:
+            self._step = OVERLAY_STEPS
+            self._draw()
+
+    def _thicken(self) -> None:
+        self._timer = ""
+        self._step += 1
+        self._draw()
+        if self._step < OVERLAY_STEPS:
+            self._timer = self._canvas.after(
+                round(1000 * motion.OVERLAY_FADE / OVERLAY_STEPS), self._thicken
+            )
+
+    def _clear(self) -> None:
+        if self._timer:
+            self._canvas.after_cancel(self._timer)
+            self._timer = ""
+        self._step = 0
+        self._wipe()
+
+    def _wipe(self) -> None:
+        self._canvas.delete("banner")
+        # By name: tkinter has no object for an open menu or a list that has dropped down.
+        had_focus = str(self._canvas.tk.call("focus")) in map(str, self._buttons)
+        for button in self._buttons:
+            button.destroy()
+        self._buttons.clear()
+        if had_focus:
+            self._canvas.focus_set()
+
+    def _draw(self) -> None:
+        banner, grid = self._banner, self._grid
+        if banner is None or grid is None or not self._step:
+            return
+        is_new = not self._buttons
+        strength = motion.ease(self._step / OVERLAY_STEPS)
+        radius = round(1.4 * grid.radius)
+        self._photo = photo_of(
+            board_image.overlay(grid.width, grid.height, self._theme, strength, radius),
+            self._canvas,
+        )
+        if not is_new and self._canvas.find_withtag("overlay") and self._step < OVERLAY_STEPS:
+            self._canvas.itemconfigure("overlay", image=self._photo)
+            return
+        self._wipe()
+        self._canvas.create_image(
+            grid.left, grid.top, image=self._photo, anchor="nw", tags=("overlay", "banner", "over")
+        )
+        self._write(banner, grid)
+
+    def _write(self, banner: Banner, grid: BoardGrid) -> None:
+        x, y = grid.centre
+        unit = min(grid.height / 10, grid.width / 10, 46)
+        width = round(grid.width * 0.94)
+        for text, offset, size, colour in (
+            (banner.title, -2.2, unit * min(1.15, 13 / len(banner.title)), self._theme.ink),
+            (" ".join(banner.lines), -0.6, unit * 0.5, self._theme.ink),
+        ):
+            self._canvas.create_text(
+                x,
+                y + offset * unit,
+                text=text,
+                fill=colour,
+                width=width,
+                justify="center",
+                font=font(self._canvas, max(size, 9), bold=text is banner.title),
+                tags=("banner", "over"),
+            )
+        self._place_buttons(banner, grid, y + 1.2 * unit)
+
+    def _place_buttons(self, banner: Banner, grid: BoardGrid, y: float) -> None:
+        self._buttons = [
+            ttk.Button(
+                self._canvas,
+                text=text,
+                style="Tool.TButton",
+                command=lambda action=action: self.act(action),  # type: ignore[misc]
+            )
+            for text, action in (FINAL_BUTTONS if banner.is_final else WON_BUTTONS)
+        ]
+        widths = [button.winfo_reqwidth() + 8 for button in self._buttons]
+        tall = sum(widths) > grid.width * 0.96
+        x = grid.centre[0] if tall else grid.centre[0] - sum(widths) / 2
+        for button, width in zip(self._buttons, widths, strict=True):
+            place = (x, y) if tall else (x + width / 2, y)
+            self._canvas.create_window(*place, window=button, tags=("banner", "over"))
+            if tall:
+                y += button.winfo_reqheight() + 4
+            else:
+                x += width
+
+
+MOST_PIXELS = 12_000_000
+"""How many pixels are kept, 4 bytes each; the picture not used for longest goes first."""
+
+
+def photo_of(image: Image.Image, master: tk.Misc) -> tk.PhotoImage:
+    """Return a picture for Tk, by way of PNG: Pillow's own bridge is a package of its own."""
+    data = io.BytesIO()
+    image.save(data, "PNG", compress_level=1)
+    return tk.PhotoImage(master=master, data=data.getvalue(), format="png")
+
+
+class Photos:
+    """Tk's pictures by name, each made once."""
+
+    def __init__(self, master: tk.Misc) -> None:
+        self._master = master
+        self._photos: OrderedDict[Hashable, tk.PhotoImage] = OrderedDict()
+        self._pixels = 0
+
+    def __len__(self) -> int:
+        """Return how many are kept."""
+        return len(self._photos)
+
+    def get(self, key: Hashable, draw: Callable[[], Image.Image]) -> tk.PhotoImage:
+        """Return the picture called `key`; `draw` makes it where it is new."""
+        if key in self._photos:
+            self._photos.move_to_end(key)
+            return self._photos[key]
+        photo = self._photos[key] = photo_of(draw(), self._master)
+        self._pixels += photo.width() * photo.height()
+        while self._pixels > MOST_PIXELS and len(self._photos) > 1:
+            _, oldest = self._photos.popitem(last=False)
+            self._pixels -= oldest.width() * oldest.height()
+        return photo
+
+    def clear(self) -> None:
+        """Forget all; what is on a canvas must be held by whoever put it there."""
+        self._photos.clear()
+        self._pixels = 0

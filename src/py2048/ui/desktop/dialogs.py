@@ -1,6 +1,6 @@
-"""Dialogs: a question, a line of text, a list to choose from, a text to read.
+"""The desktop's dialogs: a question, a line of text, a list, a text to read, and files.
 
-They do not wait: what is to happen afterwards is handed to them.
+Our own do not wait: they are given what to do afterwards.
 """
 
 from __future__ import annotations
@@ -8,10 +8,11 @@ from __future__ import annotations
 import tkinter as tk
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from tkinter import ttk
-from typing import NamedTuple
 
 from py2048.ui.desktop.style import font
+from py2048.ui.shared.screen import Choice, FileKind, ListRequest, no_fault
 
 
 class Dialog(tk.Toplevel):
@@ -125,11 +126,12 @@ def prompt(
     scale: float,
     title: str,
     text: str,
-    take: Callable[[str], str],
+    take: Callable[[str], object],
     *,
     value: str = "",
+    check: Callable[[str], str] = no_fault,
 ) -> Dialog:
-    """Ask for a line of text; `take` uses it, or returns what is wrong with it."""
+    """Ask for a line of text; `check` returns what is wrong with it, `take` uses it."""
     dialog = Dialog(root, title, scale)
     dialog.add_title(title)
     ttk.Label(dialog.body, text=text, wraplength=round(360 * scale)).pack(anchor="w")
@@ -137,67 +139,40 @@ def prompt(
     entry.insert(0, value)
     entry.select_range(0, "end")
     entry.pack(fill="x", pady=round(6 * scale))
-    trouble = ttk.Label(dialog.body, style="Trouble.TLabel", wraplength=round(360 * scale))
-    trouble.pack(anchor="w")
+    line = ttk.Label(dialog.body, style="Fault.TLabel", wraplength=round(360 * scale))
+    line.pack(anchor="w")
 
     def accept() -> None:
-        fault = take(entry.get().strip())
+        answer = entry.get().strip()
+        fault = check(answer)
         if fault:
-            trouble.configure(text=fault)
+            line.configure(text=fault)
         else:
             dialog.close()
+            take(answer)
 
     dialog.add_buttons(("OK", accept), ("Cancel", dialog.close))
     dialog.open(entry)
     return dialog
 
 
-class Choice(NamedTuple):
-    """A line of a list."""
-
-    value: str
-    title: str
-    detail: str = ""
-
-
 class ListDialog(Dialog):
-    """A list to choose from, with a line for a text of one's own.
+    """A list to choose from, with a line for a text that is not in it."""
 
-    Args:
-        root: the main window.
-        scale: how many pixels of this screen are one of an ordinary screen.
-        title: what is to be chosen.
-        choices: the lines.
-        take: uses the value that is chosen, or returns what is wrong with it.
-        current: the value to start on.
-        own: what the text line asks for; empty for no such line.
-    """
-
-    def __init__(
-        self,
-        root: tk.Tk,
-        scale: float,
-        title: str,
-        choices: Sequence[Choice],
-        take: Callable[[str], str],
-        *,
-        current: str = "",
-        own: str = "",
-        more: tuple[tuple[str, Callable[[], object]], ...] = (),
-    ) -> None:
-        super().__init__(root, title, scale)
-        self.add_title(title)
-        self._take = take
-        self.trouble = ttk.Label(self.body, style="Trouble.TLabel", wraplength=round(440 * scale))
+    def __init__(self, root: tk.Tk, scale: float, request: ListRequest) -> None:
+        super().__init__(root, request.title, scale)
+        self.add_title(request.title)
+        self._request = request
+        self.fault = ttk.Label(self.body, style="Fault.TLabel", wraplength=round(440 * scale))
         buttons: list[tuple[str, Callable[[], object]]] = [("Choose", self.accept)]
-        buttons += [(text, partial(self._instead, action)) for text, action in more]
+        buttons += [(text, partial(self._instead, action)) for text, action in request.more]
         self.add_buttons(*buttons, ("Cancel", self.close))
-        self.trouble.pack(side="bottom", anchor="w")
-        self.entry: ttk.Entry | None = self._add_entry(own) if own else None
-        self.table = self._add_table(choices)
-        values = [choice.value for choice in choices]
+        self.fault.pack(side="bottom", anchor="w")
+        self.entry: ttk.Entry | None = self._add_entry(request.own) if request.own else None
+        self.table = self._add_table(request.choices)
+        values = [choice.value for choice in request.choices]
         if values:
-            chosen = current if current in values else values[0]
+            chosen = request.current if request.current in values else values[0]
             self.table.selection_set(chosen)
             self.table.focus(chosen)
             self.table.see(chosen)
@@ -244,11 +219,12 @@ class ListDialog(Dialog):
         """Take the text if there is one, else the line that is chosen."""
         own = self.entry.get().strip() if self.entry else ""
         chosen = own or "".join(self.table.selection()[:1])
-        fault = self._take(chosen) if chosen else "Choose a line."
+        fault = self._request.check(chosen) if chosen else "Choose a line."
         if fault:
-            self.trouble.configure(text=fault)
+            self.fault.configure(text=fault)
         else:
             self.close()
+            self._request.take(chosen)
 
 
 _SCROLLING = (
@@ -301,3 +277,36 @@ def read(root: tk.Tk, scale: float, title: str, lines: Sequence[tuple[str, str]]
         dialog.bind(key, lambda _, amount=amount, unit=unit: text.yview_scroll(amount, unit))  # type: ignore[misc]
     dialog.open(buttons[0])
     return dialog
+
+
+# The system's dialogs
+
+ANY = ("All files", "*")
+
+
+def ask_to_open(root: tk.Tk, title: str, kind: FileKind) -> Path | None:
+    """Return the file that the player chooses, `None` if the dialog is closed."""
+    from tkinter import filedialog
+
+    chosen = filedialog.askopenfilename(parent=root, title=title, filetypes=_types(kind))
+    return Path(chosen) if chosen else None
+
+
+def ask_to_save(root: tk.Tk, title: str, kind: FileKind, name: str) -> Path | None:
+    """Return the file to write that the player chooses, `None` if the dialog is closed."""
+    from tkinter import filedialog
+
+    chosen = filedialog.asksaveasfilename(
+        parent=root,
+        title=title,
+        filetypes=_types(kind),
+        initialfile=name + kind.ending,
+    )
+    if not chosen:
+        return None
+    path = Path(chosen)
+    return path if path.suffix else path.with_name(path.name + kind.ending)
+
+
+def _types(kind: FileKind) -> list[tuple[str, str]]:
+    return [(kind.title, f"*{kind.ending}"), ANY]

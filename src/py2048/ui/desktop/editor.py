@@ -9,9 +9,9 @@ from tkinter import ttk
 from py2048.board import Board, Cell
 from py2048.direction import Direction
 from py2048.errors import BoardError
-from py2048.ui.desktop import motion
-from py2048.ui.desktop.board_view import BoardView
+from py2048.ui.desktop.board_view import CanvasBoard
 from py2048.ui.desktop.dialogs import Dialog
+from py2048.ui.shared import motion
 from py2048.ui.shared.themes import Theme
 
 _STEPS = {
@@ -23,8 +23,8 @@ _STEPS = {
 MOST_RANK = 60
 
 
-class Editing:
-    """A board that is being set up, and the cell that the keys act on. Knows no Tk.
+class BoardEditor:
+    """A board that is being set up, and the cell that the keys act on; without Tk.
 
     Attributes:
         board: the board as it is now.
@@ -71,7 +71,7 @@ class Editing:
         self.cursor = min(self.cursor[0], rows - 1), min(self.cursor[1], columns - 1)
 
     @property
-    def trouble(self) -> str:
+    def fault(self) -> str:
         """Why no game can start from this board, or an empty text."""
         if not self.board.max_tile:
             return "Put a tile on the board first."
@@ -100,18 +100,18 @@ class EditorDialog(Dialog):
         super().__init__(root, "Set up a board", scale)
         self._take = take
         self._theme = theme
-        self.editing = Editing(board)
+        self.editing = BoardEditor(board)
         self.add_title("Set up a board")
         help_ = "Click: larger. Right click: smaller. Keys: arrows, + and -, 1 to 9, Delete."
         ttk.Label(self.body, text=help_, style="Muted.TLabel").pack(anchor="w")
-        self._line = ttk.Label(self.body, style="Trouble.TLabel")
+        self._line = ttk.Label(self.body, style="Fault.TLabel")
         self.add_buttons(("Play", self.accept), ("Clear", self._clear), ("Cancel", self.close))
         self._line.pack(side="bottom", anchor="w")
         self._add_size()
-        self.view = BoardView(self.body, theme, lambda _: None)
+        self.view = CanvasBoard(self.body, theme, lambda _: None)
         self.view.configure(width=round(380 * scale), height=round(380 * scale))
         self.view.pack(fill="both", expand=True, pady=round(6 * scale))
-        self._hear()
+        self._bind_events()
         self._draw()
         self.open(self.view)
 
@@ -128,7 +128,7 @@ class EditorDialog(Dialog):
             box.pack(side="left", padx=(0, 10))
             self.sides.append(box)
 
-    def _hear(self) -> None:
+    def _bind_events(self) -> None:
         view = self.view
         view.bind("<ButtonPress-1>", lambda event: self._click(event, 1))
         view.bind("<ButtonRelease-1>", lambda _: None)
@@ -179,7 +179,7 @@ class EditorDialog(Dialog):
     def _draw(self) -> None:
         self._line.configure(text="")
         view = self.view
-        view.show(motion.Transition((), self.editing.board), 0)
+        view.show(motion.BoardTransition((), self.editing.board), 0)
         view.finish()
         view.delete("cursor")
         if view.cells:
@@ -197,9 +197,9 @@ class EditorDialog(Dialog):
 
     def accept(self) -> None:
         """Play from the board, if a game can start there."""
-        trouble = self.editing.trouble
-        if trouble:
-            self._line.configure(text=trouble)
+        fault = self.editing.fault
+        if fault:
+            self._line.configure(text=fault)
             return
         self.close()
         self._take(self.editing.board)

@@ -8,17 +8,17 @@ from tkinter import ttk
 
 from py2048.game import Record
 from py2048.session import Moved, Replay, Undone
-from py2048.ui.desktop import motion
-from py2048.ui.desktop.board_view import BoardView
+from py2048.ui.desktop.board_view import CanvasBoard
 from py2048.ui.desktop.dialogs import Dialog
+from py2048.ui.shared import motion
+from py2048.ui.shared.autoplay import SPEEDS, START_SPEED
 from py2048.ui.shared.describe import describe
 from py2048.ui.shared.themes import Theme
 
 PAGE = 10
-"""How many moves Page Up and Page Down go."""
+"""How many moves Page Up and Page Down skip."""
 
-SPEEDS = (1, 2, 4, 8, 16, 32)
-START_SPEED = 4
+REPLAY_SPEEDS = SPEEDS[:-1]
 
 
 class ReplayWindow(Dialog):
@@ -29,7 +29,7 @@ class ReplayWindow(Dialog):
         scale: how many pixels of this screen are one of an ordinary screen.
         theme: the colours.
         record: the game.
-        play_on: called with a number of turns, to go on with the game from there.
+        play_from: called with a number of turns, to continue the game from there.
         is_animated: whether tiles slide or jump.
 
     Raises:
@@ -42,12 +42,12 @@ class ReplayWindow(Dialog):
         scale: float,
         theme: Theme,
         record: Record,
-        play_on: Callable[[int], object],
+        play_from: Callable[[int], object],
         is_animated: bool,
     ) -> None:
         self.replay = Replay(record)
         super().__init__(root, "Watch a game", scale)
-        self._play_on = play_on
+        self._play_from = play_from
         self._is_animated = is_animated
         self._timer = ""
         self._speed = START_SPEED
@@ -55,14 +55,14 @@ class ReplayWindow(Dialog):
         day = f", {record.finished[:10]}" if record.finished else ""
         title = f"{record.rules.name}, {record.score:,} points, by {who}{day}"
         ttk.Label(self.body, text=title, style="Muted.TLabel").pack(anchor="w")
-        self.add_buttons(("Play on from here", self._go_on), ("Close", self.close))
+        self.add_buttons(("Play on from here", self._play_from_here), ("Close", self.close))
         self.line = ttk.Label(self.body, wraplength=round(400 * scale))
         self.line.pack(side="bottom", anchor="w", fill="x")
         self._add_controls()
-        self.view = BoardView(self.body, theme, lambda _: None)
+        self.view = CanvasBoard(self.body, theme, lambda _: None)
         self.view.configure(width=round(400 * scale), height=round(400 * scale))
         self.view.pack(fill="both", expand=True, pady=round(6 * scale))
-        self._hear()
+        self._bind_events()
         self._jump(0)
         self.open(self.view)
 
@@ -81,7 +81,9 @@ class ReplayWindow(Dialog):
             button.pack(side="left", expand=True, fill="x", padx=2)
             self.buttons[name] = button
         ttk.Label(row, text="Speed").pack(side="left", padx=(8, 2))
-        speed = ttk.Combobox(row, values=[str(each) for each in SPEEDS], width=3, state="readonly")
+        speed = ttk.Combobox(
+            row, values=[str(each) for each in REPLAY_SPEEDS], width=3, state="readonly"
+        )
         speed.set(str(self._speed))
         speed.bind("<<ComboboxSelected>>", lambda _: self.set_speed(int(speed.get())))
         speed.pack(side="left")
@@ -89,7 +91,7 @@ class ReplayWindow(Dialog):
         self.slider.configure(command=lambda value: self._slide(round(float(value))))
         self.slider.pack(side="bottom", fill="x")
 
-    def _hear(self) -> None:
+    def _bind_events(self) -> None:
         keys: dict[str, Callable[[], object]] = {
             "Left": self.back,
             "Right": self.forward,
@@ -113,14 +115,14 @@ class ReplayWindow(Dialog):
         if event is None:
             self.pause()
         else:
-            self._show(event, motion.turning(event))
+            self._show(event, motion.of_move(event))
 
     def back(self) -> None:
         """Go one turn back."""
         self.pause()
         event = self.replay.back()
         if event is not None:
-            self._show(event, motion.returning(event))
+            self._show(event, motion.of_undo(event))
 
     def seek(self, index: int) -> None:
         """Go to the place after so many turns."""
@@ -129,10 +131,10 @@ class ReplayWindow(Dialog):
 
     def _jump(self, index: int) -> None:
         position = self.replay.seek(index)
-        self.view.show(motion.Transition((), position.board), 0)
+        self.view.show(motion.BoardTransition((), position.board), 0)
         self._show_place("")
 
-    def _show(self, event: Moved | Undone, transition: motion.Transition) -> None:
+    def _show(self, event: Moved | Undone, transition: motion.BoardTransition) -> None:
         pace = 1.0 if self._is_animated else 0.0
         if self._timer and transition.seconds:
             pace = min(pace, 1 / self._speed / transition.seconds)
@@ -177,13 +179,13 @@ class ReplayWindow(Dialog):
         self._speed = speed
 
     def _change_speed(self, step: int) -> None:
-        index = SPEEDS.index(self._speed) + step
-        self._speed = SPEEDS[min(max(index, 0), len(SPEEDS) - 1)]
+        index = REPLAY_SPEEDS.index(self._speed) + step
+        self._speed = REPLAY_SPEEDS[min(max(index, 0), len(REPLAY_SPEEDS) - 1)]
 
-    def _go_on(self) -> None:
+    def _play_from_here(self) -> None:
         index = self.replay.index
         self.close()
-        self._play_on(index)
+        self._play_from(index)
 
     def close(self) -> None:
         """Close the viewer, running or not."""

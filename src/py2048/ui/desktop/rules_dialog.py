@@ -1,19 +1,104 @@
-"""The form in which a player makes rules of their own."""
+"""Rules of your own: the fields of a form, and the dialog that shows it."""
 
 from __future__ import annotations
 
 import tkinter as tk
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from tkinter import ttk
 
+from py2048.errors import RulesError
 from py2048.rules import Rules
 from py2048.ui.desktop.dialogs import Dialog
-from py2048.ui.desktop.rules_form import MERGING, SCORING, RulesForm
 from py2048.ui.shared.describe import describe_rules
 
 SPAWNS = ("2:9+4:1", "2:1", "2:1+4:1", "2:4+4:1", "2:3+4:1", "2:6+4:3+8:1", "edge:2")
 STARTS = ("1", "2", "3", "4", "1..4", "2x2:1")
 TARGETS = ("none", *(str(2**rank) for rank in range(4, 18)))
+
+
+NAME = "own"
+MERGING = {"a tile merges once a move": "once", "merged tiles merge on": "cascade"}
+SCORING = {
+    "the new tile of each merge": "merges",
+    "1 a move, -1 for an illegal one": "moves:1:-1",
+    "the sum of the board": "sum",
+}
+
+
+@dataclass
+class RulesForm:
+    """What a person fills in; every field is a text.
+
+    Attributes:
+        name: the name under which best scores are kept.
+        rows: the number of rows.
+        columns: the number of columns.
+        start: the number of start tiles, such as ``2`` or ``1..25``, with weights ``2x2:1``.
+        spawn: the weights of new tiles such as ``2:9+4:1``, or ``edge:2``.
+        merging: a value of `MERGING`, or the like from the rules' grammar.
+        scoring: a value of `SCORING`, or the like.
+        target: the tile that wins, or ``none``.
+        ends: whether the target ends the game.
+    """
+
+    name: str
+    rows: str
+    columns: str
+    start: str
+    spawn: str
+    merging: str
+    scoring: str
+    target: str
+    ends: bool
+
+    @classmethod
+    def from_rules(cls, rules: Rules) -> RulesForm:
+        """Return the form filled in with `rules`."""
+        return cls(
+            NAME,
+            str(rules.rows),
+            str(rules.columns),
+            str(rules.start),
+            str(rules.spawn),
+            rules.merging.value,
+            str(rules.scoring),
+            "none" if rules.target is None else str(rules.target),
+            rules.ends_at_target,
+        )
+
+    @property
+    def text(self) -> str:
+        """The rules in the grammar that records and the command line use."""
+        changes = {
+            "size": f"{self.rows.strip()}x{self.columns.strip()}",
+            "start": self.start.strip(),
+            "spawn": self.spawn.strip().lower(),
+            "merging": self.merging,
+            "scoring": self.scoring,
+            "target": self.target.strip().lower() or "none",
+            "end": "target" if self.ends else "stuck",
+        }
+        return f"{self.name.strip()}:" + ",".join(
+            f"{key}={value}" for key, value in changes.items()
+        )
+
+    def rules(self) -> Rules:
+        """Return the rules.
+
+        Raises:
+            RulesError: if a field makes no rules; the message names the value and the fix.
+        """
+        return Rules.parse(self.text)
+
+    @property
+    def fault(self) -> str:
+        """What is wrong with the fields, or an empty text."""
+        try:
+            self.rules()
+        except RulesError as error:
+            return str(error)
+        return ""
 
 
 class RulesDialog(Dialog):
@@ -31,7 +116,7 @@ class RulesDialog(Dialog):
     ) -> None:
         super().__init__(root, "Rules of your own", scale)
         self._take = take
-        form = RulesForm.of(rules)
+        form = RulesForm.from_rules(rules)
         self.add_title("Rules of your own")
         self._line = ttk.Label(self.body, wraplength=round(400 * scale))
         (self.button, _) = self.add_buttons(("Play", self.accept), ("Cancel", self.close))
@@ -94,15 +179,15 @@ class RulesDialog(Dialog):
     def check(self) -> None:
         """Say what the rules are, or what is wrong with them."""
         form = self.form
-        trouble = form.trouble
-        text = trouble or describe_rules(form.rules())
-        self._line.configure(text=text, style="Trouble.TLabel" if trouble else "Muted.TLabel")
-        self.button.state(["disabled" if trouble else "!disabled"])
+        fault = form.fault
+        text = fault or describe_rules(form.rules())
+        self._line.configure(text=text, style="Fault.TLabel" if fault else "Muted.TLabel")
+        self.button.state(["disabled" if fault else "!disabled"])
 
     def accept(self) -> None:
         """Play by the rules, if they are any."""
         form = self.form
-        if form.trouble:
+        if form.fault:
             self.check()
             return
         self.close()

@@ -1,27 +1,107 @@
-"""The window with one's games in numbers and two plots, drawn on canvases."""
+"""Your finished games in numbers, and a window with two plots of them, drawn on canvases."""
 
 from __future__ import annotations
 
 import tkinter as tk
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
 from tkinter import ttk
 from typing import Literal
 
 from py2048.errors import Py2048Error
-from py2048.session import Session
+from py2048.session import RecordSummary, Session
 from py2048.ui.desktop.dialogs import Dialog
-from py2048.ui.desktop.statistics import ALL, Summary, nice_steps, summarise
 from py2048.ui.desktop.style import font
 from py2048.ui.shared.themes import Theme
 
 MOST_GAMES = 10_000
+ALL = "all"
 CATEGORIES = (ALL, "plain", "assisted", "computer")
 HEIGHT = 190
 
 Anchor = Literal["w", "e", "center"]
 
 
+WINDOW = 10
+"""How many games the running mean spans."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameStatistics:
+    """Games in numbers.
+
+    Attributes:
+        scores: the score of each game, the oldest first.
+        tiles: how many games ended with each largest tile, the smallest tile first.
+        won: how many reached the target of their rules.
+        moves: the turns of all games together.
+    """
+
+    scores: tuple[int, ...]
+    tiles: tuple[tuple[int, int], ...]
+    won: int
+    moves: int
+
+    @property
+    def lines(self) -> tuple[tuple[str, str], ...]:
+        """What a person wants to know, as names and values."""
+        games = len(self.scores)
+        if not games:
+            return (("Games", "none yet: finish one, and it appears here"),)
+        largest = self.tiles[-1][0]
+        return (
+            ("Games", f"{games:,}"),
+            ("Won", f"{self.won:,} ({100 * self.won / games:.0f} %)"),
+            ("Best", f"{max(self.scores):,}"),
+            ("Mean", f"{fmean(self.scores):,.0f}"),
+            ("Median", f"{median(self.scores):,.0f}"),
+            ("Largest tile", f"{largest:,}"),
+            ("Moves", f"{self.moves:,}"),
+        )
+
+    @property
+    def trend(self) -> tuple[float, ...]:
+        """The mean of each game and the ones before it, `WINDOW` at most."""
+        scores = self.scores
+        return tuple(fmean(scores[max(0, end - WINDOW) : end]) for end in range(1, len(scores) + 1))
+
+
+def summarise(
+    games: Sequence[RecordSummary], rules: str = ALL, category: str = ALL
+) -> GameStatistics:
+    """Return the games under one text of rules and of one category in numbers."""
+    chosen = sorted(
+        (game for game in games if rules in (ALL, game.rules) and category in (ALL, game.category)),
+        key=lambda game: game.finished,
+    )
+    return GameStatistics(
+        tuple(game.score for game in chosen),
+        tuple(sorted(Counter(game.max_tile for game in chosen).items())),
+        sum(game.outcome == "won" for game in chosen),
+        sum(game.plies for game in chosen),
+    )
+
+
+def nice_steps(top: float, most: int = 5) -> list[float]:
+    """Return round values from 0 that reach `top`, for the lines behind a plot."""
+    if top <= 0:
+        return [0.0, 1.0]
+    magnitude = 1.0
+    while magnitude * 10 <= top:
+        magnitude *= 10
+    while magnitude > top:
+        magnitude /= 10
+    step = next(
+        magnitude * factor for factor in (0.2, 0.5, 1, 2, 5) if top / (magnitude * factor) <= most
+    )
+    count = int(-(-top // step))
+    return [step * index for index in range(count + 1)]
+
+
 class StatisticsWindow(Dialog):
-    """One's finished games.
+    """Your finished games in numbers and two plots.
 
     Args:
         root: the main window.
@@ -33,11 +113,11 @@ class StatisticsWindow(Dialog):
     def __init__(self, root: tk.Tk, scale: float, theme: Theme, session: Session) -> None:
         super().__init__(root, "Statistics", scale)
         self._theme = theme
-        trouble = ""
+        fault = ""
         try:
             self._games = session.finished(limit=MOST_GAMES)
         except Py2048Error as error:
-            self._games, trouble = [], str(error)
+            self._games, fault = [], str(error)
         self.add_title("Your games")
         (close,) = self.add_buttons(("Close", self.close))
         texts = {game.rules: game.rules.partition(",end")[0] for game in self._games}
@@ -45,10 +125,10 @@ class StatisticsWindow(Dialog):
         self._add_choices(str(session.rules))
         self._table = ttk.Frame(self.body)
         self._table.pack(anchor="w", pady=round(6 * scale))
-        if trouble:
-            ttk.Label(self.body, text=trouble, style="Trouble.TLabel").pack(anchor="w")
+        if fault:
+            ttk.Label(self.body, text=fault, style="Fault.TLabel").pack(anchor="w")
         self.plots = [self._add_plot(), self._add_plot()]
-        self.summary = Summary((), (), 0, 0)
+        self.summary = GameStatistics((), (), 0, 0)
         self.refresh()
         self.open(close)
 

@@ -5,15 +5,9 @@ from __future__ import annotations
 import tkinter as tk
 from tkinter import ttk
 
-from py2048.ui.shared.themes import Theme
+from py2048.ui.shared.themes import Theme, mixed
 
 FAMILY = "TkDefaultFont"
-
-
-def mixed(first: str, second: str, share: float) -> str:
-    """Return `first` with `share` of `second` in it."""
-    pairs = ((int(first[i : i + 2], 16), int(second[i : i + 2], 16)) for i in (1, 3, 5))
-    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
 
 
 def font(root: tk.Misc, pixels: float, *, bold: bool = False) -> tuple[str, int, str]:
@@ -51,7 +45,7 @@ def apply(root: tk.Tk, theme: Theme, scale: float) -> None:
     _colour_buttons(style, theme, scale)
     _colour_fields(style, theme)
     style.configure("Muted.TLabel", foreground=theme.muted)
-    style.configure("Trouble.TLabel", foreground=theme.accent)
+    style.configure("Fault.TLabel", foreground=theme.accent)
     style.configure("Title.TLabel", font=font(root, 17 * scale, bold=True))
     style.configure("Treeview", background=theme.panel, rowheight=round(24 * scale))
     style.map(

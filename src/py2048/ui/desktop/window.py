@@ -1,23 +1,25 @@
-"""The main window: head, buttons, board, the bar of autoplay, and the line that says it all."""
+"""The main window: header, buttons, board, the bar of autoplay, the status line."""
 
 from __future__ import annotations
 
+import time
 import tkinter as tk
 from collections.abc import Callable
 from tkinter import ttk
 from typing import TYPE_CHECKING
 
-from py2048.ui.desktop import motion, style
-from py2048.ui.desktop.actions import BY_NAME
-from py2048.ui.desktop.banner import Banner
-from py2048.ui.desktop.board_view import BoardView
-from py2048.ui.desktop.header import Header, Status
+from py2048.ui.desktop import style
+from py2048.ui.desktop.board_image import rounded
+from py2048.ui.desktop.board_view import CanvasBoard, Photos
+from py2048.ui.desktop.style import cut, font
+from py2048.ui.shared import motion
+from py2048.ui.shared.actions import BY_NAME
 from py2048.ui.shared.autoplay import SPEEDS, Autoplay
-from py2048.ui.shared.themes import Theme
+from py2048.ui.shared.screen import Status
+from py2048.ui.shared.themes import Theme, mixed
 
 if TYPE_CHECKING:
     from py2048.direction import Direction
-    from py2048.session import Hint
 
 WIDTH, HEIGHT = 480, 640
 LEAST_WIDTH, LEAST_HEIGHT = 240, 300
@@ -35,14 +37,24 @@ TOOLS = (
 )
 
 
-class Window:
-    """The widgets of the game, and what the presenter asks of them.
+FRAME = 16
+"""Milliseconds from one picture to the next."""
+
+HEADER_HEIGHT = 58
+"""The height of the header, in pixels of an ordinary screen."""
+
+HEADER_LINE = 12
+"""The height of its small line's font, in pixels of an ordinary screen."""
+
+
+class MainWindow:
+    """The widgets of the game.
 
     Args:
         root: the window to fill.
         theme: the colours.
         scale: how many pixels of this screen are one of an ordinary screen.
-        act: called with the name of the action of a button that is pressed.
+        act: called with the name of the action of each button that is pressed.
         move: called with a direction that the mouse gives.
     """
 
@@ -60,16 +72,16 @@ class Window:
         self._theme = theme
         self._bar: ttk.Frame | None = None
         style.apply(root, theme, scale)
-        self.header = Header(root, theme, scale)
+        self.header = ScoreHeader(root, theme, scale)
         self.tools = ttk.Frame(root)
         self.buttons = {name: self._add_tool(name, text) for name, text in TOOLS}
-        self.board = BoardView(root, theme, move)
-        self.board.banner.act = act
+        self.board = CanvasBoard(root, theme, move)
+        self.board.overlay.act = act
         self.line = tk.Label(root, anchor="nw", justify="left", height=LINES)
         self.header.pack(fill="x", padx=round(4 * scale), pady=(round(4 * scale), 0))
         self.tools.pack(fill="x", padx=round(6 * scale), pady=round(2 * scale))
         self.line.pack(side="bottom", fill="x", padx=round(8 * scale), pady=round(4 * scale))
-        self.notice = Notice(root, scale)
+        self.notice = WarningBar(root, scale)
         self.board.pack(fill="both", expand=True, padx=round(4 * scale))
         self.line.bind("<Configure>", lambda event: self._wrap(event.width))
         self._colour_line()
@@ -101,27 +113,7 @@ class Window:
         )
         self.notice.set_theme(self._theme)
 
-    # What the presenter asks for
-
-    def show(self, transition: motion.Transition, pace: float) -> None:
-        """Show a board become another; a pace of 0 shows the end."""
-        self.board.show(transition, pace)
-
-    def show_status(self, status: Status) -> None:
-        """Show the scores."""
-        self.header.show(status)
-
-    def rise(self, points: int, *, is_animated: bool) -> None:
-        """Let points rise over the score."""
-        self.header.rise(points, is_animated=is_animated)
-
-    def point(self, hint: Hint) -> None:
-        """Show a hint on the board."""
-        self.board.point(hint)
-
-    def cover(self, banner: Banner | None, *, is_animated: bool) -> None:
-        """Cover the board with words, or uncover it."""
-        self.board.banner.show(banner, is_animated=is_animated)
+    # Messages
 
     def say(self, text: str) -> None:
         """Say what happened."""
@@ -164,7 +156,7 @@ class Window:
         elif not autoplay.is_on and self._bar is not None:
             self._bar.destroy()
             self._bar = None
-        elif self._bar is not None:
+        elif self._bar is not None and round(self.slider.get()) != SPEEDS.index(autoplay.speed):
             self.slider.set(SPEEDS.index(autoplay.speed))
 
     def _make_bar(self, speed: int, set_speed: Callable[[int], object]) -> ttk.Frame:
@@ -177,7 +169,7 @@ class Window:
         return bar
 
 
-class Notice(tk.Frame):
+class WarningBar(tk.Frame):
     """What the player must not miss, below the board: all of it, for as long as it matters.
 
     Args:
@@ -260,3 +252,143 @@ class Tip:
         if self._window is not None:
             self._window.destroy()
             self._window = None
+
+
+class ScoreHeader(tk.Canvas):
+    """The name at the left, the scores at the right."""
+
+    def __init__(self, parent: tk.Misc, theme: Theme, scale: float) -> None:
+        super().__init__(
+            parent, highlightthickness=0, borderwidth=0, height=round(HEADER_HEIGHT * scale)
+        )
+        self._scale = scale
+        self._theme = theme
+        self._photos = Photos(self)
+        self._boxes: dict[str, int] = {}
+        self._room = 0.0
+        self._rose = 0.0
+        self._timer = ""
+        self.status = Status()
+        self.bind("<Configure>", lambda _: self._draw())
+        self.set_theme(theme)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Change the colours."""
+        self._theme = theme
+        self._photos.clear()
+        self.configure(background=theme.page)
+        self._draw()
+
+    def show(self, status: Status) -> None:
+        """Show the scores."""
+        if status == self.status:
+            return
+        before, self.status = self.status, status
+        if _widths(before) != _widths(status):
+            self._draw()
+            return
+        self.itemconfigure("Score", text=f"{status.score:,}")
+        self.itemconfigure("Best", text=f"{status.best:,}")
+        self._show_line()
+
+    def rise(self, points: int, *, is_animated: bool) -> None:
+        """Let points rise from the score, over 600 ms; they take the place of those before."""
+        self.delete("rise")
+        if not points or not is_animated or "Score" not in self._boxes:
+            return
+        self.create_text(
+            self._boxes["Score"],
+            self.winfo_height() * 0.8,
+            text=f"{points:+,}",
+            fill=self._theme.accent,
+            font=font(self, 17 * self._scale, bold=True),
+            tags="rise",
+        )
+        self._rose = time.perf_counter()
+        if not self._timer:
+            self._timer = self.after(FRAME, self._lift)
+
+    def _lift(self) -> None:
+        self._timer = ""
+        progress = (time.perf_counter() - self._rose) / motion.RISE
+        if progress >= 1:
+            self.delete("rise")
+            return
+        way = motion.ease_in(progress)
+        self.coords("rise", self._boxes["Score"], self.winfo_height() * (0.8 - 0.85 * way))
+        self.itemconfigure("rise", fill=mixed(self._theme.accent, self._theme.panel, way))
+        self._timer = self.after(FRAME, self._lift)
+
+    def _draw(self) -> None:
+        width, height = self.winfo_width(), self.winfo_height()
+        if width < 20:
+            return
+        self.delete("head")
+        scale = self._scale
+        left = self._draw_box("Best", self.status.best, width - round(6 * scale), height)
+        left = self._draw_box("Score", self.status.score, left - round(6 * scale), height)
+        room = left - 12 * scale
+        title = "2048" if room > 70 * scale else ""
+        self.create_text(
+            8 * scale,
+            height * 0.36,
+            text=title,
+            anchor="w",
+            fill=self._theme.ink,
+            font=font(self, min(34 * scale, room / 3), bold=True),
+            tags="head",
+        )
+        self.create_text(
+            9 * scale,
+            height * 0.8,
+            anchor="w",
+            font=font(self, HEADER_LINE * scale),
+            tags=("head", "line"),
+        )
+        self._room = room
+        self._show_line()
+        self.tag_raise("rise")
+
+    def _show_line(self) -> None:
+        """Show the small line, cut to the room there is."""
+        status, theme = self.status, self._theme
+        moves = f"{status.moves:,} move{'' if status.moves == 1 else 's'}"
+        text = status.note or (f"{status.rules} · {moves}" if status.rules else "")
+        text = cut(self, text, font(self, HEADER_LINE * self._scale), self._room)
+        self.itemconfigure("line", text=text, fill=theme.accent if status.note else theme.muted)
+
+    def _draw_box(self, label: str, value: int, right: int, height: int) -> int:
+        scale = self._scale
+        text = f"{value:,}"
+        size = 19 if self.winfo_width() > 400 * scale else 15
+        width = round(max(58.0, len(text) * size * 0.66 + 20) * scale)
+        box_height = height - round(8 * scale)
+        photo = self._photos.get(
+            (width, box_height),
+            lambda: rounded(width, box_height, round(5 * scale), self._theme.panel),
+        )
+        self.create_image(right, height / 2, image=photo, anchor="e", tags="head")
+        x = right - width // 2
+        self.create_text(
+            x,
+            height * 0.29,
+            text=label,
+            fill=self._theme.muted,
+            font=font(self, 12 * scale),
+            tags="head",
+        )
+        self.create_text(
+            x,
+            height * 0.64,
+            text=text,
+            fill=self._theme.ink,
+            font=font(self, size * scale, bold=True),
+            tags=("head", label),
+        )
+        self._boxes[label] = x
+        return right - width
+
+
+def _widths(status: Status) -> tuple[int, int]:
+    """Return how many characters the scores take, on which the layout depends."""
+    return len(f"{status.score:,}"), len(f"{status.best:,}")

@@ -1,4 +1,4 @@
-"""Autoplay: a player makes move after move, at a speed that can be changed on the way."""
+"""Autoplay: a player makes move after move, at a speed that can change meanwhile."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from py2048.compiled.jit.progress import Compiling
     from py2048.session import Hint, Session
-    from py2048.ui.shared.thinking import Thinker, Thought
+    from py2048.ui.shared.background_worker import BackgroundWorker, WorkResult
 
 PURPOSE = "autoplay"
 SPEEDS = (1, 2, 4, 8, 16, 32, 1000)
-"""Moves a second; the last means as fast as the player thinks."""
+"""Moves a second; the last means as fast as the player can."""
 
 START_SPEED = 4
 
@@ -22,15 +22,15 @@ class Stoppable(Protocol):
     """A timer that can be stopped."""
 
     def stop(self) -> None:
-        """Do not call."""
+        """Do not call the function."""
 
 
 class Autoplay:
-    """Lets a player play in a session, one thought at a time.
+    """Lets a player play in a session, one move at a time.
 
     Args:
         session: where to play.
-        thinker: who thinks; the screen hands the thoughts for `PURPOSE` to `answer`.
+        worker: asks the player; the screen hands the results for `PURPOSE` to `take`.
         later: calls a function after some seconds, in the screen's thread.
         changed: called when autoplay starts, stops or changes its speed.
     """
@@ -38,12 +38,12 @@ class Autoplay:
     def __init__(
         self,
         session: Session,
-        thinker: Thinker,
+        worker: BackgroundWorker,
         later: Callable[[float, Callable[[], None]], Stoppable],
         changed: Callable[[], None],
     ) -> None:
         self._session = session
-        self._thinker = thinker
+        self._worker = worker
         self._later = later
         self._changed = changed
         self._timer: Stoppable | None = None
@@ -65,8 +65,8 @@ class Autoplay:
     def __str__(self) -> str:
         if self.is_on and self.compiling:
             return f"{self.player}: {self.compiling}"
-        pace = "at full speed" if self.speed == SPEEDS[-1] else f"{self.speed}/s"
-        return f"{self.player} {pace}" if self.is_on else ""
+        speed = "at full speed" if self.speed == SPEEDS[-1] else f"{self.speed}/s"
+        return f"{self.player} {speed}" if self.is_on else ""
 
     def start(self, player: str) -> None:
         """Let `player` (a spec) play from now on."""
@@ -75,36 +75,35 @@ class Autoplay:
         self._ask()
 
     def stop(self) -> None:
-        """Stop playing; a thought on its way is dropped."""
+        """Stop playing; a move that the player is still choosing is dropped."""
         if not self.is_on:
             return
         self.player, self.compiling = "", None
-        self._thinker.drop()
+        self._worker.drop()
         if self._timer is not None:
             self._timer.stop()
         self._changed()
 
-    def change_speed(self, step: int) -> None:
-        """Go to the next speed up (1) or down (-1), where there is one."""
-        index = SPEEDS.index(self.speed) + step
-        self.speed = SPEEDS[min(max(index, 0), len(SPEEDS) - 1)]
+    def set_speed(self, speed: int) -> None:
+        """Make so many moves a second, one of `SPEEDS`."""
+        self.speed = speed
         self._changed()
 
-    def take(self, thought: Thought) -> None:
-        """Play the move that was thought of, when its time has come; until then say what it is."""
-        if self.is_on and thought.compiling != self.compiling:
-            self.compiling = thought.compiling
+    def take(self, result: WorkResult) -> None:
+        """Play the move that was chosen when it is due; until then show the compiler's progress."""
+        if self.is_on and result.compiling != self.compiling:
+            self.compiling = result.compiling
             self._changed()
-        hint = thought.hint
+        hint = result.hint
         if hint is None or not self.is_on or hint.version != self._session.version:
             return
         wait = max(0.0, self.interval - (monotonic() - self._asked))
         self._timer = self._later(wait, lambda: self._play(hint))
 
     def _ask(self) -> None:
-        session, player, question = self._session, self.player, self._session.question()
+        session, player, snapshot = self._session, self.player, self._session.snapshot()
         self._asked = monotonic()
-        self._thinker.ask(PURPOSE, lambda: session.advise(question, player, only_move=True))
+        self._worker.ask(PURPOSE, lambda: session.advise(snapshot, player, only_move=True))
 
     def _play(self, hint: Hint) -> None:
         # Playing may end the game, and its listeners then stop this.

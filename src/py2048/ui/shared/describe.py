@@ -1,7 +1,7 @@
-"""Sentences for what happens in a game, as one would say them aloud.
+"""Sentences for what happens in a game, as you would say them aloud.
 
-The terminal's line mode prints them; other screens hand them to screen readers. Rows and columns
-count from 1 at the top left, as people count.
+The terminal's plain text mode prints them; other screens pass them to screen readers. Rows and
+columns count from 1 at the top left, as people count.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from py2048.session import (
     GameStarted,
     Hint,
     Hinted,
+    IllegalMove,
     Moved,
-    Refused,
     SavingChanged,
-    StorageTrouble,
+    StorageFailed,
     Undone,
     Won,
 )
@@ -77,7 +77,7 @@ def _(event: Moved) -> str:
 
 
 @_describe.register
-def _(event: Refused) -> str:
+def _(event: IllegalMove) -> str:
     if event.penalty:
         loss = _signed(event.penalty)
         return f"{_name(event.direction)}: nothing moves, {loss}. Score {event.score}."
@@ -111,7 +111,7 @@ def _(event: Hinted) -> str:
 
 
 @_describe.register
-def _(event: StorageTrouble) -> str:
+def _(event: StorageFailed) -> str:
     return f"Warning: {event.message}"
 
 
@@ -119,7 +119,7 @@ def _(event: StorageTrouble) -> str:
 def _(event: SavingChanged) -> str:
     if not event.unsaved:
         return "All is saved again."
-    return f"Not saved: {event.unsaved}. The game goes on, and is saved when that is possible."
+    return f"Not saved: {event.unsaved}. The game continues, and is saved when that is possible."
 
 
 def describe_hint(hint: Hint) -> str:
@@ -224,7 +224,7 @@ def _tiles(board: Board) -> str:
 
 
 def _a(value: int) -> str:
-    """The value with its article: "A 2", but "An 8", since one says eight."""
+    """The value with its article: "A 2", but "An 8", because eight begins with a vowel."""
     return f"{'An' if str(value).startswith('8') else 'A'} {value}"
 
 

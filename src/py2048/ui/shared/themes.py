@@ -14,6 +14,7 @@ The tests hold every theme to these laws:
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 
 from py2048.errors import Py2048Error, did_you_mean
 
@@ -74,6 +75,13 @@ class Theme:
         return self.beyond[(rank - len(self.tiles) - 1) % len(self.beyond)]
 
 
+@cache
+def mixed(first: str, second: str, share: float) -> str:
+    """Return the colour `first` with `share` (0 to 1) of it replaced by `second`."""
+    pairs = ((int(first[i : i + 2], 16), int(second[i : i + 2], 16)) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
+
+
 def _luminance(colour: str) -> float:
     """Relative luminance, 0 to 1 (Web Content Accessibility Guidelines 2.2)."""
     channels = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
@@ -85,7 +93,7 @@ def _luminance(colour: str) -> float:
 
 def _styles(backgrounds: str, dark: str, light: str) -> tuple[TileStyle, ...]:
     """Put on each background whichever of the two text colours stands out more."""
-    # Contrast is a ratio, so the watershed between the two texts is their geometric mean.
+    # Contrast is a ratio, so the boundary between the two texts is their geometric mean.
     shades = (_luminance(dark) + 0.05) * (_luminance(light) + 0.05)
     return tuple(
         TileStyle(colour, dark if (_luminance(colour) + 0.05) ** 2 >= shades else light)

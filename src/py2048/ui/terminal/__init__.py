@@ -1,4 +1,4 @@
-"""The game in a terminal: a Textual application, and a line mode in `lines`."""
+"""The game in a terminal: a Textual application, and a mode of plain text."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def run(
     """Play in the terminal until the player quits; return the exit status.
 
     If nothing was started on the session, the last unfinished game is resumed, or a new one
-    begins.
+    starts.
 
     Args:
-        session: the table to play at; it is left open.
+        session: where the game is; it is left open.
         theme: the name of a theme; by default the one used last.
         reduced_motion: show moves without animation; by default as chosen last.
         player: the spec of a player that plays from the start and gives hints; by default

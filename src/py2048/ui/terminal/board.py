@@ -1,9 +1,15 @@
-"""The board widget: draws tiles, animates transitions, understands the mouse."""
+"""The board in a terminal: a widget that draws tiles, animates transitions, understands the mouse.
+
+Pixels are quarters of characters, see `py2048.ui.terminal.layout`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 from time import monotonic
+from typing import NamedTuple
 
 from rich.segment import Segment
 from rich.style import Style
@@ -16,18 +22,16 @@ from textual.widget import Widget
 
 from py2048.board import Board
 from py2048.direction import Direction
-from py2048.ui.shared.themes import DEFAULT_THEME, Theme
-from py2048.ui.terminal.canvas import Canvas, RowKey, Run
-from py2048.ui.terminal.drawing import draw_board
-from py2048.ui.terminal.geometry import Geometry
-from py2048.ui.terminal.motion import Sprite, Transition, still
+from py2048.ui.shared.motion import BoardTransition, Sprite, still
+from py2048.ui.shared.themes import DEFAULT_THEME, Theme, mixed
+from py2048.ui.terminal.layout import TerminalGrid, label
 
 FRAMES_PER_SECOND = 50
 SWIPE_COLUMNS = 4
 """How far the mouse must be dragged sideways to count as a swipe; half as many rows."""
 
 
-class BoardView(Widget):
+class TerminalBoard(Widget):
     """The board as it is now, or on its way there.
 
     `show` puts a board on the screen at once; `play` animates the way to it. Either one ends
@@ -45,9 +49,9 @@ class BoardView(Widget):
         super().__init__(id=id)
         self._clock = clock
         self._palette = DEFAULT_THEME
-        self._grid: Geometry | None = None
+        self._grid: TerminalGrid | None = None
         self._board: Board | None = None
-        self._transition: Transition | None = None
+        self._transition: BoardTransition | None = None
         self._began = 0.0
         self._pace = 1.0
         self._canvas = Canvas(0, 0, self._palette.page)
@@ -73,7 +77,7 @@ class BoardView(Widget):
         """Prepare the frame timer; it runs only while something moves."""
         self._timer = self.set_interval(1 / FRAMES_PER_SECOND, self._tick, pause=True)
 
-    def set_grid(self, grid: Geometry | None) -> None:
+    def set_grid(self, grid: TerminalGrid | None) -> None:
         """Draw on this grid from now on; `None` draws nothing."""
         self._grid = grid
         self.styles.width = grid.width_columns if grid else 0
@@ -100,7 +104,7 @@ class BoardView(Widget):
         self._board = board
         self._end()
 
-    def play(self, transition: Transition, pace: float = 1.0) -> None:
+    def play(self, transition: BoardTransition, pace: float = 1.0) -> None:
         """Animate the way to the transition's board, in `pace` times its usual time."""
         self._board = transition.board
         self._pace = pace
@@ -144,7 +148,7 @@ class BoardView(Widget):
             self.call_next(self._draw)
 
     def _draw(self) -> None:
-        """Draw anew and send only the rows that changed: slow links thank you."""
+        """Draw anew and send only the rows that changed: slow links matter."""
         if not self._is_stale:
             return
         self._is_stale = False
@@ -212,3 +216,253 @@ def to_strip(runs: list[Run]) -> Strip:
     return Strip(
         [Segment(run.text, Style(color=run.ink, bgcolor=run.ground, bold=run.bold)) for run in runs]
     )
+
+
+# Drawing tiles on a canvas
+
+Place = tuple[int, int, int, int]
+"""``(x, y, width, height)`` in pixels."""
+
+DOT = 2
+"""How many pixels wide a dot of a large digit is; it is one high, which makes it a square."""
+
+FADE = 0.6
+"""How far a faded board goes towards the colour of the page."""
+
+
+def draw_board(
+    canvas: Canvas,
+    grid: TerminalGrid,
+    theme: Theme,
+    sprites: list[Sprite],
+    pointer: Direction | None = None,
+    *,
+    faded: bool = False,
+) -> None:
+    """Draw the frame, the empty cells and the tiles; `pointer` lights up a side of the frame."""
+    fade = FADE if faded else 0.0
+    width = grid.columns * grid.pitch_x - grid.gap_x + 2 * grid.frame_x
+    height = grid.rows * grid.pitch_y - grid.gap_y + 2 * grid.frame_y
+    canvas.rectangle(0, 0, width, height, mixed(theme.board, theme.page, fade))
+    if pointer is not None and grid.frame_x:
+        _draw_pointer(canvas, grid, theme, pointer, width, height)
+    for row in range(grid.rows):
+        for column in range(grid.columns):
+            empty = mixed(theme.empty, theme.page, fade)
+            _draw_rectangle(canvas, grid, Sprite(0, row, column), empty)
+    for sprite in sprites:
+        _draw_tile(canvas, grid, theme, sprite, fade)
+
+
+def _draw_pointer(
+    canvas: Canvas, grid: TerminalGrid, theme: Theme, side: Direction, width: int, height: int
+) -> None:
+    thick_x, thick_y = grid.frame_x, grid.frame_y
+    x = width - thick_x if side is Direction.RIGHT else 0
+    y = height - thick_y if side is Direction.DOWN else 0
+    across, down = (width, thick_y) if side.is_vertical else (thick_x, height)
+    canvas.rectangle(x, y, across, down, theme.accent)
+
+
+def _draw_tile(
+    canvas: Canvas, grid: TerminalGrid, theme: Theme, sprite: Sprite, fade: float
+) -> None:
+    style = theme.tile(sprite.value)
+    x, y, width, height = _draw_rectangle(
+        canvas, grid, sprite, mixed(style.background, theme.page, fade)
+    )
+    colour = mixed(style.text, theme.page, fade)
+    digits = str(sprite.value)
+    # Tiles at least as wide as 2048 get large digits, where they fit.
+    if width >= DOT * (max(digits_width("2048"), digits_width(digits)) + 1):
+        _draw_digits(canvas, digits, (x, y, width, height), colour)
+    elif 2 * len(text := label(sprite.value, grid.label_columns)) <= width and height >= 2:
+        column = (x + 1) // 2 + (width // 2 - len(text)) // 2
+        canvas.write(column, (2 * y + height) // 4, text, colour)
+
+
+def _draw_digits(canvas: Canvas, digits: str, place: Place, colour: str) -> None:
+    x, y, width, height = place
+    left = x + (width - DOT * digits_width(digits)) // 2
+    top = y + (height - DIGIT_HEIGHT) // 2
+    for across, down in digit_dots(digits):
+        canvas.rectangle(left + DOT * across, top + down, DOT, 1, colour)
+
+
+def _draw_rectangle(canvas: Canvas, grid: TerminalGrid, sprite: Sprite, colour: str) -> Place:
+    """Fill a cell-sized rectangle, scaled about its centre; return where it lies."""
+    x, y = grid.corner(sprite.row, sprite.column)
+    # A swollen tile fills the gap around it, by at least one pixel where there is a gap.
+    across = _growth(grid.tile_width, sprite.scale, grid.gap_x)
+    down = _growth(grid.tile_height, sprite.scale, grid.gap_y)
+    place = x - across, y - down, grid.tile_width + 2 * across, grid.tile_height + 2 * down
+    canvas.rectangle(*place, colour)
+    return place
+
+
+def _growth(length: int, scale: float, gap: int) -> int:
+    """How many pixels a side moves outwards, at most the gap; inwards if negative."""
+    if scale > 1:
+        return min(gap, max(1, round(length * (scale - 1) / 2)))
+    return round(length * (scale - 1) / 2)
+
+
+# Large digits made of dots
+
+DIGIT_HEIGHT = 5
+DIGIT_WIDTH = 3
+
+# Five rows of three pixels each, from the top.
+_DIGITS = {
+    "0": ("###", "# #", "# #", "# #", "###"),
+    "1": (" # ", "## ", " # ", " # ", "###"),
+    "2": ("###", "  #", "###", "#  ", "###"),
+    "3": ("###", "  #", "###", "  #", "###"),
+    "4": ("# #", "# #", "###", "  #", "  #"),
+    "5": ("###", "#  ", "###", "  #", "###"),
+    "6": ("###", "#  ", "###", "# #", "###"),
+    "7": ("###", "  #", "  #", "  #", "  #"),
+    "8": ("###", "# #", "###", "# #", "###"),
+    "9": ("###", "# #", "###", "  #", "###"),
+}
+
+
+def digits_width(text: str) -> int:
+    """Return how many dots wide a number is."""
+    return len(text) * (DIGIT_WIDTH + 1) - 1
+
+
+def digit_dots(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the dots ``(x, y)`` of a number, from its top left."""
+    for index, digit in enumerate(text):
+        for y, row in enumerate(_DIGITS[digit]):
+            for x, dot in enumerate(row):
+                if dot == "#":
+                    yield index * (DIGIT_WIDTH + 1) + x, y
+
+
+# A canvas of quarter characters
+
+# One character for each set of filled quarters: bit 1 top left, 2 top right, 4 bottom left,
+# 8 bottom right.
+_QUARTERS = " ▘▝▀▖▌▞▛▗▚▐▜▄▙▟█"
+
+
+class Run(NamedTuple):
+    """Neighbouring characters of one row with the same colours."""
+
+    text: str
+    ink: str
+    ground: str
+    bold: bool
+
+
+RowKey = tuple[bytes, bytes, tuple[tuple[int, tuple[str, int]], ...]]
+"""Equal keys of one canvas mean equal rows: two rows of pixels, and the text on them."""
+
+MOST_COLOURS = 200
+"""A canvas numbers its colours in bytes; `clear` starts anew when it has as many as this."""
+
+
+class Canvas:
+    """A picture of `columns` x `rows` characters, two pixels wide and two high each."""
+
+    def __init__(self, columns: int, rows: int, ground: str) -> None:
+        self.columns, self.rows = columns, rows
+        self._colours: list[str] = []
+        self._numbers: dict[str, int] = {}
+        self._pixels: list[bytearray] = []
+        self._text: list[dict[int, tuple[str, int]]] = []
+        self._blocks: dict[tuple[int, int, int, int], Run] = {}
+        self.clear(ground)
+
+    def clear(self, ground: str) -> bool:
+        """Fill everything with `ground`; return whether the keys from before still hold."""
+        is_full = len(self._colours) > MOST_COLOURS
+        if is_full:
+            self._colours.clear()
+            self._numbers.clear()
+            self._blocks.clear()
+        blank = bytes([self._number(ground)]) * (2 * self.columns)
+        self._pixels = [bytearray(blank) for _ in range(2 * self.rows)]
+        self._text = [{} for _ in range(self.rows)]
+        return not is_full
+
+    def key(self, row: int) -> RowKey:
+        """Return what the look of a row depends on."""
+        text = tuple(sorted(self._text[row].items()))
+        return bytes(self._pixels[2 * row]), bytes(self._pixels[2 * row + 1]), text
+
+    def rectangle(self, x: int, y: int, width: int, height: int, colour: str) -> None:
+        """Fill a rectangle of pixels; parts outside the canvas are cut off."""
+        left, right = max(x, 0), min(x + width, 2 * self.columns)
+        if right <= left:
+            return
+        filling = bytes([self._number(colour)]) * (right - left)
+        for line in range(max(y, 0), min(y + height, 2 * self.rows)):
+            self._pixels[line][left:right] = filling
+        self._forget_text(left // 2, max(y, 0) // 2, -(-right // 2), -(-(y + height) // 2))
+
+    def write(self, column: int, row: int, text: str, colour: str) -> None:
+        """Write bold characters onto the picture; those outside the canvas are cut off."""
+        number = self._number(colour)
+        for offset, character in enumerate(text):
+            if 0 <= row < self.rows and 0 <= column + offset < self.columns:
+                self._text[row][column + offset] = character, number
+
+    def runs(self, row: int) -> list[Run]:
+        """Return one row of characters as runs, from the left."""
+        runs: list[Run] = []
+        top, bottom, text = self._pixels[2 * row], self._pixels[2 * row + 1], self._text[row]
+        halves = zip(top[::2], top[1::2], bottom[::2], bottom[1::2], strict=True)
+        for column, quarters in enumerate(halves):
+            run = self._blocks.get(quarters) or self._block(quarters)
+            if column in text:
+                run = self._letter(*text[column], quarters)
+            if runs and runs[-1][1:] == run[1:]:
+                runs[-1] = runs[-1]._replace(text=runs[-1].text + run.text)
+            else:
+                runs.append(run)
+        return runs
+
+    def _block(self, quarters: tuple[int, int, int, int]) -> Run:
+        character, ink, ground = _block(quarters)
+        run = Run(character, self._colours[ink], self._colours[ground], bold=False)
+        self._blocks[quarters] = run
+        return run
+
+    def _letter(self, character: str, ink: int, quarters: tuple[int, int, int, int]) -> Run:
+        # Under a letter there is one colour: the one that most of the character has.
+        ground = Counter(quarters).most_common(1)[0][0]
+        return Run(character, self._colours[ink], self._colours[ground], bold=True)
+
+    def _number(self, colour: str) -> int:
+        if colour not in self._numbers:
+            self._numbers[colour] = len(self._colours)
+            self._colours.append(colour)
+        return self._numbers[colour]
+
+    def _forget_text(self, left: int, top: int, right: int, bottom: int) -> None:
+        """Drop the letters that a new rectangle covers."""
+        for texts in self._text[top:bottom]:
+            for column in [column for column in texts if left <= column < right]:
+                del texts[column]
+
+
+@lru_cache(maxsize=1 << 14)
+def _block(quarters: tuple[int, int, int, int]) -> tuple[str, int, int]:
+    """Return the character, its ink and its ground that look most like four coloured quarters.
+
+    A character has two colours. Where three meet, which happens only while tiles move, the rarer
+    ones give way.
+    """
+    (ground, count), *others = Counter(quarters).most_common()
+    if count == 4:
+        return " ", ground, ground
+    ink = others[0][0]
+    mask = sum(1 << bit for bit, colour in enumerate(quarters) if colour != ground)
+    if _QUARTERS[mask] in "▄▐":
+        # In some fonts the lower half ends above the next row, which shows as a line across a
+        # tile; the upper half with its colours exchanged has no such edge.
+        return _QUARTERS[15 - mask], ground, ink
+    return _QUARTERS[mask], ink, ground

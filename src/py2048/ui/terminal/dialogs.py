@@ -1,10 +1,9 @@
-"""Dialogs: a question, a menu, a prompt for a text, the help. Each closes once."""
+"""The terminal's dialogs: a question, a list, a prompt for a text, the help. Each closes once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import ClassVar, NamedTuple, TypeVar
+from typing import ClassVar, TypeVar
 
 from rich.markup import escape
 from textual.app import ComposeResult
@@ -14,21 +13,14 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from py2048.ui.terminal.keys import COMMANDS, MOVES, Command
-
-
-class Choice(NamedTuple):
-    """An entry of a menu."""
-
-    value: str
-    title: str
-    detail: str = ""
-
+from py2048.ui.shared.actions import ACTIONS, UserAction
+from py2048.ui.shared.screen import Choice, ListRequest
+from py2048.ui.terminal.game_view import key_of
 
 Answer = TypeVar("Answer")
 
 
-class Dialog(ModalScreen[Answer]):
+class ModalDialog(ModalScreen[Answer]):
     """A screen over the game that asks for something.
 
     A double click or a second Enter reaches a dialog that has its answer already, and would close
@@ -44,7 +36,7 @@ class Dialog(ModalScreen[Answer]):
             self.dismiss(answer)
 
 
-class Question(Dialog[bool]):
+class ConfirmDialog(ModalDialog[bool]):
     """A yes-or-no question; Enter and y say yes, Escape and n say no."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -84,16 +76,8 @@ class Choices(OptionList):
             super().action_page_up()  # type: ignore[no-untyped-call]  # Textual's own
 
 
-class Menu(Dialog[str | None]):
-    """A list to choose from, with a line for a text of one's own.
-
-    Args:
-        title: what is to be chosen.
-        choices: the entries.
-        current: the value to start on.
-        own: what the text line asks for; empty for no such line.
-        check: returns why a text of one's own is no good, or an empty text.
-    """
+class ListScreen(ModalDialog[str | None]):
+    """A list to choose from, with a line for a text that is not in it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Cancel"),
@@ -102,47 +86,38 @@ class Menu(Dialog[str | None]):
         Binding("q", "cancel", "Cancel"),
     ]
 
-    def __init__(
-        self,
-        title: str,
-        choices: Sequence[Choice],
-        *,
-        current: str = "",
-        own: str = "",
-        check: Callable[[str], str] = lambda _: "",
-    ) -> None:
+    def __init__(self, request: ListRequest) -> None:
         super().__init__()
-        self._title, self._choices, self._current = title, choices, current
-        self._own, self._check = own, check
+        self._request = request
         # Kept, not looked up: a dialog may hear of a key when its parts are gone, or not there yet.
-        self._list = Choices(*(_option(choice) for choice in choices))
-        self._trouble = Static("", classes="trouble", markup=False)
+        self._list = Choices(*(_option(choice) for choice in request.choices))
+        self._fault = Static("", classes="fault", markup=False)
 
     def compose(self) -> ComposeResult:
         """Lay out the title, the list and the text line."""
         with Vertical(classes="dialog"):
-            yield Static(self._title, classes="title", markup=False)
+            yield Static(self._request.title, classes="title", markup=False)
             yield self._list
-            if self._own:
-                yield Input(placeholder=self._own)
-            yield self._trouble
+            if self._request.own:
+                yield Input(placeholder=self._request.own)
+            yield self._fault
 
     def on_mount(self) -> None:
         """Start on the current value."""
-        values = [choice.value for choice in self._choices]
-        self._list.highlighted = values.index(self._current) if self._current in values else 0
+        values, current = [each.value for each in self._request.choices], self._request.current
+        self._list.highlighted = values.index(current) if current in values else 0
         self._list.focus()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Close with the chosen value."""
-        self.close(self._choices[event.option_index].value)
+        self.close(self._request.choices[event.option_index].value)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Close with the text, or say what is wrong with it."""
+        """Close with the text, or show what is wrong with it."""
         text = event.value.strip()
-        trouble = self._check(text) if text else f"type {self._own}"
-        if trouble:
-            self._trouble.update(trouble)
+        fault = self._request.check(text) if text else f"type {self._request.own}"
+        if fault:
+            self._fault.update(fault)
         else:
             self.close(text)
 
@@ -158,7 +133,7 @@ class Menu(Dialog[str | None]):
         self.close(None)
 
 
-class Prompt(Dialog[str | None]):
+class PromptScreen(ModalDialog[str | None]):
     """A line to type a text into; Enter accepts, Escape cancels."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "Cancel")]
@@ -182,7 +157,7 @@ class Prompt(Dialog[str | None]):
         self.close(None)
 
 
-class Help(Dialog[None]):
+class HelpScreen(ModalDialog[None]):
     """All keys, and what the mouse does."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,f1,H,enter,space", "close", "Close")]
@@ -191,7 +166,7 @@ class Help(Dialog[None]):
         """Lay out the keys in a list that scrolls where it must."""
         with VerticalScroll(classes="dialog", id="help"):
             yield Static("Keys", classes="title")
-            yield Static("\n".join(_line(command) for command in (*MOVES, *COMMANDS)))
+            yield Static("\n".join(_line(action) for action in ACTIONS if action.label))
             yield Static(
                 "\nMouse: swipe over the board, or click near one of its sides.\n"
                 "The game is saved after every move.\n",
@@ -204,8 +179,8 @@ class Help(Dialog[None]):
         self.close(None)
 
 
-def _line(command: Command) -> str:
-    return f"[bold $accent]{escape(command.shown):<9}[/] {escape(command.help)}"
+def _line(action: UserAction) -> str:
+    return f"[bold $accent]{escape(key_of(action)):<9}[/] {escape(action.help)}"
 
 
 def _option(choice: Choice) -> Option:

@@ -1,4 +1,4 @@
-"""Asking slow players in the background, so that the screen never waits for them."""
+"""`BackgroundWorker`: asks slow players in a thread, so that the screen never waits for them."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ if TYPE_CHECKING:
     from py2048.compiled.jit.progress import Compiling
     from py2048.session import Hint
 
-
 PERIOD = 0.5
-"""Seconds between two looks at how far the compiler is."""
+"""Seconds between two looks at the compiler's progress."""
 
 
 @dataclass(frozen=True, slots=True)
-class Thought:
-    """What came out of a job: a hint, how far the compiler is, or the line that says what failed.
+class WorkResult:
+    """The result of a job: a hint, the compiler's progress, or the error in one line.
 
     Attributes:
-        purpose: what the job was for, as its asker called it.
-        hint: the answer; more follows one that has `instead_of`.
-        compiling: what there is to wait for; more follows.
+        purpose: what the job was for, in the words of the caller.
+        hint: the answer; another follows one that has `instead_of`.
+        compiling: the compiler's progress; more results follow.
         error: why there is no answer.
     """
 
@@ -39,19 +38,19 @@ class Thought:
 
 
 Job = Callable[[], Iterator["Hint | Compiling"]]
-"""Something to think about, such as a question to `py2048.session.advise`."""
+"""A job to do, such as a call of `py2048.session.advise`."""
 
 
-class Thinker:
-    """One thread that thinks about the latest job; a new one replaces those before.
+class BackgroundWorker:
+    """One thread that does the latest job; a new job replaces the one before.
 
     The thread is a daemon: quitting never waits for a slow player.
 
     Args:
-        deliver: called in the thinking thread with each thought.
+        deliver: called in the worker's thread with each result.
     """
 
-    def __init__(self, deliver: Callable[[Thought], object]) -> None:
+    def __init__(self, deliver: Callable[[WorkResult], object]) -> None:
         self._deliver = deliver
         self._job: tuple[str, Job] | None = None
         self._is_dropped = False
@@ -59,12 +58,12 @@ class Thinker:
         self._thread: threading.Thread | None = None
 
     def ask(self, purpose: str, job: Job) -> None:
-        """Think about `job` as soon as the thread is free."""
+        """Do `job` as soon as the thread is free."""
         with self._wakeup:
             self._job = purpose, job
             self._wakeup.notify()
         if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="thinker", daemon=True)
+            self._thread = threading.Thread(target=self._run, name="worker", daemon=True)
             self._thread.start()
 
     def drop(self) -> None:
@@ -77,11 +76,11 @@ class Thinker:
         while True:
             with self._wakeup:
                 self._wakeup.wait_for(lambda: self._job is not None)
-                assert self._job is not None  # what it waited for
+                assert self._job is not None  # the condition it waited for
                 (purpose, job), self._job, self._is_dropped = self._job, None, False
-            for thought in _think(purpose, job):
-                self._deliver(thought)
-                if thought.compiling and self._is_interrupted():
+            for result in _do(purpose, job):
+                self._deliver(result)
+                if result.compiling and self._is_interrupted():
                     break
 
     def _is_interrupted(self) -> bool:
@@ -90,14 +89,14 @@ class Thinker:
             return self._wakeup.wait_for(lambda: self._job is not None or self._is_dropped, PERIOD)
 
 
-def _think(purpose: str, job: Job) -> Iterator[Thought]:
+def _do(purpose: str, job: Job) -> Iterator[WorkResult]:
     from py2048.session import Hint  # whoever asks a player has loaded it
 
     try:
         for answer in job():
             if isinstance(answer, Hint):
-                yield Thought(purpose, hint=answer)
+                yield WorkResult(purpose, hint=answer)
             else:
-                yield Thought(purpose, compiling=answer)
+                yield WorkResult(purpose, compiling=answer)
     except Exception as error:  # noqa: BLE001 - a plugin's player may fail in any way
-        yield Thought(purpose, error=str(error) or type(error).__name__)
+        yield WorkResult(purpose, error=str(error) or type(error).__name__)

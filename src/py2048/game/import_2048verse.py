@@ -19,14 +19,14 @@ import contextlib
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import NamedTuple
 
 from py2048.board import Board, Cell
 from py2048.direction import Direction
 from py2048.errors import RecordError, RulesError
-from py2048.game.notation import encode_step
-from py2048.game.record import Record
-from py2048.game.spawning import Spawn
+from py2048.game.record import Record, encode_step, read_text
+from py2048.game.turn import Spawn
 from py2048.rules import Rules, get_rules, list_rules
 
 _OLD_HEAD = re.compile(r"replay(?:[:_](?:(\d)x(\d))?)?")
@@ -55,7 +55,7 @@ class _Entry(NamedTuple):
 
     direction: Direction
     spawn: Spawn
-    millis: int
+    think_ms: int
 
 
 def is_verse(text: str) -> bool:
@@ -86,6 +86,19 @@ def from_verse(text: str) -> Record:
         raise
 
 
+def load_record(path: Path) -> Record:
+    """Return the record in a file: ours, or a replay of 2048verse.
+
+    Raises:
+        RecordError: if the file holds neither.
+    """
+    text = read_text(path)
+    try:
+        return from_verse(text) if is_verse(text.lstrip("\ufeff")) else Record.from_json(text)
+    except RecordError as error:
+        raise RecordError(f"{path}: {error}") from None
+
+
 def _rules(size: Cell) -> Rules:
     """Return the classic rules on a board of `size`, by the preset's name if it has one."""
     name = f"{size[0]}x{size[1]}"
@@ -107,7 +120,7 @@ def _record(size: Cell, written: Iterator[_Entry]) -> Record:
             raise RecordError(f"a start tile cannot stand on cell {spawn.cell}")
         start = start.with_tile(spawn.cell, spawn.tile)
     turns = "".join(_code(entry, rules.shape, ply) for ply, entry in enumerate(entries[2:], 1))
-    times = tuple(entry.millis for entry in entries[2:])
+    times = tuple(entry.think_ms for entry in entries[2:])
     record = Record(rules, start, turns, score=0, player="2048verse", times=times)
     score = 0
     for _, _, reached in record.replay():
@@ -143,10 +156,10 @@ def _new_entries(text: str) -> Iterator[_Entry]:
         digits = [_digit(_NEW_DIGITS, text, index + k) for k in range(3)]
         bits = digits[0] << 14 | digits[1] << 7 | digits[2]
         spawn = Spawn(2 << (bits >> 2 & 3), (bits >> 7 & 7, bits >> 4 & 7))
-        yield _Entry(_NEW_DIRECTIONS[bits & 3], spawn, _millis(bits >> 10 & 7, bits >> 13))
+        yield _Entry(_NEW_DIRECTIONS[bits & 3], spawn, _think_ms(bits >> 10 & 7, bits >> 13))
 
 
-def _millis(resolution: int, multiplier: int) -> int:
+def _think_ms(resolution: int, multiplier: int) -> int:
     """Return the thinking time; a page that was closed in between counts as none."""
     if (resolution, multiplier) == _PAGE_CLOSED:
         return 0

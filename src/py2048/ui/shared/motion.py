@@ -1,7 +1,7 @@
 """What a turn looks like at each moment, with the timings of the original game.
 
 Pure functions of time in seconds: a tile slides for 100 ms and eases in and out; then, for
-200 ms, what merged pops over the tiles that it came from and what is new grows.
+200 ms, a merged tile pops over the tiles that it came from and a new tile grows.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ POP = 1.2
 """How large a merged tile is half way through its pop."""
 
 RISE = 0.6
-"""How long the points of a move rise over the score."""
+"""How long the points of a move rise from the score."""
 
-VEIL_DELAY, VEIL_FADE = 1.2, 0.8
-"""When the end of a game covers the board, and how long it takes to."""
+OVERLAY_DELAY, OVERLAY_FADE = 1.2, 0.8
+"""When the end of a game covers the board, and how long the overlay takes to appear."""
 
 
 class Sprite(NamedTuple):
@@ -37,7 +37,7 @@ class Sprite(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Transition:
+class BoardTransition:
     """From one board to the next.
 
     Attributes:
@@ -89,10 +89,10 @@ def still(board: Board) -> list[Sprite]:
     ]
 
 
-def turning(event: Moved) -> Transition:
+def of_move(event: Moved) -> BoardTransition:
     """Return the transition of a turn: slide, then merged tiles pop and the spawn grows."""
     motions, spawn = event.turn.slide.motions, event.turn.spawn
-    return Transition(
+    return BoardTransition(
         moving=tuple((event.before[m.source], m.source, m.target) for m in motions),
         board=event.board,
         popping=frozenset(m.target for m in motions if m.merged),
@@ -100,18 +100,18 @@ def turning(event: Moved) -> Transition:
     )
 
 
-def returning(event: Undone) -> Transition:
-    """Return the transition of an undo: the tiles slide home."""
+def of_undo(event: Undone) -> BoardTransition:
+    """Return the transition of an undo: the tiles slide back."""
     motions: tuple[Motion, ...] = event.backward_motions
-    return Transition(
+    return BoardTransition(
         tuple((event.board[m.target], m.source, m.target) for m in motions), event.board
     )
 
 
-def appearing(board: Board) -> Transition:
-    """Return the transition of a game that begins: all its tiles grow."""
+def appearing(board: Board) -> BoardTransition:
+    """Return the transition of a new game: all its tiles grow."""
     cells = frozenset((int(s.row), int(s.column)) for s in still(board))
-    return Transition((), board, growing=cells)
+    return BoardTransition((), board, growing=cells)
 
 
 def pop(progress: float) -> float:

@@ -1,4 +1,4 @@
-"""Where things stand on a screen of characters, from a large terminal down to 20 x 10.
+"""The layout of a terminal's screen, from a large one down to 20 x 10, and labels for tiles.
 
 The board is drawn on *pixels*: each character cell is two pixels wide and two high, since block
 characters (``▘``, ``▐``, ``▄`` …) can colour its quarters. Sizes ending in ``_columns`` and
@@ -7,10 +7,15 @@ characters (``▘``, ``▐``, ``▄`` …) can colour its quarters. Sizes ending
 
 from __future__ import annotations
 
+import string
 from dataclasses import dataclass
 from enum import Enum
 
-from py2048.ui.terminal.labels import FULL_WIDTH, POWERS_WIDTH
+FULL_WIDTH = 6
+"""Columns that show every tile up to 131072 in digits."""
+
+POWERS_WIDTH = 2
+"""At this width and below a label is the tile's rank, since digits would not fit."""
 
 LARGEST_PITCH = 12
 """Characters from one cell's top to the next one's, at most: larger boards look empty."""
@@ -27,7 +32,7 @@ BARS_ROWS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Geometry:
+class TerminalGrid:
     """The grid of a board: how far apart its cells are and how wide the frame is."""
 
     rows: int
@@ -77,7 +82,7 @@ class Geometry:
         )
 
 
-def fit(width: int, height: int, rows: int, columns: int) -> Geometry | None:
+def fit(width: int, height: int, rows: int, columns: int) -> TerminalGrid | None:
     """Return the largest grid for a board of `rows` x `columns` on `width` x `height` characters.
 
     Roomy boards have a frame and square tiles. Smaller ones give up the frame, then the gaps;
@@ -90,34 +95,34 @@ def fit(width: int, height: int, rows: int, columns: int) -> Geometry | None:
     return _gapless(width, height, rows, columns)
 
 
-def _framed(width: int, height: int, rows: int, columns: int) -> Geometry | None:
+def _framed(width: int, height: int, rows: int, columns: int) -> TerminalGrid | None:
     across, down = (width - 1) // columns, (height - 1) // rows
     # Two characters are about as wide as one is high; narrow tiles may be wider than high.
     high = min(down, max(across // 2, 2), LARGEST_PITCH)
     wide = min(across, max(2 * high, FULL_WIDTH + 1))
     if wide < 2 or high < 2:
         return None
-    return Geometry(rows, columns, 2 * wide, 2 * high, gap_x=2, gap_y=1, frame_x=2, frame_y=1)
+    return TerminalGrid(rows, columns, 2 * wide, 2 * high, gap_x=2, gap_y=1, frame_x=2, frame_y=1)
 
 
-def _bare(width: int, height: int, rows: int, columns: int) -> Geometry | None:
+def _bare(width: int, height: int, rows: int, columns: int) -> TerminalGrid | None:
     across, down = (width + 1) // columns, height // rows
     high = min(down, max(across // 2, 1), 2)
     wide = min(across, FULL_WIDTH + 1)
     if wide < 2 or high < 1:
         return None
-    return Geometry(rows, columns, 2 * wide, 2 * high, 2, int(high > 1), frame_x=0, frame_y=0)
+    return TerminalGrid(rows, columns, 2 * wide, 2 * high, 2, int(high > 1), frame_x=0, frame_y=0)
 
 
-def _gapless(width: int, height: int, rows: int, columns: int) -> Geometry | None:
+def _gapless(width: int, height: int, rows: int, columns: int) -> TerminalGrid | None:
     wide = min(width // columns, POWERS_WIDTH)
     if wide < 1 or height < rows:
         return None
-    return Geometry(rows, columns, 2 * wide, 2, gap_x=0, gap_y=0, frame_x=0, frame_y=0)
+    return TerminalGrid(rows, columns, 2 * wide, 2, gap_x=0, gap_y=0, frame_x=0, frame_y=0)
 
 
 class Arrangement(Enum):
-    """Where the scores stand: beside the board, above it, or squeezed into one line."""
+    """Where the scores are: beside the board, above it, or squeezed into one line."""
 
     WIDE = "wide"
     TALL = "tall"
@@ -130,7 +135,7 @@ class Layout:
     """An arrangement with the grid that it leaves room for."""
 
     arrangement: Arrangement
-    grid: Geometry | None
+    grid: TerminalGrid | None
 
 
 def arrange(width: int, height: int, rows: int, columns: int) -> Layout:
@@ -143,13 +148,54 @@ def arrange(width: int, height: int, rows: int, columns: int) -> Layout:
     best = Layout(Arrangement.NONE, None)
     for arrangement, (across, down) in rooms.items():
         grid = fit(across, down, rows, columns) if across > 0 and down > 0 else None
-        if grid is not None and _worth(grid) > _worth(best.grid):
+        if grid is not None and _legibility(grid) > _legibility(best.grid):
             best = Layout(arrangement, grid)
     return best
 
 
-def _worth(grid: Geometry | None) -> tuple[int, int]:
+def _legibility(grid: TerminalGrid | None) -> tuple[int, int]:
     """How well a grid can be read: digits before powers, then height, up to a comfortable one."""
     if grid is None:
         return -1, 0
     return min(grid.label_columns, FULL_WIDTH), min(grid.pitch_y, 2 * COMFORTABLE_PITCH)
+
+
+# Labels of tiles
+
+_UNITS = "kMGTPE"
+_BASE36 = string.digits + string.ascii_lowercase
+
+
+def label(value: int, width: int) -> str:
+    """Return the text for a tile on `width` columns, at most that long.
+
+    Digits where they fit, then thousands (``131k``), and on one or two columns the rank: ``11``
+    is 2048. A board uses one width for all its tiles, so that a label has one meaning.
+
+    >>> label(131072, 6), label(131072, 4), label(131072, 3), label(131072, 2)
+    ('131072', '131k', '.1M', '17')
+    """
+    if width <= POWERS_WIDTH:
+        return _rank(value.bit_length() - 1, width)
+    for text in _spellings(value):
+        if len(text) <= width:
+            return text
+    return "·"
+
+
+def _rank(rank: int, width: int) -> str:
+    if width == 1:
+        return _BASE36[rank] if rank < len(_BASE36) else "·"
+    return str(rank) if rank < 100 else "··"
+
+
+def _spellings(value: int) -> list[str]:
+    """The ways to write `value`, the most exact first."""
+    spellings = [str(value)]
+    for power, unit in enumerate(_UNITS, start=1):
+        thousands = value / 1000**power
+        if thousands >= 1:
+            spellings.append(f"{int(thousands)}{unit}")
+        elif thousands >= 0.1:
+            spellings.append(f".{int(thousands * 10)}{unit}")
+    return [*spellings, f"2^{value.bit_length() - 1}"]

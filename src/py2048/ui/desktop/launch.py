@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from py2048.errors import StorageError
 from py2048.ui.desktop import NoDesktopError
-from py2048.ui.desktop.memory import Memory
-from py2048.ui.desktop.window import HEIGHT, LEAST_HEIGHT, LEAST_WIDTH, WIDTH, Window
+from py2048.ui.desktop.window import HEIGHT, LEAST_HEIGHT, LEAST_WIDTH, WIDTH, MainWindow
+from py2048.ui.desktop.window_state import WindowState
 from py2048.ui.shared.themes import DEFAULT_THEME, Theme, ThemeError, get_theme
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ NO_FONTS = "no window can be opened: no fonts are installed (sudo apt install fo
 ICON_SIDES = (128, 64, 32, 16)
 
 
-class Running:
-    """A window with a game in it.
+class GameWindow:
+    """A window with a game in it: it opens before the store, and closes whatever happens.
 
     Attributes:
         root: the window.
@@ -41,7 +41,7 @@ class Running:
         self,
         session: Session | Callable[[], Session],
         theme: str | None,
-        memory: Memory,
+        state: WindowState,
         begin: Callable[[Session], object] | None,
         *,
         reduced_motion: bool,
@@ -50,7 +50,7 @@ class Running:
     ) -> None:
         self._session = session
         self._theme = theme
-        self._memory = memory
+        self._state = state
         self._begin = begin
         self._reduced = reduced_motion
         self._player = player
@@ -60,7 +60,7 @@ class Running:
         self._is_closed = False
         self._error: BaseException | None = None
         self.app: DesktopApp | None = None
-        palette = get_theme(theme) if theme else remembered_theme(memory.get("theme"))
+        palette = get_theme(theme) if theme else remembered_theme(state.get("theme"))
         self._palette = palette or DEFAULT_THEME
         self.root = _open_root()
         self.root.report_callback_exception = self._fail
@@ -73,8 +73,8 @@ class Running:
         room = _room(root)
         root.minsize(*_within(room, LEAST_WIDTH * scale, LEAST_HEIGHT * scale))
         width, height = _within(room, WIDTH * scale, HEIGHT * scale)
-        root.geometry(_usable(root, self._memory.get("geometry")) or f"{width}x{height}")
-        self.window = Window(root, self._palette, scale, self._act, self._move)
+        root.geometry(_usable(root, self._state.get("geometry")) or f"{width}x{height}")
+        self.window = MainWindow(root, self._palette, scale, self._act, self._move)
         root.bind("<Key>", self._press)
         root.bind("<<Quit>>", lambda _: self.close())
         root.protocol("WM_DELETE_WINDOW", self.close)
@@ -85,24 +85,24 @@ class Running:
         """Draw the window."""
         self.root.update()
 
-    def go_on(self) -> None:
-        """Open the session, if it is not open yet, and add what may come after the first frame."""
+    def finish_opening(self) -> None:
+        """Open the session, if it is not open yet, and do what may come after the first frame."""
         if self.app is None:
             self._open_store()
         _set_icon(self.root)
 
     def _open_store(self) -> None:
         assert callable(self._session)
-        trouble = ""
+        fault = ""
         try:
             self._opened = self._session()
         except StorageError as error:
             from py2048.session import Session
 
-            self._opened, trouble = Session(), str(error)
+            self._opened, fault = Session(), str(error)
         self._open(self._opened)
-        if trouble:
-            self.window.warn(f"{trouble}; this game is not kept")
+        if fault:
+            self.window.warn(f"{fault}; this game is not kept")
 
     def _open(self, session: Session) -> None:
         from py2048.ui.desktop.app import DesktopApp  # the first frame does not wait for it
@@ -115,13 +115,13 @@ class Running:
             self.window,
             session,
             self._palette,
-            self._memory,
+            self._state,
             reduced_motion=self._reduced,
             player=self._player,
         )
-        app.begin(self._begin)
+        app.controller.begin(self._begin)
         if self._watch and not session.game.is_over:
-            app.do_autoplay()
+            app.controller.toggle_autoplay()
         for event in self._pressed:
             app.press(event)
         self._pressed.clear()
@@ -130,12 +130,12 @@ class Running:
         """Play until the window is closed.
 
         Raises:
-            Exception: what went wrong in the window, after it was closed.
+            Exception: an error in the window, after it was closed.
         """
         try:
             self.first_frame()
-            self.root.after_idle(self.go_on)
-            self._listen_to_signals()
+            self.root.after_idle(self.finish_opening)
+            self._notice_signals()
             self.root.mainloop()
         finally:
             self.close()
@@ -144,9 +144,9 @@ class Running:
         if self._error is not None:
             raise self._error
 
-    def _listen_to_signals(self) -> None:
+    def _notice_signals(self) -> None:
         """Give Python a chance to see a Ctrl+C in the terminal while no event comes."""
-        self.root.after(SIGNALS, self._listen_to_signals)
+        self.root.after(SIGNALS, self._notice_signals)
 
     def close(self) -> None:
         """Close the window, whatever it is doing."""
@@ -162,17 +162,17 @@ class Running:
 
     def _press(self, event: tk.Event[tk.Misc]) -> str | None:
         if self.app is None:
-            self._pressed.append(event)  # heard as soon as the session is open
+            self._pressed.append(event)  # handled as soon as the session is open
             return None
         return self.app.press(event)
 
     def _act(self, name: str) -> None:
         if self.app is not None:
-            self.app.act(name)
+            self.app.controller.do(name)
 
     def _move(self, direction: Direction) -> None:
         if self.app is not None:
-            self.app.move(direction)
+            self.app.controller.move(direction)
 
     def _fail(
         self,
@@ -180,7 +180,7 @@ class Running:
         error: BaseException,
         _trace: TracebackType | None,
     ) -> None:
-        """End the window; `run` raises the error. A fault must not hide in a half-dead window."""
+        """End the window; `run` raises the error, which must not hide in a half-working window."""
         self._error = self._error or error
         self.close()
 
@@ -193,13 +193,13 @@ def start(
     player: str | None = None,
     watch: bool = False,
     begin: Callable[[Session], object] | None = None,
-    memory: Path | None = None,
-) -> Running:
+    state_file: Path | None = None,
+) -> GameWindow:
     """Return a window that is ready to run; see `py2048.ui.desktop.run`."""
-    return Running(
+    return GameWindow(
         session,
         theme,
-        Memory(memory),
+        WindowState(state_file),
         begin,
         reduced_motion=reduced_motion,
         player=player,
@@ -267,8 +267,8 @@ def _usable(root: tk.Tk, geometry: str) -> str:
 
 
 def _set_icon(root: tk.Tk) -> None:
-    from py2048.ui.desktop.photos import photo_of
-    from py2048.ui.desktop.pictures import icon
+    from py2048.ui.desktop.board_image import icon
+    from py2048.ui.desktop.board_view import photo_of
 
     photos = [photo_of(icon(side, DEFAULT_THEME), root) for side in ICON_SIDES]
     root.iconphoto(True, *photos)

@@ -1,4 +1,4 @@
-"""What the window looked like: read before the store opens, so that the first frame comes early."""
+"""What the window looked like the last time, remembered in a small file."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 
-class Memory:
-    """A few values in a small file. A lost or damaged file only costs them.
+class WindowState:
+    """A few values in a file that is read before the store opens, so that the first frame is early.
+
+    A lost or damaged file only costs these values.
 
     Args:
         path: the file; `None` remembers nothing.
@@ -18,10 +20,10 @@ class Memory:
         self._path = path
         self._values: dict[str, Any] = {}
         if path is not None:
-            self._values = _read(path)
+            self._values = _read_state(path)
 
     def get(self, key: str, default: str = "") -> str:
-        """Return what was remembered, or `default`."""
+        """Return a remembered value, or `default`."""
         return str(self._values.get(key, default))
 
     def set(self, **values: str) -> None:
@@ -36,7 +38,7 @@ class Memory:
             self._path = None  # a read-only folder: do not try again
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read_state(path: Path) -> dict[str, Any]:
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""The table: the board with its scores, messages and keys, arranged for the size of the screen.
+"""The screen of a game: the board with its scores, messages and keys, arranged by size.
 
 It knows nothing of sessions; the application tells it what to show.
 """
@@ -6,27 +6,29 @@ It knows nothing of sessions; the application tells it what to show.
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass
 
 from rich.markup import escape
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Container, Horizontal, Vertical
 from textual.geometry import Size
+from textual.strip import Strip
+from textual.timer import Timer
+from textual.widget import Widget
 from textual.widgets import Static
 
-from py2048.ui.shared.themes import Theme
-from py2048.ui.terminal.board import BoardView
-from py2048.ui.terminal.geometry import (
+from py2048.ui.shared.actions import BY_NAME, UserAction
+from py2048.ui.shared.screen import Banner, Status
+from py2048.ui.shared.themes import DEFAULT_THEME, Theme
+from py2048.ui.terminal.board import Canvas, TerminalBoard, to_strip
+from py2048.ui.terminal.layout import (
     LOGO_ROWS,
     PANEL_ROWS,
     Arrangement,
-    Geometry,
     Layout,
+    TerminalGrid,
     arrange,
 )
-from py2048.ui.terminal.keys import key_bar, key_list
-from py2048.ui.terminal.scores import FixedText, Logo, ScoreBox
 
 BANNER_COLUMNS = 28
 """The width of a banner, as in the style sheet."""
@@ -35,37 +37,21 @@ BANNER_EDGES = 4
 BANNER_ROWS = 10
 """The height of the least board that a banner may cover."""
 
+GAIN_SECONDS = 0.6
+"""How long the points of a move stand beside the score."""
+
+TITLE_COLUMNS = 11
+
 POWERS_NOTE = "11 means 2048"
 """Explains tiles that are too small for digits."""
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
-    """What the table shows beside the board.
-
-    Attributes:
-        rules: the name of the rules.
-        score: the score, in points.
-        best: the best score under these rules.
-        moves: how many turns were played.
-        help: what kept the game from being a person's alone, such as ``assisted``; or empty.
-        player: who plays by itself, and how fast; empty if nobody does.
-    """
-
-    rules: str = ""
-    score: int = 0
-    best: int = 0
-    moves: int = 0
-    help: str = ""
-    player: str = ""
-
-
-class Table(Container):
-    """The whole picture of a game."""
+class GameView(Container):
+    """Everything on the screen of a game."""
 
     def __init__(self) -> None:
-        super().__init__(id="table")
-        self.board = BoardView()
+        super().__init__(id="game")
+        self.board = TerminalBoard()
         self._boxes = [
             ScoreBox(title, classes=title.lower()) for title in ("SCORE", "BEST", "SCORE", "BEST")
         ]
@@ -78,7 +64,7 @@ class Table(Container):
         self._shape = (4, 4)
         self._status = Status()
         self._layout = Layout(Arrangement.NONE, None)
-        self._banner = ""
+        self._banner: Banner | None = None
         self._note = ""
         self._unsaved = ""
 
@@ -88,7 +74,7 @@ class Table(Container):
         return self._layout.arrangement
 
     @property
-    def grid(self) -> Geometry | None:
+    def grid(self) -> TerminalGrid | None:
         """The grid of the board at this size; `None` if it does not fit."""
         return self._layout.grid
 
@@ -151,13 +137,13 @@ class Table(Container):
         name = f"[bold]{escape(status.rules)}[/] {self._shape[0]}x{self._shape[1]}"
         moves = f"{status.moves} move{'s' * (status.moves != 1)}"
         played = f"[$text-muted]{', '.join(filter(None, (moves, status.help)))}[/]"
-        below = f"[$accent]{escape(status.player)}[/]" if status.player else played
+        below = f"[$accent]{escape(status.note)}[/]" if status.note else played
         for place in (self._about, self._title):
             place.show(f"{name}\n{below}")
         self._write_line(0)
 
-    def flash(self, points: int) -> None:
-        """Let the points of a move stand beside the score for a moment."""
+    def show_gain(self, points: int) -> None:
+        """Show the points of a move beside the score for a moment."""
         if points:
             self._write_line(points)
             for box in self._boxes[::2]:
@@ -175,25 +161,26 @@ class Table(Container):
         self._unsaved = f"Not saved: {reason}" if reason else ""
         self._arrange(self.app.size)
 
-    def set_banner(self, markup: str) -> None:
-        """Show a banner over the middle of the board, where it fits; an empty text removes it."""
-        if markup != self._banner:
-            self._banner = markup
+    def cover(self, banner: Banner | None) -> None:
+        """Cover the middle of the board with words, where they fit, or uncover it."""
+        if banner != self._banner:
+            self._banner = banner
+            self.board.set_faded(banner is not None and banner.is_final)
             self._place_banner()
 
     def _place_banner(self) -> None:
-        markup, grid = self._banner, self.grid
-        is_roomy = (
-            grid is not None
+        banner, grid = self._banner, self.grid
+        self._banner_box.display = (
+            banner is not None
+            and grid is not None
             and grid.width_columns > BANNER_COLUMNS
             and grid.height_rows >= BANNER_ROWS
         )
-        banner = self._banner_box
-        banner.update(markup)
-        banner.display = bool(markup) and is_roomy
-        if grid is not None:
+        if banner is not None and grid is not None:
+            markup = _banner_markup(banner)
+            self._banner_box.update(markup)
             height = markup.count("\n") + 1 + BANNER_EDGES
-            banner.styles.offset = (
+            self._banner_box.styles.offset = (
                 (grid.width_columns - BANNER_COLUMNS) // 2,
                 (grid.height_rows - height) // 2,
             )
@@ -222,3 +209,131 @@ class Table(Container):
         self.query_one("#bar", Static).update(key_bar(size.width))
         self._place_banner()
         self.say(self._note)
+
+
+class Logo(Widget):
+    """The four digits of the name, as tiles."""
+
+    _tiles = (("2", 2048), ("0", 16), ("4", 8), ("8", 32))
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._palette = DEFAULT_THEME
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw with the colours of `theme` from now on."""
+        self._palette = theme
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """Return one row of the picture."""
+        canvas = Canvas(self.size.width, self.size.height, self._palette.page)
+        for index, (digit, value) in enumerate(self._tiles):
+            style = self._palette.tile(value)
+            canvas.rectangle(12 * index, 0, 10, 5, style.background)
+            canvas.write(6 * index + 2, 1, digit, style.text)
+        return to_strip(canvas.runs(y))
+
+
+class ScoreBox(Static):
+    """A number under its name; points just gained stand beside the name for a moment."""
+
+    def __init__(self, title: str, *, classes: str) -> None:
+        super().__init__(classes=f"box {classes}")
+        self._title = title
+        self._number = 0
+        self._gain = ""
+        self._timer: Timer | None = None
+
+    def on_mount(self) -> None:
+        """Show the number from the start."""
+        self._write()
+
+    def set_number(self, number: int) -> None:
+        """Show this number."""
+        if number != self._number:
+            self._number = number
+            self._write()
+
+    def gain(self, points: int) -> None:
+        """Show points beside the name for a moment."""
+        self._gain = f"{points:+}"
+        self._write()
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(GAIN_SECONDS, self._forget_gain)
+
+    def _forget_gain(self) -> None:
+        self._gain = ""
+        self._write()
+
+    def _write(self) -> None:
+        gap = " " * max(1, TITLE_COLUMNS - len(self._title) - len(self._gain))
+        name = f"[$text-muted]{self._title}[/]{gap}[bold $accent]{self._gain}[/]"
+        self.update(f"{name}\n[bold]{self._number:,}[/]", layout=False)
+
+
+class FixedText(Static):
+    """A text in a place whose size does not depend on it, so that a new text moves nothing."""
+
+    def show(self, text: str) -> None:
+        """Show a text, if it is another."""
+        if text != self.content:
+            self.update(text, layout=False)
+
+
+# Markup
+
+FINAL_ACTIONS = ("new", "undo", "quit")
+"""The links of a banner over a game that is over."""
+
+LISTED = (
+    ("undo", "redo"),
+    ("new", "rules"),
+    ("hint", "player"),
+    ("autoplay", "faster"),
+    ("theme", "games"),
+    ("help", "quit"),
+)
+"""The keys beside the board, two to a line."""
+
+RANKED = ("undo", "new", "hint", "help", "quit", "autoplay", "rules", "theme", "redo", "player")
+"""The keys below the board, the most useful first."""
+
+
+def key_of(action: UserAction) -> str:
+    """Return the keys of an action as a terminal's users call them: in lower case."""
+    return action.shown if action.shown.startswith("F") else action.shown.lower()
+
+
+def key_list() -> str:
+    """Return the most useful keys as Textual markup, two to a line; each can be clicked."""
+    return "\n".join(_entry(left, 15) + _entry(right, 10) for left, right in LISTED)
+
+
+def key_bar(width: int) -> str:
+    """Return the most useful keys as Textual markup in a line of at most `width` columns."""
+    entries: list[str] = []
+    for name in RANKED:
+        width -= len(_short_key(name)) + len(BY_NAME[name].label) + 2
+        if width < -1:
+            break
+        entries.append(_entry(name, 0))
+    return " ".join(entries)
+
+
+def _short_key(name: str) -> str:
+    return "␣" if name == "autoplay" else key_of(BY_NAME[name])
+
+
+def _entry(name: str, width: int) -> str:
+    label, key = BY_NAME[name].label, _short_key(name)
+    padding = " " * (width - len(key) - 1 - len(label))
+    return f"[bold $accent]{key}[/] [@click=app.do('{name}')]{label}[/]{padding}"
+
+
+def _banner_markup(banner: Banner) -> str:
+    """Return a banner as Textual markup; the links of a game that is over can be clicked."""
+    lines = "\n".join(map(escape, banner.lines))
+    links = "  ".join(_entry(name, 0) for name in FINAL_ACTIONS) if banner.is_final else ""
+    return f"[bold $accent]{escape(banner.title)}[/]\n\n{lines}" + (links and f"\n\n{links}")

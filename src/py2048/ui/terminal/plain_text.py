@@ -1,6 +1,6 @@
-"""Line mode: the game in plain lines, for pipes, slow links and screen readers.
+"""The game in plain text, for pipes, slow links and screen readers.
 
-One line for each event, no escape codes, commands from the standard input. The end of the input
+One line for each event, no escape codes, commands from standard input. The end of the input
 ends the program; the game is kept.
 """
 
@@ -16,14 +16,14 @@ from py2048.errors import DirectionError, Py2048Error, did_you_mean
 from py2048.rules import Rules
 from py2048.session import HINT_PLAYER, Event, Hint, Session
 from py2048.ui.shared.describe import describe, describe_board, describe_rules
-from py2048.ui.terminal.standing import standing
+from py2048.ui.shared.presenter import current_events
 
 if TYPE_CHECKING:
     from py2048.compiled.jit.progress import Compiling
 
-PATIENCE, PERIOD, SHORT = 1.0, 5.0, 0.1
-"""Seconds before it is said that something is being compiled, then between two such lines, and
-between two looks at how far it is."""
+FIRST_PROGRESS, PROGRESS_PERIOD, LOOK_PERIOD = 1.0, 5.0, 0.1
+"""Seconds before the compiler's progress is written, between two such lines, and between two looks
+at it."""
 
 HELP = (
     "Moves: left, right, up, down, or l, r, u, d.",
@@ -31,7 +31,7 @@ HELP = (
     "board: read the board. score: read the score.",
     "hint: the best move and what each is worth. auto 10: let the player make ten moves.",
     "new: start a new game; with rules, such as: new 5x5, or: new classic:size=3x4.",
-    "resume 5x5: go on with the last game under these rules. rules: read the rules.",
+    "resume 5x5: continue the last game under these rules. rules: read the rules.",
     "save game.2048.json: write the game to a file.",
     "help: this help. quit: leave; the game is kept.",
 )
@@ -44,11 +44,11 @@ class _Quit(Exception):  # noqa: N818 - not an error
     """The player wants to leave."""
 
 
-class LineMode:
+class PlainTextGame:
     """Reads commands, does them in a session, and writes what happens.
 
     Args:
-        session: the table to play at.
+        session: where the game is.
         write: takes each line, without its end.
         player: the spec of the player that gives hints and plays for `auto`.
     """
@@ -81,10 +81,10 @@ class LineMode:
         }  # fmt: skip
 
     def begin(self) -> None:
-        """Put a game on the table, or read out the one that is there."""
+        """Start or resume a game, or read out the one that has begun."""
         self._write("2048. Type help for the commands.")
         if self._session.version > 0:
-            for event in standing(self._session):
+            for event in current_events(self._session):
                 self.show(event)
         elif not self._session.resume():
             self._session.start()
@@ -94,7 +94,7 @@ class LineMode:
         self._write(describe(event))
 
     def obey(self, line: str) -> bool:
-        """Do what a line says; return whether to go on. Mistakes are answered, never raised."""
+        """Do what a line says; return whether to continue. Mistakes are answered, never raised."""
         word, _, rest = line.strip().partition(" ")
         answer, self._wants_new = self._wants_new, None
         if not word:
@@ -150,7 +150,7 @@ class LineMode:
         if yes:
             self._session.start(rules)
         else:
-            self._write("The game goes on.")
+            self._write("The game continues.")
 
     def _resume(self, text: str) -> None:
         if not self._session.resume(Rules.parse(text) if text else None):
@@ -163,8 +163,8 @@ class LineMode:
             self._advise()
 
     def _advise(self) -> None:
-        """Say what the player would do; while it is being compiled, what a quick one would."""
-        answers = self._session.advise(self._session.question(), self._player)
+        """Write the player's hint; while it is being compiled, that of a quick one."""
+        answers = self._session.advise(self._session.snapshot(), self._player)
         hint = next(answers)
         assert isinstance(hint, Hint)  # the first answer is
         self._session.show_hint(hint)
@@ -173,32 +173,32 @@ class LineMode:
             self._waiting.start()
 
     def _await(self, answers: Iterator[Hint | Compiling]) -> None:
-        """Say how far the compiler is and when the player is ready, while commands are obeyed."""
+        """Write the compiler's progress and when the player is ready, while commands work."""
         try:
-            for answer in self._paced(answers):
+            for answer in self._hints_of(answers):
                 self._write(f"{answer.player} is ready: it gives hints from now on.")
         except Py2048Error as error:
             self._write(f"{error}")
 
-    def _paced(self, answers: Iterator[Hint | Compiling]) -> Iterator[Hint]:
-        """Yield the hints among answers, and say every few seconds what there is to wait for."""
-        told = monotonic() + PATIENCE
+    def _hints_of(self, answers: Iterator[Hint | Compiling]) -> Iterator[Hint]:
+        """Yield the hints among the answers; write the progress every few seconds."""
+        told = monotonic() + FIRST_PROGRESS
         for answer in answers:
             if isinstance(answer, Hint):
                 yield answer
             elif monotonic() >= told:
-                told = monotonic() + PERIOD
+                told = monotonic() + PROGRESS_PERIOD
                 self._write(f"{self._player}: {answer}.")
             if not isinstance(answer, Hint):
-                sleep(SHORT)
+                sleep(LOOK_PERIOD)
 
     def _step(self) -> bool:
         """Let the player make a move; return whether it did."""
         if self._session.game.is_over:
             return False
-        question = self._session.question()
-        answers = self._session.advise(question, self._player, only_move=True)
-        return self._session.play_hint(next(self._paced(answers)))
+        snapshot = self._session.snapshot()
+        answers = self._session.advise(snapshot, self._player, only_move=True)
+        return self._session.play_hint(next(self._hints_of(answers)))
 
     def _auto(self, text: str) -> None:
         if text and not text.isdecimal():
@@ -241,8 +241,8 @@ def run(session: Session, stdin: TextIO, stdout: TextIO, *, player: str | None =
     """Play by lines until the input ends or says quit; return the exit status.
 
     Args:
-        session: the table to play at; it is left open. If nothing was started on it, the last
-            unfinished game is resumed, or a new one begins.
+        session: where the game is; it is left open. If nothing was started on it, the last
+            unfinished game is resumed, or a new one starts.
         stdin: where commands come from, one a line.
         stdout: where the lines go.
         player: the spec of a player that plays the game to its end first, and gives hints.
@@ -251,7 +251,7 @@ def run(session: Session, stdin: TextIO, stdout: TextIO, *, player: str | None =
     def write(line: str) -> None:
         print(line, file=stdout, flush=True)
 
-    mode = LineMode(session, write, player)
+    mode = PlainTextGame(session, write, player)
     stop = session.subscribe(mode.show)
     try:
         mode.begin()

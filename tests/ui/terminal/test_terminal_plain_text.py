@@ -10,7 +10,7 @@ import pytest
 from py2048.board import Board
 from py2048.rules import Rules
 from py2048.session import Session, open_session
-from py2048.ui.terminal import lines
+from py2048.ui.terminal import plain_text
 
 GREETING = "2048. Type help for the commands."
 
@@ -22,7 +22,7 @@ def transcript(
     session = Session()
     session.start(Rules.parse(rules), seed=seed, board=Board.parse(board) if board else None)
     out = io.StringIO()
-    assert lines.run(session, io.StringIO(text), out, player=player) == 0
+    assert plain_text.run(session, io.StringIO(text), out, player=player) == 0
     greeting, started, *answers = out.getvalue().splitlines()
     assert greeting == GREETING
     assert started.startswith("New game, ")
@@ -33,7 +33,7 @@ def test_a_short_game() -> None:
     """Each command is answered by one line; the whole is what a listener needs to play."""
     session, out = Session(), io.StringIO()
     session.start(seed=7)
-    lines.run(session, io.StringIO("left\nu\nundo\nredo\nundo\nu\nscore\nquit\nleft\n"), out)
+    plain_text.run(session, io.StringIO("left\nu\nundo\nredo\nundo\nu\nscore\nquit\nleft\n"), out)
     assert out.getvalue().splitlines() == [
         GREETING,
         "New game, 4 by 4. A 2 at row 1, column 3. A 2 at row 3, column 3. Score 0.",
@@ -82,7 +82,7 @@ def test_new_asks_while_a_game_is_in_progress() -> None:
     """New starts over only after yes; anything else keeps the game."""
     answers = transcript("left\nnew\nno\nnew\nscore\nyes\nnew 3x4\nyes\n")
     question = "A game is in progress. Start a new one? Type yes or no."
-    assert answers[1:4] == [question, "The game goes on.", question]
+    assert answers[1:4] == [question, "The game continues.", question]
     assert answers[4] == "Score 0. 1 move."
     assert answers[5].startswith("Unknown command 'yes'")
     assert answers[6] == question
@@ -94,7 +94,7 @@ def test_a_hint_ranks_the_moves_and_auto_plays_them() -> None:
     session, out = Session(), io.StringIO()
     session.set_setting("player", "greedy")
     session.start(board=Board.parse("2 2 4 8\n. . . .\n. . . .\n. . . ."), seed=7)
-    lines.run(session, io.StringIO("hint\nauto 3\nrules\n"), out)
+    plain_text.run(session, io.StringIO("hint\nauto 3\nrules\n"), out)
     answers = out.getvalue().splitlines()
     assert answers[2].startswith("Hint: left. Right is as good. By its own rating, down loses 4.")
     assert session.game.ply == 3
@@ -106,7 +106,7 @@ def test_the_end_is_announced_and_moves_are_refused_kindly() -> None:
     answers = transcript("left\nhint\nhelp\n", board="2 4 2\n4 2 4", rules="classic:size=2x3")
     assert answers[0] == "Game over: no move is left. Score 0."
     assert answers[1:3] == ["The game is over. Type new or undo."] * 2
-    assert answers[3:] == list(lines.HELP)
+    assert answers[3:] == list(plain_text.HELP)
 
 
 def test_a_player_plays_to_the_end() -> None:
@@ -119,12 +119,12 @@ def test_a_player_plays_to_the_end() -> None:
 def test_the_end_of_the_input_keeps_the_game() -> None:
     """When the input ends the program ends; the next one goes on with the game."""
     session, out = open_session(), io.StringIO()
-    lines.run(session, io.StringIO("left\nup\nright"), out)
+    plain_text.run(session, io.StringIO("left\nup\nright"), out)
     board, ply = session.game.board, session.game.ply
     assert ply > 0
     session.close()
     session, out = open_session(), io.StringIO()
-    lines.run(session, io.StringIO(""), out)
+    plain_text.run(session, io.StringIO(""), out)
     assert (session.game.board, session.game.ply) == (board, ply)
     assert out.getvalue().splitlines()[1].startswith("Game resumed, 4 by 4. ")
     session.close()
@@ -136,7 +136,7 @@ def test_games_are_saved_resumed_and_written(tmp_path: Path) -> None:
     session, out = open_session(), io.StringIO()
     commands = ["left", "right", "resume 3x4", "new 3x4", "yes", "resume classic"]
     commands += [f"save {path}", f"save {tmp_path}", "board"]
-    lines.run(session, io.StringIO("\n".join(commands)), out)
+    plain_text.run(session, io.StringIO("\n".join(commands)), out)
     session.close()
     answers = out.getvalue().splitlines()
     assert "There is no game to resume." in answers
@@ -150,8 +150,9 @@ def test_games_are_saved_resumed_and_written(tmp_path: Path) -> None:
 def test_through_a_real_pipe_without_escape_codes() -> None:
     """In a pipe every line is printable, and answers come at once, before the input ends."""
     code = (
-        "import sys; from py2048.session import Session; from py2048.ui.terminal import lines\n"
-        "s = Session(); s.start(seed=7); sys.exit(lines.run(s, sys.stdin, sys.stdout))"
+        "import sys; from py2048.session import Session\n"
+        "from py2048.ui.terminal import plain_text\n"
+        "s = Session(); s.start(seed=7); sys.exit(plain_text.run(s, sys.stdin, sys.stdout))"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", code],
@@ -177,7 +178,7 @@ def test_through_a_real_pipe_without_escape_codes() -> None:
 
 def test_line_mode_loads_no_screen_library() -> None:
     """Line mode starts without Textual."""
-    code = "import sys; import py2048.ui.terminal.lines; print('textual' in sys.modules)"
+    code = "import sys; import py2048.ui.terminal.plain_text; print('textual' in sys.modules)"
     answer = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )

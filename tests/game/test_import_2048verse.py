@@ -12,7 +12,7 @@ from tests.strategies import games
 
 from py2048 import Board, Direction, Game, Record, get_rules
 from py2048.errors import RecordError
-from py2048.game.verse import from_verse, is_verse
+from py2048.game.import_2048verse import from_verse, is_verse
 
 OLD = "".join(map(chr, range(32, 127))) + "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø\u00d7ƒá"
 NEW = (

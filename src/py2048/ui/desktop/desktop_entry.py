@@ -50,7 +50,7 @@ def install() -> tuple[Path, Path]:
         Py2048Error: on a system without such menus.
         OSError: if a file cannot be written.
     """
-    from py2048.ui.desktop.pictures import icon
+    from py2048.ui.desktop.board_image import icon
 
     entry, picture = files()
     for file in (entry, picture):

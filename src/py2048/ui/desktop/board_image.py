@@ -1,4 +1,4 @@
-"""Everything on the board as Pillow pictures with smooth edges: tiles, cells, arrows, the icon.
+"""The board as a picture: where its cells lie, and tiles, cells, arrows, icon drawn by Pillow.
 
 No display is needed, and no file: digits come from the font inside Pillow, so that a tile looks
 the same on every machine.
@@ -6,14 +6,18 @@ the same on every machine.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
-from py2048.board import Board
+from py2048.board import Board, Cell
 from py2048.direction import Direction
-from py2048.ui.desktop.geometry import Grid
 from py2048.ui.shared.themes import Theme
+
+IMAGE_SIDE = 720
+"""The longer side of a board in a file, in pixels."""
 
 SMOOTH = 4
 """Shapes are drawn so many times larger and scaled down."""
@@ -22,6 +26,115 @@ LEAST_DIGITS = 7
 """Digits lower than this, in pixels, give way to a shorter spelling."""
 
 _UNITS = "kMGTPE"
+
+
+GAP = 0.13
+"""The space between cells, as a share of a cell's side."""
+
+MARGIN = 0.02
+"""The page around the board, as a share of the shorter side of its area."""
+
+BAND = 0.62
+"""A click beyond this share of the way from the centre to a side is a click on that side."""
+
+CORNER = 0.12
+"""A click whose sides differ by less than this means neither."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoardGrid:
+    """The cells of a board, in pixels.
+
+    Attributes:
+        shape: rows and columns.
+        left: the left edge of the board's frame.
+        top: the top edge of the board's frame.
+        cell: the side of a cell.
+        gap: the space between cells and around them.
+    """
+
+    shape: tuple[int, int]
+    left: int
+    top: int
+    cell: int
+    gap: int
+
+    @classmethod
+    def fit(cls, shape: tuple[int, int], width: int, height: int) -> BoardGrid:
+        """Return the largest grid of this shape that stands centred in `width` x `height`."""
+        rows, columns = shape
+        margin = MARGIN * min(width, height)
+        across = (width - 2 * margin) / (columns + (columns + 1) * GAP)
+        down = (height - 2 * margin) / (rows + (rows + 1) * GAP)
+        cell = max(4, int(min(across, down)))
+        grid = cls(shape, 0, 0, cell, max(1, int(GAP * cell)))
+        return cls(
+            shape,
+            max(0, (width - grid.width) // 2),
+            max(0, (height - grid.height) // 2),
+            grid.cell,
+            grid.gap,
+        )
+
+    @property
+    def pitch(self) -> int:
+        """The distance from one cell to the next."""
+        return self.cell + self.gap
+
+    @property
+    def width(self) -> int:
+        """The width of the frame."""
+        return self.shape[1] * self.pitch + self.gap
+
+    @property
+    def height(self) -> int:
+        """The height of the frame."""
+        return self.shape[0] * self.pitch + self.gap
+
+    @property
+    def radius(self) -> int:
+        """The radius of a tile's corners."""
+        return max(2, round(self.cell * 0.07))
+
+    @property
+    def centre(self) -> tuple[float, float]:
+        """The middle of the board."""
+        return self.left + self.width / 2, self.top + self.height / 2
+
+    def middle(self, row: float, column: float) -> tuple[float, float]:
+        """Return the middle of a cell, or of a place between cells."""
+        offset = self.gap + self.cell / 2
+        return self.left + offset + column * self.pitch, self.top + offset + row * self.pitch
+
+    def cell_at(self, x: float, y: float) -> Cell | None:
+        """Return the cell under a point, if any."""
+        rows, columns = self.shape
+        column, in_x = divmod(x - self.left - self.gap, self.pitch)
+        row, in_y = divmod(y - self.top - self.gap, self.pitch)
+        is_inside = 0 <= row < rows and 0 <= column < columns
+        is_on_cell = is_inside and in_x < self.cell and in_y < self.cell
+        return (int(row), int(column)) if is_on_cell else None
+
+    def side_at(self, x: float, y: float) -> Direction | None:
+        """Return the direction of the side that a click is near, `None` in the middle."""
+        middle_x, middle_y = self.centre
+        across = (x - middle_x) / (self.width / 2)
+        down = (y - middle_y) / (self.height / 2)
+        if max(abs(across), abs(down)) < BAND or abs(abs(across) - abs(down)) < CORNER:
+            return None
+        return direction_of(across, down)
+
+
+def direction_of(across: float, down: float) -> Direction:
+    """Return the direction that a vector mostly points in."""
+    if abs(across) >= abs(down):
+        return Direction.RIGHT if across > 0 else Direction.LEFT
+    return Direction.DOWN if down > 0 else Direction.UP
+
+
+def swipe(across: float, down: float, least: float) -> Direction | None:
+    """Return the direction of a drag over this distance, `None` if it is shorter than `least`."""
+    return direction_of(across, down) if max(abs(across), abs(down)) >= least else None
 
 
 @lru_cache(maxsize=64)
@@ -105,7 +218,7 @@ def write(
     )
 
 
-def ground(grid: Grid, theme: Theme) -> Image.Image:
+def ground(grid: BoardGrid, theme: Theme) -> Image.Image:
     """Return the frame of a board with its empty cells, on the colour of the page."""
     image = Image.new("RGB", (grid.width, grid.height), theme.page)
     frame = rounded_mask(grid.width, grid.height, round(1.4 * grid.radius))
@@ -120,7 +233,7 @@ def ground(grid: Grid, theme: Theme) -> Image.Image:
 
 
 def board(
-    position: Board, grid: Grid, theme: Theme, base: Image.Image | None = None
+    position: Board, grid: BoardGrid, theme: Theme, base: Image.Image | None = None
 ) -> Image.Image:
     """Return the whole picture of a position; `base` is its `ground`, if it is at hand."""
     image = (base or ground(grid, theme)).copy()
@@ -139,7 +252,7 @@ _TURNS = {Direction.UP: 0, Direction.LEFT: 90, Direction.DOWN: 180, Direction.RI
 
 
 def arrow(direction: Direction, side: int, theme: Theme) -> Image.Image:
-    """Return an arrow of `side` pixels, see-through enough to read the tiles under it."""
+    """Return an arrow of `side` pixels, transparent enough to read the tiles under it."""
     big = side * SMOOTH
     mask = Image.new("L", (big, big), 0)
     points = ((50, 6), (90, 48), (66, 48), (66, 94), (34, 94), (34, 48), (10, 48))
@@ -160,7 +273,7 @@ def pill(text: str, height: int, background: str, ink: str) -> Image.Image:
     return image
 
 
-def veil(width: int, height: int, theme: Theme, strength: float, radius: int) -> Image.Image:
+def overlay(width: int, height: int, theme: Theme, strength: float, radius: int) -> Image.Image:
     """Return what covers a finished game: the page's colour, from nothing (0) to dense (1)."""
     image = Image.new("RGBA", (width, height), theme.page)
     level = 0.8 * strength
@@ -181,3 +294,26 @@ def icon(side: int, theme: Theme) -> Image.Image:
         corner = [round(big * (0.065 + 0.46 * place)) for place in (index % 2, index // 2)]
         image.alpha_composite(face, (corner[0], corner[1]))
     return image.reduce(2)
+
+
+def scored_board(
+    position: Board, score: int, grid: BoardGrid, theme: Theme, base: Image.Image | None = None
+) -> Image.Image:
+    """Return the picture of a position under its score."""
+    picture = board(position, grid, theme, base)
+    head = max(28, grid.height // 10)
+    image = Image.new("RGB", (grid.width, grid.height + head), theme.page)
+    image.paste(picture, (0, head))
+    size = min(head * 0.6, grid.width / 8)
+    write(image, (grid.width / 2, head / 2), f"{score:,}", theme.ink, round(size))
+    return image
+
+
+def save_board_image(path: Path, position: Board, score: int, theme: Theme) -> None:
+    """Write a position as a PNG file.
+
+    Raises:
+        OSError: if the file cannot be written.
+    """
+    grid = BoardGrid.fit(position.shape, IMAGE_SIDE, IMAGE_SIDE)
+    scored_board(position, score, grid, theme).save(path, "PNG", optimize=True)

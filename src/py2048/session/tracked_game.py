@@ -1,0 +1,150 @@
+"""`TrackedGame`: a game with what a player does besides moving: undos, hints, thinking times."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from py2048.board import Board
+from py2048.direction import Direction
+from py2048.errors import Py2048Error, StorageError
+from py2048.game import Game, Record, Turn
+from py2048.game.record import decode_steps, encode_turn
+from py2048.game.turn import Draws
+from py2048.rules import Rules
+
+if TYPE_CHECKING:
+    from py2048.storage import SavedGame
+
+HUMAN_CATEGORIES = ("plain", "assisted")
+"""The categories of games that a person played alone; only these count for the best score."""
+
+Facts = tuple[int, int, bool]
+"""``(undos, hints, computer)``: what decides the category, saved beside the turns."""
+
+
+@dataclass
+class TrackedGame:
+    """A game, the help that its player took, and how much of it is saved.
+
+    Attributes:
+        game: the game; change it only through this class.
+        codes: the code of each turn, undone ones at the end included.
+        think_ms: the thinking time of each turn of `codes`, in milliseconds.
+        undos: how many turns were taken back.
+        hints: how many hints were shown.
+        computer: whether a computer player made a move.
+        saved_count: how many of `codes` were handed on to be saved.
+    """
+
+    game: Game
+    codes: list[str] = field(default_factory=list)
+    think_ms: list[int] = field(default_factory=list)
+    undos: int = 0
+    hints: int = 0
+    computer: bool = False
+    saved_count: int = 0
+    _since: float = field(default_factory=time.monotonic, repr=False)
+    _is_set_up: bool = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._is_set_up = not self.game.has_drawn_start()
+
+    @classmethod
+    def from_record(cls, record: Record, *, computer: bool) -> TrackedGame:
+        """Return a game that was played elsewhere, with all its turns.
+
+        Raises:
+            RecordError: if a turn of the record breaks its rules.
+        """
+        game = Game.from_record(record)
+        codes = [encode_turn(turn) for turn in game.turns]
+        times = [*record.times, *[0] * len(codes)][: len(codes)]
+        return cls(game, codes, times, record.undos, record.hints, computer)
+
+    @classmethod
+    def from_saved(cls, saved: SavedGame, draws: Draws | None = None) -> TrackedGame:
+        """Return a game from the store, with its undone turns ready to be redone.
+
+        Args:
+            saved: the game.
+            draws: where its tiles come from, if not from its seed.
+
+        Raises:
+            StorageError: if the saved turns break the saved rules.
+        """
+        try:
+            rules = Rules.parse(saved.rules)
+            start = Board.parse(saved.start)
+            player = saved.extra.get("player", saved.player)
+            game = Game(rules, seed=saved.seed, board=start, player=player, draws=draws)
+            for direction, spawn in decode_steps("".join(saved.turns), rules.shape):
+                if spawn is None:
+                    game.attempt(direction)
+                else:
+                    game.play(direction, spawn=spawn)
+        except Py2048Error as error:
+            raise StorageError(f"the saved game {saved.id} cannot be read back: {error}") from error
+        for _ in saved.turns[saved.position :]:
+            game.undo()
+        return cls(
+            game,
+            codes=list(saved.turns),
+            think_ms=[each or 0 for each in saved.millis],
+            undos=saved.undos,
+            hints=saved.hints,
+            computer=bool(saved.extra.get("computer")),
+            saved_count=len(saved.turns),
+        )
+
+    @property
+    def position(self) -> int:
+        """How many of `codes` are played."""
+        return self.game.turn_count
+
+    @property
+    def facts(self) -> Facts:
+        """What is saved beside the turns."""
+        return self.undos, self.hints, self.computer
+
+    @property
+    def category(self) -> str:
+        """``computer``, ``assisted`` (by an undo, a hint or a position set up) or ``plain``."""
+        if self.computer:
+            return "computer"
+        return "assisted" if self.undos or self.hints or self._is_set_up else "plain"
+
+    def attempt(self, direction: Direction) -> Turn | None:
+        """Try a direction; return the turn, or `None` if nothing happened and nothing counts."""
+        position = self.position
+        self.game.attempt(direction)
+        if self.position == position:
+            return None
+        turn = self.game.last_turn
+        assert turn is not None  # the count has just grown
+        del self.codes[position:], self.think_ms[position:]
+        self.codes.append(encode_turn(turn))
+        self.think_ms.append(self._elapsed_ms())
+        self.saved_count = min(self.saved_count, position)
+        return turn
+
+    def undo(self) -> Turn | None:
+        """Take the last turn back."""
+        turn = self.game.undo()
+        self.undos += turn is not None
+        return turn
+
+    def redo(self) -> Turn | None:
+        """Play the last undone turn again."""
+        return self.game.redo()
+
+    def record(self) -> Record:
+        """Return the record of the game up to now."""
+        times = tuple(self.think_ms[: self.position])
+        return replace(self.game.record(), undos=self.undos, hints=self.hints, times=times)
+
+    def _elapsed_ms(self) -> int:
+        now = time.monotonic()
+        elapsed, self._since = round((now - self._since) * 1000), now
+        return elapsed

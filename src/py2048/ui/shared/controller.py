@@ -1,0 +1,443 @@
+"""`Controller`: every action that the terminal and the window share, on a session and a screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from py2048.direction import Direction
+from py2048.errors import Py2048Error, StorageError
+from py2048.game.import_2048verse import load_record
+from py2048.players import list_players
+from py2048.rules import Rules, get_rules, list_rules
+from py2048.session import HINT_PLAYER, Event, SavingChanged, Session
+from py2048.ui.shared.autoplay import PURPOSE, SPEEDS, START_SPEED, Autoplay
+from py2048.ui.shared.background_worker import BackgroundWorker, WorkResult
+from py2048.ui.shared.describe import describe, describe_rules
+from py2048.ui.shared.presenter import PACES, Presenter, current_events
+from py2048.ui.shared.screen import RECORDS, Choice, GameScreen, ListRequest
+from py2048.ui.shared.themes import Theme, get_theme, next_theme
+
+HINT = "hint"
+SAVING_PERIOD = 0.25
+"""Seconds between looks whether all is saved, while it is not."""
+
+RULES_TEXT = "or rules as a text, such as classic:size=5x5"
+PLAYER_TEXT = "or a player with options, such as expectimax:depth=3"
+
+
+class Controller:
+    """Does what a player asks for, and shows the result.
+
+    Args:
+        session: where the game is.
+        screen: the front end.
+        theme: the colours that the screen has.
+        reduced_motion: show moves without animation; by default as chosen last.
+        player: the spec of the player that gives hints and plays by itself; by default the one
+            chosen last.
+        text_of: returns the message for an event.
+
+    Attributes:
+        commands: the method for each name in `py2048.ui.shared.actions`; a front end adds those
+            that only it has.
+        more_rules: further buttons of the list of rules.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        screen: GameScreen,
+        theme: Theme,
+        *,
+        reduced_motion: bool = False,
+        player: str | None = None,
+        text_of: Callable[[Event], str] = describe,
+    ) -> None:
+        self.session, self.screen, self.theme = session, screen, theme
+        self._wanted_player = player
+        self._is_checking = False
+        self._worker = BackgroundWorker(screen.receive)
+        self.autoplay = Autoplay(session, self._worker, screen.later, self._autoplay_changed)
+        speed = session.get_setting("autoplay_speed", START_SPEED)
+        self.autoplay.speed = speed if speed in SPEEDS else START_SPEED
+        self.presenter = Presenter(session, screen, self.autoplay, text_of)
+        animated = session.get_setting("animation", True) is not False
+        self.presenter.is_animated = animated and not reduced_motion
+        self.more_rules: tuple[tuple[str, Callable[[], object]], ...] = ()
+        self._unsubscribe: Callable[[], None] = lambda: None
+        self.commands: dict[str, Callable[[], object]] = {
+            "new": self.new_game,
+            "rules": self.choose_rules,
+            "games": self.choose_game,
+            "open": self.open_record,
+            "save": self.save_record,
+            "quit": self.quit,
+            "up": lambda: self.move(Direction.UP),
+            "down": lambda: self.move(Direction.DOWN),
+            "left": lambda: self.move(Direction.LEFT),
+            "right": lambda: self.move(Direction.RIGHT),
+            "undo": self.undo,
+            "redo": self.redo,
+            "hint": self.hint,
+            "autoplay": self.toggle_autoplay,
+            "faster": lambda: self.change_speed(1),
+            "slower": lambda: self.change_speed(-1),
+            "player": self.choose_player,
+            "theme": lambda: self.set_theme(next_theme(self.theme.name).name),
+            "animation": self.toggle_animation,
+            "help": self.show_help,
+        }
+
+    # Beginning and ending
+
+    def begin(self, start: Callable[[Session], object] | None = None) -> None:
+        """Show the session's game; if there is none yet, `start` or resume one."""
+        self._unsubscribe = self.session.subscribe(self._listen)
+        if self.session.version == 0:
+            try:
+                (start or self._resume)(self.session)
+            except StorageError as error:
+                self.screen.warn(str(error))
+                self.session.start(self._remembered_rules())
+        else:
+            for event in current_events(self.session):
+                self.presenter.show(event)
+        if self.session.unsaved:
+            self._listen(SavingChanged(self.session.unsaved))
+
+    def _resume(self, session: Session) -> None:
+        if not session.resume():
+            session.start(self._remembered_rules())
+
+    def close(self) -> None:
+        """Leave the session to others."""
+        self.autoplay.stop()
+        self._unsubscribe()
+
+    def quit(self) -> None:
+        """Quit, after asking if something is not saved."""
+        self.autoplay.stop()
+        if self.session.unsaved:
+            text = f"Not saved: {self.session.unsaved}. Quit all the same?"
+            self.screen.ask(text, "Quit", "Stay", self.screen.quit)
+        else:
+            self.screen.quit()
+
+    def do(self, name: str) -> None:
+        """Do the action called `name`."""
+        self.commands[name]()
+
+    def attempt(self, action: Callable[[], object]) -> bool:
+        """Do something that may fail; show why if it does. Return whether it worked."""
+        try:
+            action()
+        except (Py2048Error, OSError) as error:
+            self.screen.warn(str(error))
+            return False
+        return True
+
+    def _listen(self, event: Event) -> None:
+        self.presenter.show(event)
+        if isinstance(event, SavingChanged):
+            self._check_saving()
+
+    def _check_saving(self) -> None:
+        """Look again and again while something is not saved."""
+        self.session.check_saving()
+        if self.session.unsaved and not self._is_checking:
+            self._is_checking = True
+            self.screen.later(SAVING_PERIOD, self._check_again)
+
+    def _check_again(self) -> None:
+        self._is_checking = False
+        self._check_saving()
+
+    # Moves
+
+    def move(self, direction: Direction) -> None:
+        """Slide; a person's move ends autoplay."""
+        self.autoplay.stop()
+        self.session.move(direction)
+
+    def undo(self) -> None:
+        """Take the last move back."""
+        self.autoplay.stop()
+        if not self.session.undo():
+            self.screen.say("There is nothing to take back.")
+
+    def redo(self) -> None:
+        """Play again a move that was taken back."""
+        self.autoplay.stop()
+        if not self.session.redo():
+            self.screen.say("There is no move to play again.")
+
+    # Games
+
+    def new_game(self) -> None:
+        """Start a new game, after asking if one is in progress."""
+        self.start_new(self.session.start)
+
+    def start_new(self, action: Callable[[], object]) -> None:
+        """Start a new game by `action`, after asking if one is in progress."""
+        self.autoplay.stop()
+        if self.session.in_progress:
+            self.ask("Start a new game?", "New game", "Keep this one", action)
+        else:
+            self.attempt(action)
+
+    def ask(self, text: str, yes: str, no: str, action: Callable[[], object]) -> None:
+        """Ask before doing something that may fail."""
+        self.screen.ask(text, yes, no, lambda: self.attempt(action))
+
+    def replace_game(self, action: Callable[[], object]) -> None:
+        """Change to another game by `action`; ask first if this one would be lost."""
+        if self.session.keeps_games or not self.session.in_progress:
+            self.attempt(action)
+        else:
+            self.ask("Leave this game? It cannot be kept.", "Leave it", "Keep it", action)
+
+    def choose_rules(self) -> None:
+        """Choose rules, then continue their game or start one."""
+        self.autoplay.stop()
+        choices = [Choice(rules.name, rules.name, describe_rules(rules)) for rules in list_rules()]
+        self.screen.choose(
+            ListRequest(
+                "Rules",
+                choices,
+                lambda text: self.play_by(Rules.parse(text)),
+                current=self.session.rules.name,
+                own=RULES_TEXT,
+                check=lambda text: fault_of(lambda: Rules.parse(text)),
+                more=self.more_rules,
+            )
+        )
+
+    def play_by(self, rules: Rules) -> None:
+        """Continue the last game under `rules`, or start one."""
+        self.autoplay.stop()
+        self.session.set_setting("rules", str(rules))
+        if rules == self.session.rules:
+            self.new_game()
+        else:
+            self.replace_game(lambda: self.session.switch_rules(rules))
+
+    def choose_game(self) -> None:
+        """Resume another game in progress."""
+        self.autoplay.stop()
+        choices: list[Choice] = []
+
+        def fill() -> None:
+            choices.extend(
+                Choice(
+                    game.id,
+                    game.rules.partition(":")[0],
+                    f"{game.score:,} points, {game.position} moves, last played "
+                    f"{minute_of(game.updated)}",
+                )
+                for game in self.session.saved_games()
+                if game.turns
+            )
+
+        if self.attempt(fill) and not choices:
+            self.screen.say("There are no games in progress.")
+        elif choices:
+            request = ListRequest("Games in progress", choices, self._resume_game)
+            self.screen.choose(request)
+
+    def _resume_game(self, game_id: str) -> None:
+        """Resume a game as it is now: another window may have continued or finished it."""
+
+        def resume() -> None:
+            found = [game for game in self.session.saved_games() if game.id == game_id]
+            if found:
+                self.session.resume_saved(found[0])
+            else:
+                self.screen.say("This game is no longer in progress.")
+
+        self.attempt(resume)
+
+    def _remembered_rules(self) -> Rules:
+        try:
+            return Rules.parse(str(self.session.get_setting("rules", "classic")))
+        except Py2048Error:
+            return get_rules("classic")
+
+    # Records
+
+    def save_record(self) -> None:
+        """Ask for a file and save the game as a record in it."""
+
+        def save(path: Path) -> None:
+            if self.attempt(lambda: self.session.save_record(path)):
+                self.screen.say(f"Saved as {path}.")
+
+        self.autoplay.stop()
+        self.screen.ask_to_save("Save this game as", RECORDS, self.file_name, save)
+
+    @property
+    def file_name(self) -> str:
+        """A name for a file of this game, without its ending."""
+        game = self.session.game
+        return f"{game.rules.name}-{game.score}"
+
+    def open_record(self) -> None:
+        """Ask for a record and continue its game."""
+
+        def load(path: Path) -> None:
+            self.replace_game(lambda: self.session.start_from(load_record(path)))
+
+        self.autoplay.stop()
+        self.screen.ask_to_open("Continue the game of the record", RECORDS, load)
+
+    # Players
+
+    @property
+    def player(self) -> str:
+        """The spec of the player that gives hints and plays by itself."""
+        return self._wanted_player or str(self.session.get_setting("player", HINT_PLAYER))
+
+    def choose_player(self) -> None:
+        """Choose who gives hints and plays by itself."""
+        self.autoplay.stop()
+        self.screen.choose(
+            ListRequest(
+                "Player for hints and autoplay",
+                [Choice(name, name) for name in list_players()],
+                self.set_player,
+                current=self.player.partition(":")[0],
+                own=PLAYER_TEXT,
+                check=lambda text: fault_of(lambda: self.session.get_player(text)),
+            )
+        )
+
+    def set_player(self, spec: str) -> None:
+        """Let another player give hints and play."""
+        is_on = self.autoplay.is_on
+        self.autoplay.stop()
+        self._wanted_player = None
+        self.session.set_setting("player", spec)
+        self.screen.say(f"Hints and autoplay by {spec}.")
+        self.presenter.show_status()
+        if is_on:
+            self.autoplay.start(spec)
+
+    def hint(self) -> None:
+        """Ask the player what to do, in the background."""
+        self.autoplay.stop()
+        if self.session.game.is_over:
+            self.screen.say("The game is over: there is no move to hint at.")
+            return
+        self.screen.cover(None, is_animated=False)
+        session, player, snapshot = self.session, self.player, self.session.snapshot()
+        self.presenter.thinking = player
+        self.presenter.show_status()
+        self.screen.await_results()
+        self._worker.ask(HINT, lambda: session.advise(snapshot, player))
+
+    def toggle_autoplay(self) -> None:
+        """Let the player play, or stop it."""
+        if self.autoplay.is_on:
+            self.autoplay.stop()
+        elif self.session.game.is_over:
+            self.screen.say("The game is over: there is nothing to play.")
+        else:
+            self.screen.cover(None, is_animated=False)
+            self.autoplay.start(self.player)
+
+    def change_speed(self, step: int) -> None:
+        """Go to the next speed of autoplay up (1) or down (-1), where there is one."""
+        self.set_speed(SPEEDS.index(self.autoplay.speed) + step)
+
+    def set_speed(self, index: int) -> None:
+        """Play at ``SPEEDS[index]``, or at the slowest or fastest speed beyond its ends."""
+        speed = SPEEDS[min(max(index, 0), len(SPEEDS) - 1)]
+        if speed != self.autoplay.speed:
+            self.autoplay.set_speed(speed)
+            self.session.set_setting("autoplay_speed", speed)
+            text = "as fast as it can" if speed == SPEEDS[-1] else f"{speed} moves a second"
+            self.screen.say(f"Autoplay: {text}.")
+
+    def _autoplay_changed(self) -> None:
+        self._forget_hint()
+        if self.autoplay.is_on:
+            self.screen.await_results()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a player is asked for something."""
+        return bool(self.presenter.thinking) or self.autoplay.is_on
+
+    def take_result(self, result: WorkResult) -> None:
+        """Use a result of the background worker, unless the game has moved on."""
+        if result.error:
+            self.autoplay.stop()
+            self._forget_hint()
+            self.screen.warn(result.error)
+        elif result.purpose == PURPOSE:
+            self.autoplay.take(result)
+        else:
+            self._take_hint(result)
+
+    def _take_hint(self, result: WorkResult) -> None:
+        was_compiling = self.presenter.compiling is not None
+        if result.is_last:
+            self._forget_hint()
+        else:
+            self.presenter.compiling = result.compiling
+            self.presenter.show_status()
+        if result.hint and not self.session.show_hint(result.hint) and was_compiling:
+            self.screen.say(f"{result.hint.player} is ready: it gives hints from now on.")
+
+    def _forget_hint(self) -> None:
+        self.presenter.thinking, self.presenter.compiling = "", None
+        self.presenter.show_status()
+
+    # Looks
+
+    def set_theme(self, name: str) -> None:
+        """Change the colours."""
+        self.theme = get_theme(name)
+        self.screen.set_theme(self.theme)
+        self.session.set_setting("theme", name)
+        self.screen.say(f"Theme: {self.theme.title}.")
+        self.presenter.show_status()
+
+    def set_animation_speed(self, name: str) -> None:
+        """Animate at another speed, a key of `PACES`."""
+        self.presenter.speed = name
+        self.session.set_setting("animation_speed", name)
+        self.screen.say(f"Animation speed: {name}.")
+        self.presenter.show_status()
+
+    def remember_animation_speed(self) -> None:
+        """Animate at the speed chosen last."""
+        name = str(self.session.get_setting("animation_speed", "normal"))
+        self.presenter.speed = name if name in PACES else "normal"
+
+    def toggle_animation(self) -> None:
+        """Switch the animation off or on."""
+        is_animated = self.presenter.is_animated = not self.presenter.is_animated
+        self.screen.finish_motion()
+        self.session.set_setting("animation", is_animated)
+        self.screen.say(f"Animation {'on' if is_animated else 'off'}.")
+        self.presenter.show_status()
+
+    def show_help(self) -> None:
+        """Show all keys."""
+        self.autoplay.stop()
+        self.screen.show_help()
+
+
+def fault_of(action: Callable[[], object]) -> str:
+    """Return why `action` fails, or an empty text if it does not."""
+    try:
+        action()
+    except Py2048Error as error:
+        return str(error)
+    return ""
+
+
+def minute_of(moment: str) -> str:
+    """Return the date and the minute of a time in ISO 8601."""
+    return moment[:16].replace("T", " ")
