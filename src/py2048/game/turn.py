@@ -201,8 +201,7 @@ def spawn_fault(rules: Rules, afterstate: Board, direction: Direction, spawn: Sp
         return f"a tile spawned on cell {spawn.cell}, which is occupied"
     cells = possible_cells(rules, afterstate, direction)
     if spawn.cell not in cells:
-        wanted = str(cells[0]) if len(cells) == 1 else f"one of {cells}"
-        return f"a tile spawned on cell {spawn.cell} instead of {wanted}"
+        return f"a tile spawned on cell {spawn.cell} instead of {cells[0] if cells else 'none'}"
     return None
 
 
