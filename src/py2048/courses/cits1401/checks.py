@@ -34,6 +34,12 @@ FAILURE = (
 )
 OVER = r"game[ -]*over|no more moves|game (has )?(ended|finished)"
 
+LONG_GAME = 3000
+"""A sum of the board, two for each move, at which a computer has played on for long enough.
+
+Games by chance take some 700 moves and hardly ever 1,200; one that plans may never end.
+"""
+
 
 @dataclass(frozen=True)
 class WindowContents:
@@ -603,7 +609,10 @@ def lets_the_computer_play(session: SubmissionSession) -> None:
         session.fail("moves that can be watched, with a pause between them", f"{changes} in sight")
     for _ in range(80):
         before = driver.contents
-        if before.says(OVER) or (before.board is not None and not before.board.can_move()):
+        board = before.board
+        if before.says(OVER) or (board is not None and not board.can_move()):
+            break
+        if board is not None and board.sum > LONG_GAME:
             break
         session.run("screen.advance(30000)", show=False)
         now = driver.look()
