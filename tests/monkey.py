@@ -270,19 +270,20 @@ def _desktop(monkey: Monkey) -> None:
     from py2048.ui.desktop.launch import start
 
     files = (Path("game.2048.json"), Path("board.png"), Path("no/such/folder/x"), None)
-    for name in ("ask_to_open", "ask_to_save"):  # the system's own dialogs wait for a person
-        setattr(dialogs, name, lambda *_: monkey.random.choice(files))
     closed = []  # Tk must be freed by this thread, so windows are kept, as `desktop.run` does
-    while not monkey.is_tired:
-        session = table(monkey)
-        running = start(session)
-        closed.append(running)
-        running.first_frame()
-        running.finish_opening()
-        _haunt(monkey, running)
-        running.close()
-        monkey.check()
-        session.close()
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("ask_to_open", "ask_to_save"):  # the system's own dialogs wait for a person
+            patch.setattr(dialogs, name, lambda *_: monkey.random.choice(files))
+        while not monkey.is_tired:
+            session = table(monkey)
+            running = start(session)
+            closed.append(running)
+            running.first_frame()
+            running.finish_opening()
+            _haunt(monkey, running)
+            running.close()
+            monkey.check()
+            session.close()
 
 
 def _haunt(monkey: Monkey, running: Any) -> None:

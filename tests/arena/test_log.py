@@ -87,8 +87,8 @@ def test_a_log_of_another_tournament_is_refused(
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("hello\n", "is no log of a tournament"),
-        ('{"format": "py2048 record"}\n', "is no log of a tournament"),
+        ("hello\n", "is not a tournament log"),
+        ('{"format": "py2048 record"}\n', "is not a tournament log"),
         ('{"format": "py2048 arena log", "version": 2}\n', "version 2, not 1"),
     ],
 )
@@ -104,7 +104,7 @@ def test_another_file_is_refused_and_left_alone(tmp_path: Path, text: str, reaso
 def test_a_damaged_line_is_named(path: Path) -> None:
     """Its number and what it says."""
     path.write_text(path.read_text().replace('"score": 84', '"score": "84"'))
-    with pytest.raises(TournamentError, match="line 3 is no game"):
+    with pytest.raises(TournamentError, match="line 3 is not a game"):
         GameLog(path, TOURNAMENT)
 
 

@@ -86,11 +86,12 @@ def qsan_qarut() -> Iterator[str]:
 
 def desktop() -> Iterator[str]:
     """The head of the window, as narrow and as wide as it gets."""
-    from py2048.ui.desktop.header import Header, Status
+    from py2048.ui.desktop.window import ScoreHeader
+    from py2048.ui.shared.screen import Status
     from py2048.ui.shared.themes import THEMES
 
     root = tk.Tk()
-    header = Header(root, THEMES[0], 1.0)
+    header = ScoreHeader(root, THEMES[0], 1.0)
     header.pack(fill="x")
     for width in (240, 320, 480, 1200):
         root.geometry(f"{width}x60")

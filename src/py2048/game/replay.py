@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from py2048.compiled.batch import History
+from typing import TYPE_CHECKING
+
 from py2048.game.game import Game
 from py2048.game.record import Record
+
+if TYPE_CHECKING:
+    from py2048.compiled.batch import History  # loads NumPy, which no single game needs
 
 
 def replay(history: History) -> Game:

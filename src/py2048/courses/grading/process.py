@@ -400,12 +400,13 @@ class Runner:
         self._current: Process | None = None
         self._waited = 0.0
         self._ignored_alarms = False
+        self._ran_out = False
         sandbox.live.add(self)
 
     @property
     def out_of_time(self) -> bool:
         """Whether the time for the whole submission is over."""
-        return self._waited >= self.sandbox.seconds * _slowness()
+        return self._ran_out or self._waited >= self.sandbox.seconds * _slowness()
 
     @property
     def ready(self) -> bool:
@@ -486,6 +487,7 @@ class Runner:
             return process.receive(began + min(wait, left))
         except ProcessDied:
             self._ignored_alarms |= process.overran
+            self._ran_out |= time.monotonic() - began >= left  # also if the machine is busier now
             self._drop(process)
             raise
         finally:
