@@ -38,7 +38,7 @@ RULES = [
     "odd:size=3x6,start=2..5x2:1,spawn=edge:2,merging=cascade,scoring=sum,target=none",
 ]
 QUICK = (0, 4, 5)
-"""Between them: packed boards and cells, both new kinds, a target. Each of the rest compiles anew."""
+"""Packed boards and cells, both new kinds, a target; each of the others compiles anew."""
 
 every_rules = pytest.mark.parametrize(
     "text",
