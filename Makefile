@@ -3,7 +3,7 @@
 PYTHON ?= $(shell scripts/find-python)
 # What the tests need beyond the base package.
 EXTRAS := cluster,plots,postgres,python2,rl,web
-JOBS ?= 2
+JOBS ?= 3
 ARGS ?=
 
 VENV := .venv
