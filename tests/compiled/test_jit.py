@@ -162,6 +162,18 @@ def test_no_undocumented_part_of_numba_is_needed(tmp_path: Path, name: str) -> N
     assert list((tmp_path / "cache").rglob("*.lock")) == []
 
 
+def test_kernels_that_another_account_compiled_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder that can only be read serves too, and its files are for everybody to read."""
+    own, shared = tmp_path / "own", tmp_path / "shared"
+    shared.mkdir()
+    disk_cache._write(shared / "some.kernel", b"machine code")
+    monkeypatch.setattr(disk_cache, "_cache_candidates", lambda: iter([own, shared]))
+    assert disk_cache._find(own / "some.kernel") == b"machine code"
+    assert (shared / "some.kernel").stat().st_mode & 0o044 == 0o044
+
+
 def test_stale_files_are_removed(project: Path) -> None:
     """The cache holds one file for each kernel and signature, however often the source changed."""
     for offset in range(3):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sqlite3
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ from tests.storage.postgresql_server import PostgresqlServer, find_binaries
 from py2048 import Board, Game, get_rules, make_player
 from py2048.errors import StorageError
 from py2048.session import Event, SavingChanged, Session, StorageFailed, autosave, open_session
-from py2048.session.autosave import FORKED
+from py2048.session.autosave import FORKED, BackgroundWriter
 from py2048.storage import open_store
 
 A_MOVE = 1.0
@@ -118,6 +119,28 @@ def test_closing_says_what_is_lost(data_folder: Path) -> None:
         with pytest.raises(StorageError, match="not saved"):
             session.close()
         session.close()
+        other = open_session()
+        assert not other.resume()
+        other.close()
+
+
+def test_saving_is_late_only_while_the_store_is_slow() -> None:
+    """Changes that follow each other without a pause are not late once the store is quick again."""
+    writer = BackgroundWriter("a store")
+    numbers = iter(range(1_000_000))
+    ended = threading.Event()
+
+    def put_next() -> None:
+        if not ended.is_set():
+            writer.put(next(numbers), put_next)  # there is always another job
+
+    writer.put("slow", lambda: time.sleep(0.3))
+    writer.wait(0.1)
+    assert writer.unsaved
+    put_next()
+    until(lambda: not writer.unsaved)
+    ended.set()
+    writer.close(5)
 
 
 def test_closing_saves_what_can_be_saved(data_folder: Path) -> None:
