@@ -75,7 +75,7 @@ async def test_hostile_visitors_cost_nobody_a_move(url: str) -> None:
             each.leave()
         assert services.metrics.value("py2048_storage_faults_total") == 0
     with open_store(url) as store:
-        assert [store.games.load(str(game)).revision for game in games] == [12] * 40
+        assert [store.games.find(str(game)).revision for game in games] == [12] * 40
 
 
 async def test_a_store_held_by_another_program_is_told_to_the_player(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import sqlalchemy as sa
+from store_games import new_online_game
 
 from py2048.storage import AccountError, Store, migration, open_store, schema
 from py2048.storage.database import WRITES, make_engine
@@ -79,7 +80,7 @@ def test_guests_are_guests_until_they_take_a_name(store: Store) -> None:
     """One that has not played is not written down; a name or the end of it ends what it may."""
     passes = {("new", 0), ("played", 0), ("ended", 0), ("named", 0)}
     for owner in ("played", "ended"):
-        store.accounts.add_guest(owner)
+        new_online_game(store, owner=owner)
     store.accounts.end_guest("ended")
     store.accounts.claim_name("named", "Named", "hash")
     assert store.accounts.live_guests(passes) == {("new", 0), ("played", 0)}

@@ -18,6 +18,7 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from postgresql_server import PostgresqlServer
+from store_games import append_turn, load, new_game
 
 from py2048.storage import StorageError, migration, open_store, schema
 from py2048.storage.database import WRITES, make_engine
@@ -124,7 +125,7 @@ def test_migrations_lead_to_the_declared_tables_on_postgresql(
 def test_opening_twice_changes_nothing(url: str) -> None:
     """A second start finds everything as the first left it."""
     with open_store(url) as store:
-        game = store.games.create(rules="classic", seed=1, start="", player="me")
+        game = new_game(store)
     before = _reflect(url)
     with open_store(url) as store:
         assert store.games.current() == game
@@ -139,11 +140,11 @@ def test_an_older_store_is_migrated_and_keeps_its_data(
     with monkeypatch.context() as past:
         past.setattr(schema, "REVISION", _TODAY)
         with open_store(url) as store:
-            game = store.games.create(rules="classic", seed=1, start="", player="me")
-            store.games.append_turn(game.id, 0, 0, "a", score=4)
+            game = new_game(store)
+            append_turn(store, game.id, 0, 0, "a", score=4)
             store.settings.set("theme", "dark")
     with open_store(url) as store:
-        assert store.games.load(game.id).turns == ("a",)
+        assert load(store, game.id).turns == ("a",)
         assert store.settings.get("theme") == "dark"
     assert _query(url, "SELECT version_num FROM py2048_schema") == [("9999",)]
     assert _query(url, "SELECT device FROM settings") == [("any",)]

@@ -27,21 +27,17 @@ class Replay:
             ply = self._positions[-1].ply + turn.legal
             self._positions.append(Position(board, score, ply))
         self._best = max(position.score for position in self._positions)
-        self._index = 0
+        self.index = 0
+        """How many turns are played at this place."""
 
     def __len__(self) -> int:
         """Return the number of turns."""
         return len(self._turns)
 
     @property
-    def index(self) -> int:
-        """How many turns are played at this place."""
-        return self._index
-
-    @property
     def position(self) -> Position:
         """The position at this place."""
-        return self._positions[self._index]
+        return self._positions[self.index]
 
     @property
     def board(self) -> Board:
@@ -55,23 +51,23 @@ class Replay:
 
     def forward(self) -> Moved | None:
         """Go one turn forward; return the event to animate, `None` at the end."""
-        if self._index == len(self):
+        if self.index == len(self):
             return None
-        before, after = self.position, self._positions[self._index + 1]
-        turn = self._turns[self._index]
-        self._index += 1
+        before, after = self.position, self._positions[self.index + 1]
+        turn = self._turns[self.index]
+        self.index += 1
         points = after.score - before.score
         return Moved(before.board, turn, after.board, points, after.score, self._best)
 
     def back(self) -> Undone | None:
         """Go one turn back; return the event to animate, `None` at the start."""
-        if not self._index:
+        if not self.index:
             return None
         before = self.board
-        self._index -= 1
-        return Undone(self._turns[self._index], before, self.board, self.position.score)
+        self.index -= 1
+        return Undone(self._turns[self.index], before, self.board, self.position.score)
 
     def seek(self, index: int) -> Position:
         """Go to the place after `index` turns, or the nearest there is; return its position."""
-        self._index = min(max(index, 0), len(self))
+        self.index = min(max(index, 0), len(self))
         return self.position

@@ -7,8 +7,8 @@ then ``[table, row]`` for each row, at last ``{"rows": n}``, by which a cut file
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -90,10 +90,15 @@ def _read(connection: Connection, file: IO[str], path: Path) -> int:
             "restore it with the version that wrote it, which a newer one then upgrades"
         )
     rows, claimed = 0, None
-    for table, batch in _batches(file):
+    for table, lines in itertools.groupby(map(json.loads, file), key=_table_of):
         if table is None:
-            claimed = batch[0]["rows"]
-        else:
+            claimed = next(lines)["rows"]
+            continue
+        columns = schema.metadata.tables[table].columns.keys()
+        while batch := [
+            dict(zip(columns, values, strict=True))
+            for _, values in itertools.islice(lines, _ROWS_AT_ONCE)
+        ]:
             connection.execute(sa.insert(schema.metadata.tables[table]), batch)
             rows += len(batch)
     if claimed != rows:
@@ -101,25 +106,10 @@ def _read(connection: Connection, file: IO[str], path: Path) -> int:
     return rows
 
 
-def _batches(file: IO[str]) -> Iterator[tuple[str | None, list[dict[str, Any]]]]:
-    """Yield rows of one table at a time, not too many; the last line comes under no table."""
-    table: str | None = None
-    batch: list[dict[str, Any]] = []
-    for line in file:
-        value = json.loads(line)
-        name = value[0] if isinstance(value, list) else None
-        if batch and (name != table or len(batch) == _ROWS_AT_ONCE):
-            yield table, batch
-            batch = []
-        table = name
-        batch.append(_row(name, value[1]) if name else value)
-    if batch:
-        yield table, batch
-
-
-def _row(table: str, values: list[Any]) -> dict[str, Any]:
-    try:
-        columns = schema.metadata.tables[table].columns
-    except KeyError:
-        raise ValueError(f"no table is called {table!r}") from None
-    return {column.name: value for column, value in zip(columns, values, strict=True)}
+def _table_of(line: Any) -> str | None:
+    """Return the table of a line, None for the last line, which belongs to none."""
+    if not isinstance(line, list):
+        return None
+    if line[0] not in schema.metadata.tables:
+        raise ValueError(f"no table is called {line[0]!r}")
+    return str(line[0])

@@ -7,21 +7,23 @@ import importlib
 import re
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 import sqlalchemy.exc
-from sqlalchemy.engine import URL, Connection, Engine, make_url
+from sqlalchemy.engine import URL, Connection, Engine, Row, make_url
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import QueuePool
 from sqlalchemy.sql.dml import Insert
 
 from py2048.errors import MissingExtraError, StorageError
 from py2048.storage import PATIENCE, data_folder
+
+_R = TypeVar("_R", bound=tuple[Any, ...])
 
 WRITES = "py2048_writes"
 """The execution option that marks a connection's transactions as writing ones."""
@@ -217,6 +219,21 @@ class Database:
         self._check_open()
         with explained(self.name), self._turnstile, self._writer.begin() as connection:
             yield connection
+
+    def one(self, query: sa.Select[_R]) -> Row[_R] | None:
+        """Return the only row that a query finds, None where it finds none."""
+        with self.read() as connection:
+            return connection.execute(query).one_or_none()
+
+    def all(self, query: sa.Select[_R]) -> Sequence[Row[_R]]:
+        """Return the rows that a query finds."""
+        with self.read() as connection:
+            return connection.execute(query).all()
+
+    def change(self, statement: sa.UpdateBase) -> None:
+        """Insert, update or delete by one statement, in a transaction of its own."""
+        with self.write() as connection:
+            connection.execute(statement)
 
     def _check_open(self) -> None:
         if self.is_closed:

@@ -190,6 +190,9 @@ leaders = sa.Table(
     sa.Index("leaders_by_owner", "owner"),
 )  # fmt: skip
 
+OWNED = tuple(table for table in metadata.sorted_tables if "owner" in table.c)
+"""The tables whose rows belong to an account."""
+
 # Alembic's version table under a name of our own, so that a database shared with another
 # program that uses Alembic keeps the two apart. Not part of `metadata`: Alembic owns it.
 version = sa.Table(

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from os import PathLike
-from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import sqlalchemy as sa
-from sqlalchemy.engine import Engine
 
-from py2048.storage import PATIENCE, default_location
+from py2048.storage import backup
 from py2048.storage.accounts import Accounts, Sessions
-from py2048.storage.backup import back_up, restore
 from py2048.storage.changes import Changes
 from py2048.storage.database import Database, explained, make_engine, upsert
 from py2048.storage.games import SavedGames
@@ -22,10 +18,39 @@ from py2048.storage.records import Leaderboards, Records, Scores
 from py2048.storage.schema import settings
 
 
-class DatabaseStore(Database):
-    """The `py2048.storage.Store` on SQLite or PostgreSQL."""
+class Store(Database):
+    """Games in progress, records, scores, settings and accounts, in one database.
 
-    def __init__(self, engine: Engine, name: str) -> None:
+    Screens and servers use its subjects. Each method of a subject is one transaction: it has
+    happened when it returns, and not at all when it raises. Every failure is a `StorageError`
+    that names the store and the way out. Threads may share a store.
+
+    Args:
+        location: see `py2048.storage.open_store`, and for the other two.
+        durability: what a committed change outlives.
+        patience: seconds to wait for whoever holds the database.
+
+    Attributes:
+        name: The file's path, or the database server's URL without its password.
+        games: The games in progress.
+        changes: Changes of many games in one transaction.
+        records: The finished games.
+        scores: The best scores by owner, rules and category.
+        settings: Small values to remember.
+        online: What the games of a server have besides.
+        leaderboards: The best game of each player with a name.
+        accounts: The players of a server.
+        sessions: Who is signed in where.
+    """
+
+    def __init__(self, location: str | PathLike[str], durability: str, patience: float) -> None:
+        engine, name = make_engine(location, durability, patience)
+        try:
+            with explained(name):
+                bring_up_to_date(engine, name)
+        except BaseException:
+            engine.dispose()
+            raise
         super().__init__(engine, name)
         self.games = SavedGames(self)
         self.changes = Changes(self)
@@ -37,42 +62,13 @@ class DatabaseStore(Database):
         self.accounts = Accounts(self)
         self.sessions = Sessions(self)
 
-    @classmethod
-    def open(
-        cls,
-        location: str | PathLike[str] | None = None,
-        *,
-        durability: str = "disk",
-        patience: float = PATIENCE,
-    ) -> Self:
-        """Open the store; see `py2048.storage.open_store`."""
-        where = default_location() if location is None else location
-        engine, name = make_engine(where, durability, patience)
-        try:
-            with explained(name):
-                bring_up_to_date(engine, name)
-        except BaseException:
-            engine.dispose()
-            raise
-        return cls(engine, name)
-
-    def back_up(self, path: Path) -> int:
-        """Write the whole store to a file; return the number of rows."""
-        return back_up(self, path)
-
-    def restore(self, path: Path) -> int:
-        """Fill this store, which must be empty, from a backup; return the number of rows."""
-        return restore(self, path)
+    back_up = backup.back_up
+    restore = backup.restore
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __repr__(self) -> str:
@@ -85,14 +81,13 @@ class StoredSettings:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def get(self, key: str, default: Any = None, *, owner: str = "local") -> Any:
+    def get(self, key: str, default: object = None, *, owner: str = "local") -> object:
         """Return the setting's value, or `default` where it was never set."""
         query = sa.select(settings.c.value).where(settings.c.owner == owner, settings.c.key == key)
-        with self._database.read() as connection:
-            row = connection.execute(query).one_or_none()
+        row = self._database.first(query)
         return default if row is None else row.value
 
-    def set(self, key: str, value: Any, *, owner: str = "local") -> None:
+    def set(self, key: str, value: object, *, owner: str = "local") -> None:
         """Remember a JSON value under `key`.
 
         Raises:

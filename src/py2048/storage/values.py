@@ -269,19 +269,6 @@ class OpenGame:
 
 
 @dataclass(frozen=True)
-class ChangeNotice:
-    """Games that a process has changed.
-
-    Attributes:
-        origin: The process that wrote.
-        games: Each game with its new revision.
-    """
-
-    origin: str
-    games: tuple[tuple[str, int], ...]
-
-
-@dataclass(frozen=True)
 class ScoreSummary:
     """All that an owner reached under one set of rules in one category.
 
@@ -308,21 +295,9 @@ class ScoreSummary:
 
 def utc_now() -> str:
     """Return the present as ISO 8601 in UTC, of one width so that texts sort as times."""
-    return _utc_text(datetime.now(UTC))
+    return utc_text(datetime.now(UTC))
 
 
-def utc_time(text: str) -> str:
-    """Return the ISO 8601 time `text` in the store's form; a time without a zone is UTC.
-
-    Raises:
-        StorageError: `text` is no ISO 8601 time.
-    """
-    try:
-        time = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise StorageError(f"{text!r} is not an ISO 8601 time such as 2048-01-31T12:00Z") from error
-    return _utc_text(time if time.tzinfo else time.replace(tzinfo=UTC))
-
-
-def _utc_text(time: datetime) -> str:
-    return time.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+def utc_text(moment: datetime) -> str:
+    """Return a moment in UTC as the store writes it."""
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
