@@ -28,7 +28,7 @@ from py2048.server.games import (
     OnlineGame,
     checked_rules,
 )
-from py2048.server.group_commit import CommitResult, GroupCommit
+from py2048.server.rooms import CommitResult, GroupCommit
 from py2048.server.schema import ActionRejected
 from py2048.session import Moved, Undone
 from py2048.storage import open_store
@@ -53,7 +53,7 @@ def played(secret: str, rules: str, moves: int) -> Game:
 
 
 def write(games: GameService, game: OnlineGame) -> set[str]:
-    return games.store.changes.write([game.take_change()])
+    return games.store.changes.write([game.changes.take()])
 
 
 @given(secrets, st.sampled_from([rules.name for rules in list_rules()]), st.integers(0, 60))
@@ -316,7 +316,7 @@ def test_the_writer_writes_in_order_and_all(games: GameService) -> None:
     writer = GroupCommit(games.store, heard.extend)
     for game in online:
         game.move(1, game.session.game.legal_directions()[0])
-        writer.submit(game.take_change())
+        writer.submit(game.changes.take())
     writer.close()
     assert sorted(each.change.id for each in heard) == sorted(game.id for game in online)
     assert all(each.error is None and not each.is_stale for each in heard)
@@ -330,7 +330,7 @@ def test_the_writer_tells_of_failures(games: GameService) -> None:
     writer = GroupCommit(games.store, heard.extend)
     game.move(1, game.session.game.legal_directions()[0])
     games.store.close()
-    change = game.take_change()
+    change = game.changes.take()
     writer.submit(change)
     writer.submit(replace(change, id="other"))
     writer.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 from urllib.parse import parse_qs
 
 from starlette.exceptions import HTTPException
@@ -26,7 +26,7 @@ from py2048.server.auth import (
     new_token,
     session_of,
 )
-from py2048.server.games import new_account_id
+from py2048.server.games import GameService, new_account_id
 from py2048.server.middleware import address_of
 from py2048.server.pages import Pages
 from py2048.server.services import Services
@@ -86,8 +86,7 @@ class AccountPages:
     async def export(self, request: Request) -> Response:
         """All that is kept of whoever asks."""
         user = await self._auth.user(request)
-        rooms = self._services.rooms
-        found = await rooms.in_thread(rooms.games.export, user.account)
+        found = await self._services.do(GameService.export, user.account)
         headers = {"content-disposition": 'attachment; filename="py2048-account.json"'}
         text = json.dumps(found, indent=1, ensure_ascii=False)
         return Response(text, media_type="application/json", headers=headers)
@@ -95,50 +94,32 @@ class AccountPages:
     async def act(self, request: Request) -> Response:
         """Do what a form asks for, and show the page again."""
         name = request.path_params["action"]
-        action = _FOR_ALL.get(name) or _FOR_NAMES.get(name)
+        action = _ACTIONS.get(name)
         if action is None:
             raise HTTPException(404, "There is no such form.")
         user = await self._auth.user(request)
         try:
             form = await _form(request)
-            if user.is_guest and name in _FOR_NAMES:
+            if user.is_guest and name not in _FOR_GUESTS:
                 raise FormError("Log in first.", 403)
             return await action(self, request, user, form)
         except FormError as error:
             return await self._page(request, user, error=str(error), status=error.status)
+        except AccountError as error:
+            return await self._page(request, user, error=str(error), status=403)
 
     async def _page(
-        self, request: Request, user: User, *, status: int = 200, **values: Any
+        self, request: Request, user: User, *, status: int = 200, **values: object
     ) -> Response:
         """Return the page with a line of `error` or `notice`, or a `secret` shown only once."""
-        rooms = await self._services.ready()
-        store = rooms.games.store
-        games = await rooms.in_thread(store.online.open_games, user.account)
-        recent = await rooms.in_thread(
-            store.records.select, owner=user.account, order="finished", limit=_MOST_RECENT
-        )
-        sessions, bots = [], []
-        if not user.is_guest:
-            sessions = await rooms.in_thread(store.sessions.of, user.account)
-            bots = await rooms.in_thread(store.accounts.bots, user.account)
-        response = self._pages.render(
-            request, user, "account.html", status, **values,
-            games=messages.open_rows(games), recent=messages.finished_rows(recent),
-            sessions=sessions, session=user.session, bots=bots, most_bots=MOST_BOTS,
-        )  # fmt: skip
+        lists = await self._services.do(_lists_of, user)
+        values |= {**lists, "session": user.session, "most_bots": MOST_BOTS}
+        response = self._pages.render(request, user, "account.html", status, **values)
         response.headers["cache-control"] = "private, no-store"
         return response
 
     async def _run(self, call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-        """Have the store do something that it may refuse.
-
-        Raises:
-            FormError: if it does.
-        """
-        try:
-            return await self._services.in_thread(call, *args, **kwargs)
-        except AccountError as error:
-            raise FormError(str(error), 403) from None
+        return await self._services.rooms.in_thread(call, *args, **kwargs)
 
     @property
     def _accounts(self) -> Accounts:
@@ -288,8 +269,7 @@ class AccountPages:
         """Return the account, after the password of the form was found to be its own."""
         attempt = f"session {user.session}"
         self._check_wait(self._services.limits.logins.attempt(attempt))
-        rooms = self._services.rooms
-        account = await rooms.in_thread(rooms.games.account, user.account)
+        account = await self._services.do(GameService.account, user.account)
         password = form.get("password", "")
         if not await self._passwords.verify(
             account.password, password, address_of(request.scope), user.session
@@ -329,14 +309,12 @@ class AccountPages:
 
 
 _Action = Callable[[AccountPages, Request, User, dict[str, str]], Awaitable[Response]]
-_FOR_ALL: dict[str, _Action] = {
+_ACTIONS: dict[str, _Action] = {
     "claim": AccountPages._claim,
     "login": AccountPages._login,
     "recover": AccountPages._recover,
     "logout": AccountPages._logout,
     "delete": AccountPages._delete,
-}
-_FOR_NAMES: dict[str, _Action] = {
     "password": AccountPages._password,
     "code": AccountPages._code,
     "end": AccountPages._end,
@@ -345,6 +323,19 @@ _FOR_NAMES: dict[str, _Action] = {
     "token": AccountPages._token,
     "bot-delete": AccountPages._bot_delete,
 }
+_FOR_GUESTS = ("claim", "login", "recover", "logout", "delete")
+
+
+def _lists_of(games: GameService, user: User) -> dict[str, object]:
+    """Return what an account has: games, and with a name sessions and programs."""
+    store, account = games.store, user.account
+    recent = store.records.select(owner=account, order="finished", limit=_MOST_RECENT)
+    return {
+        "games": messages.open_rows(store.online.open_games(account)),
+        "recent": messages.finished_rows(recent),
+        "sessions": [] if user.is_guest else store.sessions.of(account),
+        "bots": [] if user.is_guest else store.accounts.bots(account),
+    }
 
 
 def checked_name(text: str) -> str:

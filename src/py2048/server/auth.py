@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from http.cookies import CookieError, SimpleCookie
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from itsdangerous import BadData, URLSafeTimedSerializer
 from starlette.exceptions import HTTPException
@@ -25,11 +25,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from py2048.errors import Py2048Error, StorageError
-from py2048.server.games import GameService, guest_name, new_account_id, utc_text
+from py2048.server.games import GameService, guest_name, new_account_id
 from py2048.server.limits import Slots
 from py2048.server.rooms import SIGN_IN
 from py2048.server.services import Services
 from py2048.storage import Account
+from py2048.storage.values import utc_text
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
@@ -101,9 +102,11 @@ class Auth:
         if wait:
             await self._services.ready()
         found = self._cookies.read(request.headers.get("cookie"))
-        if found is not None and not wait and not self._services.is_ready:
-            return User(found.account, found.generation)
-        return (found and await self._known(found)) or self._new_guest()
+        if found is None:
+            return self._new_guest()
+        if not (wait or self._services.is_ready):
+            return User(found[0], found[1] if isinstance(found[1], int) else 0)
+        return await self._known(*found) or self._new_guest()
 
     async def player(self, request: Request) -> User:
         """Return the program whose token a request carries; without a token, as `user`.
@@ -131,25 +134,23 @@ class Auth:
         if token is not None:
             return await self._bot(token)
         found = self._cookies.read(headers.get("cookie"))
-        return self._new_guest() if found is None else await self._known(found)
+        return self._new_guest() if found is None else await self._known(*found)
 
     async def _bot(self, token: str) -> User | None:
-        rooms = await self._services.ready()
-        found = await rooms.in_thread(_signed_in, rooms.games, session_of(token))
+        found = await self._services.do(_signed_in, session_of(token))
         return found if found and found.bot_of else None
 
-    async def _known(self, found: SessionToken) -> User | None:
-        rooms = await self._services.ready()
-        if found.session is None:
-            account = await rooms.in_thread(rooms.games.account, found.account)
-            is_guest = account.name is None and account.generation == found.generation
-            return User(found.account, found.generation) if is_guest else None
-        user = await rooms.in_thread(_signed_in, rooms.games, found.session)
-        return user if user and user.account == found.account else None
+    async def _known(self, account_id: str, mark: Mark) -> User | None:
+        if isinstance(mark, int):
+            account = await self._services.do(GameService.account, account_id)
+            is_guest = account.name is None and account.generation == mark
+            return User(account_id, mark) if is_guest else None
+        user = await self._services.do(_signed_in, session_of(mark))
+        return user if user and user.account == account_id else None
 
     def _new_guest(self) -> User:
-        new = self._cookies.new()
-        return User(new.account, cookies=(self._cookies.write(new),))
+        account = new_account_id()
+        return User(account, cookies=(self._cookies.write(account, 0),))
 
     def remember(self, response: Response, user: User) -> None:
         """Give a user the cookies."""
@@ -162,7 +163,7 @@ class Auth:
         rooms, session = self._services.rooms, session_of(token)
         await rooms.in_thread(rooms.games.store.sessions.begin, session, account.id, label)
         cookies = (
-            self._cookies.write(SessionToken(account.id, token=token)),
+            self._cookies.write(account.id, token),
             self._cookies.write_device(request.headers.get("cookie"), account.id),
         )
         return User(account.id, name=account.name, session=session, cookies=cookies)
@@ -225,24 +226,8 @@ DAYS = 400
 _MOST_OWNERS = 8
 
 
-@dataclass(frozen=True, slots=True)
-class SessionToken:
-    """What the session cookie says.
-
-    Attributes:
-        account: the id of the account.
-        generation: a guest's generation when the cookie was made; a later one ends it.
-        token: what the session of an account with a name is known by; None for a guest.
-    """
-
-    account: str
-    generation: int = 0
-    token: str | None = None
-
-    @property
-    def session(self) -> str | None:
-        """The store's id of the session, None for a guest."""
-        return None if self.token is None else session_of(self.token)
+Mark = int | str
+"""What a cookie has besides the account: a guest's generation, or the token of a session."""
 
 
 def new_token() -> str:
@@ -268,28 +253,20 @@ class Cookies:
         self._devices = URLSafeTimedSerializer(key, salt="py2048 device")
         self._secure = secure
 
-    def read(self, header: str | None) -> SessionToken | None:
+    def read(self, header: str | None) -> tuple[str, Mark] | None:
         """Return what the ``Cookie`` header says, None if it holds no valid cookie of ours."""
         match _loaded(self._sessions, header, NAME):
-            case [str(account), int(generation)]:
-                return SessionToken(account, generation)
-            case [str(account), str(token)]:
-                return SessionToken(account, token=token)
+            case [str(account), (int() | str()) as mark]:
+                return account, mark
         return None
 
-    def new(self) -> SessionToken:
-        """Return the token of a new guest."""
-        return SessionToken(new_account_id())
-
-    def write(self, found: SessionToken) -> str:
+    def write(self, account: str, mark: Mark) -> str:
         """Return the ``Set-Cookie`` header that makes a browser this account."""
-        value = self._sessions.dumps([found.account, found.token or found.generation])
-        return self._header(NAME, value, "/")
+        return self._header(NAME, self._sessions.dumps([account, mark]), "/")
 
     def device(self, header: str | None, account: str) -> str | None:
         """Return the name of a browser in which this account was logged in, None elsewhere."""
-        found = self._owners(header).get(account)
-        return found if isinstance(found, str) else None
+        return self._owners(header).get(account)
 
     def write_device(self, header: str | None, account: str) -> str:
         """Return the ``Set-Cookie`` header that marks the browser as this account's."""
@@ -298,7 +275,7 @@ class Cookies:
         latest = dict(list(owners.items())[-_MOST_OWNERS:])
         return self._header(DEVICE, self._devices.dumps(latest), "/account")
 
-    def _owners(self, header: str | None) -> dict[str, Any]:
+    def _owners(self, header: str | None) -> dict[str, str]:
         found = _loaded(self._devices, header, DEVICE)
         return found if isinstance(found, dict) else {}
 
@@ -308,7 +285,7 @@ class Cookies:
         return f"{name}={value}; Max-Age={age}; Path={path}; HttpOnly; SameSite=Lax{secure}"
 
 
-def _loaded(serializer: URLSafeTimedSerializer, header: str | None, name: str) -> Any:
+def _loaded(serializer: URLSafeTimedSerializer, header: str | None, name: str) -> object:
     """Return the value in a cookie of ours, None where there is none or it was made elsewhere."""
     try:
         cookie = SimpleCookie(header or "").get(name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -76,6 +75,21 @@ class Endpoint:
         """What it does, in one line without a full stop."""
         return (self.handler.__doc__ or "").partition("\n")[0].rstrip(".")
 
+    @property
+    def statuses(self) -> list[int]:
+        """The statuses that it answers with."""
+        return sorted({self.status, *self.errors, 429})
+
+    @property
+    def fields(self) -> list[str]:
+        """The names of what it takes."""
+        return [
+            field.encode_name
+            for kind in (self.body, self.query)
+            if isinstance(kind, type) and issubclass(kind, msgspec.Struct)
+            for field in msgspec.structs.fields(kind)
+        ]
+
 
 def document(endpoints: Iterable[Endpoint]) -> Json:
     """Return the description of the whole API."""
@@ -128,34 +142,3 @@ def _operation(endpoint: Endpoint, schema_of: Json, components: Json) -> Json:
 
 def _json(schema: Json) -> Json:
     return {"application/json": {"schema": schema}}
-
-
-def page(endpoints: Iterable[Endpoint]) -> str:
-    """Return the description as a page for people, which needs nothing from elsewhere."""
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        "<title>API · py2048</title>"
-        '<link rel="stylesheet" href="/themes.css">'
-        '<link rel="stylesheet" href="/static/css/base.css">'
-        '</head><body><main id="main"><h1>The JSON API</h1>'
-        '<p><a href="/api/openapi.json">OpenAPI description</a> · <a href="/">Play</a></p>'
-        f"{''.join(map(_section, endpoints))}</main></body></html>"
-    )
-
-
-def _section(endpoint: Endpoint) -> str:
-    body = endpoint.body if isinstance(endpoint.body, type) else None
-    fields = [
-        field.encode_name
-        for kind in (body, endpoint.query)
-        if kind is not None and issubclass(kind, msgspec.Struct)
-        for field in msgspec.structs.fields(kind)
-    ]
-    takes = f"<p>Takes: {', '.join(f'<code>{html.escape(name)}</code>' for name in fields)}</p>"
-    statuses = sorted({endpoint.status, *endpoint.errors, 429})
-    return (
-        f"<h2><code>{endpoint.method} {html.escape(endpoint.path)}</code></h2>"
-        f"<p>{html.escape(endpoint.summary)}.</p>{takes if fields else ''}"
-        f"<p>Answers: {', '.join(map(str, statuses))}</p>"
-    )

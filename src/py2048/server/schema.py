@@ -259,14 +259,9 @@ def checked_game_id(text: str) -> str:
     Raises:
         ActionRejected: if it can be none.
     """
-    if not is_game_id(text):
+    if not (0 < len(text) <= _LONGEST_ID and text.isascii() and text.isalnum()):
         raise ActionRejected("unknown_game", "there is no such game")
     return text
-
-
-def is_game_id(value: str) -> bool:
-    """Say whether a text can be the id of a game."""
-    return 0 < len(value) <= _LONGEST_ID and value.isascii() and value.isalnum()
 
 
 # What a program sends to the JSON API
