@@ -20,7 +20,7 @@ from inside import Json, Visitor, running
 from web_server import GENEROUS, Browser, Socket, serving
 
 from py2048.server import services as services_module
-from py2048.server.health import Health
+from py2048.server.app import Health
 from py2048.storage import open_store
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
