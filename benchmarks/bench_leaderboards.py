@@ -22,7 +22,7 @@ from bench_web import database
 from py2048.rules import get_rules
 from py2048.server.games import GameService
 from py2048.storage import open_store, schema
-from py2048.storage.records import enter_all
+from py2048.storage.records import enter_records
 from py2048.storage.store import Store
 
 RULES = str(get_rules("classic"))
@@ -65,7 +65,7 @@ def fill(store: Store, count: int) -> None:
             }
             connection.execute(sa.insert(schema.accounts), {**row, "generation": 0, "created": ""})
             if name:
-                enter_all(connection, name)
+                enter_records(connection, schema.records.c.owner == name)
 
 
 def milliseconds(ask: Callable[[], object]) -> float:

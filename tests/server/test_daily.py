@@ -35,9 +35,7 @@ def played(games: GameService, day: str, *, secret: str, seed: int | None = None
     """Return a daily game of some day that has just been played to its end, and written."""
     draws = draws_of(secret) if secret else None
     start = Game(CLASSIC, seed=seed, draws=draws).start
-    saved = SavedGame.new(
-        rules=str(CLASSIC), seed=seed, start=str(start), player="Ada", owner="ada"
-    )
+    saved = SavedGame(rules=str(CLASSIC), seed=seed, start=str(start), player="Ada", owner="ada")
     info = OnlineGameInfo(saved.id, "ada", "daily", day, secret)
     assert games.store.changes.write([NewOnlineGame(saved, info)]) == set()
     game = games.load(saved.id)

@@ -12,7 +12,7 @@ from py2048.storage.values import utc_now
 def new_game(store: Store, **facts: Any) -> SavedGame:
     """Begin a game and return it as the store has it."""
     usual = {"rules": "classic", "seed": 1, "start": "", "player": "me", "owner": "local"}
-    game = SavedGame.new(**{**usual, **facts})
+    game = SavedGame(**{**usual, **facts})
     store.games.add(game)
     return load(store, game.id)
 
@@ -22,7 +22,7 @@ def new_online_game(
 ) -> SavedGame:
     """Begin a game of an account on a server."""
     usual = {"rules": "classic", "seed": None, "start": "2 .", "player": "me", "owner": "ada"}
-    game = SavedGame.new(**{**usual, **facts})
+    game = SavedGame(**{**usual, **facts})
     info = OnlineGameInfo(game.id, game.owner, mode, day, secret)
     assert not store.changes.write([NewOnlineGame(game, info)]), "a daily game is there already"
     return game

@@ -108,7 +108,7 @@ def test_a_change_of_a_game_that_is_gone_is_stale(store: Store) -> None:
 
 
 def planned(owner: str, day: str | None = None) -> NewOnlineGame:
-    game = SavedGame.new(rules="classic", seed=3, start="2 .", player="me", owner=owner)
+    game = SavedGame(rules="classic", seed=3, start="2 .", player="me", owner=owner)
     return NewOnlineGame(
         game, OnlineGameInfo(game.id, owner, "daily" if day else "ranked", day, "aa")
     )

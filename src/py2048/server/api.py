@@ -62,46 +62,36 @@ class Api:
         ]
 
     def _make_endpoints(self) -> tuple[Endpoint, ...]:
-        body, game, token = (400, 413, 415, 422), (401, 403, 404, 422, 503), True
         return (
             Endpoint("/api/rules", self.rules, list[schema.RulesInfo]),
             Endpoint(
-                "/api/rules/check", self.check_rules, schema.RulesInfo,
-                query=schema.RulesQuery, errors=(422,),
+                "/api/rules/check", self.check_rules, schema.RulesInfo, query=schema.RulesQuery
             ),
             Endpoint("/api/players", self.players, list[schema.PlayerInfo]),
             Endpoint(
-                "/api/boards/slides", self.slides, schema.SlidesAnswer,
-                body=schema.PositionRequest, errors=body,
+                "/api/boards/slides", self.slides, schema.SlidesAnswer, schema.PositionRequest
             ),
+            Endpoint("/api/hints", self.hint, schema.HintAnswer, schema.AdviceRequest, also=(409,)),
             Endpoint(
-                "/api/hints", self.hint, schema.HintAnswer,
-                body=schema.AdviceRequest, errors=(*body, 409),
-            ),
-            Endpoint(
-                "/api/records/verify", self.verify, schema.VerifiedAnswer,
-                body=dict[str, Any], query=schema.VerifyQuery, errors=(400, 413, 422),
+                "/api/records/verify", self.verify, schema.VerifiedAnswer, dict[str, Any],
+                schema.VerifyQuery,
             ),
             Endpoint(
                 "/api/leaderboards", self.leaderboard, schema.LeaderboardAnswer,
-                query=schema.LeaderboardQuery, errors=(422, 503),
+                query=schema.LeaderboardQuery, also=(503,),
             ),
             Endpoint(
-                "/api/games", self.create_game, schema.StateMessage, body=schema.GameRequest,
-                status=201, errors=(*body, 401, 403, 503), token=token,
+                "/api/games", self.create_game, schema.StateMessage, schema.GameRequest,
+                status=201, also=(401, 403, 503),
             ),
-            Endpoint("/api/games/{game}", self.game, schema.StateMessage, errors=game, token=token),
+            Endpoint("/api/games/{game}", self.game, schema.StateMessage),
             Endpoint(
-                "/api/games/{game}/turns", self.turns, schema.TurnsAnswer,
-                query=schema.TurnsQuery, errors=game, token=token,
+                "/api/games/{game}/turns", self.turns, schema.TurnsAnswer, query=schema.TurnsQuery
             ),
-            Endpoint(
-                "/api/games/{game}/record", self.record, schema.RecordAnswer,
-                errors=game, token=token,
-            ),
+            Endpoint("/api/games/{game}/record", self.record, schema.RecordAnswer),
             Endpoint(
                 "/api/games/{game}/moves", self.move, schema.EventsMessage | schema.StateMessage,
-                body=schema.MoveBody, errors=(*body, *game, 409), token=token,
+                schema.MoveBody, also=(409,),
             ),
         )  # fmt: skip
 

@@ -347,7 +347,7 @@ class GameService:
             account = self.account(account_id)
             _check_mode(account, mode)
             in_progress = [] if day else self.store.online.open_games(account_id)
-            saved = SavedGame.new(
+            saved = SavedGame(
                 rules=str(wanted), seed=None, start=str(start), owner=account_id,
                 player=account.name or guest_name(account_id),
             )  # fmt: skip

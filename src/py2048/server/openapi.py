@@ -52,8 +52,7 @@ class Endpoint:
         body: the type of the request's body; with one the method is POST, without one GET.
         query: the type of the query.
         status: the status of the answer.
-        errors: the statuses of errors.
-        token: whether the token of a program may speak for its account.
+        also: statuses of errors besides those of what it takes.
     """
 
     path: str
@@ -62,8 +61,19 @@ class Endpoint:
     body: Any = None
     query: type[msgspec.Struct] | None = None
     status: int = 200
-    errors: tuple[int, ...] = ()
-    token: bool = False
+    also: tuple[int, ...] = ()
+
+    @property
+    def errors(self) -> list[int]:
+        """The statuses of errors."""
+        found = {429, *self.also}
+        if self.body is not None:
+            found |= {400, 413, 422} if self.body == Json else {400, 413, 415, 422}
+        if self.query is not None:
+            found.add(422)
+        if "{game}" in self.path:
+            found |= {401, 403, 404, 422, 503}
+        return sorted(found)
 
     @property
     def method(self) -> str:
@@ -74,11 +84,6 @@ class Endpoint:
     def summary(self) -> str:
         """What it does, in one line without a full stop."""
         return (self.handler.__doc__ or "").partition("\n")[0].rstrip(".")
-
-    @property
-    def statuses(self) -> list[int]:
-        """The statuses that it answers with."""
-        return sorted({self.status, *self.errors, 429})
 
     @property
     def fields(self) -> list[str]:
@@ -123,11 +128,11 @@ def document(endpoints: Iterable[Endpoint]) -> Json:
 def _operation(endpoint: Endpoint, schema_of: Json, components: Json) -> Json:
     answer = _json(schema_of[repr(endpoint.answer)])
     responses: Json = {str(endpoint.status): {"description": endpoint.summary, "content": answer}}
-    for status in sorted({*endpoint.errors, 429}):
+    for status in endpoint.errors:
         error = _json(schema_of[repr(ErrorAnswer)])
         responses[str(status)] = {"description": _MEANINGS[status], "content": error}
     operation: Json = {"summary": endpoint.summary, "responses": responses}
-    if endpoint.token:
+    if endpoint.path.startswith("/api/games"):  # the token of a program may speak for it
         operation["security"] = [{}, {"token": []}]
     if endpoint.query is not None:
         fields = components[endpoint.query.__name__]["properties"]

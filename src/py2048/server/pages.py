@@ -236,23 +236,12 @@ def player_page(games: GameService, name: str) -> dict[str, Any] | None:
     if account is None:
         return None
     latest = store.records.select(owner=account.id, order="finished", limit=200)
-    summaries = [
-        {
-            "rules": rules_info(each.rules),
-            "board": each.category,
-            "games": each.games,
-            "best": each.best,
-            "mean": each.mean_score,
-            "max_tile": each.max_tile,
-            "plies": each.plies,
-        }
-        for each in store.scores.summaries(account.id)
-    ]
+    summaries = store.scores.summaries(account.id)
     return {
         "player": account.name,
         "person": games.account(account.bot_of).name if account.bot_of else None,
         "since": account.created,
-        "summaries": summaries,
+        "summaries": [(rules_info(each.rules), each) for each in summaries],
         "recent": messages.finished_rows(latest[:_MOST_RECENT]),
         "live": messages.open_rows(games.live_games_of(account.id)),
         "history": messages.finished_rows(reversed(latest)),

@@ -8,6 +8,7 @@ the messages mean.
 from __future__ import annotations
 
 import functools
+import operator
 import re
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
@@ -172,25 +173,14 @@ class PingRequest(PageMessage, tag="ping"):
     """Ask for a sign of life."""
 
 
-Message = (
-    NewGame
-    | OpenRequest
-    | WatchRequest
-    | LeaveRequest
-    | MoveRequest
-    | UndoRequest
-    | RedoRequest
-    | HintRequest
-    | AutoplayRequest
-    | GamesRequest
-    | PingRequest
-)
 _TYPES = {kind.__struct_config__.tag: kind for kind in PageMessage.__subclasses__()}
-_decoder: msgspec.json.Decoder[Message] = msgspec.json.Decoder(Message)
+_decoder: msgspec.json.Decoder[PageMessage] = msgspec.json.Decoder(
+    functools.reduce(operator.or_, _TYPES.values())
+)
 _type_decoder = msgspec.json.Decoder(dict[str, Any])
 
 
-def parse_message(frame: str | None) -> Message:
+def parse_message(frame: str | None) -> PageMessage:
     """Return the message in a frame.
 
     Raises:

@@ -215,7 +215,7 @@ class StoreAutosave(Autosave):
     def begin(self, game: TrackedGame) -> None:
         """Keep a new game from now on; it enters the store with its first turn."""
         now = game.game
-        saved = SavedGame.new(
+        saved = SavedGame(
             rules=str(now.rules), seed=now.seed, start=str(now.start), player=now.player,
             owner=self._owner,
         )  # fmt: skip
@@ -271,7 +271,7 @@ class StoreAutosave(Autosave):
         Raises:
             StorageError: if it cannot be read.
         """
-        bests = self.read(lambda store, owner: store.scores.bests(rules, owner), {})
+        bests: dict[str, int] = self.read(lambda store, owner: store.scores.bests(rules, owner), {})
         return max(bests.get(kind, 0) for kind in HUMAN_CATEGORIES)
 
     def note_score(self, rules: str, category: str, score: int) -> None:
@@ -312,7 +312,9 @@ class StoreAutosave(Autosave):
         Raises:
             StorageError: if the store cannot be read.
         """
-        stored = self.read(lambda store, owner: store.games.select(owner, finished=False), [])
+        stored: list[SavedGame] = self.read(
+            lambda store, owner: store.games.select(owner, finished=False), []
+        )
         games = {game.id: game for game in [*stored, *self._unsaved_games()]}
         return sorted(games.values(), key=_updated, reverse=True)
 

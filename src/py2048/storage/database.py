@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import sqlalchemy as sa
 import sqlalchemy.exc
@@ -22,8 +22,6 @@ from sqlalchemy.sql.dml import Insert
 
 from py2048.errors import MissingExtraError, StorageError
 from py2048.storage import PATIENCE, data_folder
-
-_R = TypeVar("_R", bound=tuple[Any, ...])
 
 WRITES = "py2048_writes"
 """The execution option that marks a connection's transactions as writing ones."""
@@ -220,12 +218,12 @@ class Database:
         with explained(self.name), self._turnstile, self._writer.begin() as connection:
             yield connection
 
-    def one(self, query: sa.Select[_R]) -> Row[_R] | None:
+    def one(self, query: sa.Select[Any]) -> Row[Any] | None:
         """Return the only row that a query finds, None where it finds none."""
         with self.read() as connection:
             return connection.execute(query).one_or_none()
 
-    def all(self, query: sa.Select[_R]) -> Sequence[Row[_R]]:
+    def all(self, query: sa.Select[Any]) -> Sequence[Row[Any]]:
         """Return the rows that a query finds."""
         with self.read() as connection:
             return connection.execute(query).all()

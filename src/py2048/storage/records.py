@@ -97,7 +97,8 @@ class Records:
         row = self._database.one(sa.select(records.c.record).where(records.c.id == record_id))
         if row is None:
             raise StorageError(f"no finished game {record_id!r} is in {self._database.name}")
-        return row.record
+        text: str = row.record
+        return text
 
     def select(
         self,

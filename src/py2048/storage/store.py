@@ -84,7 +84,7 @@ class StoredSettings:
     def get(self, key: str, default: object = None, *, owner: str = "local") -> object:
         """Return the setting's value, or `default` where it was never set."""
         query = sa.select(settings.c.value).where(settings.c.owner == owner, settings.c.key == key)
-        row = self._database.first(query)
+        row = self._database.one(query)
         return default if row is None else row.value
 
     def set(self, key: str, value: object, *, owner: str = "local") -> None:

@@ -44,7 +44,7 @@ class _Bench:
 
     def new_game(self, **facts: Any) -> SavedGame:
         usual = {"rules": _RULES, "seed": 7, "start": "....\n", "player": "me"}
-        game = SavedGame.new(owner=self.owner, **{**usual, **facts})
+        game = SavedGame(owner=self.owner, **{**usual, **facts})
         self.one.games.add(game)
         return game
 
