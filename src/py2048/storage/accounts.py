@@ -174,7 +174,7 @@ class Sessions:
         """Return an account's sessions, the one in use last first."""
         query = sa.select(sessions.c.id, sessions.c.label, sessions.c.created, sessions.c.seen)
         query = query.where(sessions.c.owner == owner).order_by(sessions.c.seen.desc())
-        return [LoginSession(*row) for row in self._database.all(query)]
+        return [LoginSession(**row._mapping) for row in self._database.all(query)]
 
     def live(self, session_ids: Collection[str]) -> set[str]:
         """Return those of the sessions that are not over."""

@@ -137,7 +137,7 @@ class Records:
             .group_by(records.c.max_tile)
             .order_by(records.c.max_tile)
         )
-        return [(tile, games) for tile, games in self._database.all(query)]
+        return [(row[0], row[1]) for row in self._database.all(query)]
 
 
 def insert_record(connection: Connection, **row: Any) -> None:
