@@ -331,8 +331,8 @@ def _lists_of(games: GameService, user: User) -> dict[str, object]:
     store, account = games.store, user.account
     recent = store.records.select(owner=account, order="finished", limit=_MOST_RECENT)
     return {
-        "games": messages.open_rows(store.online.open_games(account)),
-        "recent": messages.finished_rows(recent),
+        "games": messages.game_rows(store.online.open_games(account)),
+        "recent": messages.game_rows(recent),
         "sessions": [] if user.is_guest else store.sessions.of(account),
         "bots": [] if user.is_guest else store.accounts.bots(account),
     }

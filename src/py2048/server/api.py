@@ -155,7 +155,7 @@ class Api:
         found = await self._services.do(
             lambda games: games.store.leaderboards.top(query.board, rules, query.period)
         )
-        rows = messages.finished_rows(found)
+        rows = messages.game_rows(found)
         return _answer(schema.LeaderboardAnswer(rules, query.board, query.period, rows))
 
     async def create_game(self, request: Request) -> Response:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from py2048.board import Board
 from py2048.direction import Direction
@@ -430,7 +430,7 @@ class GameService:
         games = self.store.online.open_games(account_id)
         return [game for game in games if game.updated >= since and game.max_tile]
 
-    def export(self, account_id: str) -> dict[str, Any]:
+    def export(self, account_id: str) -> dict[str, object]:
         """Return all that is kept of an account; secrets of games in progress stay secret."""
         exported = self.store.accounts.export(account_id)
         in_progress = {game["id"] for game in exported["games"]}

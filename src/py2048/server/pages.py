@@ -26,6 +26,7 @@ from py2048.server.games import LARGEST_SIDE, GameService, checked_rules
 from py2048.server.messages import rules_info
 from py2048.server.schema import BOARDS, PERIODS
 from py2048.server.services import Services
+from py2048.ui.shared.actions import BY_NAME
 from py2048.ui.shared.themes import THEMES
 
 TEMPLATES = Path(__file__).with_name("templates")
@@ -95,7 +96,7 @@ class Pages:
         players = self._services.hints.specs
         return self.render(
             request, user, "play.html",
-            rules=_presets(), players=players, longest_side=LARGEST_SIDE,
+            rules=_presets(), players=players, longest_side=LARGEST_SIDE, actions=BY_NAME,
         )  # fmt: skip
 
     async def about(self, request: Request) -> Response:
@@ -152,7 +153,7 @@ class Pages:
         rooms = await self._services.ready()
         found = await rooms.in_thread(rooms.games.store.leaderboards.top, board, rules, period)
         live = await rooms.live_games()
-        rows, open_rows = messages.finished_rows(found), messages.open_rows(live)
+        rows, open_rows = messages.game_rows(found), messages.game_rows(live)
         return Markup(self.text("_leaderboard.html", rows=rows, live=open_rows))
 
     async def daily(self, request: Request) -> Response:
@@ -178,7 +179,7 @@ class Pages:
         return self.render(request, user, "player.html", **values)
 
 
-def game_page(games: GameService, game_id: str) -> dict[str, Any] | None:
+def game_page(games: GameService, game_id: str) -> dict[str, object] | None:
     """Return what the page of a game shows, and its `owner`; None if there is none."""
     info = games.store.online.info(game_id)
     if info is None:
@@ -208,9 +209,8 @@ def _row_of(games: GameService, game_id: str) -> schema.GameRow | None:
     # In this order: a game that is finished meanwhile is found in one of the two.
     in_progress = games.store.online.open_game(game_id)
     summary = games.store.records.summary(game_id)
-    if summary is not None:
-        return messages.finished_row(summary)
-    return None if in_progress is None else messages.open_row(in_progress)
+    found = summary or in_progress
+    return None if found is None else messages.game_row(found)
 
 
 def daily_page(games: GameService, day: str, account: str) -> dict[str, Any]:
@@ -221,7 +221,7 @@ def daily_page(games: GameService, day: str, account: str) -> dict[str, Any]:
     info = games.store.online.daily(account, day)
     return {
         "chosen": rules,
-        "rows": messages.finished_rows(found),
+        "rows": messages.game_rows(found),
         "mine": None if info is None else _row_of(games, info.game_id),
         "commitment": commitment,
         "secret": secret,
@@ -242,9 +242,9 @@ def player_page(games: GameService, name: str) -> dict[str, Any] | None:
         "person": games.account(account.bot_of).name if account.bot_of else None,
         "since": account.created,
         "summaries": [(rules_info(each.rules), each) for each in summaries],
-        "recent": messages.finished_rows(latest[:_MOST_RECENT]),
-        "live": messages.open_rows(games.live_games_of(account.id)),
-        "history": messages.finished_rows(reversed(latest)),
+        "recent": messages.game_rows(latest[:_MOST_RECENT]),
+        "live": messages.game_rows(games.live_games_of(account.id)),
+        "history": messages.game_rows(reversed(latest)),
         "tiles": store.records.tile_counts(account.id),
     }
 

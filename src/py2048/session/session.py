@@ -410,7 +410,7 @@ class Session:
         value = self._guard(lambda: self._autosave.get_setting(key))
         return default if value is None else value
 
-    def set_setting(self, key: str, value: Any) -> None:
+    def set_setting(self, key: str, value: object) -> None:
         """Store a JSON value for the next session."""
         self._autosave.set_setting(key, value)
         self.check_saving()

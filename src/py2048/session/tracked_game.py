@@ -77,7 +77,7 @@ class TrackedGame:
         try:
             rules = Rules.parse(saved.rules)
             start = Board.parse(saved.start)
-            player = saved.extra.get("player", saved.player)
+            player = str(saved.extra.get("player", saved.player))
             game = Game(rules, seed=saved.seed, board=start, player=player, draws=draws)
             for direction, spawn in decode_steps("".join(saved.turns), rules.shape):
                 if spawn is None:

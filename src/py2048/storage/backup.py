@@ -10,7 +10,7 @@ import gzip
 import itertools
 import json
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -106,7 +106,7 @@ def _read(connection: Connection, file: IO[str], path: Path) -> int:
     return rows
 
 
-def _table_of(line: Any) -> str | None:
+def _table_of(line: object) -> str | None:
     """Return the table of a line, None for the last line, which belongs to none."""
     if not isinstance(line, list):
         return None

@@ -127,7 +127,9 @@ def _make_folder(folder: Path) -> None:
         ) from error
 
 
-def _prepare_sqlite(pragmas: tuple[str, ...], connection: Any, _record: object) -> None:
+def _prepare_sqlite(
+    pragmas: tuple[str, ...], connection: sqlite3.Connection, _record: object
+) -> None:
     connection.isolation_level = None  # transactions begin where `_begin_sqlite` says
     for pragma in pragmas:
         connection.execute(pragma)

@@ -111,9 +111,9 @@ def remove_game(connection: Connection, game_id: str, revision: int) -> Row[Any]
     return None
 
 
-def row_of(game: SavedGame) -> dict[str, Any]:
+def row_of(game: SavedGame) -> dict[str, object]:
     """Return the row of a game as it began, without turns."""
-    row = {field.name: getattr(game, field.name) for field in fields(game)}
+    row: dict[str, object] = {field.name: getattr(game, field.name) for field in fields(game)}
     del row["turns"], row["millis"]
     row |= {"length": 0, "position": 0, "score": 0, "is_over": False, "revision": 0}
     return row | {"seed": None if game.seed is None else str(game.seed)}

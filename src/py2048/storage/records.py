@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, Literal
+from typing import Literal
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -132,15 +132,15 @@ class Records:
     def tile_counts(self, owner: str) -> list[tuple[int, int]]:
         """Return how many finished games of an account ended with which largest tile."""
         query = (
-            sa.select(records.c.max_tile, sa.func.count())
+            sa.select(records.c.max_tile, sa.func.count().label("games"))
             .where(records.c.owner == owner)
             .group_by(records.c.max_tile)
             .order_by(records.c.max_tile)
         )
-        return [(row[0], row[1]) for row in self._database.all(query)]
+        return [(row.max_tile, row.games) for row in self._database.all(query)]
 
 
-def insert_record(connection: Connection, **row: Any) -> None:
+def insert_record(connection: Connection, **row: object) -> None:
     """Add a record, note its score and enter it into the leaderboards, within a transaction."""
     connection.execute(sa.insert(records), row)
     _note(connection, **{name: row[name] for name in (*_CAREER, "score")})
@@ -173,7 +173,7 @@ class Scores:
         return [ScoreSummary(**row._mapping) for row in self._database.all(query)]
 
 
-def _note(connection: Connection, **score: str | int) -> None:
+def _note(connection: Connection, **score: object) -> None:
     """Raise the best score within a transaction."""
     connection.execute(upsert(connection, bests, rising="score"), {**score, "reached": utc_now()})
 
@@ -234,7 +234,7 @@ def enter_records(connection: Connection, condition: sa.ColumnElement[bool]) -> 
         .where(condition, accounts.c.name.is_not(None))
         .order_by(records.c.score.desc(), records.c.finished, records.c.id)
     )
-    best: dict[tuple[str, ...], dict[str, Any]] = {}
+    best: dict[tuple[str, ...], dict[str, object]] = {}
     for row in found:  # the best comes first
         facts = {name: row._mapping[name] for name in _FACTS} | {"record": row.id}
         ended = date.fromisoformat(row.finished[:10])

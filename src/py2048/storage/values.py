@@ -60,7 +60,7 @@ class SavedGame:
     revision: int = 0
     undos: int = 0
     hints: int = 0
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, object] = field(default_factory=dict)
     millis: tuple[int | None, ...] = ()
 
 
@@ -122,7 +122,7 @@ class GameChange:
     is_over: bool
     undos: int
     hints: int
-    extra: Mapping[str, Any]
+    extra: Mapping[str, object]
     turns: tuple[tuple[int, str, int], ...]
 
 
