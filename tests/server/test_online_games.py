@@ -222,7 +222,7 @@ def test_a_forged_game_does_not_count(games: GameService) -> None:
             connection.execute(
                 "UPDATE turns SET code = ? WHERE game_id = ? AND ply = 3", (forged, game.id)
             )
-        assert store.games.load(game.id).turns[3] == forged
+        assert store.games.find(game.id).turns[3] == forged
     with pytest.raises(Exception, match=r"tile|cannot be read back"):
         games.finish(game.id)
     assert record_of(games, game.id) is None
@@ -320,7 +320,7 @@ def test_the_writer_writes_in_order_and_all(games: GameService) -> None:
     writer.close()
     assert sorted(each.change.id for each in heard) == sorted(game.id for game in online)
     assert all(each.error is None and not each.is_stale for each in heard)
-    assert all(games.store.games.load(game.id).revision == 1 for game in online)
+    assert all(games.store.games.find(game.id).revision == 1 for game in online)
 
 
 def test_the_writer_tells_of_failures(games: GameService) -> None:
