@@ -33,7 +33,7 @@ from py2048.server.services import Services
 from py2048.storage import Account, AccountError
 
 if TYPE_CHECKING:
-    from py2048.storage.accounts import Accounts, Sessions
+    from py2048.storage import Store
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -102,7 +102,9 @@ class AccountPages:
             form = await _form(request)
             if user.is_guest and name not in _FOR_GUESTS:
                 raise FormError("Log in first.", 403)
-            return await action(self, request, user, form)
+            response = await action(self, request, user, form)
+            await self._auth.disconnect_signed_out()
+            return response
         except FormError as error:
             return await self._page(request, user, error=str(error), status=error.status)
         except AccountError as error:
@@ -122,12 +124,8 @@ class AccountPages:
         return await self._services.rooms.in_thread(call, *args, **kwargs)
 
     @property
-    def _accounts(self) -> Accounts:
-        return self._services.rooms.games.store.accounts
-
-    @property
-    def _sessions(self) -> Sessions:
-        return self._services.rooms.games.store.sessions
+    def _store(self) -> Store:
+        return self._services.rooms.games.store
 
     # A name
 
@@ -138,13 +136,13 @@ class AccountPages:
         hashed = await self._passwords.hash(password, address_of(request.scope))
         code = new_code()
         account = await self._run(
-            self._accounts.claim_name, user.account, name, hashed, code_hash(code)
+            self._store.accounts.claim_name, user.account, name, hashed, code_hash(code)
         )
         return await self._signed_in(request, account, code, "The name is yours.")
 
     async def _login(self, request: Request, user: User, form: dict[str, str]) -> Response:
         name, password = form.get("name", "")[:200], form.get("password", "")
-        account = await self._run(self._accounts.find_name, name)
+        account = await self._run(self._store.accounts.find_name, name)
         device, attempt = self._attempt(request, name, account)
         # Without such a name just as much time is spent, so that names cannot be found out.
         is_right = await self._passwords.verify(
@@ -154,20 +152,20 @@ class AccountPages:
             raise FormError(_WRONG, 403)
         self._services.limits.logins.forgive(attempt)
         if user.session:
-            await self._run(self._sessions.end, user.session, user.account)
+            await self._run(self._store.sessions.end, user.session, user.account)
         return await self._back_as(request, account, "login")
 
     async def _recover(self, request: Request, _user: User, form: dict[str, str]) -> Response:
         """Set a new password by the recovery code, which is replaced."""
         name = form.get("name", "")[:200]
-        account = await self._run(self._accounts.find_name, name)
+        account = await self._run(self._store.accounts.find_name, name)
         _, attempt = self._attempt(request, name, account)
         if account is None or not is_code(account.recovery, form.get("code", "")):
             raise FormError("The name or the recovery code is wrong.", 403)
         password = checked_password(form.get("new_password"), name)
         hashed = await self._passwords.hash(password, address_of(request.scope))
         code = new_code()
-        await self._run(self._accounts.set_password, account.id, hashed, code_hash(code))
+        await self._run(self._store.accounts.set_password, account.id, hashed, code_hash(code))
         self._services.limits.logins.forgive(attempt)
         return await self._signed_in(request, account, code, "The password is changed.")
 
@@ -176,59 +174,55 @@ class AccountPages:
     ) -> Response:
         """Show the page of a new session, with the recovery code."""
         user = await self._auth.sign_in(request, account)
-        await self._auth.disconnect_signed_out()
         return await self._page(request, user, notice=notice, secret=("code", code))
 
     async def _back_as(self, request: Request, account: Account, what: str) -> Response:
         response = _back(what)
         self._auth.remember(response, await self._auth.sign_in(request, account))
-        await self._auth.disconnect_signed_out()
         return response
 
     async def _password(self, request: Request, user: User, form: dict[str, str]) -> Response:
         account = await self._checked(request, user, form)
         password = checked_password(form.get("new_password"), user.display)
         hashed = await self._passwords.hash(password, address_of(request.scope))
-        await self._run(self._accounts.set_password, account.id, hashed)
+        await self._run(self._store.accounts.set_password, account.id, hashed)
         return await self._back_as(request, account, "password")
 
     async def _code(self, request: Request, user: User, form: dict[str, str]) -> Response:
         account = await self._checked(request, user, form)
         code = new_code()
-        await self._run(self._accounts.set_recovery, account.id, code_hash(code))
+        await self._run(self._store.accounts.set_recovery, account.id, code_hash(code))
         return await self._page(request, user, secret=("code", code))
 
     # Sessions
 
     async def _logout(self, _request: Request, user: User, _: dict[str, str]) -> Response:
         if user.session:
-            await self._run(self._sessions.end, user.session, user.account)
+            await self._run(self._store.sessions.end, user.session, user.account)
         else:
-            await self._run(self._accounts.end_guest, user.account)
-        return await self._gone("logout")
+            await self._run(self._store.accounts.end_guest, user.account)
+        return self._gone("logout")
 
     async def _everywhere(self, _request: Request, user: User, _: dict[str, str]) -> Response:
-        await self._run(self._sessions.end_all, user.account)
-        return await self._gone("everywhere")
+        await self._run(self._store.sessions.end_all, user.account)
+        return self._gone("everywhere")
 
     async def _end(self, _request: Request, user: User, form: dict[str, str]) -> Response:
-        await self._run(self._sessions.end, form.get("session", ""), user.account)
-        await self._auth.disconnect_signed_out()
+        await self._run(self._store.sessions.end, form.get("session", ""), user.account)
         return _back("ended")
 
     async def _delete(self, request: Request, user: User, form: dict[str, str]) -> Response:
         if not user.is_guest:
             await self._checked(request, user, form)
         self._services.rooms.disconnect(user.account)
-        await self._run(self._accounts.delete, user.account)
+        await self._run(self._store.accounts.delete, user.account)
         self._pages.forget_lists()
-        return await self._gone("deleted")
+        return self._gone("deleted")
 
-    async def _gone(self, what: str) -> Response:
-        """Make the browser a new guest, and end what the old one had open."""
+    def _gone(self, what: str) -> Response:
+        """Make the browser a new guest."""
         response = _back(what)
         self._auth.sign_out(response)
-        await self._auth.disconnect_signed_out()
         return response
 
     # Programs
@@ -238,26 +232,24 @@ class AccountPages:
         self._pace(request)
         bot, person = new_account_id(), user.account
         await self._run(
-            self._accounts.add_bot, bot, name, person, session_of(token), most=MOST_BOTS
+            self._store.accounts.add_bot, bot, name, person, session_of(token), most=MOST_BOTS
         )
         return await self._page(request, user, secret=("token", token), shown=name)
 
     async def _token(self, request: Request, user: User, form: dict[str, str]) -> Response:
         token = new_token()
         bot = await self._bot_of(user, form)
-        await self._run(self._accounts.renew_token, user.account, bot.id, session_of(token))
-        await self._auth.disconnect_signed_out()
+        await self._run(self._store.accounts.renew_token, user.account, bot.id, session_of(token))
         return await self._page(request, user, secret=("token", token), shown=bot.name)
 
     async def _bot_delete(self, _request: Request, user: User, form: dict[str, str]) -> Response:
         bot = await self._bot_of(user, form)
-        await self._run(self._accounts.delete, bot.id)
+        await self._run(self._store.accounts.delete, bot.id)
         self._pages.forget_lists()
-        await self._auth.disconnect_signed_out()
         return _back("bot-deleted")
 
     async def _bot_of(self, user: User, form: dict[str, str]) -> Account:
-        bots = await self._run(self._accounts.bots, user.account)
+        bots = await self._run(self._store.accounts.bots, user.account)
         for bot in bots:
             if bot.id == form.get("bot"):
                 return bot

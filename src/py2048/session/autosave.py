@@ -506,7 +506,7 @@ class BackgroundWriter:
                     self._changed.wait(RETRY)
 
     def _do(self, key: Hashable, job: Job) -> str:
-        """Do a job, unless a later one has replaced it; return why that failed, or an empty text."""
+        """Do a job, if no later one has replaced it; return why that failed, or an empty text."""
         with self._changed:
             if self._jobs.get(key) is not job:  # so the game that changed last is written last
                 return ""

@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from py2048.storage.database import Database, explained, is_sqlite, upsert
+from py2048.storage.database import Subject, explained, is_sqlite, upsert
 from py2048.storage.online import insert_online_games
 from py2048.storage.schema import games, turns
 from py2048.storage.values import GameChange, NewOnlineGame, utc_now
@@ -57,11 +57,8 @@ class _SomeAreStaleError(Exception):
     """Ends a transaction in which a change did not find the revision that it starts from."""
 
 
-class Changes:
+class Changes(Subject):
     """Changes of games in progress: written together, and announced to other processes."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def write(self, changes: Sequence[GameChange | NewOnlineGame], origin: str = "") -> set[str]:
         """Write the changes in one transaction; when this returns they are on the disk.

@@ -240,6 +240,17 @@ class Database:
             raise StorageError(f"the store {self.name} is closed; open it again", "closed")
 
 
+class Subject:
+    """What one part of a store's tables is for: the methods of a `Store` are those of its subjects.
+
+    Args:
+        database: where the tables are.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+
 # Insert or update, which SQLAlchemy spells per dialect
 
 

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Row
 
 from py2048.errors import StaleGameError
-from py2048.storage.database import Database, insert_new
+from py2048.storage.database import Subject, insert_new
 from py2048.storage.schema import games, turns
 from py2048.storage.values import SavedGame
 
@@ -22,16 +22,13 @@ _TURNS = (
 )
 
 
-class SavedGames:
+class SavedGames(Subject):
     """The games in progress.
 
     A game has a revision that grows with each change (`Changes.write`). Whoever changes it names
     the revision they last saw; when another process has changed it since, nothing happens, so
     nobody's moves are overwritten.
     """
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def add(self, game: SavedGame) -> None:
         """Add a game as it began, under its own name, unless it is there already."""

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from py2048.storage.database import Database, insert_new
+from py2048.storage.database import Subject, insert_new
 from py2048.storage.games import row_of
 from py2048.storage.schema import OWNED, accounts, days, games, rounds
 from py2048.storage.values import NewOnlineGame, OnlineGameInfo, OpenGame, utc_now
@@ -15,11 +15,8 @@ from py2048.storage.values import NewOnlineGame, OnlineGameInfo, OpenGame, utc_n
 _INFO = sa.select(rounds, accounts.c.name).outerjoin(accounts, accounts.c.id == rounds.c.owner)
 
 
-class OnlineGames:
+class OnlineGames(Subject):
     """What the server's games have besides their turns: a mode, a day, a secret, an account."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def discard(self, game_id: str, revision: int) -> None:
         """Throw a game on the server away, unless somebody has changed it."""

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from py2048.errors import StaleGameError, StorageError
-from py2048.storage.database import Database, upsert
+from py2048.storage.database import Subject, upsert
 from py2048.storage.games import remove_game
 from py2048.storage.schema import accounts, bests, leaders, records, rounds
 from py2048.storage.values import RecordSummary, ScoreSummary, utc_now
@@ -41,11 +41,8 @@ _FACTS = ("category", "rules", "owner", "score", "finished")
 _ORDER = (leaders.c.score.desc(), leaders.c.finished, leaders.c.record)
 
 
-class Records:
+class Records(Subject):
     """The finished records."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def finish(
         self,
@@ -147,11 +144,8 @@ def insert_record(connection: Connection, **row: object) -> None:
     enter_records(connection, records.c.id == row["id"])
 
 
-class Scores:
+class Scores(Subject):
     """The best scores; they only grow, and outlive the games that reached them."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def bests(self, rules: str, owner: str = "local") -> dict[str, int]:
         """Return the owner's best score in each category, without those that have none."""
@@ -178,16 +172,13 @@ def _note(connection: Connection, **score: object) -> None:
     connection.execute(upsert(connection, bests, rising="score"), {**score, "reached": utc_now()})
 
 
-class Leaderboards:
+class Leaderboards(Subject):
     """The best game of each player with a name, noted as games end.
 
     A player has one row for each board, rules and period, so that a page reads its hundred rows
     off an index, however many games there are. Periods are days and weeks of UTC, and the days of
     challenges.
     """
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def top(
         self, category: str, rules: str, period: str = "ever", *, limit: int = 100
