@@ -148,16 +148,12 @@ class OnlineGame:
         store: reads best scores.
         saved: the game as the store has it.
         info: what it has besides.
-
-    Attributes:
-        unwritten: the game as it begins, until it is in the store.
     """
 
     def __init__(self, store: Store, saved: SavedGame, info: OnlineGameInfo) -> None:
         self._store = store
         self.id = saved.id
         self.info = info
-        self.unwritten: NewOnlineGame | None = None
         self.rules_text = saved.rules
         self.commitment = fairness.commitment_of(info.secret) if info.secret else None
         self._events: list[Event] = []
@@ -321,10 +317,12 @@ class GameService:
 
     # Beginning a game
 
-    def plan_game(self, account_id: str, rules: str, mode: str) -> OnlineGame:
-        """Return a game that begins once its `unwritten` part is in the store.
+    def plan_game(
+        self, account_id: str, rules: str, mode: str
+    ) -> tuple[OnlineGame, NewOnlineGame | None]:
+        """Return a new game, and what is to be written so that it begins.
 
-        A daily game of today that has begun has none.
+        That is None for a daily game of today that has begun.
 
         Raises:
             ActionRejected: if the rules or the mode are not played here, or the account has too
@@ -338,7 +336,7 @@ class GameService:
             day, wanted = datetime.now(UTC).date().isoformat(), get_rules("classic")
             begun = self.store.online.daily(account_id, day)
             if begun is not None:
-                return self.load(begun.game_id)
+                return self.load(begun.game_id), None
             secret = self.store.online.day_secret(day, fairness.new_day_secret())
         else:
             wanted, secret = checked_rules(rules), fairness.new_secret()
@@ -354,8 +352,7 @@ class GameService:
             info = OnlineGameInfo(saved.id, account_id, mode, day, secret, account.name)
             game = OnlineGame(self.store, saved, info)
         self._make_room(in_progress)
-        game.unwritten = NewOnlineGame(saved, info)
-        return game
+        return game, NewOnlineGame(saved, info)
 
     def load_rival(self, planned: NewOnlineGame) -> OnlineGame:
         """Return the daily game that the account had before `planned`, which was not written.

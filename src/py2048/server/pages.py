@@ -113,10 +113,9 @@ class Pages:
         """The permanent page of a game: its replay, or live while it is in progress."""
         user = await self._auth.user(request)
         game = await self._services.visible_game(request.path_params["game"], user.account)
-        value = await self._services.do(game_page, game)
+        value = await self._services.do(game_page, game, user.account)
         if value is None:
             raise HTTPException(404, "There is no such game.")
-        value["mine"] = value.pop("owner") == user.account
         return self.render(request, user, "game.html", game=value)
 
     async def record(self, request: Request) -> Response:
@@ -179,8 +178,8 @@ class Pages:
         return self.render(request, user, "player.html", **values)
 
 
-def game_page(games: GameService, game_id: str) -> dict[str, object] | None:
-    """Return what the page of a game shows, and its `owner`; None if there is none."""
+def game_page(games: GameService, game_id: str, account: str) -> dict[str, object] | None:
+    """Return what the page of a game shows to an account; None if there is none."""
     info = games.store.online.info(game_id)
     if info is None:
         return None
@@ -192,7 +191,7 @@ def game_page(games: GameService, game_id: str) -> dict[str, object] | None:
         **msgspec.structs.asdict(row),
         "player": info.name,
         "id": game_id,
-        "owner": info.owner,
+        "mine": info.owner == account,
         "mode": info.mode,
         "day": info.day,
         "is_over": is_over,

@@ -420,8 +420,7 @@ class Rooms:
         Raises:
             ActionRejected, StorageError: see `GameService.plan_game`.
         """
-        game = await self.in_thread(self.games.plan_game, account, rules, mode)
-        new, game.unwritten = game.unwritten, None
+        game, new = await self.in_thread(self.games.plan_game, account, rules, mode)
         if new is None:
             return game
         self.group_commit.submit(new)
@@ -617,19 +616,15 @@ class Rooms:
 
     def _note_changed(self, game_id: str) -> None:
         self._changed.pop(game_id, None)
-        self._changed[game_id] = time.monotonic()
-        self._forget_unchanged()
-
-    def _forget_unchanged(self) -> None:
-        """Forget the games that have not changed for a while."""
-        since = time.monotonic() - LIVE.total_seconds()
-        while self._changed and next(iter(self._changed.values())) < since:
-            del self._changed[next(iter(self._changed))]
+        now = self._changed[game_id] = time.monotonic()
+        while self._changed[oldest := next(iter(self._changed))] < now - LIVE.total_seconds():
+            del self._changed[oldest]
 
     async def live_games(self) -> list[OpenGame]:
         """Return the games that changed last, here or in a process that sends notices."""
-        self._forget_unchanged()
-        latest = list(islice(reversed(self._changed), _MOST_LIVE))
+        since = time.monotonic() - LIVE.total_seconds()
+        changed = (game for game, when in reversed(self._changed.items()) if when >= since)
+        latest = list(islice(changed, _MOST_LIVE))
         return await self.in_thread(self.games.store.online.live, latest)
 
     async def close(self) -> None:
