@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -49,10 +50,9 @@ def startup(effort: Effort, folder: Path) -> list[Measurement]:
 
 def _python(code: str, cold: Path | None = None) -> Stretch:
     """Return the seconds that a fresh Python takes for some code; a new installation if `cold`."""
-    turns = iter(range(1 << 62))
 
     def play() -> float:
-        extra = {} if cold is None else new_installation(cold / f"cold-{next(turns)}")
+        extra = {} if cold is None else new_installation(cold)
         start = time.perf_counter()
         run_python(code, **extra)
         return time.perf_counter() - start
@@ -62,6 +62,7 @@ def _python(code: str, cold: Path | None = None) -> Stretch:
 
 def new_installation(folder: Path) -> dict[str, str]:
     """Copy the package without anything compiled; return the environment that uses the copy."""
+    folder = Path(tempfile.mkdtemp(dir=folder))
     source = Path(py2048.__file__).parent
     shutil.copytree(source, folder / source.name, ignore=shutil.ignore_patterns("__pycache__"))
     cache = str(folder / "cache")
@@ -100,7 +101,7 @@ print(json.dumps(seconds))
 def compilation(effort: Effort, folder: Path) -> list[Measurement]:
     """Measure the compilation of each kernel on a new installation, and loading it afterwards."""
     show("compiling every kernel: this takes a minute or two", effort)
-    environment = new_installation(folder / "all")
+    environment = new_installation(folder)
     colds, warms = (_seconds_of_kernels(environment) for _ in range(2))
     show("", effort)
     slowest = sorted(colds, key=colds.__getitem__, reverse=True)[:10]
