@@ -50,6 +50,10 @@ MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
 """Where to keep games: in memory, or a monkey waits for the disk most of its time."""
 
 
+REPORT_EVERY = 50_000
+"""Keys and clicks between two lines on standard error."""
+
+
 class Crash(Exception):  # noqa: N818 - what a monkey looks for
     """A front end broke."""
 
@@ -73,8 +77,11 @@ class Monkey:
 
     def sends(self, what: object, count: int = 1) -> None:
         """Note so many keys or clicks."""
+        before = self.sent
         self.sent += count
         self.last.append(str(what))
+        if before // REPORT_EVERY < self.sent // REPORT_EVERY:
+            print(f"{self.sent:,} keys and clicks", file=sys.stderr, flush=True)
 
     def blames(self, fault: BaseException) -> None:
         """Note that something went wrong."""
@@ -138,7 +145,7 @@ async def _terminal(monkey: Monkey) -> None:
         try:
             async with app.run_test(size=(100, 30)) as pilot:
                 while app.is_running and not monkey.is_tired:
-                    for _ in range(40):
+                    for _ in range(monkey.random.choice((1, 40, 400))):
                         _deed_in_terminal(monkey, app)
                     await asyncio.sleep(0)
                     with suppress(WaitForScreenTimeout):  # on a busy machine
@@ -295,7 +302,7 @@ def _haunt(monkey: Monkey, running: Any) -> None:
 
     def act() -> None:
         try:
-            for _ in range(monkey.random.choice((1, 3, 9, 60))):
+            for _ in range(monkey.random.choice((1, 9, 60, 300))):
                 if not running._is_closed:
                     _deed_in_window(monkey, root)
         finally:
