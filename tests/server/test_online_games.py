@@ -300,7 +300,7 @@ def test_a_game_has_an_end(games: GameService, monkeypatch: pytest.MonkeyPatch) 
     game = create_game(games, "ada", "classic", "casual")
     for number in (1, 2, 3):
         game.move(number, game.session.game.legal_directions()[0])
-    hint = game.session.snapshot().choose(make_player("random"))
+    hint = game.session.snapshot().ask(make_player("random"), only_move=True)
     for act in (lambda: game.move(4, Direction.LEFT), lambda: game.undo(4)):
         with pytest.raises(ActionRejected, match="3 actions"):
             act()

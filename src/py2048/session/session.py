@@ -334,7 +334,7 @@ class Session:
         """
         if self.game.is_over:
             return False
-        return self.play_hint(self.snapshot().choose(self.get_player(player)))
+        return self.play_hint(self.snapshot().ask(self.get_player(player), only_move=True))
 
     def get_player(self, player: Player | str | None = None) -> Player:
         """Return the player itself, or the one that the spec names, made once.
