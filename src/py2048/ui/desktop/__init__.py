@@ -77,9 +77,9 @@ def run(
     """
     if not has_tkinter():
         raise NoDesktopError(MISSING)
-    from py2048.ui.desktop.launch import start
+    from py2048.ui.desktop.launch import GameWindow
 
-    app = start(
+    window = GameWindow(
         session,
         theme=theme,
         reduced_motion=reduced_motion,
@@ -88,6 +88,6 @@ def run(
         begin=begin,
         state_file=state_file,
     )
-    _closed.append(app)
-    app.run()
+    _closed.append(window)
+    window.run()
     return 0

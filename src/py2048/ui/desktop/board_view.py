@@ -7,6 +7,7 @@ import time
 import tkinter as tk
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from functools import partial
 from tkinter import ttk
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from py2048.board import Board
 from py2048.direction import Direction
 from py2048.ui.desktop import board_image
 from py2048.ui.desktop.board_image import BoardGrid, swipe
-from py2048.ui.desktop.style import font
+from py2048.ui.desktop.style import write
 from py2048.ui.shared import motion
 from py2048.ui.shared.screen import Banner
 from py2048.ui.shared.themes import Theme
@@ -191,8 +192,7 @@ class CanvasBoard(tk.Canvas):
         if width < 10 or height < 10:
             return
         grid = BoardGrid.fit(self._shape, width, height)
-        offset = border // 2
-        grid = BoardGrid(self._shape, grid.left + offset, grid.top + offset, grid.cell, grid.gap)
+        grid = replace(grid, left=grid.left + border // 2, top=grid.top + border // 2)
         self._photos.clear()
         self._grid, theme = grid, self._theme
         self._shown = [None] * len(self._items)
@@ -370,20 +370,14 @@ class Overlay:
         x, y = grid.centre
         unit = min(grid.height / 10, grid.width / 10, 46)
         width = round(grid.width * 0.94)
-        for text, offset, size, colour in (
-            (banner.title, -2.2, unit * min(1.15, 13 / len(banner.title)), self._theme.ink),
-            (" ".join(banner.lines), -0.6, unit * 0.5, self._theme.ink),
+        for text, offset, size in (
+            (banner.title, -2.2, unit * min(1.15, 13 / len(banner.title))),
+            (" ".join(banner.lines), -0.6, unit * 0.5),
         ):
-            self._canvas.create_text(
-                x,
-                y + offset * unit,
-                text=text,
-                fill=colour,
-                width=width,
-                justify="center",
-                font=font(self._canvas, max(size, 9), bold=text is banner.title),
-                tags=("banner", "over"),
-            )
+            write(
+                self._canvas, (x, y + offset * unit), text, self._theme.ink, max(size, 9),
+                bold=text is banner.title, width=width, justify="center", tags=("banner", "over"),
+            )  # fmt: skip
         self._place_buttons(banner, grid, y + 1.2 * unit)
 
     def _place_buttons(self, banner: Banner, grid: BoardGrid, y: float) -> None:

@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import tkinter as tk
 from tkinter import ttk
+from typing import Any
 
 from py2048.ui.shared.themes import Theme, mixed
-
-FAMILY = "TkDefaultFont"
 
 
 def font(root: tk.Misc, pixels: float, *, bold: bool = False) -> tuple[str, int, str]:
     """Return a font of this height in pixels, of the system's family."""
-    family = _family(root)
+    family = str(root.tk.call("font", "actual", "TkDefaultFont", "-family"))
     return family, -max(7, round(pixels)), "bold" if bold else "normal"
 
 
-_families: dict[str, str] = {}
-
-
-def _family(root: tk.Misc) -> str:
-    name = str(root.tk)
-    if name not in _families:
-        _families.clear()
-        _families[name] = str(root.tk.call("font", "actual", FAMILY, "-family"))
-    return _families[name]
+def write(
+    canvas: tk.Canvas,
+    place: tuple[float, float],
+    text: str,
+    colour: str,
+    pixels: float,
+    *,
+    bold: bool = False,
+    **options: Any,
+) -> None:
+    """Write on a canvas; `options` are further ones of its text items."""
+    letters = font(canvas, pixels, bold=bold)
+    canvas.create_text(*place, text=text, fill=colour, font=letters, **options)
 
 
 def cut(root: tk.Misc, text: str, font: tuple[str, int, str], room: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from py2048.direction import Direction
@@ -11,8 +12,14 @@ from py2048.game.import_2048verse import load_record
 from py2048.players import list_players
 from py2048.rules import Rules, get_rules, list_rules
 from py2048.session import HINT_PLAYER, Event, SavingChanged, Session
-from py2048.ui.shared.autoplay import PURPOSE, SPEEDS, START_SPEED, Autoplay
-from py2048.ui.shared.background_worker import BackgroundWorker, WorkResult
+from py2048.ui.shared.background import (
+    PURPOSE,
+    SPEEDS,
+    START_SPEED,
+    Autoplay,
+    BackgroundWorker,
+    WorkResult,
+)
 from py2048.ui.shared.describe import describe, describe_rules
 from py2048.ui.shared.presenter import PACES, Presenter, current_events
 from py2048.ui.shared.screen import RECORDS, Choice, GameScreen, ListRequest
@@ -24,6 +31,9 @@ SAVING_PERIOD = 0.25
 
 RULES_TEXT = "or rules as a text, such as classic:size=5x5"
 PLAYER_TEXT = "or a player with options, such as expectimax:depth=3"
+
+KEEPS_PLAYING = {"autoplay", "faster", "slower", "theme", "animation", "full_screen", "copy"}
+"""The actions that do not stop autoplay."""
 
 
 class Controller:
@@ -67,16 +77,13 @@ class Controller:
         self.more_rules: tuple[tuple[str, Callable[[], object]], ...] = ()
         self._unsubscribe: Callable[[], None] = lambda: None
         self.commands: dict[str, Callable[[], object]] = {
-            "new": self.new_game,
+            "new": lambda: self.start_new(self.session.start),
             "rules": self.choose_rules,
             "games": self.choose_game,
             "open": self.open_record,
             "save": self.save_record,
             "quit": self.quit,
-            "up": lambda: self.move(Direction.UP),
-            "down": lambda: self.move(Direction.DOWN),
-            "left": lambda: self.move(Direction.LEFT),
-            "right": lambda: self.move(Direction.RIGHT),
+            **{str(each): partial(self.move, each) for each in Direction},
             "undo": self.undo,
             "redo": self.redo,
             "hint": self.hint,
@@ -86,7 +93,7 @@ class Controller:
             "player": self.choose_player,
             "theme": lambda: self.set_theme(next_theme(self.theme.name).name),
             "animation": self.toggle_animation,
-            "help": self.show_help,
+            "help": self.screen.show_help,
         }
 
     # Beginning and ending
@@ -117,7 +124,6 @@ class Controller:
 
     def quit(self) -> None:
         """Quit, after asking if something is not saved."""
-        self.autoplay.stop()
         if self.session.unsaved:
             text = f"Not saved: {self.session.unsaved}. Quit all the same?"
             self.screen.ask(text, "Quit", "Stay", self.screen.quit)
@@ -125,7 +131,9 @@ class Controller:
             self.screen.quit()
 
     def do(self, name: str) -> None:
-        """Do the action called `name`."""
+        """Do the action called `name`; most end autoplay."""
+        if name not in KEEPS_PLAYING:
+            self.autoplay.stop()
         self.commands[name]()
 
     def attempt(self, action: Callable[[], object]) -> bool:
@@ -162,21 +170,15 @@ class Controller:
 
     def undo(self) -> None:
         """Take the last move back."""
-        self.autoplay.stop()
         if not self.session.undo():
             self.screen.say("There is nothing to take back.")
 
     def redo(self) -> None:
         """Play again a move that was taken back."""
-        self.autoplay.stop()
         if not self.session.redo():
             self.screen.say("There is no move to play again.")
 
     # Games
-
-    def new_game(self) -> None:
-        """Start a new game, after asking if one is in progress."""
-        self.start_new(self.session.start)
 
     def start_new(self, action: Callable[[], object]) -> None:
         """Start a new game by `action`, after asking if one is in progress."""
@@ -199,7 +201,6 @@ class Controller:
 
     def choose_rules(self) -> None:
         """Choose rules, then continue their game or start one."""
-        self.autoplay.stop()
         choices = [Choice(rules.name, rules.name, describe_rules(rules)) for rules in list_rules()]
         self.screen.choose(
             ListRequest(
@@ -218,44 +219,42 @@ class Controller:
         self.autoplay.stop()
         self.session.set_setting("rules", str(rules))
         if rules == self.session.rules:
-            self.new_game()
+            self.start_new(self.session.start)
         else:
             self.replace_game(lambda: self.session.switch_rules(rules))
 
     def choose_game(self) -> None:
         """Resume another game in progress."""
-        self.autoplay.stop()
-        choices: list[Choice] = []
+        self.attempt(self._choose_game)
 
-        def fill() -> None:
-            choices.extend(
-                Choice(
-                    game.id,
-                    game.rules.partition(":")[0],
-                    f"{game.score:,} points, {game.position} moves, last played "
-                    f"{minute_of(game.updated)}",
-                )
-                for game in self.session.saved_games()
-                if game.turns
+    def _choose_game(self) -> None:
+        choices = [
+            Choice(
+                game.id,
+                game.rules.partition(":")[0],
+                f"{game.score:,} points, {game.position} moves, last played "
+                f"{minute_of(game.updated)}",
             )
-
-        if self.attempt(fill) and not choices:
-            self.screen.say("There are no games in progress.")
-        elif choices:
-            request = ListRequest("Games in progress", choices, self._resume_game)
+            for game in self.session.saved_games()
+            if game.turns
+        ]
+        if choices:
+            request = ListRequest(
+                "Games in progress",
+                choices,
+                lambda id_: self.attempt(partial(self._resume_game, id_)),
+            )
             self.screen.choose(request)
+        else:
+            self.screen.say("There are no games in progress.")
 
     def _resume_game(self, game_id: str) -> None:
         """Resume a game as it is now: another window may have continued or finished it."""
-
-        def resume() -> None:
-            found = [game for game in self.session.saved_games() if game.id == game_id]
-            if found:
-                self.session.resume_saved(found[0])
-            else:
-                self.screen.say("This game is no longer in progress.")
-
-        self.attempt(resume)
+        found = [game for game in self.session.saved_games() if game.id == game_id]
+        if found:
+            self.session.resume_saved(found[0])
+        else:
+            self.screen.say("This game is no longer in progress.")
 
     def _remembered_rules(self) -> Rules:
         try:
@@ -272,7 +271,6 @@ class Controller:
             if self.attempt(lambda: self.session.save_record(path)):
                 self.screen.say(f"Saved as {path}.")
 
-        self.autoplay.stop()
         self.screen.ask_to_save("Save this game as", RECORDS, self.file_name, save)
 
     @property
@@ -287,7 +285,6 @@ class Controller:
         def load(path: Path) -> None:
             self.replace_game(lambda: self.session.start_from(load_record(path)))
 
-        self.autoplay.stop()
         self.screen.ask_to_open("Continue the game of the record", RECORDS, load)
 
     # Players
@@ -299,7 +296,6 @@ class Controller:
 
     def choose_player(self) -> None:
         """Choose who gives hints and plays by itself."""
-        self.autoplay.stop()
         self.screen.choose(
             ListRequest(
                 "Player for hints and autoplay",
@@ -324,7 +320,6 @@ class Controller:
 
     def hint(self) -> None:
         """Ask the player what to do, in the background."""
-        self.autoplay.stop()
         if self.session.game.is_over:
             self.screen.say("The game is over: there is no move to hint at.")
             return
@@ -422,11 +417,6 @@ class Controller:
         self.session.set_setting("animation", is_animated)
         self.screen.say(f"Animation {'on' if is_animated else 'off'}.")
         self.presenter.show_status()
-
-    def show_help(self) -> None:
-        """Show all keys."""
-        self.autoplay.stop()
-        self.screen.show_help()
 
 
 def fault_of(action: Callable[[], object]) -> str:

@@ -43,20 +43,16 @@ FEW_TILES = 4
 """A start with at most this many tiles is read out tile by tile."""
 
 
+@singledispatch
 def describe(event: Event) -> str:
     """Return what happened in one line of plain sentences.
 
     A move sounds like "Left: merged 4 and 4 into 8, plus 8. A 2 at row 1, column 3. Score 24."
     """
-    return _describe(event)
-
-
-@singledispatch
-def _describe(event: object) -> str:
     raise TypeError(f"{event!r} is no event of a session")
 
 
-@_describe.register
+@describe.register
 def _(event: GameStarted) -> str:
     rows, columns = event.board.shape
     opening = "Game resumed" if event.resumed else "New game"
@@ -64,7 +60,7 @@ def _(event: GameStarted) -> str:
     return f"{opening}, {rows} by {columns}. {tiles} Score {event.score}.{_best(event.best)}"
 
 
-@_describe.register
+@describe.register
 def _(event: Moved) -> str:
     opening = "Redone. " if event.redone else ""
     merges = describe_merges(event.turn)
@@ -76,7 +72,7 @@ def _(event: Moved) -> str:
     )
 
 
-@_describe.register
+@describe.register
 def _(event: IllegalMove) -> str:
     if event.penalty:
         loss = _signed(event.penalty)
@@ -84,17 +80,17 @@ def _(event: IllegalMove) -> str:
     return f"{_name(event.direction)}: nothing moves."
 
 
-@_describe.register
+@describe.register
 def _(event: Undone) -> str:
     return f"Undone: {event.turn.direction}. Score {event.score}."
 
 
-@_describe.register
+@describe.register
 def _(event: Won) -> str:
     return f"You made {event.tile}: you win!" + (" Play on if you like." if event.plays_on else "")
 
 
-@_describe.register
+@describe.register
 def _(event: GameOver) -> str:
     ending = {
         Outcome.WON: "Game over: you win!",
@@ -105,17 +101,17 @@ def _(event: GameOver) -> str:
     return f"{ending} Score {event.score}.{best}"
 
 
-@_describe.register
+@describe.register
 def _(event: Hinted) -> str:
     return describe_hint(event.hint)
 
 
-@_describe.register
+@describe.register
 def _(event: StorageFailed) -> str:
     return f"Warning: {event.message}"
 
 
-@_describe.register
+@describe.register
 def _(event: SavingChanged) -> str:
     if not event.unsaved:
         return "All is saved again."

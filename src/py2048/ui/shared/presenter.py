@@ -20,7 +20,7 @@ from py2048.session import (
     Won,
 )
 from py2048.ui.shared import motion
-from py2048.ui.shared.autoplay import Autoplay
+from py2048.ui.shared.background import Autoplay
 from py2048.ui.shared.describe import describe
 from py2048.ui.shared.screen import Banner, GameScreen, Status
 

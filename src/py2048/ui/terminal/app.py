@@ -23,7 +23,7 @@ from py2048.direction import Direction
 from py2048.players import Unit
 from py2048.session import Event, GameStarted, Hint, Hinted, Moved, Session, Undone
 from py2048.ui.shared.actions import ACTIONS
-from py2048.ui.shared.background_worker import WorkResult
+from py2048.ui.shared.background import WorkResult
 from py2048.ui.shared.controller import Controller
 from py2048.ui.shared.describe import describe, loss_text
 from py2048.ui.shared.motion import BoardTransition

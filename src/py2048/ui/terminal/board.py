@@ -22,7 +22,7 @@ from textual.widget import Widget
 
 from py2048.board import Board
 from py2048.direction import Direction
-from py2048.ui.shared.motion import BoardTransition, Sprite, still
+from py2048.ui.shared.motion import BoardTransition, Sprite, direction_of, still
 from py2048.ui.shared.themes import DEFAULT_THEME, Theme, mixed
 from py2048.ui.terminal.layout import TerminalGrid, label
 
@@ -194,21 +194,14 @@ class TerminalBoard(Widget):
         """The side of the board that a click is near; none in its middle."""
         across = (x + 0.5) / self.size.width - 0.5
         down = (y + 0.5) / self.size.height - 0.5
-        if max(abs(across), abs(down)) < 0.2:
-            return None
-        if abs(across) >= abs(down):
-            return Direction.RIGHT if across > 0 else Direction.LEFT
-        return Direction.DOWN if down > 0 else Direction.UP
+        return None if max(abs(across), abs(down)) < 0.2 else direction_of(across, down)
 
 
 def _swipe(across: int, down: int) -> Direction | None:
     """The direction of a drag, in characters; none if it was too short."""
     # A character is about twice as high as it is wide.
-    if max(abs(across), 2 * abs(down)) < SWIPE_COLUMNS:
-        return None
-    if abs(across) >= 2 * abs(down):
-        return Direction.RIGHT if across > 0 else Direction.LEFT
-    return Direction.DOWN if down > 0 else Direction.UP
+    is_short = max(abs(across), 2 * abs(down)) < SWIPE_COLUMNS
+    return None if is_short else direction_of(across, 2 * down)
 
 
 def to_strip(runs: list[Run]) -> Strip:
