@@ -24,9 +24,8 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from py2048.cli import plots
-from py2048.cli.click import UsageError
 from py2048.cli.compiling import telling
-from py2048.cli.options import JsonOption, ThreadsOption, between, print_json
+from py2048.cli.options import JsonOption, ThreadsOption, UsageError, between, print_json
 
 Stretch = Callable[[], float]
 """Runs for a while and returns a figure: a speed, or the seconds it took."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+import typer.core
 
 from py2048.cli import plots
 from py2048.cli.compiling import telling
@@ -26,7 +28,6 @@ from py2048.cli.options import (
     chosen_rules,
     chosen_seed,
     no_device,
-    renamed_options,
 )
 from py2048.errors import TournamentError
 from py2048.players import list_players
@@ -43,12 +44,16 @@ SILENCE = 60.0
 Show = Callable[["GameResult"], None]
 
 
-class EvaluateCommand(renamed_options({"--resume": "--log"})):  # type: ignore[misc]
-    """Accepts ``--json FILE`` too, for one release: a word after ``--json`` that is no player."""
+class EvaluateCommand(typer.core.TyperCommand):
+    """Accepts ``--resume FILE`` and ``--json FILE`` too, for one release.
+
+    The file is a word after ``--json`` that is no player.
+    """
 
     def parse_args(self, ctx, args):  # type: ignore[no-untyped-def]
         """Parse the words of the command."""
         words = [word.replace("--json=", "--json-file=", 1) for word in args]
+        words = [re.sub("^--resume(?=$|=)", "--log", word) for word in words]
         for at, (word, following) in enumerate(pairwise(words)):
             is_player = following.partition(":")[0] in list_players()
             if word == "--json" and not is_player and (following == "-" or following[:1] != "-"):

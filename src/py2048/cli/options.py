@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
-import typer.core
 
 from py2048.board import Board
 from py2048.players import list_players
 from py2048.rng import parse_seed
 from py2048.rules import Rules, list_rules
 from py2048.rules.text import parse_changes
+
+if TYPE_CHECKING:
+    from click import ClickException, UsageError
+else:
+    # Typer may carry a copy of Click inside. BadParameter -> UsageError -> ClickException
+    UsageError, ClickException = typer.BadParameter.__mro__[1:3]
 
 Number = TypeVar("Number", int, float)
 
@@ -78,27 +83,6 @@ ThreadsOption = Annotated[
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
-
-
-def renamed_options(names: Mapping[str, str]) -> type[typer.core.TyperCommand]:
-    """Return a class of commands that accept the old names of options, unlisted, for one release.
-
-    Args:
-        names: new names by old ones.
-    """
-
-    class Renamed(typer.core.TyperCommand):
-        def parse_args(self, ctx, args):  # type: ignore[no-untyped-def]
-            """Parse the words of a command."""
-            return super().parse_args(ctx, list(_renamed(args, names)))
-
-    return Renamed
-
-
-def _renamed(words: Sequence[str], names: Mapping[str, str]) -> Iterator[str]:
-    for word in words:
-        name, equals, value = word.partition("=")
-        yield f"{names.get(name, name)}{equals}{value}"
 
 
 def no_device(path: Path | None) -> Path | None:

@@ -28,9 +28,8 @@ from py2048.ui.desktop.style import colour_menu
 from py2048.ui.desktop.window import MainWindow
 from py2048.ui.shared.actions import ACTIONS, GAME, MENUS, PLAYER, VIEW, UserAction
 from py2048.ui.shared.background import WorkResult
-from py2048.ui.shared.controller import Controller, fault_of, minute_of
+from py2048.ui.shared.controller import PACES, Controller, fault_of, minute_of
 from py2048.ui.shared.motion import BoardTransition
-from py2048.ui.shared.presenter import PACES
 from py2048.ui.shared.screen import RECORDS, Banner, Choice, FileKind, ListRequest, Status
 from py2048.ui.shared.themes import THEMES, Theme
 

@@ -140,7 +140,7 @@ class GameApp(App[None]):
     def on_terminal_board_pushed(self, event: TerminalBoard.Pushed) -> None:
         """Slide where the mouse went, unless it is the second half of a double click."""
         if monotonic() - self._closed_dialog > self.CLICK_CHAIN_TIME_THRESHOLD:
-            self.controller.move(event.direction)
+            self.controller.do(str(event.direction))
 
     def on_game_app_work_done(self, event: WorkDone) -> None:
         """Use what a player has answered."""
@@ -156,10 +156,7 @@ class GameApp(App[None]):
     def show_board(self, transition: BoardTransition, pace: float) -> None:
         """Show a board become another."""
         self.view.set_shape(transition.board.shape)
-        if pace:
-            self.view.board.play(transition, pace)
-        else:
-            self.view.board.show(transition.board)
+        self.view.board.show(transition, pace)
 
     def finish_motion(self) -> None:
         """Jump to the end of the running animation."""
@@ -201,28 +198,25 @@ class GameApp(App[None]):
 
     def ask(self, text: str, yes: str, no: str, action: Callable[[], object]) -> None:
         """Ask a question; do `action` if the answer is yes."""
-
-        def answer(is_yes: bool | None) -> None:
-            if is_yes:
-                action()
-
-        self.push_screen(ConfirmDialog(text, yes.lower(), no.lower()), answer)
+        question = ConfirmDialog(text, yes.lower(), no.lower())
+        self.push_screen(question, lambda answer: action() if answer else None)
 
     def choose(self, request: ListRequest) -> None:
         """Let the player choose from a list."""
-        self.push_screen(ListScreen(request), _unless_cancelled(request.take))
+        self.push_screen(ListScreen(request), _unless_closed(request.take))
 
     def ask_to_save(
         self, title: str, kind: FileKind, name: str, take: Callable[[Path], object]
     ) -> None:
         """Ask for the name of a file to write."""
-        prompt = PromptScreen(title, name + kind.ending)
-        self.push_screen(prompt, _unless_cancelled(lambda text: take(Path(text).expanduser())))
+        self._ask_for_file(PromptScreen(title, name + kind.ending), take)
 
     def ask_to_open(self, title: str, kind: FileKind, take: Callable[[Path], object]) -> None:  # noqa: ARG002 - any file may be named
         """Ask for the name of a file to read."""
-        prompt = PromptScreen(title)
-        self.push_screen(prompt, _unless_cancelled(lambda text: take(Path(text).expanduser())))
+        self._ask_for_file(PromptScreen(title), take)
+
+    def _ask_for_file(self, prompt: PromptScreen, take: Callable[[Path], object]) -> None:
+        self.push_screen(prompt, _unless_closed(lambda text: take(Path(text).expanduser())))
 
     def show_help(self) -> None:
         """Show all keys."""
@@ -255,7 +249,7 @@ def _remembered_theme(session: Session) -> Theme:
         return DEFAULT_THEME
 
 
-def _unless_cancelled(take: Callable[[str], object]) -> Callable[[str | None], None]:
+def _unless_closed(take: Callable[[str], object]) -> Callable[[str | None], None]:
     def answer(text: str | None) -> None:
         if text is not None:
             take(text)

@@ -15,8 +15,8 @@ from py2048.direction import Direction
 from py2048.errors import DirectionError, Py2048Error, did_you_mean
 from py2048.rules import Rules
 from py2048.session import HINT_PLAYER, Event, Hint, Session
+from py2048.ui.shared.controller import current_events
 from py2048.ui.shared.describe import describe, describe_board, describe_rules
-from py2048.ui.shared.presenter import current_events
 
 if TYPE_CHECKING:
     from py2048.compiled.jit.progress import Compiling
