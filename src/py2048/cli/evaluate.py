@@ -29,7 +29,7 @@ from py2048.cli.options import (
     chosen_seed,
     no_device,
 )
-from py2048.errors import TournamentError
+from py2048.errors import TournamentError, os_errors_as
 from py2048.players import list_players
 
 if TYPE_CHECKING:
@@ -219,10 +219,8 @@ def _writable(path: Path) -> Path:
 
 
 def _write(path: Path, text: str) -> None:
-    try:
+    with os_errors_as(TournamentError, f"cannot write {path}"):
         path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise TournamentError(f"cannot write {path}: {error.strerror or error}") from None
 
 
 # --- progress ------------------------------------------------------------------------------------

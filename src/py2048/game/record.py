@@ -26,7 +26,7 @@ from typing import Any
 from py2048 import rng
 from py2048.board import Board
 from py2048.direction import Direction
-from py2048.errors import Py2048Error, RecordError, shown
+from py2048.errors import Py2048Error, RecordError, os_errors_as, shown
 from py2048.game.turn import (
     Outcome,
     Spawn,
@@ -117,10 +117,8 @@ class Record:
             RecordError: if the file cannot be written; an existing one is then untouched.
         """
         target, text = _path_of(path), self.to_json()
-        try:
+        with os_errors_as(RecordError, f"cannot write {path}"):
             write_atomically(target, text.encode())
-        except OSError as error:
-            raise RecordError(f"cannot write {path}: {error.strerror or error}") from None
 
     def to_json(self) -> str:
         """Return the text of the record's file."""
@@ -350,12 +348,10 @@ def read_text(path: str | Path) -> str:
     Raises:
         RecordError: if it cannot be read, is no text, or has no end in sight.
     """
+    with os_errors_as(RecordError, f"cannot read {path}"), _path_of(path).open("rb") as file:
+        data = file.read(LARGEST + 1)
     try:
-        with _path_of(path).open("rb") as file:
-            data = file.read(LARGEST + 1)
         text = data.decode("utf-8")
-    except OSError as error:
-        raise RecordError(f"cannot read {path}: {error.strerror or error}") from None
     except UnicodeDecodeError:
         raise RecordError(f"{path} is no record: it is not text") from None
     if len(data) > LARGEST:
