@@ -20,14 +20,13 @@ import typer.core
 from py2048.cli import plots
 from py2048.cli.compiling import telling
 from py2048.cli.options import (
-    MAX_WORKERS,
     RulesOption,
     SeedOption,
     SizeOption,
-    between,
     chosen_rules,
     chosen_seed,
     no_device,
+    parallel,
 )
 from py2048.errors import TournamentError, os_errors_as
 from py2048.players import list_players
@@ -77,14 +76,7 @@ def evaluate(
     size: SizeOption = None,
     seed: SeedOption = None,
     jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs",
-            "-j",
-            metavar="N",
-            callback=between(1, MAX_WORKERS),
-            help="Processes; by default one for each processor.",
-        ),
+        int | None, parallel("Processes; by default one for each processor.", "--jobs")
     ] = None,
     cluster: Annotated[
         str | None,

@@ -72,16 +72,13 @@ def between(low: float, high: float) -> Callable[[Number | None], Number | None]
 MAX_WORKERS = 1024
 """The most threads or processes that a command starts."""
 
-ThreadsOption = Annotated[
-    int | None,
-    typer.Option(
-        "--threads",
-        "-j",
-        metavar="N",
-        callback=between(1, MAX_WORKERS),
-        help="Threads; by default all cores.",
-    ),
-]
+
+def parallel(help_: str, name: str = "--threads") -> Any:
+    """Return the option for the number of threads, games or processes at the same time."""
+    return typer.Option(name, "-j", metavar="N", callback=between(1, MAX_WORKERS), help=help_)
+
+
+ThreadsOption = Annotated[int | None, parallel("Threads; by default all cores.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 

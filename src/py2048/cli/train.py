@@ -14,13 +14,13 @@ import typer
 from py2048.cli import plots
 from py2048.cli.compiling import telling
 from py2048.cli.options import (
-    MAX_WORKERS,
     JsonOption,
     RulesOption,
     SeedOption,
     between,
     chosen_seed,
     no_device,
+    parallel,
     print_json,
 )
 from py2048.errors import WeightsError
@@ -58,16 +58,7 @@ def train(
     ] = None,
     rules: RulesOption = None,
     seed: SeedOption = None,
-    threads: Annotated[
-        int | None,
-        typer.Option(
-            "--threads",
-            "-j",
-            metavar="N",
-            callback=between(1, MAX_WORKERS),
-            help="Games at the same time.",
-        ),
-    ] = None,
+    threads: Annotated[int | None, parallel("Games at the same time.")] = None,
     games: Annotated[
         int | None,
         typer.Option(metavar="N", callback=between(1, 1e18), help="Stop after so many games."),
@@ -194,16 +185,7 @@ def weights(
         ),
     ] = 0,
     seed: SeedOption = None,
-    threads: Annotated[
-        int,
-        typer.Option(
-            "--threads",
-            "-j",
-            metavar="N",
-            callback=between(1, MAX_WORKERS),
-            help="Games at the same time.",
-        ),
-    ] = 1,
+    threads: Annotated[int, parallel("Games at the same time.")] = 1,
     json: JsonOption = False,
 ) -> int:
     """Describe a weights FILE and measure how well it plays; pack it and measure the loss."""

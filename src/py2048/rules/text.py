@@ -90,10 +90,10 @@ def _weights(text: str) -> Weights:
 
 def _spawn(text: str) -> dict[str, Any]:
     kind, _, tile = text.partition(":")
-    fixed = {"edge": EdgeSpawn, "corners": CornerSpawn}.get(kind)
-    if fixed is None:
-        return {"spawn": RandomSpawn(_weights(text))}
-    return {"spawn": fixed(_whole("spawn", tile or "2"))}
+    for fixed in (EdgeSpawn, CornerSpawn):
+        if kind == fixed.kind:
+            return {"spawn": fixed(_whole("spawn", tile or "2"))}
+    return {"spawn": RandomSpawn(_weights(text))}
 
 
 def _merging(text: str) -> dict[str, Any]:

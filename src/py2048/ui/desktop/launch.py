@@ -8,10 +8,10 @@ import sys
 import tkinter as tk
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from py2048.errors import StorageError
-from py2048.ui.desktop import NoDesktopError
+from py2048.ui.desktop import NoDesktopError, WindowOptions
 from py2048.ui.desktop.window import HEIGHT, LEAST_HEIGHT, LEAST_WIDTH, WIDTH, MainWindow
 from py2048.ui.shared.themes import DEFAULT_THEME, Theme, ThemeError, get_theme
 
@@ -30,7 +30,7 @@ ICON_SIDES = (128, 64, 32, 16)
 class GameWindow:
     """A window with a game in it: it opens before the store, and closes whatever happens.
 
-    `py2048.ui.desktop.run` says what the arguments are.
+    `py2048.ui.desktop.run` says what the session and the options are.
 
     Attributes:
         root: the window.
@@ -38,28 +38,20 @@ class GameWindow:
     """
 
     def __init__(
-        self,
-        session: Session | Callable[[], Session],
-        *,
-        theme: str | None = None,
-        reduced_motion: bool = False,
-        player: str | None = None,
-        watch: bool = False,
-        begin: Callable[[Session], object] | None = None,
-        state_file: Path | None = None,
+        self, session: Session | Callable[[], Session], **options: Unpack[WindowOptions]
     ) -> None:
-        self._session, self._theme, self._begin, self._watch = session, theme, begin, watch
-        self._reduced_motion, self._player = reduced_motion, player
-        self._state = WindowState(state_file)
+        self._session, self._options = session, options
+        self._state = WindowState(options.get("state_file"))
         self._opened: Session | None = None
         self._pressed: list[tk.Event[tk.Misc]] = []
         self._is_closed = False
         self._error: BaseException | None = None
         self.app: DesktopApp | None = None
-        palette = get_theme(theme) if theme else remembered_theme(self._state.get("theme"))
+        name = options.get("theme")
+        theme = get_theme(name) if name else remembered_theme(self._state.get("theme"))
         self.root = _open_root()
         self.root.report_callback_exception = self._fail
-        self._set_up(palette or DEFAULT_THEME)
+        self._set_up(theme or DEFAULT_THEME)
 
     def _set_up(self, theme: Theme) -> None:
         root = self.root
@@ -102,15 +94,15 @@ class GameWindow:
     def _open(self, session: Session) -> None:
         from py2048.ui.desktop.app import DesktopApp  # the first frame does not wait for it
 
-        chosen = remembered_theme(str(session.get_setting("theme", "")))
-        if self._theme is None and chosen is not None and chosen != self.window.theme:
+        options, chosen = self._options, remembered_theme(str(session.get_setting("theme", "")))
+        if not options.get("theme") and chosen is not None and chosen != self.window.theme:
             self.window.set_theme(chosen)
         self.app = app = DesktopApp(
             self.window, session, self._state.set,
-            reduced_motion=self._reduced_motion, player=self._player,
+            reduced_motion=options.get("reduced_motion", False), player=options.get("player"),
         )  # fmt: skip
-        app.controller.begin(self._begin)
-        if self._watch and not session.game.is_over:
+        app.controller.begin(options.get("begin"))
+        if options.get("watch") and not session.game.is_over:
             app.controller.toggle_autoplay()
         for event in self._pressed:
             app.press(event)
