@@ -11,9 +11,7 @@ import importlib.metadata
 import os
 import platform
 import re
-import shutil
 import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -64,19 +62,19 @@ def bench(
     if plot:
         plots.check_plots()
     effort = Effort(rounds, seconds, threads or available_threads(), sys.stderr.isatty())
-    report(effort, {"engine": random_play}, json=json, plot=plot)
+    report(effort, {"engine": random_play}, machine(), json=json, plot=plot)
     return 0
 
 
 def report(
     effort: Effort,
     subjects: Mapping[str, Callable[[Effort], list[Measurement]]],
+    found: dict[str, str],
     *,
     json: bool,
     plot: Path | None,
 ) -> None:
-    """Measure subjects, and print the machine and the figures."""
-    found = machine()
+    """Measure subjects, and print what was `found` out about the machine, and the figures."""
     found["turns"] = f"{effort.rounds} of {effort.seconds} s each; median and best of them"
     if not json:
         width = max(map(len, found))
@@ -251,14 +249,8 @@ def batch_play(threads: int, effort: Effort) -> dict[str, Stretch]:
 # --- the machine ---------------------------------------------------------------------------------
 
 
-VECTORS = {
-    "avx512f": "AVX-512",
-    "avx2": "AVX2",
-    "avx": "AVX",
-    "sse2": "SSE2",
-    "sve": "SVE",
-    "neon": "NEON",
-}
+VECTORS = {"avx512f": "AVX-512", "avx2": "AVX2", "avx": "AVX", "sse2": "SSE2"}
+VECTORS |= {"sve": "SVE", "neon": "NEON"}
 
 
 def machine() -> dict[str, str]:
@@ -273,7 +265,6 @@ def machine() -> dict[str, str]:
         "system": platform.platform(),
         "python": platform.python_version(),
         "libraries": ", ".join(filter(None, map(_version, LIBRARIES))),
-        "compiler": compiler_version(),
         "py2048": importlib.metadata.version("py2048"),
         "load": load(),
         "signature": f"{behaviour_signature()} (of the engine's behaviour)",
@@ -296,20 +287,6 @@ def processor() -> str:
     text = path.read_text() if path.exists() else ""
     found = re.search(r"^model name\s*: (.*)", text, re.MULTILINE)
     return found[1] if found else platform.processor() or platform.machine()
-
-
-def compiler() -> str | None:
-    """Return the path of a C compiler, if there is one."""
-    return shutil.which("gcc") or shutil.which("clang") or shutil.which("cc")
-
-
-def compiler_version() -> str:
-    """Return the first line of the compiler's version."""
-    path = compiler()
-    if path is None:
-        return "none: no C baselines"
-    text = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout
-    return (text.splitlines() or [path])[0]
 
 
 def load() -> str:
@@ -348,22 +325,12 @@ def figure(value: float) -> str:
 def data_of(each: Measurement) -> dict[str, Any]:
     """Return a measurement as plain values for JSON."""
     rows = [
-        {
-            "name": row.name,
-            "median": row.median,
-            "best": each.best(row),
-            "ratio": each.ratio(row),
-            "values": list(row.values),
-        }
+        {"name": row.name, "median": row.median, "values": list(row.values)}
+        | {"best": each.best(row), "ratio": each.ratio(row)}
         for row in each.rows
     ]
-    return {
-        "title": each.title,
-        "unit": each.unit,
-        "base": each.base,
-        "note": each.note,
-        "rows": rows,
-    }
+    head = {"title": each.title, "unit": each.unit, "base": each.base, "note": each.note}
+    return head | {"rows": rows}
 
 
 def draw(measured: list[Measurement], path: Path) -> None:

@@ -16,7 +16,8 @@ from py2048.rules import Rules, list_rules
 from py2048.rules.text import parse_changes
 
 if TYPE_CHECKING:
-    from click import ClickException, UsageError
+    from click import ClickException as ClickException
+    from click import UsageError as UsageError
 else:
     # Typer may carry a copy of Click inside. BadParameter -> UsageError -> ClickException
     UsageError, ClickException = typer.BadParameter.__mro__[1:3]

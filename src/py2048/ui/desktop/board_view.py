@@ -43,6 +43,9 @@ class CanvasBoard(tk.Canvas):
         parent: the widget to stand in.
         theme: the colours.
         pushed: called with the direction of each swipe and of each click near a side.
+
+    Attributes:
+        cells: where the cells lie; `None` before the window has a size.
     """
 
     def __init__(
@@ -55,7 +58,7 @@ class CanvasBoard(tk.Canvas):
         self._pushed = pushed
         self._photos = Photos(self)
         self._shape = (4, 4)
-        self._grid: BoardGrid | None = None
+        self.cells: BoardGrid | None = None
         self._transition = motion.BoardTransition((), Board.empty(4, 4))
         self._pace = 0.0
         self._began = 0.0
@@ -86,11 +89,6 @@ class CanvasBoard(tk.Canvas):
         return self._transition.board
 
     @property
-    def cells(self) -> BoardGrid | None:
-        """Where the cells lie; `None` before the window has a size."""
-        return self._grid
-
-    @property
     def is_moving(self) -> bool:
         """Whether an animation is running."""
         return bool(self._timer)
@@ -101,7 +99,6 @@ class CanvasBoard(tk.Canvas):
         self._photos.clear()
         self.configure(background=theme.page, highlightbackground=theme.page)
         self._ring(theme.page)
-        self.overlay.set_theme(theme)
         self._lay_out()
 
     def show(self, transition: motion.BoardTransition, pace: float) -> None:
@@ -152,14 +149,14 @@ class CanvasBoard(tk.Canvas):
             self._timer = self.after(max(1, round(1000 * rest)), self._draw_frame)
 
     def _draw(self, sprites: Sequence[motion.Sprite]) -> None:
-        if self._grid is None:
+        if self.cells is None:
             return
         while len(self._items) < len(sprites):
             self._items.append(self.create_image(0, 0, state="hidden", tags="tile"))
             self._shown.append(None)
             self.tag_raise("over")
         for index, sprite in enumerate(sprites):
-            self._draw_sprite(index, sprite, self._grid)
+            self._draw_sprite(index, sprite, self.cells)
         for index in range(len(sprites), len(self._items)):
             if self._shown[index] is not None:
                 self.itemconfigure(self._items[index], state="hidden")
@@ -194,24 +191,24 @@ class CanvasBoard(tk.Canvas):
         grid = BoardGrid.fit(self._shape, width, height)
         grid = replace(grid, left=grid.left + border // 2, top=grid.top + border // 2)
         self._photos.clear()
-        self._grid, theme = grid, self._theme
+        self.cells, theme = grid, self._theme
         self._shown = [None] * len(self._items)
         base = self._photos.get("ground", lambda: board_image.ground(grid, theme))
         self._kept = [base]
         self.itemconfigure(self._ground, image=base)
         self.coords(self._ground, grid.left, grid.top)
         self.finish()
-        self.overlay.lay_out(grid)
+        self.overlay.lay_out(grid, theme)
         if self._hint:
             self._draw_hint()
 
     def _draw_hint(self) -> None:
-        if self._grid is None or self._hint is None:
+        if self.cells is None or self._hint is None:
             return
         from py2048.ui.shared.describe import loss_text  # costs more than a window's first picture
 
         self.delete("hint")
-        grid, theme, hint = self._grid, self._theme, self._hint
+        grid, theme, hint = self.cells, self._theme, self._hint
         side = max(16, round(0.5 * min(grid.width, grid.height)))
         arrow = self._photos.get(
             ("arrow", hint.direction), lambda: board_image.arrow(hint.direction, side, theme)
@@ -237,11 +234,11 @@ class CanvasBoard(tk.Canvas):
         self.focus_set()
 
     def _on_release(self, event: tk.Event[tk.Misc]) -> None:
-        if self._press is None or self._grid is None:
+        if self._press is None or self.cells is None:
             return
         (x, y), self._press = self._press, None
-        direction = swipe(event.x - x, event.y - y, LEAST_SWIPE * self._grid.cell)
-        direction = direction or self._grid.side_at(x, y)
+        direction = swipe(event.x - x, event.y - y, LEAST_SWIPE * self.cells.cell)
+        direction = direction or self.cells.side_at(x, y)
         if direction is not None:
             self._pushed(direction)
 
@@ -277,13 +274,14 @@ class Overlay:
     """Covers a canvas slowly when a game is won or over, with a banner and buttons.
 
     Attributes:
+        current: the banner that is shown or on its way.
         act: called with the action of the button that is pressed.
     """
 
     def __init__(self, canvas: tk.Canvas, theme: Theme) -> None:
         self._canvas = canvas
         self._theme = theme
-        self._banner: Banner | None = None
+        self.current: Banner | None = None
         self._grid: BoardGrid | None = None
         self._step = 0
         self._timer = ""
@@ -291,25 +289,15 @@ class Overlay:
         self._buttons: list[ttk.Button] = []
         self.act: Callable[[str], object] = lambda _: None
 
-    @property
-    def current(self) -> Banner | None:
-        """The banner that is shown or on its way."""
-        return self._banner
-
-    def set_theme(self, theme: Theme) -> None:
-        """Change the colours."""
-        self._theme = theme
-        self._draw()
-
-    def lay_out(self, grid: BoardGrid) -> None:
-        """Follow the board to its new place."""
-        self._grid = grid
+    def lay_out(self, grid: BoardGrid, theme: Theme) -> None:
+        """Follow the board to its new place, in these colours."""
+        self._grid, self._theme = grid, theme
         self._draw()
 
     def show(self, banner: Banner | None, *, is_animated: bool) -> None:
         """Show a banner, or none."""
         self._clear()
-        self._banner = banner
+        self.current = banner
         if banner is None:
             return
         if is_animated:
@@ -347,7 +335,7 @@ class Overlay:
             self._canvas.focus_set()
 
     def _draw(self) -> None:
-        banner, grid = self._banner, self._grid
+        banner, grid = self.current, self._grid
         if banner is None or grid is None or not self._step:
             return
         is_new = not self._buttons

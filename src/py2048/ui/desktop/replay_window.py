@@ -72,7 +72,7 @@ class ReplayWindow(Dialog):
             button.pack(side="left", expand=True, fill="x", padx=2)
             self.buttons[text] = button
         ttk.Label(row, text="Speed").pack(side="left", padx=(8, 2))
-        speed = ttk.Combobox(row, values=REPLAY_SPEEDS, width=3, state="readonly")
+        speed = ttk.Combobox(row, values=[*map(str, REPLAY_SPEEDS)], width=3, state="readonly")
         speed.set(self._speed)
         speed.bind("<<ComboboxSelected>>", lambda _: self.set_speed(int(speed.get())))
         speed.pack(side="left")

@@ -115,7 +115,11 @@ def _theme(
 ) -> Theme:
     """Return a theme from the colours of its page, ink, muted, panel, accent, board and empty."""
     styles, more = _styles(tiles, *inks), _styles(beyond, *inks)
-    return Theme(name, title, dark, *colours.split(), text_contrast, least_step, styles, more)
+    page, ink, muted, panel, accent, board, empty = colours.split()
+    return Theme(
+        name, title, dark, page, ink, muted, panel, accent, board, empty,
+        text_contrast, least_step, styles, more,
+    )  # fmt: skip
 
 
 LIGHT = _theme(

@@ -37,7 +37,7 @@ from py2048.ui.shared.themes import (
     in_sixteen_colours,
 )
 from py2048.ui.terminal.board import TerminalBoard
-from py2048.ui.terminal.dialogs import ConfirmDialog, HelpScreen, ListScreen, PromptScreen
+from py2048.ui.terminal.dialogs import Answer, ConfirmDialog, HelpScreen, ListScreen, PromptScreen
 from py2048.ui.terminal.game_view import GameView
 
 SHORTEST_TIMER = 0.001
@@ -199,7 +199,7 @@ class GameApp(App[None]):
     def ask(self, text: str, yes: str, no: str, action: Callable[[], object]) -> None:
         """Ask a question; do `action` if the answer is yes."""
         question = ConfirmDialog(text, yes.lower(), no.lower())
-        self.push_screen(question, lambda answer: action() if answer else None)
+        self.push_screen(question, _unless_closed(lambda _: action()))
 
     def choose(self, request: ListRequest) -> None:
         """Let the player choose from a list."""
@@ -249,12 +249,12 @@ def _remembered_theme(session: Session) -> Theme:
         return DEFAULT_THEME
 
 
-def _unless_closed(take: Callable[[str], object]) -> Callable[[str | None], None]:
-    def answer(text: str | None) -> None:
-        if text is not None:
-            take(text)
+def _unless_closed(take: Callable[[Answer], object]) -> Callable[[Answer | None], None]:
+    def closed(answer: Answer | None) -> None:
+        if answer is not None:
+            take(answer)
 
-    return answer
+    return closed
 
 
 def brief(event: Event) -> str:
