@@ -42,8 +42,7 @@ def bench(
         int, typer.Option(metavar="N", callback=between(1, 1e6), help="Turns of each contestant.")
     ] = 15,
     seconds: Annotated[
-        float,
-        typer.Option(callback=between(0.001, 3600), help="The length of a turn."),
+        float, typer.Option(callback=between(0.001, 3600), help="The length of a turn.")
     ] = 0.1,
     threads: ThreadsOption = None,
     plot: Annotated[

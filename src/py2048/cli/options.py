@@ -95,8 +95,7 @@ def no_device(path: Path | None) -> Path | None:
 
 
 DelayOption = Annotated[
-    float,
-    typer.Option("--delay", callback=between(0, 3600), help="Seconds between two turns."),
+    float, typer.Option("--delay", callback=between(0, 3600), help="Seconds between two turns.")
 ]
 
 

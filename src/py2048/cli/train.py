@@ -66,13 +66,11 @@ def train(
     minutes: Annotated[
         float | None,
         typer.Option(
-            callback=between(0, 1e9),
-            help="Stop after so many minutes; 10 without another limit.",
+            callback=between(0, 1e9), help="Stop after so many minutes; 10 without another limit."
         ),
     ] = None,
     weights: Annotated[
-        str | None,
-        typer.Option("--from", metavar="FILE", help="Initial weights; or: shipped."),
+        str | None, typer.Option("--from", metavar="FILE", help="Initial weights; or: shipped.")
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue from the checkpoint.")] = False,
     plot: Annotated[bool, typer.Option("--plot", help="Draw the curve as curve.png.")] = False,
@@ -169,8 +167,7 @@ def weights(
         Path | None, typer.Option(metavar="FILE", help="Write the network in the packed format.")
     ] = None,
     step: Annotated[
-        float,
-        typer.Option(callback=between(0, 1e9), help="Points in a step of a packed weight."),
+        float, typer.Option(callback=between(0, 1e9), help="Points in a step of a packed weight.")
     ] = 16.0,
     prune: Annotated[
         float,
@@ -179,9 +176,7 @@ def weights(
     games: Annotated[
         int,
         typer.Option(
-            metavar="N",
-            callback=between(0, 1e18),
-            help="Measure the strength over so many games.",
+            metavar="N", callback=between(0, 1e18), help="Measure the strength over so many games."
         ),
     ] = 0,
     seed: SeedOption = None,

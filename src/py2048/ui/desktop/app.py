@@ -222,10 +222,7 @@ class DesktopApp:
     # Dialogs
 
     def open(
-        self,
-        make: Callable[Concatenate[MainWindow, P], Dialog],
-        *args: P.args,
-        **options: P.kwargs,
+        self, make: Callable[Concatenate[MainWindow, P], Dialog], *args: P.args, **options: P.kwargs
     ) -> None:
         """Show a dialog in place of the one that is open."""
         if self.dialog is not None:

@@ -44,14 +44,7 @@ class Dialog(tk.Toplevel):
 
     def open(self, focus: tk.Misc | None = None) -> None:
         """Show the dialog over the middle of the game."""
-        self.update_idletasks()
-        root, width, height = self._owner, self.winfo_reqwidth(), self.winfo_reqheight()
-        x = root.winfo_rootx() + (root.winfo_width() - width) // 2
-        y = root.winfo_rooty() + (root.winfo_height() - height) // 3
-        x = max(0, min(x, root.winfo_screenwidth() - width))
-        y = max(0, min(y, root.winfo_screenheight() - height))
-        self.geometry(f"+{x}+{y}")
-        self.deiconify()
+        self.tk.call("tk::PlaceWindow", self, "widget", self._owner)
         self.lift()
         (focus or self).focus_set()
         self.after_idle(self._grab)

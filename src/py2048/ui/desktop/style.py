@@ -50,11 +50,13 @@ def apply(root: tk.Tk, theme: Theme, scale: float) -> None:
     style.configure("Muted.TLabel", foreground=theme.muted)
     style.configure("Fault.TLabel", foreground=theme.accent)
     style.configure("Title.TLabel", font=font(root, 17 * scale, bold=True))
+    style.configure("Warning.TFrame", background=theme.panel)
+    letters = font(root, 13 * scale, bold=True)
+    warning = {"background": theme.panel, "foreground": theme.accent, "font": letters}
+    style.configure("Warning.TLabel", **warning)
     style.configure("Treeview", background=theme.panel, rowheight=round(24 * scale))
     style.map(
-        "Treeview",
-        background=[("selected", theme.accent)],
-        foreground=[("selected", theme.page)],
+        "Treeview", background=[("selected", theme.accent)], foreground=[("selected", theme.page)]
     )
     root.configure(background=theme.page)
     _colour_lists(root, theme, font(root, 13 * scale))

@@ -96,7 +96,6 @@ class MainWindow:
     def _colour_line(self) -> None:
         letters = font(self.root, 13 * self.scale)
         self.line.configure(background=self.theme.page, foreground=self.theme.ink, font=letters)
-        self.notice.set_theme(self.theme)
 
     # Messages
 
@@ -154,7 +153,7 @@ class MainWindow:
         return bar
 
 
-class WarningBar(tk.Frame):
+class WarningBar(ttk.Frame):
     """What the player must not miss, below the board: all of it, for as long as it matters.
 
     Args:
@@ -163,11 +162,11 @@ class WarningBar(tk.Frame):
     """
 
     def __init__(self, root: tk.Tk, scale: float) -> None:
-        super().__init__(root)
+        super().__init__(root, style="Warning.TFrame")
         self._scale = scale
         self._warning = self._unsaved = ""
         pad = round(6 * scale)
-        self._label = tk.Label(self, anchor="w", justify="left")
+        self._label = ttk.Label(self, anchor="w", justify="left", style="Warning.TLabel")
         self._button = ttk.Button(self, text="OK", command=self.dismiss)
         self._label.pack(side="left", fill="both", expand=True, padx=pad, pady=pad)
         self._label.bind(
@@ -178,12 +177,6 @@ class WarningBar(tk.Frame):
     def text(self) -> str:
         """What is shown, an empty text if nothing."""
         return "\n".join(filter(None, (self._unsaved, self._warning)))
-
-    def set_theme(self, theme: Theme) -> None:
-        """Change the colours."""
-        self.configure(background=theme.panel)
-        letters = font(self, 13 * self._scale, bold=True)
-        self._label.configure(background=theme.panel, foreground=theme.accent, font=letters)
 
     def show(self, *, warning: str | None = None, unsaved: str | None = None) -> None:
         """Replace the warning, which stays until it is dismissed, or what is not saved."""
@@ -326,8 +319,7 @@ class ScoreHeader(tk.Canvas):
         width = round(max(58.0, len(text) * size * 0.66 + 20) * scale)
         box_height = height - round(8 * scale)
         photo = self._photos.get(
-            (width, box_height),
-            lambda: rounded(width, box_height, round(5 * scale), theme.panel),
+            (width, box_height), lambda: rounded(width, box_height, round(5 * scale), theme.panel)
         )
         self.create_image(right, height / 2, image=photo, anchor="e", tags="head")
         x = right - width // 2

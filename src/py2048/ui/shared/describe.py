@@ -15,15 +15,7 @@ from py2048.board import Board, Cell
 from py2048.direction import Direction
 from py2048.game import Outcome, Turn
 from py2048.players import Unit
-from py2048.rules import (
-    BoardSum,
-    EdgeSpawn,
-    MergePoints,
-    Merging,
-    MovePoints,
-    RandomSpawn,
-    Rules,
-)
+from py2048.rules import BoardSum, EdgeSpawn, MergePoints, Merging, MovePoints, RandomSpawn, Rules
 from py2048.rules.parts import CornerSpawn, NetPoints
 from py2048.session import (
     Event,
