@@ -65,7 +65,7 @@ class GameLog:
             self._check_head(_json_of(lines[0]))
         return [self._played(number, line) for number, line in enumerate(lines[1:], 2)]
 
-    def _check_head(self, head: Mapping[str, Any]) -> None:
+    def _check_head(self, head: Mapping[str, object]) -> None:
         if head.get("format") != FORMAT:
             raise TournamentError(f"{self._path} is not a tournament log: choose another file")
         for name, value in self.head.items():
@@ -85,7 +85,7 @@ class GameLog:
     def _writing(self) -> AbstractContextManager[None]:
         return os_errors_as(TournamentError, f"cannot write {self._path}")
 
-    def _write(self, data: Mapping[str, Any]) -> None:
+    def _write(self, data: Mapping[str, object]) -> None:
         with self._writing():
             self._file.write(json.dumps(data) + "\n")
             self._file.flush()

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import typer
 
@@ -321,7 +321,7 @@ def figure(value: float) -> str:
     return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
 
 
-def data_of(each: Measurement) -> dict[str, Any]:
+def data_of(each: Measurement) -> dict[str, object]:
     """Return a measurement as plain values for JSON."""
     rows = [
         {"name": row.name, "median": row.median, "values": list(row.values)}

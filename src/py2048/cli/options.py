@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
+from typer.models import OptionInfo
 
 from py2048.board import Board
 from py2048.players import list_players
@@ -74,9 +75,12 @@ MAX_WORKERS = 1024
 """The most threads or processes that a command starts."""
 
 
-def parallel(help_: str, name: str = "--threads") -> Any:
+def parallel(help_: str, name: str = "--threads") -> OptionInfo:
     """Return the option for the number of threads, games or processes at the same time."""
-    return typer.Option(name, "-j", metavar="N", callback=between(1, MAX_WORKERS), help=help_)
+    option: OptionInfo = typer.Option(
+        name, "-j", metavar="N", callback=between(1, MAX_WORKERS), help=help_
+    )
+    return option
 
 
 ThreadsOption = Annotated[int | None, parallel("Threads; by default all cores.")]
@@ -125,6 +129,6 @@ def rules_for(board: Board, rules: str | None) -> Rules:
     return chosen_rules(rules, None if rules else "x".join(map(str, board.shape)))
 
 
-def print_json(value: Any) -> None:
+def print_json(value: object) -> None:
     """Print a value as indented JSON."""
     print(json.dumps(value, indent=2, ensure_ascii=False))
