@@ -88,20 +88,16 @@ class Dialog(tk.Toplevel):
         """Put a row of buttons at the bottom, the first one for the Enter key."""
         row = ttk.Frame(self.body)
         row.pack(side="bottom", fill="x", pady=(round(10 * self.scale), 0))
-        made: list[ttk.Button] = []
-        for text, command in reversed(buttons):
-            button = ttk.Button(row, text=text, command=command)
+        made = [ttk.Button(row, text=text, command=command) for text, command in buttons]
+        for button in reversed(made):  # the order of Tab is that in which they were made
             button.pack(side="right", padx=(round(6 * self.scale), 0))
-            button.bind("<Return>", lambda _, command=command: _and_stop(command))  # type: ignore[misc]
-            made.insert(0, button)
-        for button in made:
-            button.lift()  # the order of Tab is that of reading
+            button.bind("<Return>", _press)
         self.bind("<Return>", lambda _: buttons[0][1]())
         return made
 
 
-def _and_stop(command: Callable[[], object]) -> str:
-    command()
+def _press(event: tk.Event[ttk.Button]) -> str:
+    event.widget.invoke()
     return "break"
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Unpack
 from py2048.errors import StorageError
 from py2048.ui.desktop import NoDesktopError, WindowOptions
 from py2048.ui.desktop.window import HEIGHT, LEAST_HEIGHT, LEAST_WIDTH, WIDTH, MainWindow
-from py2048.ui.shared.themes import DEFAULT_THEME, Theme, ThemeError, get_theme
+from py2048.ui.shared.themes import BY_NAME, DEFAULT_THEME, Theme, get_theme
 
 if TYPE_CHECKING:
     from py2048.session import Session
@@ -48,7 +48,7 @@ class GameWindow:
         self._error: BaseException | None = None
         self.app: DesktopApp | None = None
         name = options.get("theme")
-        theme = get_theme(name) if name else remembered_theme(self._state.get("theme"))
+        theme = get_theme(name) if name else BY_NAME.get(self._state.get("theme"))
         self.root = _open_root()
         self.root.report_callback_exception = self._fail
         self._set_up(theme or DEFAULT_THEME)
@@ -94,7 +94,7 @@ class GameWindow:
     def _open(self, session: Session) -> None:
         from py2048.ui.desktop.app import DesktopApp  # the first frame does not wait for it
 
-        options, chosen = self._options, remembered_theme(str(session.get_setting("theme", "")))
+        options, chosen = self._options, BY_NAME.get(str(session.get_setting("theme", "")))
         if not options.get("theme") and chosen is not None and chosen != self.window.theme:
             self.window.set_theme(chosen)
         self.app = app = DesktopApp(
@@ -260,11 +260,3 @@ def _set_icon(root: tk.Tk) -> None:
 
     photos = [photo_of(icon(side, DEFAULT_THEME), root) for side in ICON_SIDES]
     root.iconphoto(True, *photos)
-
-
-def remembered_theme(name: str) -> Theme | None:
-    """Return the theme of this name, if there is one."""
-    try:
-        return get_theme(name)
-    except ThemeError:
-        return None

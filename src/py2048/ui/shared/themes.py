@@ -197,6 +197,7 @@ def in_sixteen_colours(theme: Theme) -> Theme:
 
 
 THEMES: tuple[Theme, ...] = (DARK, LIGHT, HIGH_CONTRAST, COLOUR_BLIND)
+BY_NAME = {theme.name: theme for theme in THEMES}
 DEFAULT_THEME = DARK
 
 
@@ -206,11 +207,9 @@ def get_theme(name: str) -> Theme:
     Raises:
         ThemeError: no theme has that name; the message suggests the nearest.
     """
-    for theme in THEMES:
-        if theme.name == name:
-            return theme
-    known = [theme.name for theme in THEMES]
-    raise ThemeError(f"unknown theme {name!r}{did_you_mean(name, known)}")
+    if name not in BY_NAME:
+        raise ThemeError(f"unknown theme {name!r}{did_you_mean(name, BY_NAME)}")
+    return BY_NAME[name]
 
 
 def next_theme(name: str) -> Theme:

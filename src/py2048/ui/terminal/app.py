@@ -29,10 +29,10 @@ from py2048.ui.shared.describe import describe, loss_text
 from py2048.ui.shared.motion import BoardTransition
 from py2048.ui.shared.screen import Banner, FileKind, ListRequest, Status
 from py2048.ui.shared.themes import (
+    BY_NAME,
     DEFAULT_THEME,
     THEMES,
     Theme,
-    ThemeError,
     get_theme,
     in_sixteen_colours,
 )
@@ -93,7 +93,8 @@ class GameApp(App[None]):
         self.view = GameView()
         self._plays_at_once = player is not None
         self._closed_dialog = 0.0
-        colours = get_theme(theme) if theme else _remembered_theme(session)
+        name = str(session.get_setting("theme", ""))
+        colours = get_theme(theme) if theme else BY_NAME.get(name, DEFAULT_THEME)
         for known in THEMES:
             self.register_theme(_textual_theme(self._visible(known)))
         self.theme = colours.name
@@ -209,14 +210,11 @@ class GameApp(App[None]):
         self, title: str, kind: FileKind, name: str, take: Callable[[Path], object]
     ) -> None:
         """Ask for the name of a file to write."""
-        self._ask_for_file(PromptScreen(title, name + kind.ending), take)
+        self.push_screen(PromptScreen(title, name + kind.ending), _unless_closed(take))
 
     def ask_to_open(self, title: str, kind: FileKind, take: Callable[[Path], object]) -> None:  # noqa: ARG002 - any file may be named
         """Ask for the name of a file to read."""
-        self._ask_for_file(PromptScreen(title), take)
-
-    def _ask_for_file(self, prompt: PromptScreen, take: Callable[[Path], object]) -> None:
-        self.push_screen(prompt, _unless_closed(lambda text: take(Path(text).expanduser())))
+        self.push_screen(PromptScreen(title), _unless_closed(take))
 
     def show_help(self) -> None:
         """Show all keys."""
@@ -240,13 +238,6 @@ class GameApp(App[None]):
     def _visible(self, theme: Theme) -> Theme:
         """Return the theme as this terminal can show it."""
         return in_sixteen_colours(theme) if self.console.color_system == "standard" else theme
-
-
-def _remembered_theme(session: Session) -> Theme:
-    try:
-        return get_theme(str(session.get_setting("theme", DEFAULT_THEME.name)))
-    except ThemeError:
-        return DEFAULT_THEME
 
 
 def _unless_closed(take: Callable[[Answer], object]) -> Callable[[Answer | None], None]:

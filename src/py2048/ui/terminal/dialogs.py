@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from pathlib import Path
 from typing import ClassVar, TypeVar
 
 from rich.markup import escape
@@ -126,8 +127,8 @@ class ListScreen(ModalDialog[str]):
         self._list.action_cursor_up()
 
 
-class PromptScreen(ModalDialog[str]):
-    """A line to type a text into; Enter accepts, Escape cancels."""
+class PromptScreen(ModalDialog[Path]):
+    """A line to type the name of a file into; Enter accepts, Escape cancels."""
 
     def __init__(self, title: str, value: str = "") -> None:
         super().__init__()
@@ -140,8 +141,9 @@ class PromptScreen(ModalDialog[str]):
             yield Input(self._value)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Close with the text."""
-        self.action_close(event.value.strip() or None)
+        """Close with the file."""
+        name = event.value.strip()
+        self.action_close(Path(name).expanduser() if name else None)
 
 
 class HelpScreen(ModalDialog[None]):
