@@ -465,15 +465,13 @@ class Menus:
         return menu
 
     def _add_line(self, menu: tk.Menu, action: UserAction) -> None:
-        def do() -> None:
-            self._controller.do(action.name)
-
+        do, shown = partial(self._controller.do, action.name), _accelerator(action.shown)
         if action.name == "animation":
             menu.add_checkbutton(
-                label=action.title, accelerator=action.shown, variable=self.animated, command=do
+                label=action.title, accelerator=shown, variable=self.animated, command=do
             )
         else:
-            menu.add_command(label=action.title, accelerator=_accelerator(action.shown), command=do)
+            menu.add_command(label=action.title, accelerator=shown, command=do)
 
     def _add_lists(self) -> None:
         controller = self._controller

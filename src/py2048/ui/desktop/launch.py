@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import tkinter as tk
 from collections.abc import Callable
@@ -238,17 +239,15 @@ def _within(room: tuple[int, int], width: float, height: float) -> tuple[int, in
 
 def _usable(root: tk.Tk, geometry: str) -> str:
     """Return a remembered geometry, cut to the screen, if the window would be seen there."""
-    size, plus, place = geometry.partition("+")
-    try:
-        width, height = map(int, size.split("x"))
-        x, y = map(int, place.split("+")) if plus else (0, 0)
-    except ValueError:
+    found = re.fullmatch(r"(\d+)x(\d+)(\+(\d+)\+(\d+))?", geometry)
+    if found is None:
         return ""
+    width, height, x, y = (int(found[group] or 0) for group in (1, 2, 4, 5))
     is_seen = 0 <= x < root.winfo_screenwidth() - 50 and 0 <= y < root.winfo_screenheight() - 50
     if not is_seen or width < LEAST_WIDTH or height < LEAST_HEIGHT:
         return ""
     width, height = _within(_room(root), width, height)
-    if not plus:
+    if not found[3]:
         return f"{width}x{height}"
     x, y = min(x, root.winfo_screenwidth() - width), min(y, root.winfo_screenheight() - height)
     return f"{width}x{height}+{x}+{y}"

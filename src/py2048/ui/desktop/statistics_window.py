@@ -115,8 +115,8 @@ class StatisticsWindow(Dialog):
             self._games, fault = [], str(error)
         self.add_title("Your games")
         (close,) = self.add_buttons(("Close", self.close))
-        texts = {game.rules: game.rules.partition(",end")[0] for game in self._games}
-        self._rules = {ALL: ALL} | {_short(text, list(texts)): text for text in texts}
+        texts = list(dict.fromkeys(game.rules for game in self._games))
+        self._rules = {ALL: ALL} | {_short(text, texts): text for text in texts}
         self._add_choices(str(session.rules))
         self._table = ttk.Frame(self.body)
         self._table.pack(anchor="w", pady=round(6 * self.scale))

@@ -12,20 +12,7 @@ from py2048.errors import Py2048Error, StorageError
 from py2048.game.import_2048verse import load_record
 from py2048.players import list_players
 from py2048.rules import Rules, get_rules, list_rules
-from py2048.session import (
-    HINT_PLAYER,
-    Event,
-    GameOver,
-    GameStarted,
-    Hinted,
-    IllegalMove,
-    Moved,
-    SavingChanged,
-    Session,
-    StorageFailed,
-    Undone,
-    Won,
-)
+from py2048.session import HINT_PLAYER, Event, Session, events
 from py2048.ui.shared import motion
 from py2048.ui.shared.background import (
     PURPOSE,
@@ -139,7 +126,7 @@ class Controller:
             for event in current_events(self.session):
                 self.presenter.show(event)
         if self.session.unsaved:
-            self._listen(SavingChanged(self.session.unsaved))
+            self._listen(events.SavingChanged(self.session.unsaved))
 
     def _resume(self, session: Session) -> None:
         if not session.resume():
@@ -175,7 +162,7 @@ class Controller:
 
     def _listen(self, event: Event) -> None:
         self.presenter.show(event)
-        if isinstance(event, SavingChanged):
+        if isinstance(event, events.SavingChanged):
             self._check_saving()
 
     def _check_saving(self) -> None:
@@ -463,12 +450,11 @@ def minute_of(moment: str) -> str:
 
 def current_events(session: Session) -> list[Event]:
     """Return the events that introduce the session's game to a screen that opens on it."""
-    game = session.game
-    events: list[Event] = [GameStarted(game.board, game.score, session.best, resumed=game.ply > 0)]
-    if game.is_over:
-        is_best = 0 < game.score == session.best
-        events.append(GameOver(game.outcome, game.score, session.best, is_best))
-    return events
+    game, best = session.game, session.best
+    started = events.GameStarted(game.board, game.score, best, resumed=game.ply > 0)
+    if not game.is_over:
+        return [started]
+    return [started, events.GameOver(game.outcome, game.score, best, 0 < game.score == best)]
 
 
 class Presenter:
@@ -509,20 +495,20 @@ class Presenter:
         raise TypeError(f"{event!r} is no event of a session")
 
     @show.register
-    def _(self, event: GameStarted) -> None:
+    def _(self, event: events.GameStarted) -> None:
         self._show_position(event, motion.appearing(event.board))
 
     @show.register
-    def _(self, event: Moved) -> None:
+    def _(self, event: events.Moved) -> None:
         self._show_position(event, motion.of_move(event))
         self._screen.show_gain(event.points, is_animated=self.is_animated)
 
     @show.register
-    def _(self, event: Undone) -> None:
+    def _(self, event: events.Undone) -> None:
         self._show_position(event, motion.of_undo(event))
 
     @show.register
-    def _(self, event: IllegalMove) -> None:
+    def _(self, event: events.IllegalMove) -> None:
         if self._session.game.is_over:
             self._screen.say(OVER)
             return
@@ -531,14 +517,14 @@ class Presenter:
         self._screen.show_gain(event.penalty, is_animated=self.is_animated)
 
     @show.register
-    def _(self, event: Won) -> None:
+    def _(self, event: events.Won) -> None:
         self._screen.say(self._text_of(event))
         if event.plays_on and not self._autoplay.is_on:
             banner = Banner(f"You made {event.tile}!", ("Any move continues.",), False)
             self._screen.cover(banner, is_animated=self.is_animated)
 
     @show.register
-    def _(self, event: GameOver) -> None:
+    def _(self, event: events.GameOver) -> None:
         self._autoplay.stop()
         self._screen.say(self._text_of(event))
         title = "You win!" if self._session.game.has_won else "Game over!"
@@ -547,16 +533,16 @@ class Presenter:
         self._screen.cover(banner, is_animated=self.is_animated)
 
     @show.register
-    def _(self, event: Hinted) -> None:
+    def _(self, event: events.Hinted) -> None:
         self._screen.show_hint(event.hint)
         self._screen.say(self._text_of(event))
 
     @show.register
-    def _(self, event: StorageFailed) -> None:
+    def _(self, event: events.StorageFailed) -> None:
         self._screen.warn(event.message)
 
     @show.register
-    def _(self, event: SavingChanged) -> None:
+    def _(self, event: events.SavingChanged) -> None:
         self._screen.show_unsaved(event.unsaved)
 
     def show_status(self) -> None:

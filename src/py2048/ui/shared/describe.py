@@ -17,19 +17,7 @@ from py2048.game import Outcome, Turn
 from py2048.players import Unit
 from py2048.rules import BoardSum, EdgeSpawn, MergePoints, Merging, MovePoints, RandomSpawn, Rules
 from py2048.rules.parts import CornerSpawn, NetPoints
-from py2048.session import (
-    Event,
-    GameOver,
-    GameStarted,
-    Hint,
-    Hinted,
-    IllegalMove,
-    Moved,
-    SavingChanged,
-    StorageFailed,
-    Undone,
-    Won,
-)
+from py2048.session import Event, Hint, events
 
 FEW_TILES = 4
 """A start with at most this many tiles is read out tile by tile."""
@@ -45,7 +33,7 @@ def describe(event: Event) -> str:
 
 
 @describe.register
-def _(event: GameStarted) -> str:
+def _(event: events.GameStarted) -> str:
     rows, columns = event.board.shape
     opening = "Game resumed" if event.resumed else "New game"
     tiles = _tiles(event.board)
@@ -53,7 +41,7 @@ def _(event: GameStarted) -> str:
 
 
 @describe.register
-def _(event: Moved) -> str:
+def _(event: events.Moved) -> str:
     opening = "Redone. " if event.redone else ""
     merges = describe_merges(event.turn)
     points = f", {_signed(event.points)}" if event.points else ""
@@ -65,7 +53,7 @@ def _(event: Moved) -> str:
 
 
 @describe.register
-def _(event: IllegalMove) -> str:
+def _(event: events.IllegalMove) -> str:
     if event.penalty:
         loss = _signed(event.penalty)
         return f"{_name(event.direction)}: nothing moves, {loss}. Score {event.score}."
@@ -73,17 +61,17 @@ def _(event: IllegalMove) -> str:
 
 
 @describe.register
-def _(event: Undone) -> str:
+def _(event: events.Undone) -> str:
     return f"Undone: {event.turn.direction}. Score {event.score}."
 
 
 @describe.register
-def _(event: Won) -> str:
+def _(event: events.Won) -> str:
     return f"You made {event.tile}: you win!" + (" Play on if you like." if event.plays_on else "")
 
 
 @describe.register
-def _(event: GameOver) -> str:
+def _(event: events.GameOver) -> str:
     ending = {
         Outcome.WON: "Game over: you win!",
         Outcome.LOST: "Game over: no move is left.",
@@ -94,17 +82,17 @@ def _(event: GameOver) -> str:
 
 
 @describe.register
-def _(event: Hinted) -> str:
+def _(event: events.Hinted) -> str:
     return describe_hint(event.hint)
 
 
 @describe.register
-def _(event: StorageFailed) -> str:
+def _(event: events.StorageFailed) -> str:
     return f"Warning: {event.message}"
 
 
 @describe.register
-def _(event: SavingChanged) -> str:
+def _(event: events.SavingChanged) -> str:
     if not event.unsaved:
         return "All is saved again."
     return f"Not saved: {event.unsaved}. The game continues, and is saved when that is possible."
