@@ -313,10 +313,8 @@ class DesktopApp:
 
     def choose_replay(self) -> None:
         """Choose a game to watch: the current one, a finished one, or one in a file."""
-        session, choices = (
-            self.session,
-            [Choice(CURRENT, "This game", f"{self.session.game.score:,} points")],
-        )
+        session = self.session
+        choices = [Choice(CURRENT, "This game", f"{session.game.score:,} points")]
 
         def add_finished() -> None:
             choices.extend(
@@ -334,11 +332,10 @@ class DesktopApp:
         def take(game: str) -> None:
             watch(session.record if game == CURRENT else partial(session.finished_record, game))
 
-        def ask() -> None:
-            self.ask_to_open(
-                "Watch a record", RECORDS, lambda path: watch(partial(load_record, path))
-            )
+        def take_file(path: Path) -> None:
+            watch(partial(load_record, path))
 
+        ask = partial(self.ask_to_open, "Watch a record", RECORDS, take_file)
         self.controller.attempt(add_finished)
         self.choose(ListRequest("Watch a game", choices, take, more=(("From a file …", ask),)))
 
