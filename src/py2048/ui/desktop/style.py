@@ -8,11 +8,16 @@ from typing import Any
 
 from py2048.ui.shared.themes import Theme, mixed
 
+_families: dict[str, str] = {}
+"""The system's family by interpreter: asking for it takes most of a millisecond."""
+
 
 def font(root: tk.Misc, pixels: float, *, bold: bool = False) -> tuple[str, int, str]:
     """Return a font of this height in pixels, of the system's family."""
-    family = str(root.tk.call("font", "actual", "TkDefaultFont", "-family"))
-    return family, -max(7, round(pixels)), "bold" if bold else "normal"
+    name = str(root.tk)
+    if name not in _families:
+        _families[name] = str(root.tk.call("font", "actual", "TkDefaultFont", "-family"))
+    return _families[name], -max(7, round(pixels)), "bold" if bold else "normal"
 
 
 def write(
