@@ -252,14 +252,9 @@ class CanvasBoard(tk.Canvas):
 
 def _side(grid: BoardGrid, direction: Direction, width: int, height: int) -> tuple[float, float]:
     """Return where the label of a direction stands: inside the side that it is about."""
-    x, y = grid.centre
-    across, down = grid.width / 2 - width / 2 - grid.gap, grid.height / 2 - height / 2 - grid.gap
-    return {
-        Direction.UP: (x, y - down),
-        Direction.DOWN: (x, y + down),
-        Direction.LEFT: (x - across, y),
-        Direction.RIGHT: (x + across, y),
-    }[direction]
+    (x, y), (down, across) = grid.centre, motion.STEPS[direction]
+    far_x, far_y = (grid.width - width) / 2 - grid.gap, (grid.height - height) / 2 - grid.gap
+    return x + across * far_x, y + down * far_y
 
 
 OVERLAY_STEPS = 10

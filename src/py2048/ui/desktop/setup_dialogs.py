@@ -141,12 +141,6 @@ class RulesDialog(Dialog):
 
 # Boards
 
-_STEPS = {
-    Direction.UP: (-1, 0),
-    Direction.DOWN: (1, 0),
-    Direction.LEFT: (0, -1),
-    Direction.RIGHT: (0, 1),
-}
 MOST_RANK = 60
 
 
@@ -164,7 +158,7 @@ class BoardEditor:
 
     def step(self, direction: Direction) -> None:
         """Move the cursor, round and round."""
-        down, across = _STEPS[direction]
+        down, across = motion.STEPS[direction]
         rows, columns = self.board.shape
         self.cursor = (self.cursor[0] + down) % rows, (self.cursor[1] + across) % columns
 

@@ -154,6 +154,15 @@ ease_in = bezier(0.42, 0.0, 1.0, 1.0)
 ease_in_out = bezier(0.42, 0.0, 0.58, 1.0)
 
 
+STEPS = {
+    Direction.UP: (-1, 0),
+    Direction.DOWN: (1, 0),
+    Direction.LEFT: (0, -1),
+    Direction.RIGHT: (0, 1),
+}
+"""One cell in each direction: rows down, columns across."""
+
+
 def direction_of(across: float, down: float) -> Direction:
     """Return the direction that a vector mostly points in."""
     if abs(across) >= abs(down):
