@@ -20,7 +20,7 @@ from py2048.game.import_2048verse import load_record
 from py2048.players import list_players
 from py2048.rng import parse_seed
 from py2048.rules import RandomStart, Rules, list_rules
-from py2048.session import Hint, Session
+from py2048.session import Session
 from py2048.ui.desktop import dialogs
 from py2048.ui.desktop.board_image import GifExport, save_board_image
 from py2048.ui.desktop.dialogs import Dialog
@@ -29,8 +29,7 @@ from py2048.ui.desktop.window import MainWindow
 from py2048.ui.shared.actions import ACTIONS, GAME, MENUS, PLAYER, VIEW, UserAction
 from py2048.ui.shared.background import WorkResult
 from py2048.ui.shared.controller import PACES, Controller, fault_of, minute_of
-from py2048.ui.shared.motion import BoardTransition
-from py2048.ui.shared.screen import RECORDS, Banner, Choice, FileKind, ListRequest, Status
+from py2048.ui.shared.screen import RECORDS, Choice, FileKind, ListRequest, Status
 from py2048.ui.shared.themes import THEMES, Theme
 
 POLL = 15
@@ -76,6 +75,11 @@ class DesktopApp:
         player: str | None = None,
     ) -> None:
         self.window, self.root, self.session = window, window.root, session
+        # Parts of the window do much of what the controller asks for.
+        board = window.board
+        self.show_board, self.finish_motion, self.show_hint = board.show, board.finish, board.point
+        self.cover, self.show_gain = board.overlay.show, window.header.rise
+        self.say, self.warn, self.show_unsaved = window.say, window.warn, window.show_unsaved
         self.dialog: Dialog | None = None
         self._remember = remember
         self._results: queue.SimpleQueue[WorkResult] = queue.SimpleQueue()
@@ -123,44 +127,12 @@ class DesktopApp:
 
     # What the controller asks for
 
-    def show_board(self, transition: BoardTransition, pace: float) -> None:
-        """Show a board become another."""
-        self.window.board.show(transition, pace)
-
-    def finish_motion(self) -> None:
-        """Jump to the end of the running animation."""
-        self.window.board.finish()
-
     def show_status(self, status: Status) -> None:
         """Show the scores, which buttons can do something, and the settings in use."""
         self.window.header.show(status)
         self.window.show_possible(undo=status.can_undo, redo=status.can_redo)
         self.window.show_autoplay(self.controller.autoplay, self.controller.set_speed)
         self.menus.refresh()
-
-    def show_gain(self, points: int, *, is_animated: bool) -> None:
-        """Let points rise from the score."""
-        self.window.header.rise(points, is_animated=is_animated)
-
-    def show_hint(self, hint: Hint) -> None:
-        """Show a hint on the board."""
-        self.window.board.point(hint)
-
-    def cover(self, banner: Banner | None, *, is_animated: bool) -> None:
-        """Cover the board with words, or uncover it."""
-        self.window.board.overlay.show(banner, is_animated=is_animated)
-
-    def say(self, text: str) -> None:
-        """Show a message in the status line."""
-        self.window.say(text)
-
-    def warn(self, text: str) -> None:
-        """Show a warning until the player has dismissed it."""
-        self.window.warn(text)
-
-    def show_unsaved(self, reason: str) -> None:
-        """Show why something is not saved, until it is."""
-        self.window.show_unsaved(reason)
 
     def set_theme(self, theme: Theme) -> None:
         """Change the colours."""

@@ -27,7 +27,7 @@ from py2048.ui.shared.background import WorkResult
 from py2048.ui.shared.controller import Controller
 from py2048.ui.shared.describe import describe, loss_text
 from py2048.ui.shared.motion import BoardTransition
-from py2048.ui.shared.screen import Banner, FileKind, ListRequest, Status
+from py2048.ui.shared.screen import Banner, FileKind, ListRequest
 from py2048.ui.shared.themes import (
     BY_NAME,
     DEFAULT_THEME,
@@ -90,7 +90,10 @@ class GameApp(App[None]):
         player: str | None = None,
     ) -> None:
         super().__init__()
-        self.view = GameView()
+        self.view = view = GameView()
+        # Parts of the screen do much of what the controller asks for.
+        self.finish_motion, self.show_status = view.board.finish, view.show_status
+        self.say, self.show_unsaved = view.say, view.show_unsaved
         self._plays_at_once = player is not None
         self._closed_dialog = 0.0
         name = str(session.get_setting("theme", ""))
@@ -159,14 +162,6 @@ class GameApp(App[None]):
         self.view.set_shape(transition.board.shape)
         self.view.board.show(transition, pace)
 
-    def finish_motion(self) -> None:
-        """Jump to the end of the running animation."""
-        self.view.board.finish()
-
-    def show_status(self, status: Status) -> None:
-        """Show the scores."""
-        self.view.show_status(status)
-
     def show_gain(self, points: int, *, is_animated: bool) -> None:  # noqa: ARG002 - it does not move
         """Show the points that a move has gained, for a moment."""
         self.view.show_gain(points)
@@ -180,17 +175,9 @@ class GameApp(App[None]):
         self.view.board.point(None)
         self.view.cover(banner)
 
-    def say(self, text: str) -> None:
-        """Show a message until the next one."""
-        self.view.say(text)
-
     def warn(self, text: str) -> None:
         """Show a warning for some seconds."""
         self.notify(text, severity="warning", timeout=8, markup=False)
-
-    def show_unsaved(self, reason: str) -> None:
-        """Show why something is not saved, until it is."""
-        self.view.show_unsaved(reason)
 
     def set_theme(self, theme: Theme) -> None:
         """Change the colours."""
