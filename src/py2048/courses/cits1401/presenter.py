@@ -229,7 +229,7 @@ class ViewState:
         return frozenset(m.target for m in self.motions if m.merged or m.source != m.target)
 
 
-class GameScreen(Protocol):
+class BorderScreen(Protocol):
     """What a presenter needs of a window."""
 
     def show(self, state: ViewState) -> None:
@@ -256,7 +256,7 @@ class BorderPresenter:
         game: the game in progress, `None` before the first and between two.
     """
 
-    screen: GameScreen
+    screen: BorderScreen
     seed: int | None = None
     settings: GameSettings = field(default_factory=GameSettings)
     game: Game | None = field(default=None, init=False)

@@ -10,6 +10,7 @@ The user asks Tk itself and no object of the program, which may have changed tho
 from __future__ import annotations
 
 import _tkinter
+import os
 import sys
 import tkinter
 import tkinter.colorchooser
@@ -36,58 +37,6 @@ OLD_NAMES = {
     "tkColorChooser": tkinter.colorchooser, "ttk": tkinter.ttk, "Tkconstants": tkinter.constants,
     "ScrolledText": tkinter.scrolledtext,
 }  # fmt: skip
-
-# `after` with another queue: its timers come due when `release` sets the time.
-TIMERS = """
-namespace eval ::py2048 { variable now 0; variable count 1000000; variable queue {} }
-rename ::after ::py2048::after
-proc ::py2048::due {} {
-    variable queue
-    return [lsort -real -index 1 [lmap {id timer} $queue {list $id {*}$timer}]]
-}
-proc ::py2048::release {time} {
-    variable queue; variable now $time
-    foreach timer [due] {
-        if {[lindex $timer 1] > $now + 0.001} break
-        dict unset queue [lindex $timer 0]
-        ::py2048::after 0 [lindex $timer 2]
-    }
-}
-proc ::py2048::next {} { lindex [due] 0 1 }
-proc ::after {what args} {
-    upvar ::py2048::queue queue
-    if {[string is wideinteger -strict $what] && [llength $args]} {
-        set id after#[incr ::py2048::count]
-        dict set queue $id [list [expr {$::py2048::now + max(1, $what)}] [concat {*}$args]]
-        return $id
-    }
-    set id [lindex $args 0]
-    if {$what eq "info" && [dict exists $queue $id]} {
-        return [list [lindex [dict get $queue $id] 1] timer]
-    }
-    if {$what eq "info" && ![llength $args]} {
-        return [concat [dict keys $queue] [::py2048::after info]]
-    }
-    if {$what eq "cancel"} {
-        foreach {known timer} $queue {
-            if {$known eq $id || [lindex $timer 1] eq [concat {*}$args]} {
-                dict unset queue $known
-                return
-            }
-        }
-    }
-    return [uplevel 1 [list ::py2048::after $what {*}$args]]
-}
-bind . <<Py2048Look>> {set ::py2048::serial %#}
-proc ::py2048::items {canvas options} {
-    lmap item [$canvas find all] {
-        list [$canvas type $item] [$canvas coords $item] [lmap name $options {
-            if {[catch {$canvas itemcget $item -$name} value]} {set value ""}
-            string range $value 0 end
-        }]
-    }
-}
-"""
 
 # Tcl's dialogs: what they are called in Python, and the answer without an instruction.
 BOXES = {
@@ -140,6 +89,8 @@ class TkControl:
         self._quitting = False
         self._raised: BaseException | None = None
         self._serial = 0
+        with open(f"{os.path.dirname(__file__)}/timers.tcl", encoding="utf-8") as timers:
+            self._timers = timers.read()
         self._create = _tkinter.create
         self._after = tkinter.Misc.after
         self._take_over()
@@ -170,7 +121,7 @@ class TkControl:
         """What `_tkinter.create` becomes."""
         interpreter: Any = TclInterpreter(self._create(*words), self._loop, self._quit)
         if interpreter.eval("info commands winfo"):
-            interpreter.eval(TIMERS)
+            interpreter.eval(self._timers)
             interpreter.createcommand("tk_messageBox", self._box)
             for name, kind in CHOOSERS.items():
                 interpreter.createcommand(name, self._chooser(kind))
