@@ -254,12 +254,11 @@ class App(tk.Tk):
             for name in names
         }
         for name, action in {**actions, "n": self.presenter.new_game, "q": self.quit_game}.items():
-            self.bind(f"<KeyPress-{name}>", partial(self._command, action))
+            self.bind(f"<KeyPress-{name}>", self._key(action))
 
-    def _command(self, action: Callable[[], None], event: object) -> None:
+    def _key(self, action: Callable[[], None]) -> Callable[[object], None]:
         """Obey a key, unless the question for a new game is open and takes the keys."""
-        if not self.panel.is_open:
-            action()
+        return lambda _: None if self.panel.is_open else action()
 
     def _start(self, settings: GameSettings) -> None:
         self.panel.close()

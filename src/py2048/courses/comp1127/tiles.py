@@ -5,10 +5,14 @@ No file is read: the digits come from the font inside Pillow.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from PIL import Image, ImageDraw, ImageFont
 
-from py2048.courses.comp1127.gui import CELL
 from py2048.courses.windows import SCALE, rounded, smaller
+
+CELL = 140
+"""Distance from one cell to the next, in pixels."""
 
 GAP = 14
 """Space between neighbouring tiles, in pixels."""
@@ -36,6 +40,18 @@ COLOURS = {
     2048: ("#4b3fa7", "#ffffff"),
 }
 """Colours of each number's tile: background and digits."""
+
+
+class NumberTile:
+    """A number that can stand on the board."""
+
+    def __init__(self, value: int) -> None:
+        self.value = value
+
+    @cached_property
+    def image(self) -> Image.Image:
+        """The tile's picture, `TILE` pixels square with transparent corners."""
+        return draw_tile(self.value)
 
 
 def draw_square(colour: str) -> Image.Image:

@@ -13,10 +13,10 @@ from typing import Any
 
 from PIL import Image
 
-from py2048.courses.comp1127.gui import CELL, COLUMNS, ROWS, NumberTile
-from py2048.courses.comp1127.tiles import EMPTY, GAP, draw_square
+from py2048.courses.comp1127.tiles import CELL, EMPTY, GAP, NumberTile, draw_square
 from py2048.courses.windows import photo
 
+ROWS = COLUMNS = 4
 SIDE = COLUMNS * CELL + GAP
 BACKGROUND = "#bbada0"
 INK = "#3c3226"

@@ -1,4 +1,4 @@
-"""The window of the grader: it draws nothing and remembers its keys.
+"""The window and the tiles of the grader: they draw nothing, and the window remembers its keys.
 
 It is handed to submissions beside `gui`, and imports nothing but the standard library, because a
 submission can reach nothing else. ``frame.bound`` is what is bound, by key.
@@ -9,6 +9,16 @@ from __future__ import annotations
 import tkinter as tk
 from collections.abc import Callable
 from typing import Any
+
+CELL = 140
+
+
+class NumberTile:
+    """A number that can stand on the board."""
+
+    def __init__(self, value: int) -> None:
+        self.value = value
+        self.image = f"the picture of {value}"
 
 
 class CheckedFrame(tk.Tk):

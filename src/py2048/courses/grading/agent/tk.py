@@ -154,12 +154,26 @@ class TkControl:
             self.clock.allow(seconds)
             return
         end = self.clock.now + seconds
+        self._run_timers(end)
+        self.clock.skip(end - self.clock.now)
+        self.pump()
+
+    def settle(self, seconds: float) -> None:
+        """Let time pass until no timer is set, but no longer than `seconds`."""
+        end = self.clock.now + seconds
+        while (due := self.next_due()) is not None and self.clock.now + due <= end:
+            if not self.waiting:
+                self.clock.allow(max(due, 0.001))
+                return
+            self._run_timers(end)
+            self.pump()
+
+    def _run_timers(self, end: float) -> None:
+        """Let time pass from timer to timer, up to `end`."""
         self.pump(thoroughly=False)
         while (due := self.next_due()) is not None and self.clock.now + due <= end + 1e-9:
             self.clock.skip(due)
             self.pump(thoroughly=False)
-        self.clock.skip(end - self.clock.now)
-        self.pump()
 
     # -- events -------------------------------------------------------------------------
 
@@ -388,37 +402,31 @@ class Widget:
 
     def bound(self) -> list[str]:
         """The events that something is bound to."""
-        return [
-            str(word)
-            for word in self.interpreter.splitlist(self.interpreter.call("bind", self.path))
-        ]
+        return list(map(str, self.interpreter.splitlist(self.interpreter.call("bind", self.path))))
 
     def grid(self) -> dict[str, str]:
         """Its place in a grid."""
         words = self.interpreter.splitlist(self.interpreter.call("grid", "info", self.path))
         return {str(k).lstrip("-"): str(v) for k, v in zip(words[::2], words[1::2], strict=True)}
 
-    # -- canvases -----------------------------------------------------------------------
+    def items(self) -> list[tuple[str, list[float], dict[str, str]]]:
+        """What is drawn on a canvas, the lowest first: kind, coordinates, options."""
+        split = self.interpreter.splitlist
+        found = []
+        for item in split(self.interpreter.call("::py2048::items", self.path, ITEM_OPTIONS)):
+            kind, coords, values = split(item)
+            options = zip(ITEM_OPTIONS, split(values), strict=True)
+            told = {name: str(value) for name, value in options if value not in {"", ()}}
+            found.append((str(kind), [float(number) for number in split(coords)], told))
+        return found
 
-    def find_all(self) -> list[str]:
-        """The items of a canvas, the lowest first."""
-        return self.words("find", "all")
-
-    def item(self, number: object, name: str) -> str:
-        """An option of an item; not every kind has every option."""
-        try:
-            return str(self.call("itemcget", number, f"-{name}"))
-        except TclError:
-            return ""
-
-    def coords(self, number: object) -> list[float]:
-        """Where an item is."""
-        return [float(word) for word in self.words("coords", number)]
-
-    def drawn_texts(self) -> list[tuple[str, str]]:
-        """The texts on a canvas that are not hidden, with their numbers."""
-        texts = [n for n in self.find_all() if str(self.call("type", n)) == "text"]
-        return [(n, self.item(n, "text")) for n in texts if self.item(n, "state") != "hidden"]
+    def drawn_texts(self) -> list[tuple[str, list[float]]]:
+        """The texts on a canvas that are not hidden, and where they are."""
+        return [
+            (options.get("text", ""), coords)
+            for kind, coords, options in self.items()
+            if kind == "text" and options.get("state") != "hidden"
+        ]
 
 
 class TkUser:
@@ -460,15 +468,7 @@ class TkUser:
 
     def items(self, canvas: Any) -> list[tuple[str, list[float], dict[str, str]]]:
         """What is drawn on a canvas, in order: kind, coordinates, options."""
-        seen = _handle(canvas)
-        split = seen.interpreter.splitlist
-        found = []
-        for item in split(seen.interpreter.call("::py2048::items", seen.path, ITEM_OPTIONS)):
-            kind, coords, values = split(item)
-            options = zip(ITEM_OPTIONS, split(values), strict=True)
-            told = {name: str(value) for name, value in options if value not in {"", ()}}
-            found.append((str(kind), [float(number) for number in split(coords)], told))
-        return found
+        return _handle(canvas).items()
 
     def dialogs(self) -> list[tuple[str, str, str]]:
         """The message boxes so far: kind, title, message."""
@@ -527,10 +527,9 @@ class TkUser:
 
     def _push_drawn(self, text: str) -> bool:
         for canvas in self.widgets("Canvas"):
-            for number, drawn in canvas.drawn_texts():
+            for drawn, place in canvas.drawn_texts():
                 if _says(drawn, text):
-                    x, y = canvas.coords(number)
-                    self.click(canvas, x, y)
+                    self.click(canvas, *place)
                     return True
         return False
 
@@ -570,11 +569,7 @@ class TkUser:
 
     def settle(self, seconds: float = 5.0) -> None:
         """Let time pass until no timer is set, but no longer than `seconds`."""
-        left = seconds
-        while left > 0 and (due := self._windows.next_due()) is not None and due <= left:
-            step = max(due, 0.001)
-            self._windows.advance(step)
-            left -= step
+        self._windows.settle(seconds)
 
 
 def _handle(widget: Any) -> Widget:
@@ -624,7 +619,7 @@ def _texts_of(widget: Widget) -> list[str]:
     if not widget.winfo_ismapped():
         return []
     if kind == "Canvas":
-        return [text for _, text in widget.drawn_texts()]
+        return [text for text, _ in widget.drawn_texts()]
     if kind in READABLE:
         return [str(widget.call("get"))]
     if kind == "Text":
