@@ -248,12 +248,13 @@ class App(tk.Tk):
         self.speed_choice = choices(bar, self.speed, PACES, self._set_speed)
 
     def _bind_keys(self) -> None:
-        actions = {
+        actions: dict[str, Callable[[], None]] = {
             name: partial(self.presenter.push, direction)
             for direction, names in KEYS.items()
             for name in names
         }
-        for name, action in {**actions, "n": self.presenter.new_game, "q": self.quit_game}.items():
+        actions |= {"n": self.presenter.new_game, "q": self.quit_game}
+        for name, action in actions.items():
             self.bind(f"<KeyPress-{name}>", self._key(action))
 
     def _key(self, action: Callable[[], None]) -> Callable[[object], None]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -102,18 +102,6 @@ class WindowDriver:
     def __init__(self, session: SubmissionSession) -> None:
         self.session = session
         self.contents = WindowContents([], [], [])
-        self.shown: list[str] = []
-
-    def begin(self, who: str = "Human", seed: int = 0) -> None:
-        """Run the program and begin a new game, played by `who`."""
-        session = self.session
-        outcome = session.program(seed=seed)
-        if outcome.error is not None:
-            session.fail("a window", str(outcome.error))
-        if outcome.state != "waiting":
-            session.fail("a window that waits for clicks", "the program is at its end already")
-        session.run(PROBE, show=False)
-        self.new_game(who)
 
     def new_game(self, who: str) -> None:
         """Push New game and answer who plays."""
@@ -142,7 +130,8 @@ class WindowDriver:
         else:
             asked = f"{title} {message}".lower()
             first = min(("human", "computer"), key=lambda word: asked.find(word) % 10_000)
-            answer = (first == who.lower()) if kind != "askquestion" else _yes(first, who)
+            agrees = first == who.lower()
+            answer = ("yes" if agrees else "no") if kind == "askquestion" else agrees
         session.run(f"screen.answer({answer!r})")
         session.run("choose('New game')")
 
@@ -178,13 +167,21 @@ class WindowDriver:
         return str(self.session.value("screen.texts()", show=False))
 
 
-def _yes(first: str, who: str) -> str:
-    return "yes" if first == who.lower() else "no"
+def begun(session: SubmissionSession, who: str = "Human", seed: int = 0) -> WindowDriver:
+    """Run the program and begin a new game, played by `who`."""
+    outcome = session.program(seed=seed)
+    if outcome.error is not None:
+        session.fail("a window", str(outcome.error))
+    if outcome.state != "waiting":
+        session.fail("a window that waits for clicks", "the program is at its end already")
+    session.run(PROBE, show=False)
+    driver = WindowDriver(session)
+    driver.new_game(who)
+    return driver
 
 
-SHORT_GAMES = 1
 SHORT = 50
-"""Clicks in each of the short games."""
+"""Clicks in the short game."""
 
 LONG = 450
 """Clicks after which a game that should have ended long ago is given up."""
@@ -246,20 +243,17 @@ def observed_games(session: SubmissionSession) -> ObservedGames:
 def _play(session: SubmissionSession) -> ObservedGames:
     seen = ObservedGames()
     try:
-        for seed in range(SHORT_GAMES + 1):
-            driver = WindowDriver(session)
-            driver.begin(seed=seed)
+        for seed, play in enumerate((_play_by_chance, _play_to_the_end)):
+            driver = begun(session, seed=seed)
             seen.games.append([])
-            if seed < SHORT_GAMES:
-                _play_by_chance(driver, seen.games[-1], random.Random(seed))
-            else:
-                _play_to_the_end(driver, seen.games[-1])
+            play(driver, seen.games[-1])
     except CheckFailed as mismatch:
         seen.fault = mismatch
     return seen
 
 
-def _play_by_chance(driver: WindowDriver, moves: list[ObservedMove], chance: random.Random) -> None:
+def _play_by_chance(driver: WindowDriver, moves: list[ObservedMove]) -> None:
+    chance = random.Random(0)
     while len(moves) < SHORT and not driver.contents.says(OVER):
         _make_move(driver, moves, _idle(driver, moves) or chance.choice(tuple(Direction)))
 
@@ -302,21 +296,16 @@ def _make_move(driver: WindowDriver, moves: list[ObservedMove], direction: Direc
     moves.append(ObservedMove(before, direction, now))
 
 
-Run = Callable[[SubmissionSession], None]
-
-
 def has_all_components(session: SubmissionSession) -> None:
     """Squares, score board, New game."""
-    driver = WindowDriver(session)
-    driver.begin()
+    driver = begun(session)
     if not driver.contents.says("score"):
         session.fail("a score board: a text with the word score", str(driver.contents.others))
 
 
 def quits(session: SubmissionSession) -> None:
     """Quit closes the window."""
-    driver = WindowDriver(session)
-    driver.begin()
+    driver = begun(session)
     for word in ("Quit", "Exit"):
         pushed = session.run(f"choose({word!r})")
         if pushed.state == "done":
@@ -378,8 +367,7 @@ def highlights_what_moved(session: SubmissionSession) -> None:
 
 def border_squares_act(session: SubmissionSession) -> None:
     """Every square on the border but the corners takes clicks, if any on its side does."""
-    driver = WindowDriver(session)
-    driver.begin()
+    driver = begun(session)
     acting = 0
     for direction, cells in BORDERS.items():
         acts = [_acts(driver, cell, direction) for cell in cells]
@@ -408,8 +396,7 @@ def _possible(contents: WindowContents, direction: Direction) -> bool:
 
 def other_squares_do_nothing(session: SubmissionSession) -> None:
     """Corners and squares inside do nothing and cost nothing."""
-    driver = WindowDriver(session)
-    driver.begin(seed=4)
+    driver = begun(session, seed=4)
     acted = [driver.click(cells[0]) for cells in BORDERS.values()]
     if all(contents.texts == acted[0].texts for contents in acted):
         session.fail("clicks on the border to make moves", "nothing happened on any side")
@@ -438,17 +425,13 @@ def _of(
     return found
 
 
-def slides(direction: Direction) -> Run:
-    """Return the check that all tiles go in a direction and merge as they should."""
-
-    def check(session: SubmissionSession) -> None:
-        for move, board in _of(session, direction, possible=True):
-            slid = board.slide(direction).board
-            shown = move.now.board
-            if shown is None or not _with_one_more(slid, shown):
-                _fail(session, move, f"{listed(slid)} and a new 2", str(move.now.rows))
-
-    return check
+def slides(session: SubmissionSession, direction: Direction) -> None:
+    """All tiles go in a direction and merge as they should."""
+    for move, board in _of(session, direction, possible=True):
+        slid = board.slide(direction).board
+        shown = move.now.board
+        if shown is None or not _with_one_more(slid, shown):
+            _fail(session, move, f"{listed(slid)} and a new 2", str(move.now.rows))
 
 
 def _with_one_more(slid: Board, shown: Board) -> bool:
@@ -457,33 +440,26 @@ def _with_one_more(slid: Board, shown: Board) -> bool:
     return all(one == two or (one, two) == (0, 2) for one, two in pairs)
 
 
-def adds_at_its_place(direction: Direction) -> Run:
-    """Return the check that the new 2 appears where the rules say."""
-
-    def check(session: SubmissionSession) -> None:
-        for move, board in _of(session, direction, possible=True):
-            shown = move.now.board
-            wanted = after(board, direction)
-            slid = board.slide(direction).board
-            if shown is None or [c for c in slid.empty_cells() if shown[c]] != [
-                c for c in slid.empty_cells() if wanted[c]
-            ]:
-                _fail(session, move, str(listed(wanted)), str(move.now.rows))
-
-    return check
+def adds_at_its_place(session: SubmissionSession, direction: Direction) -> None:
+    """The new 2 appears where the rules say."""
+    for move, board in _of(session, direction, possible=True):
+        shown, wanted = move.now.board, after(board, direction)
+        empty = board.slide(direction).board.empty_cells()
+        if shown is None or any(bool(shown[cell]) != bool(wanted[cell]) for cell in empty):
+            _fail(session, move, str(listed(wanted)), str(move.now.rows))
 
 
-def refuses(direction: Direction) -> Run:
-    """Return the check that an impossible move leaves the board as it is."""
+def refuses(session: SubmissionSession, direction: Direction) -> None:
+    """An impossible move leaves the board as it is."""
+    for move, board in _of(session, direction, possible=False):
+        if move.changed:
+            _fail(session, move, f"{listed(board)}: nothing can move", str(move.now.rows))
+    _some_move(session)
 
-    def check(session: SubmissionSession) -> None:
-        for move, board in _of(session, direction, possible=False):
-            if move.changed:
-                _fail(session, move, f"{listed(board)}: nothing can move", str(move.now.rows))
-        if not any(move.changed for move in observed_games(session).moves):
-            session.fail("some move to be made", "the board never changes")
 
-    return check
+def _some_move(session: SubmissionSession) -> None:
+    if not any(move.changed for move in observed_games(session).moves):
+        session.fail("some move to be made", "the board never changes")
 
 
 # --- status and score ---
@@ -528,8 +504,7 @@ def tells_the_end(session: SubmissionSession) -> None:
             _fail(session, move, "the game to go on", str(move.now.others))
     last = observed_games(session).games[-1][-1]
     board = last.now.board
-    if not any(move.changed for move in observed_games(session).moves):
-        session.fail("some move to be made", "the board never changes")
+    _some_move(session)
     if board is None or board.can_move():
         return  # moves that are possible are refused: other tasks ask for them
     over = [text for text in last.now.others if re.search(OVER, text, re.IGNORECASE)]
@@ -556,8 +531,7 @@ def counts(session: SubmissionSession) -> None:
                 wanted = " or ".join(map(str, sorted(possible)))
                 _fail(session, move, f"the score {wanted}", str(move.now.others))
             possible = shown
-    if not any(move.changed for move in observed_games(session).moves):
-        session.fail("some move to be made", "the board never changes")
+    _some_move(session)
 
 
 def _scores_after(move: ObservedMove, scores: set[int]) -> set[int]:
@@ -571,8 +545,7 @@ def _scores_after(move: ObservedMove, scores: set[int]) -> set[int]:
 
 def begins_a_human_s_game(session: SubmissionSession) -> None:
     """New game, in the middle of a game, leads to a new one: only 2s, score 0, clicks work."""
-    driver = WindowDriver(session)
-    driver.begin()
+    driver = begun(session)
     counts_seen = {_checked_start(session, driver.contents)}
     for _ in range(5):
         for cells in BORDERS.values():
@@ -599,8 +572,7 @@ def _checked_start(session: SubmissionSession, contents: WindowContents) -> int:
 
 def lets_the_computer_play(session: SubmissionSession) -> None:
     """The computer moves by itself, with pauses, in several directions, to the end."""
-    driver = WindowDriver(session)
-    driver.begin("Computer", seed=3)
+    driver = begun(session, "Computer", seed=3)
     contents_seen = [driver.contents]
     for _ in range(30):
         session.run("screen.advance(200)", show=False)
@@ -625,8 +597,7 @@ def lets_the_computer_play(session: SubmissionSession) -> None:
 
 def stops_the_computer(session: SubmissionSession) -> None:
     """New game ends the computer's game, too."""
-    driver = WindowDriver(session)
-    driver.begin("Computer", seed=5)
+    driver = begun(session, "Computer", seed=5)
     session.run("screen.advance(3000)", show=False)
     driver.new_game("Human")
     _checked_start(session, driver.contents)
@@ -669,9 +640,9 @@ def _move(number: str, direction: Direction) -> Task:
         f"The move {name}",
         f"A click on the border slides all tiles {name} and merges equal ones, each once; a "
         f"new 2 appears on {places[direction]}. If nothing can move, nothing happens.",
-        Check("tiles slide and merge", run=slides(direction), seconds=PATIENCE),
-        Check("the new 2 is in its place", run=adds_at_its_place(direction)),
-        Check("an impossible move changes nothing", run=refuses(direction)),
+        Check("tiles slide and merge", run=partial(slides, direction=direction), seconds=PATIENCE),
+        Check("the new 2 is in its place", run=partial(adds_at_its_place, direction=direction)),
+        Check("an impossible move changes nothing", run=partial(refuses, direction=direction)),
     )
 
 

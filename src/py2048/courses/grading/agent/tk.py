@@ -529,7 +529,7 @@ class TkUser:
         for canvas in self.widgets("Canvas"):
             for drawn, place in canvas.drawn_texts():
                 if _says(drawn, text):
-                    self.click(canvas, *place)
+                    self.click(canvas, place[0], place[1])
                     return True
         return False
 
