@@ -61,9 +61,9 @@ def tile_colours(value: int) -> tuple[str, str]:
 
 
 def draw_tile(face: str, side: int, mark: Mark = Mark.NONE) -> Image.Image:
-    """Return a tile of `side` pixels square with transparent corners, without its number."""
+    """Return a tile of `side` pixels square on the board, without its number."""
     ring = 0 if mark is Mark.NONE else max(SCALE, side * SCALE // 16)
-    return rounded(side, side, side / 9, face, mark.value, ring)
+    return rounded(side, side, side / 9, face, BOARD, ring=mark.value, thick=ring)
 
 
 def draw_hover(side: int, direction: Direction, strong: bool) -> Image.Image:
@@ -101,7 +101,7 @@ SIDE = 600
 MARGIN = 34
 """Width of the frame around the squares, in pixels; it holds an arrow on each side."""
 
-FRAME_MS = 12
+FRAME_MS = 16
 
 FONT = "Helvetica"
 
@@ -153,11 +153,11 @@ class BoardCanvas(tk.Canvas):
         self._size = width, height = columns * self.step + self.gap, rows * self.step + self.gap
         self._left, self._top = (SIDE - width) // 2, (SIDE - height) // 2
         edge, around = (self._left - MARGIN, self._top - MARGIN), 2 * MARGIN
-        self._picture(edge, "ground", rounded, width + around, height + around, 18, BOARD)
+        self._picture(edge, "ground", rounded, width + around, height + around, 18, BOARD, PAGE)
         radius = max(2, self.tile // 9)
         for cell in product(range(rows), range(columns)):
             x, y = self.corner(cell)
-            self._picture((x, y), "ground", rounded, self.tile, self.tile, radius, EMPTY)
+            self._picture((x, y), "ground", rounded, self.tile, self.tile, radius, EMPTY, BOARD)
             self.create_rectangle(x, y, x + self.tile, y + self.tile, outline="", tags="square")
         self._draw_arrows(None)
 
@@ -206,16 +206,19 @@ class BoardCanvas(tk.Canvas):
         picture = self._pictures[draw, args]
         return self.create_image(*place, image=picture, anchor="nw", tags=tag)
 
-    def _draw_tile(self, value: int, cell: Cell, mark: Mark = Mark.NONE, size: float = 1) -> Tile:
+    def _draw_tile(
+        self, value: int, cell: Cell, mark: Mark = Mark.NONE, size: float = 1, tag: str = ""
+    ) -> Tile:
         """Draw a tile; return its picture and its number."""
         side = max(4, round(self.tile * size))
         x, y = self.corner(cell)
         inset = (self.tile - side) // 2
         face, ink = tile_colours(value)
-        picture = self._picture((x + inset, y + inset), "tile", draw_tile, face, side, mark)
+        tags = f"{tag} tile"
+        picture = self._picture((x + inset, y + inset), tags, draw_tile, face, side, mark)
         font = FONT, -self.digit_height(value, side), "bold"
         number = self.create_text(
-            *self.middle(cell), text=str(value), fill=ink, font=font, tags="tile"
+            *self.middle(cell), text=str(value), fill=ink, font=font, tags=tags
         )
         return picture, number
 
@@ -258,14 +261,15 @@ class BoardCanvas(tk.Canvas):
 
     def _pop(self, state: ViewState) -> None:
         """Draw the tiles in their places while the new one grows and merged ones bulge."""
-        drawn = -1.0
+        self._draw_all(state, 0)
+        drawn = 0.0
 
         def grow(share: float) -> None:
             nonlocal drawn
             size = round(share * 4) / 4  # few sizes, so that few pictures are drawn
             if size != drawn:
                 drawn = size
-                self._draw_all(state, size)
+                self._draw_growing(state, size)
 
         self._animate(grow, lambda: self._settle(state))
 
@@ -285,22 +289,29 @@ class BoardCanvas(tk.Canvas):
 
     def _settle(self, state: ViewState) -> None:
         """Draw all tiles in their places, and the end of the game over them."""
-        self._draw_all(state, 1)
+        self._draw_all(state)
         if state.is_over:
             self._draw_end(state)
 
-    def _draw_all(self, state: ViewState, grown: float) -> None:
-        """Draw all tiles, those of the last move marked; new and merged ones are `grown` so far."""
-        merged = {motion.target for motion in state.motions if motion.merged}
+    def _draw_all(self, state: ViewState, grown: float = 1) -> None:
+        """Draw all tiles, those of the last move marked; see `_draw_growing` for `grown`."""
         self.delete("tile")
         for row, line in enumerate(state.board.rows):
             for column, value in enumerate(line):
-                cell = row, column
-                if state.spawn and cell == state.spawn.cell:
-                    self._draw_tile(value, cell, Mark.NEW, 0.4 + 0.6 * grown)
-                elif value:
-                    mark = Mark.MOVED if cell in state.moved else Mark.NONE
-                    self._draw_tile(value, cell, mark, 1.12 - 0.12 * grown if cell in merged else 1)
+                if value and (row, column) not in state.made:
+                    mark = Mark.MOVED if (row, column) in state.moved else Mark.NONE
+                    self._draw_tile(value, (row, column), mark)
+        self._draw_growing(state, grown)
+
+    def _draw_growing(self, state: ViewState, grown: float) -> None:
+        """Draw the new tile, from small to its size, and merged ones, from large to theirs."""
+        self.delete("growing")
+        for cell in state.made:
+            if state.spawn and cell == state.spawn.cell:
+                look = Mark.NEW, 0.4 + 0.6 * grown
+            else:
+                look = Mark.MOVED, 1.12 - 0.12 * grown
+            self._draw_tile(state.board[cell], cell, *look, "growing")
         self._raise_hover()
 
     def _draw_end(self, state: ViewState) -> None:

@@ -214,6 +214,12 @@ class ViewState:
         """The squares to highlight: those that a tile reached in the last move."""
         return frozenset(m.target for m in self.motions if m.merged or m.source != m.target)
 
+    @property
+    def made(self) -> frozenset[Cell]:
+        """The squares of the tiles that the last move made: by merging, and the new one."""
+        merged = frozenset(motion.target for motion in self.motions if motion.merged)
+        return merged | {self.spawn.cell} if self.spawn else merged
+
 
 class BorderScreen(Protocol):
     """What a presenter needs of a window."""

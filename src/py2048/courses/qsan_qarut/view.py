@@ -65,10 +65,7 @@ colors = Colors(
 
 def draw_tile(side: int, color: str) -> Image.Image:
     """Return a tile of `side` pixels square with round corners, standing on the field."""
-    tile = rounded(side, side, side / 12, color)
-    image = Image.new("RGB", tile.size, FIELD)
-    image.paste(tile, mask=tile)
-    return image
+    return rounded(side, side, side / 12, color, FIELD)
 
 
 class View:
