@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import random
 import re
 from collections.abc import Iterator
 from typing import Any
 
-from py2048.board import Rows, slide
+from py2048.board import slide
 from py2048.courses.grading import (
     Check,
     Example,
@@ -25,41 +24,42 @@ from py2048.courses.qsan_qarut.model import DIRECTIONS
 PRELUDE = "import numpy as np"
 """What every example of the model can use."""
 
+Board = list[list[int]]
+
 ARROWS = {"l": "left", "r": "right", "u": "up", "b": "down"}
 NOTHING_ADDED = "game.add_num = lambda: None"
 
-TINY = (
-    ((0, 2), (0, 0)),
-    ((2, 2), (0, 0)),
-    ((2, 2), (2, 2)),
-    ((2, 4), (4, 2)),
-    ((2, 0, 2), (0, 4, 4), (8, 8, 8)),
-    ((4, 4, 8), (2, 2, 4), (16, 8, 8)),
-    ((2, 2, 4, 8), (4, 2, 2, 0), (2, 0, 0, 2), (2, 2, 2, 2)),
-    ((2, 0, 2, 4), (2, 0, 2, 4), (0, 0, 0, 2), (2, 0, 2, 4)),
-    ((65536, 65536, 0, 0), (1024, 1024, 2048, 0), (0, 0, 0, 0), (4, 8, 8, 4)),
-    ((2, 2, 2, 2, 2), (0, 2, 0, 2, 2), (4, 0, 4, 8, 8), (0, 0, 0, 0, 2), (8, 4, 2, 2, 4)),
+TINY: tuple[Board, ...] = (
+    [[0, 2], [0, 0]],
+    [[2, 2], [0, 0]],
+    [[2, 2], [2, 2]],
+    [[2, 4], [4, 2]],
+    [[2, 0, 2], [0, 4, 4], [8, 8, 8]],
+    [[4, 4, 8], [2, 2, 4], [16, 8, 8]],
+    [[2, 2, 4, 8], [4, 2, 2, 0], [2, 0, 0, 2], [2, 2, 2, 2]],
+    [[2, 0, 2, 4], [2, 0, 2, 4], [0, 0, 0, 2], [2, 0, 2, 4]],
+    [[65536, 65536, 0, 0], [1024, 1024, 2048, 0], [0, 0, 0, 0], [4, 8, 8, 4]],
+    [[2, 2, 2, 2, 2], [0, 2, 0, 2, 2], [4, 0, 4, 8, 8], [0, 0, 0, 0, 2], [8, 4, 2, 2, 4]],
 )
 
 
-def rows_as_code(rows: Rows) -> str:
-    """Return the rows as a student writes them."""
-    return str([list(row) for row in rows])
-
-
-def laid(rows: str) -> str:
+def laid(rows: Board) -> str:
     """Return the lines that make a `game` with these rows."""
-    return f"game = Model({len(ast.literal_eval(rows))}).game\ngame.board = np.array({rows})"
+    return f"game = Model({len(rows)}).game\ngame.board = np.array({rows})"
 
 
-def turned(rows: Rows) -> Rows:
+def slid(rows: Board, move: str) -> Board:
+    """Return the rows after a move, from the shared engine."""
+    return list(map(list, slide(tuple(map(tuple, rows)), DIRECTIONS[move])[0]))
+
+
+def turned(rows: Board) -> Board:
     """Return the rows as columns."""
-    return tuple(zip(*rows, strict=True))
+    return list(map(list, zip(*rows, strict=True)))
 
 
-def with_one_more_at_most(rows: Rows) -> Satisfies:
-    """Expect the numbers of `rows`; one further 2 or 4 on an empty cell does no harm."""
-    wanted = [list(row) for row in rows]
+def with_one_more_at_most(wanted: Board) -> Satisfies:
+    """Expect the numbers of `wanted`; one further 2 or 4 on an empty cell does no harm."""
 
     def holds(actual: Any) -> bool:
         pairs = [
@@ -81,12 +81,12 @@ def stacked(move: str) -> list[Example]:
     for size in (2, 3, 4, 4, 4, 5, 6):
         for values in ((0, 0, 2, 4), (0, 2, 2, 4, 8), (2, 4), (0, 2, 512, 131072)):
             line = range(size)
-            boards.append(tuple(tuple(chance.choice(values) for _ in line) for _ in line))
+            boards.append([[chance.choice(values) for _ in line] for _ in line])
     return [
         Example(
             f"game.stack({move!r})",
-            given=f"{laid(rows_as_code(rows))}\n{NOTHING_ADDED}",
-            then={"game.board.tolist()": with_one_more_at_most(slide(rows, DIRECTIONS[move])[0])},
+            given=f"{laid(rows)}\n{NOTHING_ADDED}",
+            then={"game.board.tolist()": with_one_more_at_most(slid(rows, move))},
         )
         for rows in boards
     ]
@@ -118,8 +118,8 @@ FREE_CELL = "tuple(int(part) for part in game.get_random_position())"
 def draws_every_free_cell(session: SubmissionSession) -> None:
     """`get_random_position` gives each empty cell at some time, and never another."""
     for rows, free in (
-        ("[[2, 4], [0, 2]]", {(1, 0)}),
-        ("[[2, 0, 4], [0, 4, 2], [2, 8, 0]]", {(0, 1), (1, 0), (2, 2)}),
+        ([[2, 4], [0, 2]], {(1, 0)}),
+        ([[2, 0, 4], [0, 4, 2], [2, 8, 0]], {(0, 1), (1, 0), (2, 2)}),
     ):
         session.begin()
         session.run(laid(rows))
@@ -131,7 +131,7 @@ def draws_every_free_cell(session: SubmissionSession) -> None:
 def adds_2_or_4(session: SubmissionSession) -> None:
     """`add_num` puts 2 and 4 about equally often on empty cells, and changes no other."""
     session.begin()
-    session.run(laid("[[8, 0], [0, 16]]"))
+    session.run(laid([[8, 0], [0, 16]]))
     session.run("def add():\n    game.board = np.array([[8, 0], [0, 16]])\n    game.add_num()")
     session.run("def added():\n    add()\n    return game.board.tolist()")
     boards = session.value("[added() for _ in range(600)]", seed=2)
@@ -149,20 +149,16 @@ def adds_2_or_4(session: SubmissionSession) -> None:
 # The second, so that a method that does nothing fails.
 FULL_STAYS = tuple(
     Example("game.add_num()", given=laid(rows), then={COUNT: 4})
-    for rows in ("[[2, 4], [8, 16]]", "[[2, 4], [8, 0]]")
+    for rows in ([[2, 4], [8, 16]], [[2, 4], [8, 0]])
 )
 
 
-def grows(rows: str, move: str) -> str:
+def grows(rows: Board, move: str) -> str:
     """Return code for how much the sum of the board grows by a move."""
-    return f"{laid(rows)}\ngame.stack({move!r})\nint(game.board.sum()) - {_sum(rows)}"
+    return f"{laid(rows)}\ngame.stack({move!r})\nint(game.board.sum()) - {sum(map(sum, rows))}"
 
 
-def _sum(rows: str) -> int:
-    return sum(map(int, re.findall(r"\d+", rows)))
-
-
-LONELY = "[[0, 0, 0], [0, 8, 0], [0, 0, 0]]"
+LONELY = [[0, 0, 0], [0, 8, 0], [0, 0, 0]]
 
 
 def adds_after_each_move(session: SubmissionSession) -> None:
@@ -182,11 +178,11 @@ def adds_after_each_move(session: SubmissionSession) -> None:
 
 
 STILL = (
-    ("[[2, 4], [0, 0]]", "lr"),
-    ("[[2, 0], [4, 0]]", "ub"),
-    ("[[0, 0, 0], [2, 4, 2], [4, 2, 4]]", "lr"),
-    ("[[0, 2, 4], [0, 4, 2], [0, 2, 4]]", "ub"),
-    ("[[2, 4], [8, 16]]", "lrub"),
+    ([[2, 4], [0, 0]], "lr"),
+    ([[2, 0], [4, 0]], "ub"),
+    ([[0, 0, 0], [2, 4, 2], [4, 2, 4]], "lr"),
+    ([[0, 2, 4], [0, 4, 2], [0, 2, 4]], "ub"),
+    ([[2, 4], [8, 16]], "lrub"),
 )
 
 
@@ -205,34 +201,21 @@ def adds_nothing_else(session: SubmissionSession) -> None:
 
 def scored(move: str) -> list[Example]:
     """Moves, after which the score is the sum of the board, new numbers included."""
-    moving = "[[0, 0, 0], [0, 8, 0], [0, 0, 0]]"
-    still = {"l": "[[2, 0], [4, 0]]", "r": "[[0, 2], [0, 4]]"}
-    still |= {"u": "[[2, 4], [0, 0]]", "b": "[[0, 0], [2, 4]]"}
+    still = {"l": [[2, 0], [4, 0]], "r": [[0, 2], [0, 4]]}
+    still |= {"u": [[2, 4], [0, 0]], "b": [[0, 0], [2, 4]]}
     code = f"game.make_move({move!r})\nint(game.score) - int(game.board.sum())"
     return [
-        Example(code, 0, given=laid(moving), then={"int(game.score) in (10, 12)": True}),
+        Example(code, 0, given=laid(LONELY), then={"int(game.score) in (10, 12)": True}),
         Example(code, 0, given=laid(still[move]), then={"int(game.score)": 6}),
     ]
 
 
-def made(move: str) -> Example:
-    """`make_move` slides in the direction that its letter says."""
-    after = slide(((0, 0, 0), (0, 8, 0), (0, 0, 0)), DIRECTIONS[move])[0]
+def alone(move: str, code: str) -> Example:
+    """A number that stands alone slides in the direction of `move`."""
     return Example(
-        f"game.make_move({move!r})",
+        code,
         given=f"{laid(LONELY)}\n{NOTHING_ADDED}",
-        then={"game.board.tolist()": with_one_more_at_most(after)},
-    )
-
-
-def arrow(move: str, *, twice: bool = False) -> Example:
-    """An arrow slides in its direction, however often it is pressed."""
-    after = slide(((0, 0, 0), (0, 8, 0), (0, 0, 0)), DIRECTIONS[move])[0]
-    call = f"game.{ARROWS[move]}_arrow(None)"
-    return Example(
-        "\n".join([call] * (1 + twice)),
-        given=f"{laid(LONELY)}\n{NOTHING_ADDED}",
-        then={"game.board.tolist()": with_one_more_at_most(after)},
+        then={"game.board.tolist()": with_one_more_at_most(slid(LONELY, move))},
     )
 
 
@@ -240,7 +223,7 @@ def writes_score_and_board(session: SubmissionSession) -> None:
     """Each arrow writes the score and the board as they are after the move."""
     for move, name in ARROWS.items():
         session.begin()
-        session.run(laid("[[64, 32, 0], [0, 16, 8], [4, 0, 128]]"))
+        session.run(laid([[64, 32, 0], [0, 16, 8], [4, 0, 128]]))
         output = session.run(f"game.{name}_arrow(None)", seed=3).output
         rows = session.value("game.board.tolist()", show=False)
         score = session.value("int(game.score)", show=False)
@@ -252,50 +235,50 @@ def writes_score_and_board(session: SubmissionSession) -> None:
             session.fail(f"the score {score} on the command line ({move})", repr(output))
 
 
-def flag(rows: str, name: str, expected: bool, arrow: str = "left") -> Example:
+def flag(rows: Board, name: str, expected: bool, arrow: str = "left") -> Example:
     """One arrow, and whether the game is won or finished afterwards."""
     then = {f"bool(game.{name})": expected}
     return Example(f"game.{arrow}_arrow(None)", given=laid(rows), then=then)
 
 
 FINISHED = (
-    flag("[[2, 4], [8, 16]]", "is_finished", True),
-    flag("[[2, 4, 8], [16, 32, 64], [2, 4, 8]]", "is_finished", True),
-    flag("[[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 2]]", "is_finished", True),
+    flag([[2, 4], [8, 16]], "is_finished", True),
+    flag([[2, 4, 8], [16, 32, 64], [2, 4, 8]], "is_finished", True),
+    flag([[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 2]], "is_finished", True),
 )
 FILLED_BY_THE_LAST_NUMBER = (
     Example(
         "game.left_arrow(None)",
-        given=laid("[[0, 8], [16, 32]]"),
+        given=laid([[0, 8], [16, 32]]),
         then={"int(np.count_nonzero(game.board))": 4, "bool(game.is_finished)": True},
     ),
 )
 GOES_ON = (
     FINISHED[0],  # so that a method that does nothing fails
-    flag("[[2, 4], [2, 8]]", "is_finished", False),
-    flag("[[2, 4], [8, 4]]", "is_finished", False),
-    flag("[[2, 4, 8], [16, 32, 64], [2, 128, 64]]", "is_finished", False),
-    flag("[[8, 4, 2], [16, 32, 64], [8, 128, 128]]", "is_finished", False, "up"),
-    flag("[[2, 2], [4, 8]]", "is_finished", False, "down"),
-    flag("[[2, 0], [0, 0]]", "is_finished", False),
-    flag("[[2, 0, 4], [8, 0, 16], [2, 0, 4]]", "is_finished", False),
+    flag([[2, 4], [2, 8]], "is_finished", False),
+    flag([[2, 4], [8, 4]], "is_finished", False),
+    flag([[2, 4, 8], [16, 32, 64], [2, 128, 64]], "is_finished", False),
+    flag([[8, 4, 2], [16, 32, 64], [8, 128, 128]], "is_finished", False, "up"),
+    flag([[2, 2], [4, 8]], "is_finished", False, "down"),
+    flag([[2, 0], [0, 0]], "is_finished", False),
+    flag([[2, 0, 4], [8, 0, 16], [2, 0, 4]], "is_finished", False),
 )
 WON = (
-    flag("[[1024, 1024], [0, 0]]", "is_won", True),
-    flag("[[1024, 0, 0], [0, 2048, 0], [0, 0, 2]]", "is_won", True),
-    flag("[[512, 512], [0, 0]]", "is_won", False),
-    flag("[[2, 4], [8, 16]]", "is_won", False),
+    flag([[1024, 1024], [0, 0]], "is_won", True),
+    flag([[1024, 0, 0], [0, 2048, 0], [0, 0, 2]], "is_won", True),
+    flag([[512, 512], [0, 0]], "is_won", False),
+    flag([[2, 4], [8, 16]], "is_won", False),
 )
 PLAYS_ON = (
     Example(
         "game.left_arrow(None)\nbefore = game.board.tolist()\ngame.right_arrow(None)",
-        given=f"{laid('[[1024, 1024], [0, 0]]')}\n{NOTHING_ADDED}",
+        given=f"{laid([[1024, 1024], [0, 0]])}\n{NOTHING_ADDED}",
         then={"bool(game.is_won)": True, "game.board.tolist() != before": True},
     ),
 )
 
 
-def _announced(session: SubmissionSession, rows: str, words: str, what: str) -> None:
+def _announced(session: SubmissionSession, rows: Board, words: str, what: str) -> None:
     session.begin()
     session.run(laid(rows))
     output = session.run("game.left_arrow(None)").output
@@ -310,8 +293,8 @@ OVER_WORDS = r"over|lost|lose|finished|no more"
 def announces(session: SubmissionSession) -> None:
     """The end is said, and so is the win, but only once, and neither too early."""
     _keeps_quiet(session)
-    _announced(session, "[[2, 4], [8, 16]]", OVER_WORDS, "that the game is over")
-    _announced(session, "[[1024, 1024, 0], [0, 0, 0], [0, 0, 0]]", WON_WORDS, "that it is won")
+    _announced(session, [[2, 4], [8, 16]], OVER_WORDS, "that the game is over")
+    _announced(session, [[1024, 1024, 0], [0, 0, 0], [0, 0, 0]], WON_WORDS, "that it is won")
     output = session.run("game.down_arrow(None)").output
     if re.search(WON_WORDS, output, re.IGNORECASE):
         session.fail("the win to be announced once", repr(output))
@@ -319,7 +302,7 @@ def announces(session: SubmissionSession) -> None:
 
 def _keeps_quiet(session: SubmissionSession) -> None:
     session.begin()
-    session.run(laid("[[2, 0, 0], [0, 4, 0], [0, 0, 0]]"))
+    session.run(laid([[2, 0, 0], [0, 4, 0], [0, 0, 0]]))
     output = session.run("game.left_arrow(None)").output
     for words in (WON_WORDS, OVER_WORDS):
         if re.search(words, output, re.IGNORECASE):
@@ -580,10 +563,7 @@ TASKS = (
         ),
         Check("a board of N by N with one number", tuple(fresh_boards())),
         Check("set_board clears the board", (FULL_BOARD_CLEARED,)),
-        about=(
-            "start",
-            "board",
-        ),
+        about=("start", "board"),
     ),
     _task(
         "2",
@@ -615,20 +595,17 @@ TASKS = (
             (
                 Example(
                     "game.update_score()",
-                    given=laid("[[2, 4], [8, 16]]"),
+                    given=laid([[2, 4], [8, 16]]),
                     then={"int(game.score)": 30},
                 ),
             ),
         ),
-        Check("make_move moves", tuple(made(move) for move in DIRECTIONS)),
+        Check("make_move moves", [alone(move, f"game.make_move({move!r})") for move in DIRECTIONS]),
         Check(
             "the score is right after each move",
             tuple(example for move in DIRECTIONS for example in scored(move)),
         ),
-        about=(
-            "score",
-            "move",
-        ),
+        about=("score", "move"),
     ),
     _task(
         "7",
@@ -642,10 +619,7 @@ TASKS = (
         Check("won with 2048", WON),
         Check("play goes on after a win", PLAYS_ON),
         Check("announced, the win once", run=announces),
-        about=(
-            "move",
-            "arrows",
-        ),
+        about=("move", "arrows"),
     ),
     _task(
         "8",
@@ -654,7 +628,11 @@ TASKS = (
         "board to the command line.",
         Check(
             "each arrow makes its move",
-            tuple(arrow(move, twice=twice) for move in ARROWS for twice in (False, True)),
+            [
+                alone(move, "\n".join([f"game.{name}_arrow(None)"] * times))
+                for move, name in ARROWS.items()
+                for times in (1, 2)
+            ],
         ),
         Check("score and board are written", run=writes_score_and_board),
         about=("arrows",),
