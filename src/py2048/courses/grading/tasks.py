@@ -14,10 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
-
-if TYPE_CHECKING:
-    from py2048.courses.grading.session import SubmissionSession
+from typing import Any, Protocol
 
 LONGEST = 600
 """Characters of a value that are shown."""
@@ -86,7 +83,7 @@ class Check:
 
     title: str
     examples: Examples = ()
-    run: Callable[[SubmissionSession], None] | None = None
+    run: Callable[[Any], None] | None = None  # takes a `SubmissionSession`, which stands above
     weight: int = 1
     seconds: float | None = None
     reference_patches: tuple[str, ...] | None = None
