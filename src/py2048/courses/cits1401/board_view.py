@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from enum import Enum
 from itertools import product
-from typing import Any
 
 from PIL import Image, ImageDraw
 
@@ -130,7 +129,7 @@ class BoardCanvas(tk.Canvas):
         self.state: ViewState | None = None
         self._on_cell = on_cell
         self._on_arrow = on_arrow
-        self._pictures: dict[tuple[Any, ...], tk.PhotoImage] = {}
+        self._pictures: dict[tuple[object, ...], tk.PhotoImage] = {}
         self._heights: dict[tuple[int, int], int] = {}
         self._frame: str | None = None
         self._pointed: Direction | Cell | None = None
@@ -198,7 +197,7 @@ class BoardCanvas(tk.Canvas):
     # --- drawing ---
 
     def _picture(
-        self, place: tuple[int, int], tag: str, draw: Callable[..., Image.Image], *args: Any
+        self, place: tuple[int, int], tag: str, draw: Callable[..., Image.Image], *args: object
     ) -> int:
         """Show what `draw` draws, made once for the same arguments."""
         if (draw, args) not in self._pictures:

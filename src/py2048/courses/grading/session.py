@@ -182,7 +182,7 @@ class SubmissionSession:
             self.fail("a value", show(result.error))
         return result.value
 
-    def expect(self, code: str, expected: Any = ..., **options: Any) -> RunResult:
+    def expect(self, code: str, expected: object = ..., **options: Any) -> RunResult:
         """Run lines and compare the value of the last; see `Example` for `expected`."""
         try:
             result = self.run(code, **options)
@@ -191,7 +191,7 @@ class SubmissionSession:
         self._compare(expected, result.error or result.value)
         return result
 
-    def _compare(self, expected: Any, actual: Any) -> None:
+    def _compare(self, expected: object, actual: object) -> None:
         if expected is ...:
             if isinstance(actual, Raised):
                 self.fail("no exception", show(actual))
@@ -264,7 +264,7 @@ class SubmissionSession:
         return "\n".join(lines)
 
 
-def _wanted(expected: Any) -> str:
+def _wanted(expected: object) -> str:
     return "a result" if expected is ... else show(expected)
 
 
@@ -273,7 +273,7 @@ def _error(found: Facts | None) -> Raised | None:
     return Raised(**found) if found else None
 
 
-def _printed(text: Any) -> str:
+def _printed(text: object) -> str:
     """Printed text for a report: as lines, unless it is a matcher."""
     return show(text) if not isinstance(text, str) or "\n" not in text.strip() else f"\n{text}"
 
