@@ -41,7 +41,10 @@ from numpy.typing import NDArray
 from py2048.compiled._bits_kernels import (
     HALF,
     ONE,
+    START,
+    draw,
     mix64,
+    pick_high,
     pick_low,
     pick_rank,
     popcount,
@@ -618,6 +621,16 @@ def place_cells(cells: Cells, word: Word, ranks: Cells | Words, sums: Words) -> 
                 cells[cell] = pick_rank(word, ranks, sums)
                 break
             index -= 1
+
+
+@kernel(borrows=True)
+def start_cells(
+    cells: Cells, key: Word, low: Int, high: Int, ranks: Cells | Words, sums: Words
+) -> None:
+    """Put the start tiles of the game with this key, `low` to `high` of them, on an empty board."""
+    extra = pick_high(draw(key, START), np.uint64(high - low + 1))
+    for tile in range(low + np.int64(extra)):
+        place_cells(cells, draw(key, START + np.uint64(1 + tile)), ranks, sums)
 
 
 @kernel(borrows=True)

@@ -15,7 +15,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.compiled._bits_kernels import START, draw, key_of, pick_high
+from py2048.compiled._bits_kernels import draw, key_of
 from py2048.compiled._board_kernels import (
     WHOLE,
     Cells,
@@ -24,25 +24,29 @@ from py2048.compiled._board_kernels import (
     place_cells,
     place_fixed_cells,
     slide_cells,
+    start_cells,
     sum_cells,
 )
 from py2048.compiled.jit import kernel
-
-# Places in the array of a game. First the rules.
-(
-    ROWS,
-    COLUMNS,
+from py2048.compiled.rules import (
     CASCADE,
-    MERGE_POINTS,
-    SUM_POINTS,
-    LEGAL_POINTS,
+    COLUMNS,
+    FIXED,
     ILLEGAL_POINTS,
+    LEGAL_POINTS,
+    MERGE_POINTS,
+    ROWS,
+    START_HIGH,
+    START_LOW,
+    SUM_POINTS,
     TARGET,
+)
+
+# Places in the array of a game, after those of `RuleArrays.numbers`.
+(
     FIXED_CELLS,
     REWARD,
     ILLEGAL,
-    START_LOW,
-    START_HIGH,
     START_TILES,
     SPAWN_TILES,
     # Then the state.
@@ -52,9 +56,9 @@ from py2048.compiled.jit import kernel
     LEGAL,
     STATUS,
     # Then the tables: ranks and running sums of weights of the start, the same of the spawn, and
-    # for each direction the cells where an edge spawn may land.
+    # for each direction the cells where a spawn may land.
     TABLES,
-) = range(21)
+) = range(11, 22)
 
 # Values of REWARD, ILLEGAL and STATUS.
 POINTS, LOG = range(2)
@@ -110,12 +114,9 @@ def begin(game: Game, rows: Rows, row: int, seed: np.uint64) -> None:
     game[PLY] = 0
     game[SCORE] = 0
     cells[:] = 0
-    choices = np.uint64(game[START_HIGH] - game[START_LOW] + 1)
-    count = game[START_LOW] + np.int64(pick_high(draw(key, START), choices))
     tiles = game[START_TILES]
     ranks, sums = words[TABLES : TABLES + tiles], words[TABLES + tiles : TABLES + 2 * tiles]
-    for tile in range(count):
-        place_cells(cells, draw(key, START + np.uint64(1 + tile)), ranks, sums)
+    start_cells(cells, key, game[START_LOW], game[START_HIGH], ranks, sums)
     look(game, rows, row)
 
 
@@ -152,7 +153,7 @@ def _turn(game: Game, cells: Cells, direction: int) -> Int:
     merged = slide_cells(cells, direction, game[ROWS], game[COLUMNS], game[CASCADE] != 0)
     start, count = TABLES + 2 * game[START_TILES], game[SPAWN_TILES]
     ranks, sums = words[start : start + count], words[start + count : start + 2 * count]
-    if game[FIXED_CELLS]:
+    if game[FIXED]:
         first = start + 2 * count + direction * game[FIXED_CELLS]
         place_fixed_cells(cells, game[first : first + game[FIXED_CELLS]], ranks[0])
     else:
