@@ -41,7 +41,7 @@ from py2048.compiled.jit.disk_cache import (
     make_name_unique,
     name_of,
 )
-from py2048.compiled.jit.imports import PRIVATE_CHANGED, Example, Kernel, is_kernel, numba_module
+from py2048.compiled.jit.imports import PRIVATE_CHANGED, Example, Kernel, numba_module
 from py2048.compiled.jit.progress import names_in
 
 __all__ = [
