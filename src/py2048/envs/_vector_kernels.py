@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048.compiled._batch_kernels import BatchState
+from py2048.compiled._bits_kernels import trailing_zeros
 from py2048.compiled._simd_kernels import (
     DONE,
     ILLEGAL,
@@ -26,11 +27,14 @@ from py2048.compiled._simd_kernels import (
     Int,
     Words,
 )
-from py2048.compiled.jit import kernel
+from py2048.compiled.jit import kernel, prefetch
 
 LEGAL_ROW, DONE_ROW, ILLEGAL_ROW = (np.uint64(row // WIDTH) for row in (LEGAL, DONE, ILLEGAL))
 SCORE_ROW = np.uint64(SCORE // WIDTH)
 
+BYTE_MASK = np.uint64(0xFF)
+LATE = np.uint8(2)
+"""Marks an episode that ended while its game did not."""
 ZERO, ONE, TWO, THREE, FOUR = (np.uint64(value) for value in range(5))
 BYTE, SHORT, TRIPLE = np.uint32(8), np.uint32(16), np.uint32(24)
 SPREAD, LOW_BITS = np.uint32(0x00204081), np.uint32(0x01010101)
@@ -100,6 +104,8 @@ def show(
     count, flags = np.int64(0), state.flags
     for block in range(first, end):
         base, here = np.uint64(block) * WIDTH, slice(block * LANES, (block + 1) * LANES)
+        if len(final.over_words):
+            fetch_final(base >> THREE, state, done, final)
         illegal = flags[ILLEGAL_ROW, here]
         show_boards(base, state.cells, target.boards, target.quads, scratch)
         show_masks(flags[LEGAL_ROW, here], target.masks[here])
@@ -109,6 +115,22 @@ def show(
         if len(final.over_words):
             count += show_final(base >> THREE, np.uint64(games), state, done, final)
     return count
+
+
+@kernel(borrows=True)
+def fetch_final(first: np.uint64, state: BatchState, done: Words, final: Target) -> None:
+    """Prefetch what `show_final` reads and writes: the few games lie far apart."""
+    cells = np.uint64(final.boards.shape[1])
+    for word in range(first, first + (WIDTH >> THREE)):
+        changed = done[word] | final.over_words[word]
+        while changed != ZERO:
+            byte = trailing_zeros(changed) >> THREE
+            changed &= ~(BYTE_MASK << (byte << THREE))
+            game = (word << THREE) + byte
+            prefetch(state.last_cells, game * cells)
+            prefetch(state.last_scores, game)
+            prefetch(final.boards, game * cells)
+            prefetch(final.scores, game)
 
 
 @kernel(borrows=True)
@@ -122,16 +144,18 @@ def show_final(
     """
     count, over = np.int64(0), final.over_words
     for word in range(first, first + (WIDTH >> THREE)):
-        if (done[word] | over[word]) == ZERO:
-            continue
-        for game in range(word << THREE, (word + ONE) << THREE):
+        changed = done[word] | over[word]
+        while changed != ZERO:
+            byte = trailing_zeros(changed) >> THREE
+            changed &= ~(BYTE_MASK << (byte << THREE))
+            game = (word << THREE) + byte
             is_done = state.flags[DONE_ROW, game] != 0
-            if is_done or final.over[game] != 0:
-                for cell in range(np.uint64(final.boards.shape[1])):
-                    final.boards[game, cell] = state.last_cells[game, cell] if is_done else 0
-                final.scores[game] = state.last_scores[game] if is_done else 0
+            for cell in range(np.uint64(final.boards.shape[1])):
+                final.boards[game, cell] = state.last_cells[game, cell] if is_done else 0
+            final.scores[game] = state.last_scores[game] if is_done else 0
+            if final.over[game] == LATE:
                 final.masks[game] = 0
-                count += np.int64(is_done and game < games)
+            count += np.int64(is_done and game < games)
         over[word] = done[word]
     return count
 

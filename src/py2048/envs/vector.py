@@ -86,7 +86,7 @@ class Frame:
         self.target = _target_of(self.block[:size], rules)
         self.final = _target_of(self.block[size:], rules)
         self._shown = _shown_of(self.target, rules, n)
-        self._last = _shown_of(self.final, rules, n)
+        self._last = _shown_of(self.final, rules, n)[:3]
         for array in self._last:
             array.flags.writeable = False
         self.unused = 0
@@ -95,16 +95,17 @@ class Frame:
         """Return the step."""
         return Shown._make([array[:] for array in self._shown])
 
-    def last(self) -> Shown:
-        """Return the last positions of the episodes that are over, 0 for the others: read-only."""
-        return Shown._make([array[:] for array in self._last])
+    def last(self) -> tuple[NDArray[np.uint8], NDArray[np.int8], NDArray[np.int64]]:
+        """Return boards, masks and scores of episodes that are over, 0 for others: read-only."""
+        boards, masks, scores = self._last
+        return boards[:], masks[:], scores[:]
 
     def set_last(self, slots: Flags) -> None:
         """Take over the step as the last position in `slots`, whose games the batch plays on."""
         here = np.flatnonzero(slots)
         last, step = self.final, self.target
         last.boards[here], last.masks[here] = step.boards[here], step.masks[here]
-        last.scores[here], last.over[here] = step.scores[here], 1
+        last.scores[here], last.over[here] = step.scores[here], kernels.LATE
 
 
 def _target_of(block: NDArray[np.uint8], rules: Rules) -> kernels.Target:
@@ -361,12 +362,12 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         if before is not None:
             after = shown.boards.copy()
             if final is not None:
-                after[over] = final.boards[over]
+                after[over] = final[0][over]
             rewards = self._custom_rewards(before, actions, after, rewards, terminated)
         self._set_over(over, late, shown)
         observations, info = self._told(shown)
         if final is not None:
-            info |= self._final_info(final, over.copy())
+            info |= self._final_info(*final, over.copy())
         return observations, rewards, terminated, truncated, info
 
     def render(self) -> tuple[Any, ...] | None:
@@ -469,14 +470,15 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         """Return what is shown as observations and infos."""
         return self._encode(shown.boards), {"action_mask": shown.masks, "score": shown.scores}
 
-    def _final_info(self, final: Shown, over: Flags) -> Info:
+    def _final_info(
+        self, boards: Array, masks: NDArray[np.int8], scores: NDArray[np.int64], over: Flags
+    ) -> Info:
         """Return ``final_obs`` and ``final_info`` as Gymnasium names them, each with its mask."""
-        observations: Array = final.boards
+        observations = boards
         if self._options.observation is not Observation.EXPONENTS:
-            encoded = self._encode(observations[over])
+            encoded = self._encode(boards[over])
             observations = np.zeros((self.num_envs, *encoded.shape[1:]), encoded.dtype)
             observations[over] = encoded
-        masks, scores = final.masks, final.scores
         info = {"action_mask": masks, "_action_mask": over, "score": scores, "_score": over}
         return {
             "final_obs": observations,

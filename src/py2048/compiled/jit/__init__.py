@@ -222,7 +222,7 @@ def _teach_select() -> None:
 
 
 def prefetch(array: object, index: object) -> None:
-    """Ask for the memory at `array[index]`, which is read later.
+    """Ask for the memory at `array.flat[index]`, which is needed later.
 
     In a kernel this is one instruction that does not wait; in plain Python it does nothing.
     """
@@ -230,7 +230,7 @@ def prefetch(array: object, index: object) -> None:
 
 @cache
 def _teach_prefetch() -> None:
-    """Tell Numba how to compile `prefetch`, for arrays of one dimension."""
+    """Tell Numba how to compile `prefetch`, for arrays in C order."""
     extending, types = numba_module(".extending"), numba_module().types
 
     @extending.type_callable(prefetch)  # type: ignore[untyped-decorator]
