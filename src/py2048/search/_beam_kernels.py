@@ -47,7 +47,7 @@ class BeamSpec(NamedTuple):
     """`[cells, ranks]`: the random words that hashes are made of."""
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def slide_and_spawn(cells: Cells, child: Cells, direction: Int, spec: BeamSpec) -> bool:
     """Write to `child` the board after a move; return whether the move is legal.
 
@@ -81,7 +81,7 @@ def slide_and_spawn(cells: Cells, child: Cells, direction: Int, spec: BeamSpec) 
     return moved
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def hash_of(cells: Cells, words: Words) -> np.uint64:
     """Return 64 bits that identify the board, almost certainly."""
     found = ZERO
@@ -90,7 +90,7 @@ def hash_of(cells: Cells, words: Words) -> np.uint64:
     return found
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def value_of(cells: Cells, spec: BeamSpec) -> float:
     """Return the value of a board; larger is better."""
     value, neighbours = 0.0, spec.neighbours
@@ -101,7 +101,7 @@ def value_of(cells: Cells, spec: BeamSpec) -> float:
     return value
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def is_new(key: np.uint64, seen: Words, marks: Counts, mark: int) -> bool:
     """Enter `key` into the set of those seen under this `mark`; return whether it was absent.
 
@@ -119,7 +119,7 @@ def is_new(key: np.uint64, seen: Words, marks: Counts, mark: int) -> bool:
     return True
 
 
-@kernel
+@kernel(borrows=True)
 def keep_best(values: Values, chosen: Counts, count: int, wanted: int) -> None:
     """Reorder ``chosen[:count]`` so that the `wanted` ones of largest value come first."""
     low, high = 0, count - 1
@@ -143,7 +143,7 @@ def keep_best(values: Values, chosen: Counts, count: int, wanted: int) -> None:
             break
 
 
-@kernel
+@kernel(borrows=True)
 def expand(
     beam: NDArray[np.uint8],
     children: NDArray[np.uint8],
@@ -171,7 +171,7 @@ def expand(
     return count
 
 
-@kernel
+@kernel(borrows=True)
 def trace(history: NDArray[np.int32], last: int, moves: Cells) -> None:
     """Write the moves that lead to board `last` of the deepest beam."""
     for step in range(moves.size - 1, -1, -1):
