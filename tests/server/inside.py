@@ -9,9 +9,9 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import msgspec
+from web_server import SERVER_MESSAGES
 
 from py2048.game import Record
-from py2048.server import schema
 from py2048.server.games import GameService, OnlineGame, new_account_id
 from py2048.server.services import Services
 from py2048.server.settings import Settings
@@ -61,7 +61,7 @@ class Visitor:
     async def receive(self) -> Json:
         """Return the next message."""
         frame = await asyncio.wait_for(self._frames.get(), 30)
-        msgspec.json.decode(frame, type=schema.ServerMessages)  # each is as described
+        msgspec.json.decode(frame, type=SERVER_MESSAGES)  # each is as described
         message: Json = json.loads(frame)
         self.state |= message.get("state") or message
         return message

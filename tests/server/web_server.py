@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import json
+import operator
 import os
 import re
 import signal
@@ -26,6 +28,12 @@ from websockets.asyncio.client import ClientConnection, connect
 from py2048.server import schema
 
 Json = dict[str, Any]
+SERVER_MESSAGES = functools.reduce(
+    operator.or_,
+    [*schema.ServerMessage.__subclasses__(), schema.StateMessage, schema.EventsMessage,
+     schema.HintMessage],
+)  # fmt: skip
+"""Every message that a page may get."""
 
 GENEROUS = ("--moves-rate", "1000", "--address-rate", "10000", "--requests-rate", "1000")
 
@@ -171,7 +179,7 @@ class Socket:
     async def receive(self, kind: str | None = None) -> Json:
         """Return the next message, which must be of the kind."""
         frame = await asyncio.wait_for(self.connection.recv(), 30)
-        msgspec.json.decode(frame, type=schema.ServerMessages)  # each is as described
+        msgspec.json.decode(frame, type=SERVER_MESSAGES)  # each is as described
         message: Json = json.loads(frame)
         assert kind in (None, message["type"]), message
         if message["type"] in ("state", "events"):

@@ -29,14 +29,14 @@ class Buckets:
     clock: Callable[[], float] = time.monotonic
     _levels: dict[str, tuple[float, float]] = field(default_factory=dict, init=False)
 
-    def take(self, key: str, tokens: float = 1.0) -> float:
-        """Take tokens; return 0.0, or the seconds to wait if there are not enough of them."""
+    def take(self, key: str) -> float:
+        """Take a token; return 0.0, or the seconds to wait if there is none."""
         now = self.clock()
         level, since = self._levels.get(key, (self.burst, now))
         level = min(self.burst, level + (now - since) * self.rate)
-        if level < tokens:
-            return (tokens - level) / self.rate
-        self._levels[key] = (level - tokens, now)
+        if level < 1:
+            return (1 - level) / self.rate
+        self._levels[key] = (level - 1, now)
         if len(self._levels) > _MOST_BUCKETS:
             self._forget_full(now)
         return 0.0

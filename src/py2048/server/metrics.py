@@ -58,10 +58,6 @@ class Metrics:
         """Count an HTTP response."""
         self._responses.labels(f"{status // 100}xx").inc()
 
-    def value(self, name: str) -> float:
-        """Return the value of a counter or gauge by its full name."""
-        return self._registry.get_sample_value(name) or 0.0
-
     def text(self) -> bytes:
         """Return everything as Prometheus reads it."""
         return generate_latest(self._registry)

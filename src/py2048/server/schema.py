@@ -541,20 +541,6 @@ class PongMessage(ServerMessage, tag="pong"):
     """A sign of life."""
 
 
-ServerMessages = (
-    HelloMessage
-    | StateMessage
-    | EventsMessage
-    | HintMessage
-    | CompilingMessage
-    | AutoplayMessage
-    | GamesMessage
-    | RejectedMessage
-    | PongMessage
-)
-"""Every message that a page may get."""
-
-
 class GameRow(Answer):
     """A row of a list of games; `finished` is none while a game is in progress."""
 

@@ -116,12 +116,7 @@ class Session:
     # Starting and resuming
 
     def start(
-        self,
-        rules: Rules | None = None,
-        *,
-        seed: int | None = None,
-        board: Board | None = None,
-        draws: Draws | None = None,
+        self, rules: Rules | None = None, *, seed: int | None = None, board: Board | None = None
     ) -> None:
         """Start a new game, under the same rules if none are given.
 
@@ -133,8 +128,7 @@ class Session:
             BoardError: if `board` has another size than the rules ask for.
         """
         wanted = rules or self.rules
-        game = Game(wanted, seed=seed, board=board, player=self._player, draws=draws)
-        self._set_game(TrackedGame(game))
+        self._set_game(TrackedGame(Game(wanted, seed=seed, board=board, player=self._player)))
 
     def resume(self, rules: Rules | None = None) -> bool:
         """Resume the last unfinished game (under `rules`, if given); return whether there is one.
