@@ -13,7 +13,7 @@ from typing import Any
 CELL = 140
 
 
-class NumberTile:
+class PlainTile:
     """A number that can stand on the board."""
 
     def __init__(self, value: int) -> None:
