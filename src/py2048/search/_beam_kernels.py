@@ -10,30 +10,27 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from py2048.compiled._board_kernels import Cells, Int, Word, Words, place_fixed_cells, slide_cells
 from py2048.compiled.jit import kernel
 
-Cells = NDArray[np.uint8]
 Indices = NDArray[np.uint16]
 Counts = NDArray[np.int64]
 Values = NDArray[np.float64]
-Words = NDArray[np.uint64]
-Int = int | np.integer
 
 ONE = np.uint64(1)
 ZERO = np.uint64(0)
 NONE = np.int64(-1)
+"""The points of a slide that moves nothing; where tiles are huge, those of others wrap around."""
 
 
 class BeamSpec(NamedTuple):
     """Rules and the evaluation of boards, made by `py2048.search.beam`."""
 
-    order: Indices
-    """`[4, cells]`: for each direction the cells line by line, from where tiles slide to."""
-    lengths: Counts
-    """`[4]`: the length of a line in each direction."""
-    edges: Indices
-    """`[4, longest]`: where a tile may appear after a move, in order of preference."""
-    spawn: int
+    rows: Int
+    columns: Int
+    landing: Counts
+    """`[4, longest]`: where a tile may appear after a move, as in `CompiledRules`."""
+    spawn: Word
     """The rank of the tile that appears."""
     cascade: bool
     """Whether a merged tile can merge again."""
@@ -53,32 +50,12 @@ def slide_and_spawn(cells: Cells, child: Cells, direction: Int, spec: BeamSpec) 
 
     `child` is of no use if the move is illegal.
     """
-    order, length = spec.order[direction], spec.lengths[direction]
     for cell in range(cells.size):
-        child[cell] = 0
-    moved = False
-    for first in range(0, cells.size, length):
-        free = np.uint64(first)  # unsigned, so that the compiled code need not look for -1
-        mergeable = NONE
-        for at in range(first, first + length):
-            rank = np.int64(cells[order[np.uint64(at)]])
-            if rank == 0:
-                continue
-            if rank == mergeable:
-                child[order[free - ONE]] = rank + 1
-                mergeable = np.int64(rank + 1) if spec.cascade else NONE
-                moved = True
-            else:
-                child[order[free]] = rank
-                moved |= free != np.uint64(at)
-                free += ONE
-                mergeable = rank
-    if moved:
-        for cell in spec.edges[direction]:
-            if child[cell] == 0:
-                child[cell] = spec.spawn
-                break
-    return moved
+        child[cell] = cells[cell]
+    if slide_cells(child, direction, spec.rows, spec.columns, spec.cascade) == NONE:
+        return False
+    place_fixed_cells(child, spec.landing[direction], spec.spawn)
+    return True
 
 
 @kernel(inline=True, borrows=True)
@@ -182,13 +159,9 @@ def trace(history: NDArray[np.int32], last: int, moves: Cells) -> None:
 def search_arguments() -> tuple[Cells, int, Cells, BeamSpec]:
     """Return arguments of `search`, to compile it for."""
     indices, values, cells = np.zeros((1, 1), np.uint16), np.zeros((1, 1)), np.zeros(1, np.uint8)
-    lengths, words = np.zeros(1, np.int64), np.zeros((1, 1), np.uint64)
-    return (
-        cells,
-        1,
-        cells,
-        BeamSpec(indices, lengths, indices, 1, False, values, values, indices, words),
-    )
+    landing, words = np.zeros((1, 1), np.int64), np.zeros((1, 1), np.uint64)
+    spec = BeamSpec(1, 1, landing, ONE, False, values, values, indices, words)
+    return cells, 1, cells, spec
 
 
 @kernel(example=search_arguments)

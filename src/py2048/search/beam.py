@@ -91,19 +91,13 @@ def _spec(rules: Rules, weights: BeamWeights) -> BeamSpec:
     given = CompiledRules.of(rules)
     rows, columns = rules.shape
     grid = np.arange(rules.cells, dtype=np.uint16).reshape(rows, columns)
-    along = {
-        Direction.UP: grid.T,
-        Direction.DOWN: grid[::-1].T,
-        Direction.LEFT: grid,
-        Direction.RIGHT: grid[:, ::-1],
-    }
     beside = np.stack([grid[:, :-1].ravel(), grid[:, 1:].ravel()], axis=1)
     below = np.stack([grid[:-1].ravel(), grid[1:].ravel()], axis=1)
     return BeamSpec(
-        order=np.array([along[direction].ravel() for direction in Direction]),
-        lengths=np.array([along[direction].shape[1] for direction in Direction]),
-        edges=np.maximum(given.landing, 0).astype(np.uint16),
-        spawn=int(given.spawn.ranks[0]),
+        rows=rows,
+        columns=columns,
+        landing=given.landing,
+        spawn=np.uint64(given.spawn.ranks[0]),
         cascade=given.cascade,
         places=_places(rows, columns, weights),
         links=_links(weights),
