@@ -73,6 +73,7 @@ class Parts(NamedTuple):
     store: Any
     leaf: Any
     fetch: Any
+    enter: Any = leaves.enter_nothing
 
 
 class Afterstates(NamedTuple):
@@ -556,7 +557,7 @@ def make_move_kernel(parts: Parts, known: Afterstates, around: Spawns) -> Any:
         """Make a legal move; return the board after the spawn."""
         moves = slides(board, FIRST, context)
         after, gained = moves[best]
-        state[OVER] = np.int64(is_won(after, gained, context))
+        state[OVER] = np.int64(context.is_endless == 0 and is_won(after, gained, context))
         word = draw(key, np.uint64(state[PLY]))
         state[SCORE] += gained
         state[PLY] += 1
@@ -567,7 +568,7 @@ def make_move_kernel(parts: Parts, known: Afterstates, around: Spawns) -> Any:
 
 def make_play_kernel(parts: Parts) -> Any:
     """Return the kernel that searches, and plays games, with these parts."""
-    load, store = parts.load, parts.store
+    load, store, enter = parts.load, parts.store, parts.enter
     known, around = make_afterstate_kernels(parts), make_spawn_kernels(parts)
     decide = make_decide_kernel(make_choose_kernel(parts, known, around))
     made = make_move_kernel(parts, known, around)
@@ -609,6 +610,7 @@ def make_play_kernel(parts: Parts) -> Any:
         board = load(cells, FIRST, context)
         count, is_over = np.int64(0), bool(state[OVER] != 0)
         while not is_over:
+            enter(board, context)
             best = decide(board, params, context, weights, points, values, fresh)
             if len(directions) == 0:
                 return np.int64(0)
@@ -642,12 +644,15 @@ _PARTS: dict[str, tuple[Any, ...]] = {
 
 
 @cache
-def play_kernel(kind: str, evaluation: str, code: Code = ()) -> Any:
+def play_kernel(kind: str, evaluation: str, code: Code = (), band_code: Code = ()) -> Any:
     """Return the kernel for a kind of board and an evaluation, ``heuristic`` or ``network``.
 
-    A 4x4 network has a kernel of its own, made from its `code`.
+    A 4x4 network has a kernel of its own, made from its `code` and that of its bands.
     """
+    if band_code:
+        banded = leaves.make_banded_kernels(code, band_code)
+        return make_play_kernel(Parts(*_PARTS[kind], *banded, leaves.enter_band))
     if code:
-        return make_play_kernel(Parts._make((*_PARTS[kind], *leaves.make_network_kernels(code))))
+        return make_play_kernel(Parts(*_PARTS[kind], *leaves.make_network_kernels(code)))
     leaf = getattr(leaves, f"{evaluation}_{kind}")
-    return make_play_kernel(Parts._make((*_PARTS[kind], leaf, leaves.fetch_nothing)))
+    return make_play_kernel(Parts(*_PARTS[kind], leaf, leaves.fetch_nothing))

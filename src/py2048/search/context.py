@@ -39,8 +39,8 @@ TABLE_SIZE, CACHE_SIZE = 1 << 18, 1 << 14
 """The sizes of the transposition table and the cache of evaluations. A larger cache would not stay
 close to the processor, and a look-up would take longer than an evaluation."""
 
-MAX_INDICES, MAX_PARTS, MAX_STAGES = 1024, 16, 16
-"""The largest network: weights for a board, cells of a tuple, stages."""
+MAX_INDICES, MAX_PARTS, MAX_STAGES, MAX_BANDS = 1024, 16, 16, 32
+"""The largest network: weights for a board, cells of a tuple, stages, bands."""
 
 COSTS_PER_BIT = 4
 """The units of a path's cost for each bit."""
@@ -61,6 +61,17 @@ TERMS = np.dtype(
 
 ENTRY = np.dtype([("hash", np.uint64), ("value", np.float64)])
 """A stored value beside its hash, so that a look-up takes one access to memory."""
+
+BAND = np.dtype(
+    [
+        ("tile", np.uint64),
+        ("least", np.int64),
+        ("level", np.float64),
+        ("slope", np.float64),
+        ("goal", np.float64),
+    ]
+)
+"""The fields of a `Band`."""
 
 CONTEXT = np.dtype(
     [
@@ -83,7 +94,8 @@ CONTEXT = np.dtype(
         # Points.
         ("per_merged", np.float64),  # points for each point of merges
         ("per_move", np.float64),
-        ("target", np.uint64),  # the tile that ends the game, or 0
+        ("is_endless", np.int64),  # whether no tile ends the game
+        ("target", np.uint64),  # the tile that ends the game, or a search in a band, or 0
         ("target_points", np.int64),  # what a slide that makes it gains at least
         ("won", np.float64),  # the value of a board with it
         ("known", np.uint64),  # the largest rank that leaves distinguish
@@ -106,6 +118,12 @@ CONTEXT = np.dtype(
         ("thresholds", np.uint64, MAX_STAGES),
         ("stage_size", np.uint64),
         ("step", np.float64),  # points that one unit of a weight is worth
+        ("bands", np.int64),
+        ("band", np.int64),  # that of the root, from 1; 0 for none
+        ("band_list", BAND, MAX_BANDS),
+        ("band_size", np.uint64),  # the number of weights of each
+        ("band_step", np.float64),
+        ("band_known", np.uint64),
         # Written by kernels.
         ("nodes", np.int64),  # boards rated in this search
         ("spent", np.int64),  # boards rated in all searches of a call
@@ -191,6 +209,7 @@ def _set_spawns(context: Any, rules: CompiledRules, follows_all: bool) -> None:
 def _set_points(context: Any, rules: CompiledRules) -> None:
     context.per_merged, context.per_move = rules.merge_points, rules.points_per_move
     context.target, context.target_points = rules.ending_tile, rules.ending_tile or NEVER
+    context.is_endless = rules.ending_tile == 0
 
 
 # --- evaluations ---------------------------------------------------------------------------------
@@ -248,3 +267,11 @@ def _set_network(context: Any, network: Network, rules: Rules) -> None:
     context.stages = len(layout.stages)
     context.thresholds[: context.stages] = layout.stages
     context.stage_size = layout.size
+    if bands := network.bands:
+        if len(bands.bands) > MAX_BANDS:
+            raise RulesError(f"{len(bands.bands)} bands are too many: at most {MAX_BANDS}")
+        context.bands = len(bands.bands)
+        for number, band in enumerate(bands.bands):
+            context.band_list[number] = band
+        context.band_size, context.band_step = bands.layout.size, bands.step
+        context.band_known = bands.layout.known

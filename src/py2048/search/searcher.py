@@ -25,7 +25,7 @@ from py2048.direction import Direction
 from py2048.errors import BoardError
 from py2048.game.turn import draw_start
 from py2048.ntuple.heuristic import DEFAULT, Heuristic
-from py2048.ntuple.layout import board_kind
+from py2048.ntuple.layout import Code, board_kind
 from py2048.ntuple.network import Network
 from py2048.rules import Rules
 from py2048.search import _expectimax_kernels as kernels
@@ -58,7 +58,8 @@ class Worker(NamedTuple):
     """The data of one thread."""
 
     contexts: SearchContext
-    weights: NDArray[np.float32]
+    weights: Any
+    """The table of a network, and that of its bands if it has any."""
 
 
 class KernelResult(NamedTuple):
@@ -110,13 +111,17 @@ class Searcher:
         if cache is None:
             cache = CACHE_SIZE if is_network and self.limits.moves > 1 else 0
         kind, name = board_kind(*rules.shape), "network" if is_network else "heuristic"
-        code = evaluation.layout.code if isinstance(evaluation, Network) else ()
-        self._kernel = kernels.play_kernel(kind, name, code)
-        weights: NDArray[Any] = np.zeros(1, np.float32)
+        code: Code = ()
+        band_code: Code = ()
+        weights: Any = np.zeros(1, np.float32)
         if isinstance(evaluation, Network):
             if kind != "4x4":  # others gain nothing from int16, and would compile twice
                 evaluation = replace(evaluation, table=evaluation.weights, step=1.0)
-            weights = evaluation.table
+            code, weights = evaluation.layout.code, evaluation.table
+            if evaluation.bands:
+                band_code = evaluation.bands.layout.code
+                weights = weights, evaluation.bands.table
+        self._kernel = kernels.play_kernel(kind, name, code, band_code)
         self.workers = [
             Worker(
                 new_context(
