@@ -172,7 +172,7 @@ class Playing:
     def value(self, searcher: Searcher | None = None) -> float:
         """Return the points to come, as the player, or another searcher, values the board."""
         points, values = (searcher or self.searcher).rate_cells(self.cells)
-        return float(values[points >= 0].max(initial=-np.inf))
+        return float(values[points >= 0].max()) if points.max() >= 0 else 0.0
 
     def play_to(self, stage: Stage) -> bool:
         """Play until a tile and a sum are reached; return whether they are, on a board in play."""
