@@ -248,7 +248,7 @@ class Ascent:
             "games": int(trainer.progress[kernels.GAMES]),
             "seconds": round(notes["seconds"], 1),
             "last_stretch": {
-                str(depth): [[share.count, share.boards] for share in pair]
+                str(depth): [[share.made, share.boards] for share in pair]
                 for depth, pair in shares.items()
             },
         }

@@ -78,8 +78,7 @@ class SavedBoards:
         return self._some(chosen)
 
     def _some(self, chosen: NDArray[np.bool_]) -> SavedBoards:
-        parts = (part[chosen] for part in (self.cells, self.stages, self.games))
-        return SavedBoards(self.rules, *parts)
+        return SavedBoards(self.rules, self.cells[chosen], self.stages[chosen], self.games[chosen])
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -256,13 +255,13 @@ def collect(
 class Share(NamedTuple):
     """A share of boards, and how uncertain it is."""
 
-    count: int
+    made: int
     boards: int
 
     @property
     def share(self) -> float:
         """The share, 0 to 1."""
-        return self.count / max(self.boards, 1)
+        return self.made / max(self.boards, 1)
 
     @property
     def error(self) -> float:
@@ -333,7 +332,8 @@ def calibrate(
 def _calibration(stage: Stage, pairs: NDArray[np.float64]) -> Calibration:
     excess, count = pairs[:, 0] - pairs[:, 1], len(pairs)
     error = float(excess.std(ddof=1) / np.sqrt(count)) if count > 1 else 0.0
-    return Calibration(stage, count, *pairs.mean(axis=0).tolist(), float(excess.mean()), error)
+    predicted, realised = pairs.mean(axis=0).tolist()
+    return Calibration(stage, count, predicted, realised, float(excess.mean()), error)
 
 
 def excess_by_sum(
@@ -371,5 +371,6 @@ def excess_by_sum(
         return [(beyond, value - (came - before)) for beyond, value, before in seen]
 
     rows = [row for part in on_threads(make_searcher, play, len(boards), threads) for row in part]
-    slope, level = np.polyfit(*np.array(rows).T, 1)
+    beyond, excess = np.array(rows).T
+    slope, level = np.polyfit(beyond, excess, 1)
     return float(level), float(slope)

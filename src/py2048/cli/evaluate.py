@@ -158,7 +158,7 @@ def _from_boards(
             chosen = boards.of(stage).spread(games)
             with telling(quiet=as_json):
                 found = last_stretch(
-                    lambda player=player: player.new_searcher(boards.rules),
+                    partial(player.new_searcher, boards.rules),
                     chosen,
                     seed=seed,
                     threads=jobs or available_threads(),

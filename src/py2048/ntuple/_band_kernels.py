@@ -217,7 +217,8 @@ def make_band_kernel(below_code: Code, code: Code) -> Any:
     ) -> Int:
         """Play and learn from one game; return the number of moves."""
         boards, progress, spec = worker.boards, worker.progress, below.spec
-        is_whole, has_passed = begin(worker, starts, key), False
+        is_whole = begin(worker, starts, key)
+        has_passed = False
         moves, target = np.int64(0), 0.0
         while True:
             is_above = sum_packed(boards[BOARD, 0], boards[BOARD, 1]) >= view.end
@@ -228,7 +229,7 @@ def make_band_kernel(below_code: Code, code: Code) -> Any:
             if best < 0:
                 break
             gained = worker.points[best]
-            has_passed = is_above or is_passed(boards, best + 1, gained, view, spec)
+            has_passed = bool(is_above or is_passed(boards, best + 1, gained, view, spec))
             if has_passed or moves == len(worker.rewards):
                 target = worker.values[best]
                 break

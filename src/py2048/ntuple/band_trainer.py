@@ -76,11 +76,13 @@ class BandTrainer:
 
     def _below(self) -> kernels.Below:
         rules = CompiledRules.of(self.network.rules)
+        spec: Any = self.network.spec  # one of two kinds, as the next one
+        band_spec: Any = board_spec(self.layout, self.network.rules)
         return kernels.Below(
-            self.network.spec,
+            spec,
             self.network.table,
             np.float32(self.network.step),
-            board_spec(self.layout, self.network.rules),
+            band_spec,
             float(rules.merge_points),
             rules.points_per_move,
             *rules.spawn[:2],
@@ -111,7 +113,8 @@ class BandTrainer:
     @property
     def progress(self) -> NDArray[np.int64]:
         """The counts of all threads, in the places of ``_band_kernels.py``."""
-        return np.sum([worker.progress for worker in self.workers], axis=0, dtype=np.int64)
+        counts: NDArray[np.int64] = np.sum([worker.progress for worker in self.workers], axis=0)
+        return counts
 
     def run(self, moves: int, learning_rate: float) -> None:
         """Play and learn for about so many moves."""
@@ -148,6 +151,7 @@ class BandTrainer:
     def save(self, path: Path, notes: dict[str, Any]) -> None:
         """Save what has been learnt, and `notes` in plain JSON; a crash leaves the file before."""
         used = np.flatnonzero((self.records[:, 0] != 0) | (self.records[:, 2] != 0))
+        arrays: list[tuple[str, NDArray[Any]]]
         arrays = [("used", used), ("records", self.records[used])]
         for number, worker in enumerate(self.workers):
             arrays += [(f"worker{number}/{name}", getattr(worker, name)) for name in KEPT]

@@ -73,7 +73,7 @@ class Parts(NamedTuple):
     store: Any
     leaf: Any
     fetch: Any
-    enter: Any = leaves.enter_nothing
+    enter: Any
 
 
 class Afterstates(NamedTuple):
@@ -649,10 +649,10 @@ def play_kernel(kind: str, evaluation: str, code: Code = (), band_code: Code = (
 
     A 4x4 network has a kernel of its own, made from its `code` and that of its bands.
     """
+    enter: Any = leaves.enter_nothing
+    leaf_and_fetch: Any = getattr(leaves, f"{evaluation}_{kind}", None), leaves.fetch_nothing
     if band_code:
-        banded = leaves.make_banded_kernels(code, band_code)
-        return make_play_kernel(Parts(*_PARTS[kind], *banded, leaves.enter_band))
-    if code:
-        return make_play_kernel(Parts(*_PARTS[kind], *leaves.make_network_kernels(code)))
-    leaf = getattr(leaves, f"{evaluation}_{kind}")
-    return make_play_kernel(Parts(*_PARTS[kind], leaf, leaves.fetch_nothing))
+        enter, leaf_and_fetch = leaves.enter_band, leaves.make_banded_kernels(code, band_code)
+    elif code:
+        leaf_and_fetch = leaves.make_network_kernels(code)
+    return make_play_kernel(Parts._make((*_PARTS[kind], *leaf_and_fetch, enter)))
