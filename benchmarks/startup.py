@@ -5,12 +5,15 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
+import py2048
 from py2048.cli.bench import Contestant, Effort, Measurement, Stretch, race, show
 
 FIRST_BATCH_STEP = """
@@ -46,16 +49,24 @@ def startup(effort: Effort, folder: Path) -> list[Measurement]:
 
 
 def _python(code: str, cold: Path | None = None) -> Stretch:
-    """Return the seconds that a fresh Python takes for some code; each time anew if `cold`."""
-    turns = iter(range(1 << 62))
+    """Return the seconds that a fresh Python takes for some code; a new installation if `cold`."""
 
     def play() -> float:
-        extra = {} if cold is None else {"NUMBA_CACHE_DIR": str(cold / f"cold-{next(turns)}")}
+        extra = {} if cold is None else new_installation(cold)
         start = time.perf_counter()
         run_python(code, **extra)
         return time.perf_counter() - start
 
     return play
+
+
+def new_installation(folder: Path) -> dict[str, str]:
+    """Copy the package without anything compiled; return the environment that uses the copy."""
+    folder = Path(tempfile.mkdtemp(dir=folder))
+    source = Path(py2048.__file__).parent
+    shutil.copytree(source, folder / source.name, ignore=shutil.ignore_patterns("__pycache__"))
+    cache = str(folder / "cache")
+    return {"PYTHONPATH": str(folder), "XDG_CACHE_HOME": cache, "NUMBA_CACHE_DIR": cache}
 
 
 def run_python(code: str, **environment: str) -> str:
@@ -90,7 +101,8 @@ print(json.dumps(seconds))
 def compilation(effort: Effort, folder: Path) -> list[Measurement]:
     """Measure the compilation of each kernel on a new installation, and loading it afterwards."""
     show("compiling every kernel: this takes a minute or two", effort)
-    colds, warms = (_seconds_of_kernels(folder / "all") for _ in range(2))
+    environment = new_installation(folder)
+    colds, warms = (_seconds_of_kernels(environment) for _ in range(2))
     show("", effort)
     slowest = sorted(colds, key=colds.__getitem__, reverse=True)[:10]
     names = [*slowest, f"all {len(colds)} kernels"]
@@ -110,10 +122,9 @@ def _short(name: str) -> str:
     return name.removeprefix("py2048.").partition("[")[0]
 
 
-def _seconds_of_kernels(cache: Path) -> dict[str, float]:
+def _seconds_of_kernels(environment: dict[str, str]) -> dict[str, float]:
     """Return how long each kernel takes in a process of its own, by its name."""
-    done = run_python(COMPILE_ALL, NUMBA_CACHE_DIR=str(cache))
-    pairs: list[list[Any]] = json.loads(done)
+    pairs: list[list[Any]] = json.loads(run_python(COMPILE_ALL, **environment))
     seconds: dict[str, float] = {}
     for name, taken in pairs:
         seconds[name] = seconds.get(name, 0.0) + taken

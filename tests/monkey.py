@@ -50,6 +50,10 @@ MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
 """Where to keep games: in memory, or a monkey waits for the disk most of its time."""
 
 
+REPORT_EVERY = 50_000
+"""Keys and clicks between two lines on standard error."""
+
+
 class Crash(Exception):  # noqa: N818 - what a monkey looks for
     """A front end broke."""
 
@@ -73,8 +77,11 @@ class Monkey:
 
     def sends(self, what: object, count: int = 1) -> None:
         """Note so many keys or clicks."""
+        before = self.sent
         self.sent += count
         self.last.append(str(what))
+        if before // REPORT_EVERY < self.sent // REPORT_EVERY:
+            print(f"{self.sent:,} keys and clicks", file=sys.stderr, flush=True)
 
     def blames(self, fault: BaseException) -> None:
         """Note that something went wrong."""
@@ -138,7 +145,7 @@ async def _terminal(monkey: Monkey) -> None:
         try:
             async with app.run_test(size=(100, 30)) as pilot:
                 while app.is_running and not monkey.is_tired:
-                    for _ in range(40):
+                    for _ in range(monkey.random.choice((1, 40, 400))):
                         _deed_in_terminal(monkey, app)
                     await asyncio.sleep(0)
                     with suppress(WaitForScreenTimeout):  # on a busy machine
@@ -295,7 +302,7 @@ def _haunt(monkey: Monkey, running: Any) -> None:
 
     def act() -> None:
         try:
-            for _ in range(monkey.random.randrange(1, 9)):
+            for _ in range(monkey.random.choice((1, 9, 60, 300))):
                 if not running._is_closed:
                     _deed_in_window(monkey, root)
         finally:
@@ -309,19 +316,13 @@ def _haunt(monkey: Monkey, running: Any) -> None:
     root.mainloop()
 
 
+WINDOW_DEEDS = {
+    "key": 80, "click": 12, "drag": 3, "wheel": 2, "text": 2, "menu": 2, "size": 1, "button": 6,
+}  # fmt: skip
+
+
 def _deed_in_window(monkey: Monkey, root: tk.Tk) -> None:
-    what = monkey.pick(
-        {
-            "key": 80,
-            "click": 12,
-            "drag": 3,
-            "wheel": 2,
-            "text": 2,
-            "menu": 2,
-            "size": 1,
-            "button": 6,
-        }
-    )
+    what = monkey.pick(WINDOW_DEEDS)
     try:
         _DEEDS[what](monkey, root)
     except tk.TclError as error:
@@ -436,6 +437,49 @@ BROWSER_KEYS = {
 }
 
 
+BURST = """
+async ({keys, seed, count}) => {
+  const place = document.querySelectorAll.bind(document, "a, button, input, select, summary");
+  const turn = () => new Promise((done) => {
+    const channel = new MessageChannel();
+    channel.port1.onmessage = done;
+    channel.port2.postMessage(0);
+  });
+  const random = (below) => {
+    seed = (seed * 1103515245 + 12345) % 2147483648;
+    return Math.floor((seed / 2147483648) * below);
+  };
+  for (let sent = 1; sent <= count; sent++) {
+    sessionStorage.sent = sent;
+    if (random(8)) {
+      const key = keys[random(keys.length)];
+      const at = document.activeElement ?? document.body;
+      for (const kind of ["keydown", "keyup"]) {
+        at.dispatchEvent(new KeyboardEvent(kind, {key, bubbles: true, cancelable: true}));
+      }
+      if (key === "Enter" && at !== document.body) at.click();
+      if (key === "Tab") [...place()].at(random(place().length))?.focus();
+    } else {
+      document.elementFromPoint(random(innerWidth), random(innerHeight))?.click?.();
+    }
+    if (sent % 4 === 0) await turn();
+  }
+}
+"""
+"""Many events made by the page itself; how many is in the page's own storage, should it be left."""
+
+
+def _burst(monkey: Monkey, page: Any) -> None:
+    keys = [key for key, weight in BROWSER_KEYS.items() for _ in range(weight)]
+    seed, count = monkey.random.randrange(1 << 31), 500
+    monkey.last.append(f"burst {seed}")
+    page.evaluate("sessionStorage.sent = 0")
+    try:
+        page.evaluate(BURST, {"keys": keys, "seed": seed, "count": count})
+    finally:
+        monkey.sends("burst", int(page.evaluate("sessionStorage.sent ?? 0")))
+
+
 def _web(monkey: Monkey) -> None:
     from playwright.sync_api import Error, sync_playwright
 
@@ -470,13 +514,18 @@ def _judge(monkey: Monkey, answer: Any) -> None:
         monkey.faults.append(Crash(f"{answer.status} from {answer.url}"))
 
 
+BROWSER_DEEDS = {
+    "key": 80, "click": 12, "drag": 3, "wheel": 2, "text": 2, "size": 1, "go": 1, "burst": 3,
+}  # fmt: skip
+
+
 def _deed_in_browser(monkey: Monkey, page: Any) -> None:
-    what = monkey.pick(
-        {"key": 80, "click": 12, "drag": 3, "wheel": 2, "text": 2, "size": 1, "go": 1}
-    )
+    what = monkey.pick(BROWSER_DEEDS)
     width, height = page.viewport_size.values()
     x, y = monkey.random.randrange(width), monkey.random.randrange(height)
-    if what == "key":
+    if what == "burst":
+        _burst(monkey, page)
+    elif what == "key":
         key = monkey.pick(BROWSER_KEYS)
         monkey.sends(key)
         page.keyboard.press(key)

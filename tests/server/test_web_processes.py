@@ -145,10 +145,11 @@ async def test_a_store_that_goes_away_loses_no_acknowledged_move(
         await socket.new()
         for _ in range(5):
             moved = await socket.move()
+        legal = moved["legal"]
         web_postgresql.stop()
         try:
             for _ in range(2):  # the page tries again, and hears it again
-                refused = await socket.ask("move", "refused", number=6, direction="left")
+                refused = await socket.ask("move", "refused", number=6, direction=legal[0])
                 assert refused["reason"] == "storage"
                 assert refused["message"].startswith("The server cannot reach its database")
                 assert refused["state"] is None
