@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,13 +13,15 @@ from hypothesis import strategies as st
 from tests.ntuple.networks import NETWORKS
 
 from py2048 import Board, Direction, get_rules
+from py2048.cli import main
 from py2048.errors import WeightsError
 from py2048.ntuple.layout import NetworkLayout, parse_tuples
 from py2048.ntuple.network import Band, Bands, Network
 from py2048.ntuple.weights import load, save, save_packed
+from py2048.rng import derive_seed
 from py2048.search.expectimax import Expectimax
 from py2048.search.limits import SearchLimits
-from py2048.search.searcher import Searcher
+from py2048.search.searcher import Searcher, play_games
 
 BASE = NetworkLayout(4, 4, parse_tuples("01234 01245 45689 12456", 4, 4), ranks=7)
 LAYOUT = NetworkLayout(4, 4, parse_tuples("0123 4567 01 456", 4, 4), ranks=9)
@@ -139,3 +142,20 @@ def test_bands_that_cannot_be_are_refused() -> None:
         replace(NETWORK, rules=replace(NETWORK.rules, target=2048, ends_at_target=True))
     with pytest.raises(WeightsError, match="ascend"):
         replace(NETWORK.bands, bands=LATE[::-1])
+
+
+def test_a_file_with_bands_is_described(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its strength is that of play by the bands; its values are compared with what comes."""
+    path = tmp_path / "network.npz"
+    save(NETWORK, path)
+    assert (
+        main(["weights", str(path), "--games", "5", "--calibration", "--seed", "3", "--json"]) == 0
+    )
+    data = json.loads(capsys.readouterr().out)
+    played = play_games(SEARCHERS[1], [derive_seed(3, number) for number in range(5)])
+    assert data["strength"]["mean"] == played.scores.mean()
+    assert data["bands"]["bands"][0] == LATE[0]._asdict()
+    assert main(["weights", str(path), "--calibration"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "band     from 64 and a sum of 90" in lines
+    assert any(line.startswith("at       256, sum 256: expects ") for line in lines)
