@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,11 +11,25 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.cli.bench import WARM_UP_STEPS, compiler
+from py2048.cli.bench import WARM_UP_STEPS
 from py2048.compiled.threads import shares
 
 OPTIONS = ("-O3", "-march=native")
 FOLDER = Path(__file__).parent
+
+
+def compiler() -> str | None:
+    """Return the path of a C compiler, if there is one."""
+    return shutil.which("gcc") or shutil.which("clang") or shutil.which("cc")
+
+
+def compiler_version() -> str:
+    """Return the first line of the compiler's version."""
+    path = compiler()
+    if path is None:
+        return "none: no C baselines"
+    text = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout
+    return (text.splitlines() or [path])[0]
 
 
 def build(source: str, folder: Path, *options: str) -> Path | None:

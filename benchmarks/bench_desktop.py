@@ -40,9 +40,9 @@ COMMANDS = (["py2048"], ["py2048", "play", "--ui", "desktop"])
 FIRST_FRAME = """
 import time
 began = time.perf_counter()
-from py2048.ui.desktop.launch import start
+from py2048.ui.desktop.launch import GameWindow
 imported = time.perf_counter()
-running = start(lambda: None)
+running = GameWindow(lambda: None)
 running.first_frame()
 shown = time.perf_counter()
 running.close()
@@ -152,11 +152,11 @@ def first_frames() -> None:
 
 def frames() -> None:
     """Print how many frames a second the animation reaches, and its share of a core."""
-    from py2048.ui.desktop.launch import start
+    from py2048.ui.desktop.launch import GameWindow
 
     session = Session()
     session.start(seed=1)
-    running = start(session)
+    running = GameWindow(session)
     running.first_frame()
     running.finish_opening()
     board, root = running.window.board, running.root

@@ -21,9 +21,9 @@ from bench_web import database
 
 from py2048.rules import get_rules
 from py2048.server.games import GameService
-from py2048.storage import Store, schema
-from py2048.storage.records import enter_all
-from py2048.storage.store import DatabaseStore
+from py2048.storage import open_store, schema
+from py2048.storage.records import enter_records
+from py2048.storage.store import Store
 
 RULES = str(get_rules("classic"))
 _AT_ONCE = 2000
@@ -43,7 +43,7 @@ def finished(count: int) -> Iterator[dict[str, Any]]:
         }  # fmt: skip
 
 
-def fill(store: DatabaseStore, count: int) -> None:
+def fill(store: Store, count: int) -> None:
     """Add games, their players, and a name for one player in a hundred."""
     records = finished(count)
     with store.write() as connection:
@@ -65,7 +65,7 @@ def fill(store: DatabaseStore, count: int) -> None:
             }
             connection.execute(sa.insert(schema.accounts), {**row, "generation": 0, "created": ""})
             if name:
-                enter_all(connection, name)
+                enter_records(connection, schema.records.c.owner == name)
 
 
 def milliseconds(ask: Callable[[], object]) -> float:
@@ -98,7 +98,7 @@ def main() -> None:
     )
     parser.add_argument("--games", type=int, nargs="+", default=[60, 6_000, 60_000, 600_000])
     for count in parser.parse_args().games:
-        with database("sqlite") as (url, _), DatabaseStore.open(url, durability="process") as store:
+        with database("sqlite") as (url, _), open_store(url, durability="process") as store:
             fill(store, count)
             times = {name: milliseconds(ask) for name, ask in questions_of(store).items()}
             print(f"{count:>9,} games:", *(f"{n} {ms:.1f} ms " for n, ms in times.items()))

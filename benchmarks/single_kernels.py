@@ -6,7 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048.compiled._bits_kernels import HALF, ONE, draw, key_of, popcount
-from py2048.compiled._board_kernels import ALL_CELLS, ZERO, Table, legal_4x4, slide_4x4, spawn_word
+from py2048.compiled._board_kernels import (
+    ALL_CELLS,
+    ZERO,
+    Table,
+    legal_4x4,
+    slide_4x4,
+    spawn_packed,
+)
 from py2048.compiled.jit import kernel
 
 
@@ -33,16 +40,18 @@ def play_random(
         ways = legal_4x4(board)
         if ways == ZERO:
             games += 1
-            board = spawn_word(ZERO, ALL_CELLS, draw(key, counter), ranks, cumulative)
-            board = spawn_word(board, ALL_CELLS, draw(key, counter + ONE), ranks, cumulative)
-            counter += ONE + ONE
+            board = ZERO
+            for _tile in range(2):
+                word = draw(key, counter)
+                board, _high = spawn_packed(board, ZERO, ALL_CELLS, word, ranks, cumulative)
+                counter += ONE
             ways = legal_4x4(board)
         word = draw(key, counter)
         counter += ONE
         index = ((word >> HALF) & np.uint64(0xFFFF)) * popcount(ways) >> np.uint64(16)
         board, gained = slide_4x4(board, nth_way(ways, index), table)
         points += gained
-        board = spawn_word(board, ALL_CELLS, word, ranks, cumulative)
+        board, _high = spawn_packed(board, ZERO, ALL_CELLS, word, ranks, cumulative)
     return points, games
 
 

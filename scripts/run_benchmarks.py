@@ -17,7 +17,7 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
-from py2048.cli.bench import Effort, Measurement, report
+from py2048.cli.bench import Effort, Measurement, machine, report
 from py2048.compiled.threads import available_threads
 
 FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"
@@ -52,7 +52,10 @@ def main(words: list[str]) -> int:
             name: partial(_measure, name, folder=Path(folder)) for name in names if name in SUBJECTS
         }
         if subjects:
-            report(effort, subjects, json=options.json, plot=options.plot)
+            found = machine() | {
+                "compiler": importlib.import_module("baselines").compiler_version()
+            }
+            report(effort, subjects, found=found, json=options.json, plot=options.plot)
     where = sys.stderr if options.json else None
     for name in names:
         if name in scripts:

@@ -274,7 +274,7 @@ WINDOW_KEYS = {
 
 def _desktop(monkey: Monkey) -> None:
     from py2048.ui.desktop import dialogs
-    from py2048.ui.desktop.launch import start
+    from py2048.ui.desktop.launch import GameWindow
 
     files = (Path("game.2048.json"), Path("board.png"), Path("no/such/folder/x"), None)
     closed = []  # Tk must be freed by this thread, so windows are kept, as `desktop.run` does
@@ -283,7 +283,7 @@ def _desktop(monkey: Monkey) -> None:
             patch.setattr(dialogs, name, lambda *_: monkey.random.choice(files))
         while not monkey.is_tired:
             session = table(monkey)
-            running = start(session)
+            running = GameWindow(session)
             closed.append(running)
             running.first_frame()
             running.finish_opening()

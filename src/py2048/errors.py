@@ -24,7 +24,8 @@ front end can print it as it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 LONGEST_VALUE = 80
 """The characters of a value that a message shows."""
@@ -103,6 +104,15 @@ def shown(value: object) -> str:
     """Return a value as a message shows it: on one line, and not all of a long one."""
     text = " ".join(repr(value).split())
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
+
+
+@contextmanager
+def os_errors_as(kind: type[Py2048Error], what: str) -> Iterator[None]:
+    """Raise the operating system's errors as `kind`, with `what` was not possible and why."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(f"{what}: {error.strerror or error}") from None
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -19,7 +19,6 @@ from py2048.compiled.boards import exponents_of, tiles_of
 from py2048.direction import Direction
 from py2048.errors import BoardError, DirectionError, SeedError
 from py2048.game import Game
-from py2048.game.replay import record_history
 from py2048.rules import Rules, get_rules, list_rules
 
 PRESETS = [rules.name for rules in list_rules()]
@@ -166,7 +165,7 @@ def test_set_boards_begins_from_given_positions() -> None:
         batch.step([direction.value] * 3)
         game.attempt(direction)
         assert_same(batch, 0, game)
-    assert record_history(batch.history(0, 1)).turns == game.record().turns
+    assert Game.from_history(batch.history(0, 1)).record().turns == game.record().turns
 
 
 def test_state_goes_on_where_it_was_taken() -> None:
@@ -192,13 +191,13 @@ def test_records_can_be_verified(name: str) -> None:
     for step in range(60):
         batch.step(choose(batch, random, strict=step % 5 != 0))
     for slot in range(batch.n):
-        record = record_history(batch.history(slot, int(batch.episodes[slot])))
+        record = Game.from_history(batch.history(slot, int(batch.episodes[slot]))).record()
         record.verify()
         assert record.seed == batch.seeds[slot]
         assert record.score == batch.scores[slot]
         boards = [record.start, *(board for board, _, _ in record.replay())]
         assert boards[-1] == batch.board(slot)
-        record_history(batch.history(slot)).verify()
+        Game.from_history(batch.history(slot)).record().verify()
 
 
 def test_history_must_be_asked_for() -> None:

@@ -92,18 +92,11 @@ def longest_from(board: Board, rules: Rules) -> int:
 @given(positions(), st.sampled_from(Direction))
 def test_a_kernels_move_is_the_games_move(plain, position, direction) -> None:
     board, rules = position
-    geometry = beam._geometry(rules, BeamWeights())
+    spec = beam._spec(rules, BeamWeights())
     kernel = kernels.slide_and_spawn
     child = np.full(rules.cells, 63, np.uint8)
-    legal = (kernel.py_func if plain else kernel)(
-        beam._cells(board),
-        child,
-        geometry.order[direction.value],
-        int(geometry.lengths[direction.value]),
-        geometry.edges[direction.value],
-        geometry.spawn,
-        geometry.cascade,
-    )
+    move = kernel.py_func if plain else kernel
+    legal = move(beam._cells(board), child, direction.value, spec)
     expected = dict(children(board, rules)).get(direction)
     assert bool(legal) == (expected is not None)
     assert expected in (None, board_of(child, board.shape))
@@ -113,37 +106,21 @@ def test_a_kernels_move_is_the_games_move(plain, position, direction) -> None:
 @given(positions())
 def test_a_board_is_worth_what_the_weights_say(plain, position) -> None:
     board, rules = position
-    geometry = beam._geometry(rules, BeamWeights())
+    spec = beam._spec(rules, BeamWeights())
     kernel = kernels.value_of.py_func if plain else kernels.value_of
-    found = kernel(beam._cells(board), geometry.places, geometry.links, geometry.neighbours)
+    found = kernel(beam._cells(board), spec)
     assert found == pytest.approx(worth(board, BeamWeights()), rel=1e-9, abs=1e-6)
 
 
 @given(positions())
 def test_expand_makes_each_different_child_once_with_its_worth(position) -> None:
     board, rules = position
-    geometry = beam._geometry(rules, BeamWeights())
+    spec = beam._spec(rules, BeamWeights())
     parents = np.stack([beam._cells(board)] * 2)
     made = np.zeros((8, rules.cells), np.uint8)
     worths, origins = np.zeros(8), np.zeros(8, np.int32)
-    count = kernels.expand(
-        parents,
-        made,
-        worths,
-        origins,
-        np.zeros(16, np.uint64),
-        np.full(16, -1),
-        0,
-        geometry.order,
-        geometry.lengths,
-        geometry.edges,
-        geometry.spawn,
-        geometry.cascade,
-        geometry.places,
-        geometry.links,
-        geometry.neighbours,
-        geometry.words,
-    )
+    seen, marks = np.zeros(16, np.uint64), np.full(16, -1)
+    count = kernels.expand(parents, made, worths, origins, seen, marks, 0, spec)
     expected = dict(children(board, rules))
     assert count == len(set(expected.values()))
     for cells, value, origin in zip(made[:count], worths, origins, strict=False):

@@ -23,8 +23,7 @@ Json = dict[str, Any]
 
 def create_game(games: GameService, account: str, rules: str, mode: str) -> OnlineGame:
     """Begin a game and write it; a daily one of today that was begun already is returned."""
-    game = games.plan_game(account, rules, mode)
-    new, game.unwritten = game.unwritten, None
+    game, new = games.plan_game(account, rules, mode)
     if new is not None and games.store.changes.write([new]):
         return games.load_rival(new)
     return game

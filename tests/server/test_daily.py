@@ -19,7 +19,7 @@ from py2048.game.turn import start_from
 from py2048.server.fairness import check_fair, commitment_of, daily_seed, draws_of
 from py2048.server.games import GameService, OnlineGame
 from py2048.server.schema import ActionRejected
-from py2048.storage import open_store
+from py2048.storage import NewOnlineGame, OnlineGameInfo, SavedGame, open_store
 
 CLASSIC = get_rules("classic")
 secrets = st.binary(min_size=32, max_size=32).map(lambda secret: f"daily-{secret.hex()}")
@@ -35,15 +35,14 @@ def played(games: GameService, day: str, *, secret: str, seed: int | None = None
     """Return a daily game of some day that has just been played to its end, and written."""
     draws = draws_of(secret) if secret else None
     start = Game(CLASSIC, seed=seed, draws=draws).start
-    game = games.store.online.create(
-        mode="daily", day=day, secret=secret, rules=str(CLASSIC), seed=seed, start=str(start),
-        player="Ada", owner="ada",
-    )  # fmt: skip
-    game = games.load(game.id)
+    saved = SavedGame(rules=str(CLASSIC), seed=seed, start=str(start), player="Ada", owner="ada")
+    info = OnlineGameInfo(saved.id, "ada", "daily", day, secret)
+    assert games.store.changes.write([NewOnlineGame(saved, info)]) == set()
+    game = games.load(saved.id)
     while not game.is_over:
         legal = game.session.game.legal_directions()
         game.move(game.version + 1, legal[game.version % len(legal)])
-    assert games.store.changes.write([game.take_change()]) == set()
+    assert games.store.changes.write([game.changes.take()]) == set()
     return game
 
 

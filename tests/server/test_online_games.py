@@ -28,7 +28,7 @@ from py2048.server.games import (
     OnlineGame,
     checked_rules,
 )
-from py2048.server.group_commit import CommitResult, GroupCommit
+from py2048.server.rooms import CommitResult, GroupCommit
 from py2048.server.schema import ActionRejected
 from py2048.session import Moved, Undone
 from py2048.storage import open_store
@@ -53,7 +53,7 @@ def played(secret: str, rules: str, moves: int) -> Game:
 
 
 def write(games: GameService, game: OnlineGame) -> set[str]:
-    return games.store.changes.write([game.take_change()])
+    return games.store.changes.write([game.changes.take()])
 
 
 @given(secrets, st.sampled_from([rules.name for rules in list_rules()]), st.integers(0, 60))
@@ -222,7 +222,7 @@ def test_a_forged_game_does_not_count(games: GameService) -> None:
             connection.execute(
                 "UPDATE turns SET code = ? WHERE game_id = ? AND ply = 3", (forged, game.id)
             )
-        assert store.games.load(game.id).turns[3] == forged
+        assert store.games.find(game.id).turns[3] == forged
     with pytest.raises(Exception, match=r"tile|cannot be read back"):
         games.finish(game.id)
     assert record_of(games, game.id) is None
@@ -300,7 +300,7 @@ def test_a_game_has_an_end(games: GameService, monkeypatch: pytest.MonkeyPatch) 
     game = create_game(games, "ada", "classic", "casual")
     for number in (1, 2, 3):
         game.move(number, game.session.game.legal_directions()[0])
-    hint = game.session.snapshot().choose(make_player("random"))
+    hint = game.session.snapshot().ask(make_player("random"), only_move=True)
     for act in (lambda: game.move(4, Direction.LEFT), lambda: game.undo(4)):
         with pytest.raises(ActionRejected, match="3 actions"):
             act()
@@ -316,11 +316,11 @@ def test_the_writer_writes_in_order_and_all(games: GameService) -> None:
     writer = GroupCommit(games.store, heard.extend)
     for game in online:
         game.move(1, game.session.game.legal_directions()[0])
-        writer.submit(game.take_change())
+        writer.submit(game.changes.take())
     writer.close()
     assert sorted(each.change.id for each in heard) == sorted(game.id for game in online)
     assert all(each.error is None and not each.is_stale for each in heard)
-    assert all(games.store.games.load(game.id).revision == 1 for game in online)
+    assert all(games.store.games.find(game.id).revision == 1 for game in online)
 
 
 def test_the_writer_tells_of_failures(games: GameService) -> None:
@@ -330,7 +330,7 @@ def test_the_writer_tells_of_failures(games: GameService) -> None:
     writer = GroupCommit(games.store, heard.extend)
     game.move(1, game.session.game.legal_directions()[0])
     games.store.close()
-    change = game.take_change()
+    change = game.changes.take()
     writer.submit(change)
     writer.submit(replace(change, id="other"))
     writer.close()

@@ -11,15 +11,15 @@ import pytest
 from web_server import GENEROUS, Browser, Socket, WebServer, serving
 from websockets.asyncio.client import connect
 
-from py2048.server.auth import (
+from py2048.server.accounts import (
     FormError,
     PasswordQueue,
-    browser_of,
     checked_password,
     code_hash,
     is_code,
     new_code,
 )
+from py2048.server.auth import browser_of
 
 PASSWORD = "correct horse battery"
 

@@ -28,7 +28,7 @@ from py2048.server.api import Api
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples/bot.py"
 
-ENDPOINTS = {endpoint.path: endpoint for endpoint in Api(None, None).endpoints}
+ENDPOINTS = {endpoint.path: endpoint for endpoint in Api(None, None, None).endpoints}
 
 schema = schemathesis.pytest.from_fixture("api_schema")
 

@@ -20,7 +20,7 @@ from inside import Json, Visitor, running
 from web_server import GENEROUS, Browser, Socket, serving
 
 from py2048.server import services as services_module
-from py2048.server.health import Health
+from py2048.server.app import Health
 from py2048.storage import open_store
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
@@ -75,7 +75,7 @@ async def test_hostile_visitors_cost_nobody_a_move(url: str) -> None:
             each.leave()
         assert services.metrics.value("py2048_storage_faults_total") == 0
     with open_store(url) as store:
-        assert [store.games.load(str(game)).revision for game in games] == [12] * 40
+        assert [store.games.find(str(game)).revision for game in games] == [12] * 40
 
 
 async def test_a_store_held_by_another_program_is_told_to_the_player(

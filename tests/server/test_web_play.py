@@ -294,7 +294,7 @@ async def test_no_acknowledged_move_is_missing_after_a_kill(tmp_path: Path) -> N
     with open_store(home / "py2048.sqlite3") as store:
         assert len(acknowledged) == 8
         for game, version in acknowledged.items():
-            assert store.games.load(game).revision >= version
+            assert store.games.find(game).revision >= version
 
 
 async def test_a_deterministic_game_is_what_the_engine_says(browser: Browser) -> None:

@@ -132,7 +132,7 @@ async def test_a_kill_of_one_process_loses_nothing(
         assert (state["version"], state["board"]) == (10, moved["board"])
         await socket.move()
     with open_store(database) as store:
-        assert store.games.load(game).revision == 11
+        assert store.games.find(game).revision == 11
 
 
 async def test_a_store_that_goes_away_loses_no_acknowledged_move(

@@ -13,7 +13,7 @@ import pytest
 from web_server import GENEROUS, Browser, WebServer, serving
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from py2048.server.auth import Cookies, SessionToken
+from py2048.server.auth import Cookies
 from py2048.server.limits import Backoff, Buckets, Slots
 from py2048.server.rooms import TOO_SLOW, Client
 from py2048.server.settings import ServerError, find_key
@@ -68,7 +68,7 @@ def test_behind_tls_cookies_are_secure(tmp_path: Path) -> None:
 
 def test_a_forged_cookie_makes_a_stranger(browser: Browser) -> None:
     """A cookie signed by another key is no cookie: a new guest is made."""
-    forged = Cookies("another key, long enough", secure=False).write(SessionToken("victim"))
+    forged = Cookies("another key, long enough", secure=False).write("victim", 0)
     browser.cookie = forged.partition(";")[0]
     assert "Set-Cookie" in browser.get("/account").headers
 

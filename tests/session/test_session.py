@@ -187,7 +187,7 @@ def test_hints_are_shown_only_for_the_position_they_are_about(session: Session) 
     assert not session.show_hint(hint)
     assert not session.play_hint(hint)
     assert session.game.ply == 1
-    fresh = session.snapshot().choose(make_player("greedy"))
+    fresh = session.snapshot().ask(make_player("greedy"), only_move=True)
     assert session.play_hint(fresh)
     assert session.game.ply == 2
 

@@ -10,8 +10,9 @@ import sys
 from collections.abc import Callable
 
 import sqlalchemy  # noqa: F401  (loaded before `ready`, so that races are close)
+from store_games import append_turn, load, new_game
 
-from py2048.storage import StaleGameError, Store, open_store
+from py2048.storage import Store, open_store
 
 
 def say(*words: object) -> None:
@@ -20,16 +21,14 @@ def say(*words: object) -> None:
 
 def play_on(store: Store, name: str, _game_id: str) -> None:
     """Go on with the current game until somebody kills this process."""
-    game = store.games.current() or store.games.create(
-        rules="classic", seed=1, start="", player=name
-    )
+    game = store.games.current() or new_game(store, player=name)
     say("resumed", game.id, len(game.turns))
     revision, position = game.revision, game.position
     while True:
         code = f"{name}.{position}"
-        revision = store.games.append_turn(game.id, revision, position, code, score=position)
+        assert append_turn(store, game.id, revision, position, code, score=position)
         say("kept", code)
-        position += 1
+        revision, position = revision + 1, position + 1
 
 
 def contend(store: Store, name: str, game_id: str) -> None:
@@ -37,13 +36,9 @@ def contend(store: Store, name: str, game_id: str) -> None:
     for number in range(15):
         code, kept = f"{name}.{number}", False
         while not kept:
-            game = store.games.load(game_id)
+            game = load(store, game_id)
             assert game.position == len(game.turns) == game.revision, "a torn read"
-            try:
-                store.games.append_turn(game_id, game.revision, game.position, code, score=number)
-                kept = True
-            except StaleGameError:
-                continue
+            kept = append_turn(store, game_id, game.revision, game.position, code, score=number)
         say("kept", code)
 
 
@@ -58,9 +53,9 @@ def finish(store: Store, name: str, game_id: str) -> None:
 def careers(store: Store, name: str, _game_id: str) -> None:
     """Play and finish five short games, and note the score after each move."""
     for number in range(5):
-        game = store.games.create(rules="classic", seed=number, start="", player=name)
+        game = new_game(store, seed=number, player=name)
         for ply in range(4):
-            store.games.append_turn(game.id, ply, ply, f"{name}.{ply}", score=number * 10 + ply)
+            append_turn(store, game.id, ply, ply, f"{name}.{ply}", score=number * 10 + ply)
             store.scores.note("classic", "local", "plain", number * 10 + ply)
         store.records.finish(
             game.id, 4, name, score=number * 10 + 3, max_tile=8, plies=4, outcome="lost",

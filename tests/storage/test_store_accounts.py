@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 import sqlalchemy as sa
+from first_tables import make_first_tables
+from store_games import new_online_game
 
 from py2048.storage import AccountError, Store, migration, open_store, schema
 from py2048.storage.database import WRITES, make_engine
@@ -79,7 +81,7 @@ def test_guests_are_guests_until_they_take_a_name(store: Store) -> None:
     """One that has not played is not written down; a name or the end of it ends what it may."""
     passes = {("new", 0), ("played", 0), ("ended", 0), ("named", 0)}
     for owner in ("played", "ended"):
-        store.accounts.add_guest(owner)
+        new_online_game(store, owner=owner)
     store.accounts.end_guest("ended")
     store.accounts.claim_name("named", "Named", "hash")
     assert store.accounts.live_guests(passes) == {("new", 0), ("played", 0)}
@@ -131,7 +133,8 @@ def test_a_store_from_before_keeps_its_names(url: str) -> None:
     """Accounts of schema 2 are there afterwards, and names that look like theirs are taken."""
     engine, name = make_engine(url)
     with engine.execution_options(**{WRITES: True}).begin() as connection:
-        migration.run_migrations(connection, None, name, "0002")
+        make_first_tables(connection)
+        migration.run_migrations(connection, "0001", name, "0002")
         people = (("1", "Paul"), ("2", "Ada"), ("3", "PauI"))  # two alike: nobody loses a name
         rows = [
             {"id": account, "name": name, "name_key": name.lower(), "password": "hash",

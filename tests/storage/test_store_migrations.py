@@ -17,7 +17,9 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from first_tables import make_first_tables
 from postgresql_server import PostgresqlServer
+from store_games import append_turn, load, new_game
 
 from py2048.storage import StorageError, migration, open_store, schema
 from py2048.storage.database import WRITES, make_engine
@@ -51,10 +53,11 @@ def _query(url: str, statement: str) -> list[tuple[Any, ...]]:
     return rows
 
 
-def _migrate_from_nothing(url: str) -> None:
+def _migrate_from_the_first(url: str) -> None:
     engine, name = make_engine(url)
     with engine.execution_options(**{WRITES: True}).begin() as connection:
-        migration.run_migrations(connection, None, name)
+        make_first_tables(connection)
+        migration.run_migrations(connection, "0001", name)
     engine.dispose()
 
 
@@ -96,7 +99,7 @@ def test_migrations_lead_to_the_declared_tables_on_sqlite(tmp_path: Path) -> Non
     """A new store and a migrated one are the same, so nobody's database is a special case."""
     made, migrated = (f"sqlite:///{tmp_path / name}" for name in ("made", "migrated"))
     open_store(made).close()
-    _migrate_from_nothing(migrated)
+    _migrate_from_the_first(migrated)
     assert _reflect(made) == _reflect(migrated)
     statements = "SELECT type, name, sql FROM sqlite_master ORDER BY type, name"
     assert _query(made, statements) == _query(migrated, statements)
@@ -111,7 +114,7 @@ def test_migrations_lead_to_the_declared_tables_on_postgresql(
     postgresql.create_schema("migrated")
     migrated = postgresql.url(schema="migrated")
     open_store(postgresql_url).close()
-    _migrate_from_nothing(migrated)
+    _migrate_from_the_first(migrated)
     assert _reflect(postgresql_url) == _reflect(migrated)
     engine, _ = make_engine(migrated)
     with engine.connect() as connection:
@@ -124,7 +127,7 @@ def test_migrations_lead_to_the_declared_tables_on_postgresql(
 def test_opening_twice_changes_nothing(url: str) -> None:
     """A second start finds everything as the first left it."""
     with open_store(url) as store:
-        game = store.games.create(rules="classic", seed=1, start="", player="me")
+        game = new_game(store)
     before = _reflect(url)
     with open_store(url) as store:
         assert store.games.current() == game
@@ -139,11 +142,11 @@ def test_an_older_store_is_migrated_and_keeps_its_data(
     with monkeypatch.context() as past:
         past.setattr(schema, "REVISION", _TODAY)
         with open_store(url) as store:
-            game = store.games.create(rules="classic", seed=1, start="", player="me")
-            store.games.append_turn(game.id, 0, 0, "a", score=4)
+            game = new_game(store)
+            append_turn(store, game.id, 0, 0, "a", score=4)
             store.settings.set("theme", "dark")
     with open_store(url) as store:
-        assert store.games.load(game.id).turns == ("a",)
+        assert load(store, game.id).turns == ("a",)
         assert store.settings.get("theme") == "dark"
     assert _query(url, "SELECT version_num FROM py2048_schema") == [("9999",)]
     assert _query(url, "SELECT device FROM settings") == [("any",)]
@@ -158,7 +161,7 @@ def test_an_older_store_gets_its_leaderboards(
     (folder / "versions" / "v0004_leaderboards.py").unlink()
     with monkeypatch.context() as past:
         past.setattr(migration, "MIGRATIONS", folder)
-        _migrate_from_nothing(url)
+        _migrate_from_the_first(url)
     _query(
         url,
         "INSERT INTO accounts (id, name, name_key, generation, created) VALUES"

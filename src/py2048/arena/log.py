@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from py2048.arena.jobs import GameResult
 from py2048.arena.tournament import Tournament
-from py2048.errors import TournamentError
+from py2048.errors import TournamentError, os_errors_as
 from py2048.game.record import write_atomically
 
 FORMAT = "py2048 arena log"
@@ -41,8 +42,15 @@ class GameLog:
         self._path = path
         rules, seed = str(tournament.rules), tournament.seed
         self.head = {"format": FORMAT, "version": VERSION, "rules": rules, "seed": seed}
-        self.played = self._read()
-        self._file = self._open()
+        with os_errors_as(TournamentError, f"cannot read {path}"):
+            data = path.read_bytes() if path.exists() else b""
+        whole = data[: data.rfind(b"\n") + 1]
+        self.played = self._read(whole.decode("utf-8", "replace").splitlines())
+        with self._writing():
+            self._file = path.open("a", encoding="utf-8")
+            self._file.truncate(len(whole))
+        if not whole:
+            self._write(self.head)
 
     def add(self, played: GameResult) -> None:
         """Write a game down, at once."""
@@ -52,20 +60,12 @@ class GameLog:
         """Close the file."""
         self._file.close()
 
-    def _read(self) -> list[GameResult]:
-        try:
-            data = self._path.read_bytes() if self._path.exists() else b""
-        except OSError as error:
-            raise TournamentError(f"cannot read {self._path}: {error.strerror or error}") from None
-        whole = data[: data.rfind(b"\n") + 1]
-        self._size = len(whole)
-        lines = whole.decode("utf-8", "replace").splitlines()
-        if not lines:
-            return []
-        self._check_head(_json_of(lines[0]))
+    def _read(self, lines: Sequence[str]) -> list[GameResult]:
+        if lines:
+            self._check_head(_json_of(lines[0]))
         return [self._played(number, line) for number, line in enumerate(lines[1:], 2)]
 
-    def _check_head(self, head: Mapping[str, Any]) -> None:
+    def _check_head(self, head: Mapping[str, object]) -> None:
         if head.get("format") != FORMAT:
             raise TournamentError(f"{self._path} is not a tournament log: choose another file")
         for name, value in self.head.items():
@@ -82,24 +82,13 @@ class GameLog:
             raise TournamentError(f"{self._path}: line {number} is not a game: {line[:60]!r}")
         return GameResult(**data)
 
-    def _open(self) -> TextIO:
-        try:
-            if self._path.exists():
-                with self._path.open("r+b") as file:
-                    file.truncate(self._size)
-            self._file = self._path.open("a", encoding="utf-8")
-        except OSError as error:
-            raise TournamentError(f"cannot write {self._path}: {error.strerror or error}") from None
-        if not self._size:
-            self._write(self.head)
-        return self._file
+    def _writing(self) -> AbstractContextManager[None]:
+        return os_errors_as(TournamentError, f"cannot write {self._path}")
 
-    def _write(self, data: Mapping[str, Any]) -> None:
-        try:
+    def _write(self, data: Mapping[str, object]) -> None:
+        with self._writing():
             self._file.write(json.dumps(data) + "\n")
             self._file.flush()
-        except OSError as error:
-            raise TournamentError(f"cannot write {self._path}: {error.strerror or error}") from None
 
 
 def _json_of(line: str) -> dict[str, Any]:
@@ -129,11 +118,8 @@ class RecordFolder:
             for number, spec in enumerate(tournament.players, 1)
         }
         for folder in [path, *self._folders.values()]:
-            try:
+            with os_errors_as(TournamentError, f"cannot make the folder {folder}"):
                 folder.mkdir(exist_ok=True)
-            except OSError as error:
-                reason = error.strerror or error
-                raise TournamentError(f"cannot make the folder {folder}: {reason}") from None
 
     def path_of(self, played: GameResult) -> Path:
         """Return the file of a game."""
@@ -151,7 +137,5 @@ class RecordFolder:
         """
         assert played.record is not None, "the tournament is recorded"
         path = self.path_of(played)
-        try:
+        with os_errors_as(TournamentError, f"cannot write {path}"):
             write_atomically(path, played.record.encode())
-        except OSError as error:
-            raise TournamentError(f"cannot write {path}: {error.strerror or error}") from None

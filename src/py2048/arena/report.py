@@ -7,7 +7,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from io import StringIO
-from typing import Any
 
 from py2048.arena.statistics import (
     Comparison,
@@ -137,7 +136,7 @@ def _share_interval(rate: Rate) -> str:
     return f"{100 * rate.low:.1f} to {percent(rate.high)}"
 
 
-def data(results: Results) -> dict[str, Any]:
+def data(results: Results) -> dict[str, object]:
     """Return everything as plain values: summaries, comparisons, and every game."""
     tournament = results.tournament
     head = {"format": FORMAT, "version": VERSION, "complete": results.complete}
@@ -150,7 +149,7 @@ def data(results: Results) -> dict[str, Any]:
     }
 
 
-def _summary_data(each: PlayerSummary, results: Results) -> dict[str, Any]:
+def _summary_data(each: PlayerSummary, results: Results) -> dict[str, object]:
     values = asdict(each) | {
         "score": _estimate_data(each.score),
         "moves": _estimate_data(each.moves),
@@ -163,7 +162,7 @@ def _summary_data(each: PlayerSummary, results: Results) -> dict[str, Any]:
     return values | {"played": [{name: getattr(game, name) for name in names} for game in games]}
 
 
-def _comparison_data(each: Comparison) -> dict[str, Any]:
+def _comparison_data(each: Comparison) -> dict[str, object]:
     changes = {"difference": _estimate_data(each.difference), "won": _rate_data(each.won)}
     return asdict(each) | changes
 

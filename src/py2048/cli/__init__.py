@@ -59,7 +59,7 @@ def _run(words: Sequence[str]) -> int:
     from typer import Abort
 
     from py2048.cli.app import app
-    from py2048.cli.click import ClickException
+    from py2048.cli.options import ClickException
 
     try:
         status = app(args=words, prog_name="py2048", standalone_mode=False)

@@ -11,22 +11,19 @@ import importlib.metadata
 import os
 import platform
 import re
-import shutil
 import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import typer
 
 from py2048.cli import plots
-from py2048.cli.click import UsageError
 from py2048.cli.compiling import telling
-from py2048.cli.options import JsonOption, ThreadsOption, between, print_json
+from py2048.cli.options import JsonOption, ThreadsOption, UsageError, between, print_json
 
 Stretch = Callable[[], float]
 """Runs for a while and returns a figure: a speed, or the seconds it took."""
@@ -45,8 +42,7 @@ def bench(
         int, typer.Option(metavar="N", callback=between(1, 1e6), help="Turns of each contestant.")
     ] = 15,
     seconds: Annotated[
-        float,
-        typer.Option(callback=between(0.001, 3600), help="The length of a turn."),
+        float, typer.Option(callback=between(0.001, 3600), help="The length of a turn.")
     ] = 0.1,
     threads: ThreadsOption = None,
     plot: Annotated[
@@ -65,19 +61,19 @@ def bench(
     if plot:
         plots.check_plots()
     effort = Effort(rounds, seconds, threads or available_threads(), sys.stderr.isatty())
-    report(effort, {"engine": random_play}, json=json, plot=plot)
+    report(effort, {"engine": random_play}, machine(), json=json, plot=plot)
     return 0
 
 
 def report(
     effort: Effort,
     subjects: Mapping[str, Callable[[Effort], list[Measurement]]],
+    found: dict[str, str],
     *,
     json: bool,
     plot: Path | None,
 ) -> None:
-    """Measure subjects, and print the machine and the figures."""
-    found = machine()
+    """Measure subjects, and print what was `found` out about the machine, and the figures."""
     found["turns"] = f"{effort.rounds} of {effort.seconds} s each; median and best of them"
     if not json:
         width = max(map(len, found))
@@ -252,14 +248,8 @@ def batch_play(threads: int, effort: Effort) -> dict[str, Stretch]:
 # --- the machine ---------------------------------------------------------------------------------
 
 
-VECTORS = {
-    "avx512f": "AVX-512",
-    "avx2": "AVX2",
-    "avx": "AVX",
-    "sse2": "SSE2",
-    "sve": "SVE",
-    "neon": "NEON",
-}
+VECTORS = {"avx512f": "AVX-512", "avx2": "AVX2", "avx": "AVX", "sse2": "SSE2"}
+VECTORS |= {"sve": "SVE", "neon": "NEON"}
 
 
 def machine() -> dict[str, str]:
@@ -274,7 +264,6 @@ def machine() -> dict[str, str]:
         "system": platform.platform(),
         "python": platform.python_version(),
         "libraries": ", ".join(filter(None, map(_version, LIBRARIES))),
-        "compiler": compiler_version(),
         "py2048": importlib.metadata.version("py2048"),
         "load": load(),
         "signature": f"{behaviour_signature()} (of the engine's behaviour)",
@@ -297,20 +286,6 @@ def processor() -> str:
     text = path.read_text() if path.exists() else ""
     found = re.search(r"^model name\s*: (.*)", text, re.MULTILINE)
     return found[1] if found else platform.processor() or platform.machine()
-
-
-def compiler() -> str | None:
-    """Return the path of a C compiler, if there is one."""
-    return shutil.which("gcc") or shutil.which("clang") or shutil.which("cc")
-
-
-def compiler_version() -> str:
-    """Return the first line of the compiler's version."""
-    path = compiler()
-    if path is None:
-        return "none: no C baselines"
-    text = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout
-    return (text.splitlines() or [path])[0]
 
 
 def load() -> str:
@@ -346,25 +321,15 @@ def figure(value: float) -> str:
     return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
 
 
-def data_of(each: Measurement) -> dict[str, Any]:
+def data_of(each: Measurement) -> dict[str, object]:
     """Return a measurement as plain values for JSON."""
     rows = [
-        {
-            "name": row.name,
-            "median": row.median,
-            "best": each.best(row),
-            "ratio": each.ratio(row),
-            "values": list(row.values),
-        }
+        {"name": row.name, "median": row.median, "values": list(row.values)}
+        | {"best": each.best(row), "ratio": each.ratio(row)}
         for row in each.rows
     ]
-    return {
-        "title": each.title,
-        "unit": each.unit,
-        "base": each.base,
-        "note": each.note,
-        "rows": rows,
-    }
+    head = {"title": each.title, "unit": each.unit, "base": each.base, "note": each.note}
+    return head | {"rows": rows}
 
 
 def draw(measured: list[Measurement], path: Path) -> None:

@@ -31,12 +31,8 @@ app = typer.Typer(
 )
 
 
-def _course_names() -> list[str]:
-    return list(COURSES)
-
-
 NameArgument = Annotated[
-    str, typer.Argument(metavar="NAME", help="A course.", autocompletion=_course_names)
+    str, typer.Argument(metavar="NAME", help="A course.", autocompletion=lambda: list(COURSES))
 ]
 
 
@@ -148,6 +144,7 @@ def check(
     if not 1 <= seconds <= LONGEST:
         raise CourseError(f"--seconds is {seconds:g}: give 1 to {LONGEST}")
     from py2048.courses.grading import python2
+    from py2048.courses.grading.report import to_gradescope, write_gradebook, write_pages
     from py2048.courses.grading.sandbox import choose_protection
     from py2048.courses.grading.submissions import collect
 
@@ -168,7 +165,12 @@ def check(
                 f"{len(submissions)}: name one"
             )
         reports = _graded(submissions, grading, run, sandbox, jobs, resume, quiet=as_json)
-    _write(run, grading, reports, csv, html, gradescope)
+    if csv:
+        write_gradebook(csv, grading, reports)
+    if html:
+        write_pages(html, run, reports)
+    if gradescope:
+        gradescope.write_text(json.dumps(to_gradescope(run, reports[0]), indent=2), "utf-8")
     _show(run, reports, as_json=as_json, detailed=detailed or len(reports) == 1)
 
 
@@ -241,25 +243,6 @@ def _graded(
             if len(submissions) > 1:
                 progress.console.print(one_line(report))
     return [found[submission.name] for submission in submissions]
-
-
-def _write(
-    run: RunInfo,
-    grading: Grading,
-    reports: list[Report],
-    csv: Path | None,
-    html: Path | None,
-    gradescope: Path | None,
-) -> None:
-    """Write the files that were asked for."""
-    from py2048.courses.grading.report import to_gradescope, write_gradebook, write_pages
-
-    if csv:
-        write_gradebook(csv, grading, reports)
-    if html:
-        write_pages(html, run, reports)
-    if gradescope:
-        gradescope.write_text(json.dumps(to_gradescope(run, reports[0]), indent=2), "utf-8")
 
 
 def _show(run: RunInfo, reports: list[Report], *, as_json: bool, detailed: bool) -> None:

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from py2048.cli.click import UsageError
 from py2048.cli.compiling import telling
 from py2048.cli.options import (
     JsonOption,
@@ -16,6 +15,7 @@ from py2048.cli.options import (
     SeedOption,
     SizeOption,
     ThreadsOption,
+    UsageError,
     between,
     chosen_rules,
     chosen_seed,

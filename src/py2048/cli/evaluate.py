@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -14,21 +15,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+import typer.core
 
 from py2048.cli import plots
 from py2048.cli.compiling import telling
 from py2048.cli.options import (
-    MAX_WORKERS,
     RulesOption,
     SeedOption,
     SizeOption,
-    between,
     chosen_rules,
     chosen_seed,
     no_device,
-    renamed_options,
+    parallel,
 )
-from py2048.errors import TournamentError
+from py2048.errors import TournamentError, os_errors_as
 from py2048.players import list_players
 
 if TYPE_CHECKING:
@@ -43,12 +43,16 @@ SILENCE = 60.0
 Show = Callable[["GameResult"], None]
 
 
-class EvaluateCommand(renamed_options({"--resume": "--log"})):  # type: ignore[misc]
-    """Accepts ``--json FILE`` too, for one release: a word after ``--json`` that is no player."""
+class EvaluateCommand(typer.core.TyperCommand):
+    """Accepts ``--resume FILE`` and ``--json FILE`` too, for one release.
+
+    The file is a word after ``--json`` that is no player.
+    """
 
     def parse_args(self, ctx, args):  # type: ignore[no-untyped-def]
         """Parse the words of the command."""
         words = [word.replace("--json=", "--json-file=", 1) for word in args]
+        words = [re.sub("^--resume(?=$|=)", "--log", word) for word in words]
         for at, (word, following) in enumerate(pairwise(words)):
             is_player = following.partition(":")[0] in list_players()
             if word == "--json" and not is_player and (following == "-" or following[:1] != "-"):
@@ -72,14 +76,7 @@ def evaluate(
     size: SizeOption = None,
     seed: SeedOption = None,
     jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs",
-            "-j",
-            metavar="N",
-            callback=between(1, MAX_WORKERS),
-            help="Processes; by default one for each processor.",
-        ),
+        int | None, parallel("Processes; by default one for each processor.", "--jobs")
     ] = None,
     cluster: Annotated[
         str | None,
@@ -260,10 +257,8 @@ def _writable(path: Path) -> Path:
 
 
 def _write(path: Path, text: str) -> None:
-    try:
+    with os_errors_as(TournamentError, f"cannot write {path}"):
         path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise TournamentError(f"cannot write {path}: {error.strerror or error}") from None
 
 
 # --- progress ------------------------------------------------------------------------------------

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
-import typer.core
+from typer.models import OptionInfo
 
 from py2048.board import Board
 from py2048.players import list_players
 from py2048.rng import parse_seed
 from py2048.rules import Rules, list_rules
 from py2048.rules.text import parse_changes
+
+if TYPE_CHECKING:
+    from click import ClickException as ClickException
+    from click import UsageError as UsageError
+else:
+    # Typer may carry a copy of Click inside. BadParameter -> UsageError -> ClickException
+    UsageError, ClickException = typer.BadParameter.__mro__[1:3]
 
 Number = TypeVar("Number", int, float)
 
@@ -67,38 +74,17 @@ def between(low: float, high: float) -> Callable[[Number | None], Number | None]
 MAX_WORKERS = 1024
 """The most threads or processes that a command starts."""
 
-ThreadsOption = Annotated[
-    int | None,
-    typer.Option(
-        "--threads",
-        "-j",
-        metavar="N",
-        callback=between(1, MAX_WORKERS),
-        help="Threads; by default all cores.",
-    ),
-]
+
+def parallel(help_: str, name: str = "--threads") -> OptionInfo:
+    """Return the option for the number of threads, games or processes at the same time."""
+    option: OptionInfo = typer.Option(
+        name, "-j", metavar="N", callback=between(1, MAX_WORKERS), help=help_
+    )
+    return option
+
+
+ThreadsOption = Annotated[int | None, parallel("Threads; by default all cores.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
-
-
-def renamed_options(names: Mapping[str, str]) -> type[typer.core.TyperCommand]:
-    """Return a class of commands that accept the old names of options, unlisted, for one release.
-
-    Args:
-        names: new names by old ones.
-    """
-
-    class Renamed(typer.core.TyperCommand):
-        def parse_args(self, ctx, args):  # type: ignore[no-untyped-def]
-            """Parse the words of a command."""
-            return super().parse_args(ctx, list(_renamed(args, names)))
-
-    return Renamed
-
-
-def _renamed(words: Sequence[str], names: Mapping[str, str]) -> Iterator[str]:
-    for word in words:
-        name, equals, value = word.partition("=")
-        yield f"{names.get(name, name)}{equals}{value}"
 
 
 def no_device(path: Path | None) -> Path | None:
@@ -113,8 +99,7 @@ def no_device(path: Path | None) -> Path | None:
 
 
 DelayOption = Annotated[
-    float,
-    typer.Option("--delay", callback=between(0, 3600), help="Seconds between two turns."),
+    float, typer.Option("--delay", callback=between(0, 3600), help="Seconds between two turns.")
 ]
 
 
@@ -144,6 +129,6 @@ def rules_for(board: Board, rules: str | None) -> Rules:
     return chosen_rules(rules, None if rules else "x".join(map(str, board.shape)))
 
 
-def print_json(value: Any) -> None:
+def print_json(value: object) -> None:
     """Print a value as indented JSON."""
     print(json.dumps(value, indent=2, ensure_ascii=False))

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import re
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -21,9 +25,10 @@ from py2048.cli.options import (
     print_json,
 )
 from py2048.cli.screens import LaunchOptions, UserInterface, open_screen
+from py2048.errors import Py2048Error
 from py2048.players import list_players, make_player
 from py2048.rng import derive_seed, random_seed
-from py2048.ui.shared.themes import THEMES, get_theme
+from py2048.ui.shared.themes import DEFAULT_THEME, THEMES, get_theme
 
 if TYPE_CHECKING:
     from py2048.session import Event, Session
@@ -128,9 +133,7 @@ def desktop_entry(
     remove: Annotated[bool, typer.Option("--remove", help="Take it out again.")] = False,
 ) -> int:
     """Put the game into the menu of your desktop (Linux, BSD), with its icon."""
-    from py2048.ui.desktop import desktop_entry as entry
-
-    done = entry.remove() if remove else entry.install()
+    done = _remove_entry() if remove else _install_entry()
     for file in done:
         print(f"{'removed' if remove else 'wrote'} {file}")
     if not done:
@@ -172,3 +175,83 @@ def _result(session: Session) -> dict[str, object]:
         "outcome": game.outcome.value,
         "board": [list(row) for row in game.board.rows],
     }
+
+
+# The game in the menu of a desktop, as freedesktop.org has it
+
+ENTRY_ICON_SIDE = 256
+
+ENTRY = """\
+[Desktop Entry]
+Type=Application
+Name=2048
+GenericName=Puzzle Game
+Comment=Slide and merge tiles
+Exec={command}
+TryExec={python}
+Icon={icon}
+Terminal=false
+Categories=Game;LogicGame;
+StartupWMClass=Py2048
+"""
+
+
+def _entry_files() -> tuple[Path, Path]:
+    """Return where this user's desktop looks for the entry and for its icon.
+
+    Raises:
+        Py2048Error: on a system without such menus.
+    """
+    if sys.platform in ("win32", "darwin"):
+        raise Py2048Error(
+            "desktop entries are for Linux and BSD: here make a shortcut to "
+            f"{sys.executable} -P -m py2048"
+        )
+    share = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share").absolute()
+    icons = share / "icons" / "hicolor" / f"{ENTRY_ICON_SIDE}x{ENTRY_ICON_SIDE}" / "apps"
+    return share / "applications" / "py2048.desktop", icons / "py2048.png"
+
+
+def _install_entry() -> list[Path]:
+    """Write the entry of this installation, and its icon; return the files.
+
+    Raises:
+        Py2048Error: on a system without such menus.
+        OSError: if a file cannot be written.
+    """
+    from py2048.ui.desktop.board_image import icon
+
+    entry, picture = _entry_files()
+    for file in (entry, picture):
+        file.parent.mkdir(parents=True, exist_ok=True)
+    icon(ENTRY_ICON_SIDE, DEFAULT_THEME).save(picture)
+    # -P: what lies in the folder that the desktop starts programs in is none of our modules.
+    command = f"{_argument(sys.executable)} -P -m py2048"
+    text = ENTRY.format(
+        command=_string(command), python=_string(sys.executable), icon=_string(str(picture))
+    )
+    entry.write_text(text, encoding="utf-8")
+    return [entry, picture]
+
+
+def _remove_entry() -> list[Path]:
+    """Remove the entry and its icon; return the files that were there.
+
+    Raises:
+        Py2048Error: on a system without such menus.
+        OSError: if a file cannot be removed.
+    """
+    found = [file for file in _entry_files() if file.exists()]
+    for file in found:
+        file.unlink()
+    return found
+
+
+def _argument(text: str) -> str:
+    """Return a word of the key Exec, in quotes."""
+    return '"' + re.sub(r'(["`$\\])', r"\\\1", text).replace("%", "%%") + '"'
+
+
+def _string(text: str) -> str:
+    """Return a value of type string."""
+    return text.replace("\\", "\\\\").replace("\n", "\\n")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from py2048.errors import MissingExtraError, TournamentError
+from py2048.errors import MissingExtraError, TournamentError, os_errors_as
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,10 +58,8 @@ def draw_results(results: Results, path: Path) -> None:
         axes.grid(alpha=0.3)
     left.legend()
     figure.suptitle(f"{results.tournament.rules.name}, seed {results.tournament.seed}")
-    try:
+    with os_errors_as(TournamentError, f"cannot write {path}"):
         figure.savefig(path, dpi=120)
-    except OSError as error:
-        raise TournamentError(f"cannot write {path}: {error.strerror or error}") from None
 
 
 def _draw_scores(axes: Axes, results: Results, each: PlayerSummary) -> None:

@@ -9,13 +9,7 @@ from typing import Annotated
 
 import typer
 
-from py2048.cli.options import (
-    DelayOption,
-    JsonOption,
-    RulesOption,
-    chosen_rules,
-    print_json,
-)
+from py2048.cli.options import DelayOption, JsonOption, RulesOption, chosen_rules, print_json
 from py2048.errors import RecordError
 from py2048.game import Record
 from py2048.game.import_2048verse import load_record

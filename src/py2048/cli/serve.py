@@ -97,20 +97,7 @@ def serve(
     ),
 ) -> int:
     """Serve the game to browsers, until you press Ctrl+C. Needs the extra web."""
-    return run_server(
-        log_level=log_level.value,
-        database=database,
-        durability=durability.value,
-        host=host,
-        port=port,
-        public_url=public_url,
-        trusted_proxies=trusted_proxies,
-        moves_rate=moves_rate,
-        address_rate=address_rate,
-        requests_rate=requests_rate,
-        sockets=sockets,
-        sockets_per_address=sockets_per_address,
-    )
+    return run_server(**locals())
 
 
 def backup(

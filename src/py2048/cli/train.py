@@ -16,13 +16,13 @@ import typer
 from py2048.cli import plots
 from py2048.cli.compiling import telling
 from py2048.cli.options import (
-    MAX_WORKERS,
     JsonOption,
     RulesOption,
     SeedOption,
     between,
     chosen_seed,
     no_device,
+    parallel,
     print_json,
 )
 from py2048.errors import WeightsError
@@ -66,16 +66,7 @@ def train(
     ] = None,
     rules: RulesOption = None,
     seed: SeedOption = None,
-    threads: Annotated[
-        int | None,
-        typer.Option(
-            "--threads",
-            "-j",
-            metavar="N",
-            callback=between(1, MAX_WORKERS),
-            help="Games at the same time.",
-        ),
-    ] = None,
+    threads: Annotated[int | None, parallel("Games at the same time.")] = None,
     games: Annotated[
         int | None,
         typer.Option(metavar="N", callback=between(1, 1e18), help="Stop after so many games."),
@@ -83,13 +74,11 @@ def train(
     minutes: Annotated[
         float | None,
         typer.Option(
-            callback=between(0, 1e9),
-            help="Stop after so many minutes; 10 without another limit.",
+            callback=between(0, 1e9), help="Stop after so many minutes; 10 without another limit."
         ),
     ] = None,
     weights: Annotated[
-        str | None,
-        typer.Option("--from", metavar="FILE", help="Initial weights; or: shipped."),
+        str | None, typer.Option("--from", metavar="FILE", help="Initial weights; or: shipped.")
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue from the checkpoint.")] = False,
     plot: Annotated[bool, typer.Option("--plot", help="Draw the curve as curve.png.")] = False,
@@ -219,8 +208,7 @@ def weights(
         Path | None, typer.Option(metavar="FILE", help="Write the network in the packed format.")
     ] = None,
     step: Annotated[
-        float,
-        typer.Option(callback=between(0, 1e9), help="Points in a step of a packed weight."),
+        float, typer.Option(callback=between(0, 1e9), help="Points in a step of a packed weight.")
     ] = 16.0,
     prune: Annotated[
         float,
@@ -229,9 +217,7 @@ def weights(
     games: Annotated[
         int,
         typer.Option(
-            metavar="N",
-            callback=between(0, 1e18),
-            help="Measure the strength over so many games.",
+            metavar="N", callback=between(0, 1e18), help="Measure the strength over so many games."
         ),
     ] = 0,
     calibration: Annotated[
@@ -245,16 +231,7 @@ def weights(
         Path | None, typer.Option(metavar="FILE", help="Draw the calibration: .png or .svg.")
     ] = None,
     seed: SeedOption = None,
-    threads: Annotated[
-        int,
-        typer.Option(
-            "--threads",
-            "-j",
-            metavar="N",
-            callback=between(1, MAX_WORKERS),
-            help="Games at the same time.",
-        ),
-    ] = 1,
+    threads: Annotated[int, parallel("Games at the same time.")] = 1,
     json: JsonOption = False,
 ) -> int:
     """Describe a weights FILE and measure how well it plays; pack it and measure the loss."""

@@ -7,7 +7,7 @@ cache, stepped there, and copied back.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,8 @@ from py2048.compiled._simd_kernels import (
     WORD_ROWS,
     Bytes,
     Int,
+    Longs,
+    Turn,
     Words,
     Workspace,
     begin,
@@ -42,8 +44,6 @@ from py2048.compiled.jit import kernel
 from py2048.compiled.rules import CompiledRules, RuleArrays
 from py2048.errors import BoardError
 from py2048.rules import Rules
-
-Longs = NDArray[np.int64]
 
 SAME_STEP, NEXT_STEP, DISABLED = range(3)
 ONE = np.uint64(1)
@@ -101,8 +101,7 @@ class BatchState(NamedTuple):
 
     def copy(self) -> BatchState:
         """Return a state of its own."""
-        arrays: list[NDArray[Any]] = [array.copy() for array in self]
-        return BatchState(*arrays)
+        return BatchState._make(array.copy() for array in self)
 
     def assign(self, other: BatchState) -> None:
         """Take over the content of another state.
@@ -110,7 +109,7 @@ class BatchState(NamedTuple):
         Raises:
             BoardError: if it belongs to another number of games or other boards.
         """
-        pairs: list[tuple[NDArray[Any], NDArray[Any]]] = list(zip(self, other, strict=True))
+        pairs: list[tuple[np.ndarray, np.ndarray]] = list(zip(self, other, strict=True))
         for own, saved in pairs:
             if own.shape != saved.shape:
                 raise BoardError(f"a state of {saved.shape} does not fit a batch of {own.shape}")
@@ -132,11 +131,8 @@ def load(base: np.uint64, state: BatchState, space: Workspace) -> None:
     """Copy the block at `base` into the workspace and recall the high halves of its last draws."""
     copy_in(space.board, state.cells, base)
     copy_in(space.flags, state.flags, base)
-    words, stored, halves = space.words, state.words, space.halves
-    for row in range(WORD_ROWS):
-        start = np.uint64(row) * WIDTH
-        for lane in range(WIDTH):
-            words[start + lane] = stored[row, base + lane]
+    copy_in(space.words, state.words[:WORD_ROWS], base)
+    words, halves = space.words, space.halves
     for lane in range(WIDTH):
         halves[CHANCE + lane] = np.uint32(mix64(words[STATE + lane] - GOLDEN) >> HALF)
 
@@ -146,15 +142,11 @@ def store(base: np.uint64, state: BatchState, space: Workspace) -> None:
     """Copy the workspace back to the block at `base`."""
     copy_out(space.board, state.cells, base)
     copy_out(space.flags, state.flags, base)
-    words, stored = space.words, state.words
-    for row in range(WORD_ROWS):
-        start = np.uint64(row) * WIDTH
-        for lane in range(WIDTH):
-            stored[row, base + lane] = words[start + lane]
+    copy_out(space.words, state.words[:WORD_ROWS], base)
 
 
 @kernel(borrows=True)
-def copy_in(block: Bytes, rows: Bytes, base: np.uint64) -> None:
+def copy_in(block: Bytes | Words, rows: Bytes | Words, base: np.uint64) -> None:
     """Copy the lanes from `base` on of all rows into a block."""
     for row in range(rows.shape[0]):
         start = np.uint64(row) * WIDTH
@@ -163,7 +155,7 @@ def copy_in(block: Bytes, rows: Bytes, base: np.uint64) -> None:
 
 
 @kernel(borrows=True)
-def copy_out(block: Bytes, rows: Bytes, base: np.uint64) -> None:
+def copy_out(block: Bytes | Words, rows: Bytes | Words, base: np.uint64) -> None:
     """Copy a block to the lanes from `base` on of all rows."""
     for row in range(rows.shape[0]):
         start = np.uint64(row) * WIDTH
@@ -172,7 +164,7 @@ def copy_out(block: Bytes, rows: Bytes, base: np.uint64) -> None:
 
 
 @kernel("(int64[::1], uint8[::1])", "(uint8[::1], uint8[::1])", borrows=True)
-def enter_directions(numbers: NDArray[Any], out: Bytes) -> np.bool_:
+def enter_directions(numbers: Bytes | Longs, out: Bytes) -> np.bool_:
     """Copy directions to bytes; return whether all of them are numbers from 0 to 3."""
     seen = np.uint64(0)
     for game in range(np.uint64(len(out))):
@@ -242,19 +234,24 @@ def restore_last(base: np.uint64, lane: np.uint64, state: BatchState, space: Wor
         space.board[cell * WIDTH + lane] = state.last_cells[base + lane, cell]
 
 
-def advance_arguments() -> tuple[Any, ...]:
+def advance_arguments() -> tuple[object, ...]:
     """Return arguments of `advance`, to compile it for."""
     rules = Rules("classic")
     arrays = BatchState.empty(1, rules.cells), CompiledRules.of(rules).arrays, Workspace.of(rules)
     return 0, 1, 1, True, SAME_STEP, *arrays
 
 
-def enter_arguments() -> tuple[Any, ...]:
+def enter_arguments() -> tuple[object, ...]:
     """Return arguments of `enter_boards`, to compile it for."""
     return np.zeros(1, np.int64), np.zeros((0, 16), np.uint8), *advance_arguments()[5:]
 
 
-def make_advance(turn: Callable[..., None]) -> Any:
+Advance = Callable[
+    [Int, Int, Int, bool, Int, BatchState, RuleArrays, Workspace], tuple[np.int64, np.int64]
+]
+
+
+def make_advance(turn: Turn) -> Advance:
     """Return the kernel that plays steps made of these turns."""
 
     @kernel(example=advance_arguments, borrows=True)

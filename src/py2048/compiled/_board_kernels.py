@@ -15,7 +15,7 @@ slide               `slide_4x4`,            `slides_4x4`, `slide_packed`,       
                     `slide_small`           `slide_lines`
 legal moves         `legal_4x4`,                                                    `legal_cells`
                     `legal_mask`
-a tile appears      `spawn_word`            `spawn_packed`                          `place_cells`
+a tile appears                              `spawn_packed`                          `place_cells`
 empty cells         `empty_cells`           `word_of`, then as one word
 ranks present       `max_rank`              `ranks_packed`                          `ranks_cells`
 sum                 `tile_sum`              `sum_packed`                            `sum_cells`
@@ -41,7 +41,10 @@ from numpy.typing import NDArray
 from py2048.compiled._bits_kernels import (
     HALF,
     ONE,
+    START,
+    draw,
     mix64,
+    pick_high,
     pick_low,
     pick_rank,
     popcount,
@@ -152,28 +155,6 @@ def nth_cell(mask: Word, index: Word) -> Word:
     return trailing_zeros(mask)
 
 
-@kernel("(uint64, uint64, uint64, uint8[::1], uint64[::1])")
-def spawn_word(
-    board: Word,
-    cells: Word,
-    word: Word,
-    ranks: NDArray[np.uint8],
-    cumulative: NDArray[np.uint64],
-) -> Word:
-    """Return the board after a random spawn: the tile and the cell that the draw `word` makes.
-
-    Args:
-        board: an afterstate with an empty cell.
-        cells: the mask of all cells.
-        word: the draw.
-        ranks: the ranks that can appear, ascending.
-        cumulative: the running sums of their integer weights.
-    """
-    free = empty_cells(board, cells)
-    cell = nth_cell(free, pick_low(word, popcount(free)))
-    return board | pick_rank(word, ranks, cumulative) << cell
-
-
 @kernel(inline=True, borrows=True)
 def spawn_packed(
     low: Word,
@@ -183,7 +164,16 @@ def spawn_packed(
     ranks: NDArray[np.uint8],
     cumulative: NDArray[np.uint64],
 ) -> tuple[Word, Word]:
-    """Return the board after a random spawn, as `spawn_word`, for ranks up to 31."""
+    """Return the board after a random spawn: the tile and the cell that the draw `word` makes.
+
+    Args:
+        low: the first word of an afterstate with an empty cell.
+        high: the second.
+        cells: the mask of all cells.
+        word: the draw.
+        ranks: the ranks that can appear, ascending.
+        cumulative: the running sums of their integer weights.
+    """
     free = empty_cells(word_of(low, high), cells)
     cell = nth_cell(free, pick_low(word, popcount(free)))
     rank = pick_rank(word, ranks, cumulative)
@@ -255,11 +245,8 @@ def slide_small(
 @kernel("(uint64, uint64, int64, int64, int64, boolean)")
 def slide_lines(
     low: Word, high: Word, direction: Int, rows: Int, columns: Int, cascade: bool
-) -> tuple[Word, Word, Int]:
-    """Slide a board of any shape, exactly for tiles up to 2**31.
-
-    Returns the afterstate's two words and the points.
-    """
+) -> Moved:
+    """Slide a board of any shape, exactly for tiles up to 2**31."""
     vertical, backward = direction < 2, (direction & 1) == 1
     lines, length = (columns, rows) if vertical else (rows, columns)
     step, stride = (columns, 1) if vertical else (1, columns)
@@ -286,7 +273,8 @@ def slide_lines(
             waiting, is_open = rank, True
         if waiting:
             new_low, new_high = _with_rank(new_low, new_high, target, waiting)
-    return new_low, new_high, points
+    moved = new_low != low or new_high != high
+    return new_low, new_high, np.int64(points) if moved else np.int64(-1)
 
 
 @kernel("(uint64, uint64, int64)", inline=True)
@@ -300,18 +288,6 @@ def rank_at(low: Word, high: Word, cell: Int) -> np.int64:
 def _with_rank(low: Word, high: Word, cell: Int, rank: Int) -> tuple[Word, Word]:
     shift = np.uint64(4 * cell)
     return low | np.uint64(rank & 15) << shift, high | np.uint64(rank >> 4) << shift
-
-
-@kernel(borrows=True)
-def slide_exactly(
-    low: Word, high: Word, direction: Int, rows: Int, columns: Int, cascade: bool
-) -> Moved:
-    """Slide a board that has, or is about to get, a tile above 32768."""
-    after_low, after_high, points = slide_lines(
-        low, high, np.int64(direction), np.int64(rows), np.int64(columns), cascade
-    )
-    moved = after_low != low or after_high != high
-    return after_low, after_high, np.int64(points) if moved else np.int64(-1)
 
 
 @kernel(inline=True, borrows=True)
@@ -328,7 +304,7 @@ def checked_slide(
     """Return an afterstate with its points, slid again if a tile is too large for the tables."""
     points = np.int64(gained)
     if high != ZERO or points >= TOO_BIG:
-        return slide_exactly(low, high, direction, rows, columns, cascade)
+        return slide_lines(low, high, direction, rows, columns, cascade)
     return after, ZERO, np.int64(-1) if after == low else points
 
 
@@ -394,7 +370,7 @@ def line_table(length: Int, cascade: bool) -> Table:
             part = LINE_BITS if backward else ZERO
             # Two 32768s become one: the nibble of a rank of 16 is filled up to 15.
             entry |= (low | (high << NIBBLE) - high) << part
-            entry |= np.uint64(points >> 2) << (part + POINTS)
+            entry |= np.uint64(max(points, np.int64(0)) >> 2) << (part + POINTS)
         table[line] = entry
     return table
 
@@ -618,6 +594,16 @@ def place_cells(cells: Cells, word: Word, ranks: Cells | Words, sums: Words) -> 
                 cells[cell] = pick_rank(word, ranks, sums)
                 break
             index -= 1
+
+
+@kernel(borrows=True)
+def start_cells(
+    cells: Cells, key: Word, low: Int, high: Int, ranks: Cells | Words, sums: Words
+) -> None:
+    """Put the start tiles of the game with this key, `low` to `high` of them, on an empty board."""
+    extra = pick_high(draw(key, START), np.uint64(high - low + 1))
+    for tile in range(low + np.int64(extra)):
+        place_cells(cells, draw(key, START + np.uint64(1 + tile)), ranks, sums)
 
 
 @kernel(borrows=True)

@@ -23,7 +23,7 @@ by line in `scratch`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,7 @@ from py2048.rules import Rules
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
 Halves = NDArray[np.uint32]
+Longs = NDArray[np.int64]
 Word = np.uint64
 Int = int | np.int64
 
@@ -225,7 +226,7 @@ def put(tile: np.uint8, rank: np.uint8, index: np.uint8) -> tuple[np.uint8, np.u
 
 
 @kernel(borrows=True)
-def place_fixed(board: Bytes, flags: Bytes, landing: NDArray[np.int64]) -> None:
+def place_fixed(board: Bytes, flags: Bytes, landing: Longs) -> None:
     """Put the tile of ``RANK`` on the first empty of the cells where it may land.
 
     Args:
@@ -258,7 +259,7 @@ def reward(
     flags: Bytes,
     halves: Halves,
     rewards: NDArray[np.int32],
-    numbers: NDArray[np.int64],
+    numbers: Longs,
 ) -> None:
     """Set `rewards`, int32 `[LANES]`, to the points of this turn, and add them to the scores.
 
@@ -353,7 +354,7 @@ def start_board(
 
 
 @kernel(inline=True, borrows=True)
-def legal_from(board: Bytes, lane: np.uint64, cell: Int, neighbours: NDArray[np.int64]) -> np.uint8:
+def legal_from(board: Bytes, lane: np.uint64, cell: Int, neighbours: Longs) -> np.uint8:
     """Return the directions in which the tile on a cell of one board can move, as in ``LEGAL``."""
     bits, tile = EMPTY, board[np.uint64(cell) * WIDTH + lane]
     for direction in range(4):
@@ -418,20 +419,12 @@ COLUMN3, COLUMN4, BOARD = np.uint64(8 * LANES), np.uint64(12 * LANES), np.uint64
 
 
 @kernel(borrows=True)
-def slide_classic(
-    board: Bytes,
-    flags: Bytes,
-    halves: Halves,
-    scratch: Bytes,
-    _rows: Int,
-    _columns: Int,
-    _cascade: bool,
-) -> None:
+def slide_classic(space: Workspace, _numbers: Longs) -> None:
     """Slide every board in its direction; a direction that is not legal changes nothing."""
-    turn_vertical(board, flags)
-    slide_rows(board, flags, scratch)
-    add_points(halves, scratch)
-    turn_vertical(board, flags)
+    turn_vertical(space.board, space.flags)
+    slide_rows(space.board, space.flags, space.scratch)
+    add_points(space.halves, space.scratch)
+    turn_vertical(space.board, space.flags)
 
 
 @kernel(borrows=True)
@@ -500,7 +493,7 @@ def add_points(halves: Halves, merged: Bytes) -> None:
 
 
 @kernel(borrows=True)
-def legal_classic(board: Bytes, flags: Bytes, _rows: Int, _columns: Int) -> None:
+def legal_classic(board: Bytes, flags: Bytes, _numbers: Longs) -> None:
     """Set ``LEGAL`` of every board."""
     for lane in range(WIDTH):
         flags[LEGAL + lane] = EMPTY
@@ -539,50 +532,33 @@ def row(number: Int) -> slice:
 
 
 @kernel(borrows=True)
-def slide_any(
-    board: Bytes,
-    flags: Bytes,
-    halves: Halves,
-    scratch: Bytes,
-    rows: Int,
-    columns: Int,
-    cascade: bool,
-) -> None:
+def slide_any(space: Workspace, numbers: Longs) -> None:
     """Slide every board in its direction; a direction that is not legal changes nothing."""
+    rows, columns, cascade = numbers[ROWS], numbers[COLUMNS], numbers[CASCADE] != 0
     for lane in range(WIDTH):
-        halves[POINTS + lane] = np.uint32(0)
+        space.halves[POINTS + lane] = np.uint32(0)
     for column in range(columns):
-        slide_line(board, flags, halves, scratch, column, columns, rows, VERTICAL, cascade)
+        slide_line(space, column, columns, rows, VERTICAL, cascade)
     for number in range(rows):
-        first = number * columns
-        slide_line(board, flags, halves, scratch, first, 1, columns, HORIZONTAL, cascade)
+        slide_line(space, number * columns, 1, columns, HORIZONTAL, cascade)
 
 
 @kernel(borrows=True)
 def slide_line(
-    board: Bytes,
-    flags: Bytes,
-    halves: Halves,
-    scratch: Bytes,
-    first: Int,
-    step: Int,
-    length: Int,
-    axis: np.uint8,
-    cascade: bool,
+    space: Workspace, first: Int, step: Int, length: Int, axis: np.uint8, cascade: bool
 ) -> None:
     """Slide one line of the boards that move along it.
 
     Args:
-        board: the boards.
-        flags: the flags; ``INDEX`` and ``RANK`` are used up.
-        halves: gets the points added.
-        scratch: room for the line.
+        space: the boards, to whose points those of the line are added. ``INDEX``, ``RANK`` and the
+            scratch are used up.
         first: the first cell of the line.
         step: from one cell to the next.
         length: the number of cells.
         axis: `VERTICAL` for a column, `HORIZONTAL` for a row.
         cascade: whether a merged tile can merge again.
     """
+    board, flags, halves, scratch = space.board, space.flags, space.halves, space.scratch
     directions = flags[DIRECTION : DIRECTION + WIDTH]
     gaps, merged = flags[INDEX : INDEX + WIDTH], flags[RANK : RANK + WIDTH]
     for cell in range(length):
@@ -664,8 +640,9 @@ def add_merged(points: Halves, merged: Bytes) -> None:
 
 
 @kernel(borrows=True)
-def legal_any(board: Bytes, flags: Bytes, rows: Int, columns: Int) -> None:
+def legal_any(board: Bytes, flags: Bytes, numbers: Longs) -> None:
     """Set ``LEGAL`` of every board."""
+    rows, columns = numbers[ROWS], numbers[COLUMNS]
     legal = flags[LEGAL : LEGAL + WIDTH]
     for lane in range(WIDTH):
         legal[lane] = EMPTY
@@ -738,19 +715,23 @@ def spawn(space: Workspace, rules: RuleArrays) -> None:
         place(space.board, space.flags)
 
 
-def make_turn(slide: Callable[..., None], legal: Callable[..., None]) -> Any:
+Turn = Callable[[Workspace, NDArray[np.int32], RuleArrays], None]
+
+
+def make_turn(
+    slide: Callable[[Workspace, Longs], None], legal: Callable[[Bytes, Bytes, Longs], None]
+) -> Turn:
     """Return the kernel of a turn with this way to slide and to find the legal moves."""
 
     @kernel(borrows=True)
     def turn(space: Workspace, rewards: NDArray[np.int32], rules: RuleArrays) -> None:
         """Move every board in its direction, let a tile appear, and see what is legal next."""
-        board, flags, halves, numbers = space.board, space.flags, space.halves, rules.numbers
-        rows, columns = numbers[ROWS], numbers[COLUMNS]
+        board, flags, numbers = space.board, space.flags, rules.numbers
         judge(flags)
-        slide(board, flags, halves, space.scratch, rows, columns, numbers[CASCADE] != 0)
+        slide(space, numbers)
         spawn(space, rules)
-        reward(space.words, flags, halves, rewards, numbers)
-        legal(board, flags, rows, columns)
+        reward(space.words, flags, space.halves, rewards, numbers)
+        legal(board, flags, numbers)
         if numbers[TARGET]:
             forbid_won(board, flags, np.uint8(numbers[TARGET]))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from operator import index
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,6 +32,8 @@ from py2048.compiled.threads import available_threads, shares, together
 from py2048.direction import Direction
 from py2048.errors import BoardError
 from py2048.rules import Merging, Rules, list_rules
+
+Number = TypeVar("Number", bound=np.generic)
 
 RESETS = ("same_step", "next_step", "disabled")
 STEPS_PER_THREAD = 8192
@@ -93,7 +95,7 @@ class BatchGames:
         self._reset = RESETS.index(reset)
         self._rules = CompiledRules.of(rules).arrays
         is_classic = rules.shape == (4, 4) and rules.merging is Merging.ONCE
-        self._advance: Any = kernels.advance_classic if is_classic else kernels.advance_any
+        self._advance = kernels.advance_classic if is_classic else kernels.advance_any
         self._blocks = -(-n // simd.LANES)
         self._state = BatchState.empty(self._blocks, rules.cells)
         self._spaces = [simd.Workspace.of(rules) for _ in range(min(self.threads, self._blocks))]
@@ -379,7 +381,7 @@ class BatchGames:
         return History(self.rules, int(seed), directions, self._log.start(slot, episode))
 
 
-def _read_only(view: NDArray[Any]) -> NDArray[Any]:
+def _read_only(view: NDArray[Number]) -> NDArray[Number]:
     view.flags.writeable = False
     return view
 

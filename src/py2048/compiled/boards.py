@@ -112,17 +112,14 @@ class PackedBoards:
     def slide(self, packed: Packed, direction: Direction) -> tuple[Packed, int]:
         """Return the afterstate and the points of a slide; an illegal one changes nothing."""
         given = self._compiled
-        if given.is_small and packed <= _WORD:
-            after, points = kernels.slide_small(
-                np.uint64(packed), direction.value, *self._shape, given.across, given.down
-            )
-            if points < kernels.TOO_BIG:
-                return int(after), int(points)
-        words = np.uint64(packed & _WORD), np.uint64(packed >> 64)
-        low, high, exact = kernels.slide_lines(
-            *words, direction.value, *self.rules.shape, given.cascade
-        )
-        return int(low) | int(high) << 64, int(exact)
+        move = np.uint64(packed & _WORD), np.uint64(packed >> 64), direction.value
+        shape = *self.rules.shape, given.cascade
+        if given.is_small:
+            found = kernels.slide_packed(*move, *shape, given.across, given.down)
+        else:
+            found = kernels.slide_lines(*move, *shape)
+        low, high, points = map(int, found)
+        return low | high << 64, max(points, 0)
 
     def with_tile(self, packed: Packed, cell: Cell, tile: int) -> Packed:
         """Return the board with `tile` on an empty cell."""
@@ -142,18 +139,18 @@ class PackedBoards:
         Raises:
             IllegalMoveError: if there is no room for a tile.
         """
-        given = self._compiled
-        if given.is_fixed or afterstate > _WORD:
-            cells = self._landing_cells(afterstate, direction)
-            tile = rng.pick_tile(self.rules.spawn_weights, word)
-            return self.with_tile(afterstate, cells[rng.pick(rng.low(word), len(cells))], tile)
-        low = np.uint64(afterstate)
-        if not kernels.empty_cells(low, given.mask):
+        given, spawn = self._compiled, self._compiled.spawn
+        if given.is_fixed:
+            (cell,) = self._landing_cells(afterstate, direction)
+            return self.with_tile(afterstate, cell, self.rules.spawn_weights.tiles[0])
+        words = np.uint64(afterstate & _WORD), np.uint64(afterstate >> 64)
+        if not kernels.empty_cells(np.uint64(kernels.word_of(*words)), given.mask):
             raise IllegalMoveError("the board is full: no tile can appear")
-        spawn = given.spawn
-        return int(
-            kernels.spawn_word(low, given.mask, np.uint64(word), spawn.ranks, spawn.cumulative)
+        found = kernels.spawn_packed(
+            *words, given.mask, np.uint64(word), spawn.ranks, spawn.cumulative
         )
+        low, high = map(int, found)
+        return low | high << 64
 
     def _landing_cells(self, afterstate: Packed, direction: Direction) -> list[Cell]:
         columns = self.rules.columns

@@ -10,16 +10,18 @@ Counting States by Exhaustive Enumeration", 2017 (``jdlm.info``).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from py2048 import board as oracle
 from py2048.board import Rows
 from py2048.compiled._bits_kernels import ONE, mix64
 from py2048.compiled._board_kernels import (
+    TWO,
     ZERO,
     Int,
+    Longs,
     Words,
     canonical,
     empty_cells,
@@ -112,12 +114,8 @@ def compiled_perft(rows: int, columns: int, target: int) -> int:
         columns: columns of the board, at most 4.
         target: the tile that ends a game, at most 65536.
     """
-    rules = CompiledRules.of(get_rules("classic", rows=rows, columns=columns))
-    masks = rules.mask, rules.left_mask, rules.upper_mask
-    shape = np.array([rows, columns, *masks], np.uint64)
-    tables = rules.across, rules.down
-    rank = np.uint64(target.bit_length() - 1)
-    layers = _packed_starts(rows, columns, rank)
+    spec = _spec_of(rows, columns, target)
+    layers = _packed_starts(spec)
     total = 0
     while layers:
         boards, _ = layers.pop(least := min(layers))
@@ -126,8 +124,7 @@ def compiled_perft(rows: int, columns: int, target: int) -> int:
         grown = [table for table, _ in following]
         place = 0
         while place < len(boards):
-            given = boards, place, rank, shape, *tables, grown[0], grown[1], counts
-            place = int(expand(*given))
+            place = int(expand(boards, place, spec, grown[0], grown[1], counts))
             grown = [_with_room(t, int(n)) for t, n in zip(grown, counts[1:], strict=True)]
         total += int(counts[0])
         for tile, table, count in zip((2, 4), grown, counts[1:], strict=True):
@@ -149,19 +146,18 @@ def _with_room(table: Words, count: int) -> Words:
     return larger
 
 
-def _packed_starts(rows: int, columns: int, target: np.uint64) -> dict[int, tuple[Words, int]]:
+def _packed_starts(spec: PerftSpec) -> dict[int, tuple[Words, int]]:
     """Return the boards with two tiles, each 2 or 4, by their sum."""
-    cells = range(rows * columns)
-    shape = np.uint64(rows), np.uint64(columns)
+    cells = range(int(spec.rows * spec.columns))
     layers: dict[int, tuple[Words, int]] = {}
     for first in cells:
         for second in cells:
             for one, two in ((1, 1), (1, 2), (2, 1), (2, 2)):
-                if first == second or max(one, two) >= target:
+                if first == second or max(one, two) >= spec.target:
                     continue
                 board = np.uint64(one << 4 * first | two << 4 * second)
                 table, count = layers.get((1 << one) + (1 << two), _empty_layer())
-                new = insert(table, np.uint64(canonical(board, *shape)))
+                new = insert(table, np.uint64(canonical(board, spec.rows, spec.columns)))
                 layers[(1 << one) + (1 << two)] = table, count + new
     return layers
 
@@ -170,8 +166,31 @@ def _packed_starts(rows: int, columns: int, target: np.uint64) -> dict[int, tupl
 #
 # A table is uint64 `[2**k]` with open addressing; 0, the empty board, marks a free place.
 
-TILES = np.uint64(1), np.uint64(2)
-"""The ranks that spawn."""
+
+class PerftSpec(NamedTuple):
+    """The rules of a count."""
+
+    rows: np.uint64
+    columns: np.uint64
+    target: np.uint64
+    """The rank that ends a game."""
+    cells: np.uint64
+    """The mask of all cells."""
+    left: np.uint64
+    """The mask of the cells with a right neighbour."""
+    upper: np.uint64
+    """The mask of the cells with one below."""
+    across: Words
+    """The line table of a row."""
+    down: Words
+    """The line table of a column."""
+
+
+def _spec_of(rows: int, columns: int, target: int) -> PerftSpec:
+    rules = CompiledRules.of(get_rules("classic", rows=rows, columns=columns))
+    numbers = np.uint64(rows), np.uint64(columns), np.uint64(target.bit_length() - 1)
+    masks = rules.mask, rules.left_mask, rules.upper_mask
+    return PerftSpec(*numbers, *masks, rules.across, rules.down)
 
 
 @kernel("(uint64[::1], uint64)")
@@ -197,31 +216,22 @@ def insert_all(table: Words, boards: Words) -> Int:
     return count
 
 
-@kernel(
-    "(uint64[::1], int64, uint64, uint64[::1], uint64[::1], uint64[::1], uint64[::1], uint64[::1],"
-    " int64[::1])"
-)
+def expand_arguments() -> tuple[object, ...]:
+    """Return arguments of `expand`, to compile it for."""
+    boards = np.zeros(1, np.uint64)
+    return boards, 0, _spec_of(2, 2, 2), boards, boards, boards.view(np.int64)
+
+
+@kernel(example=expand_arguments)
 def expand(
-    boards: Words,
-    first: Int,
-    target: np.uint64,
-    shape: Words,
-    across: Words,
-    down: Words,
-    after2: Words,
-    after4: Words,
-    counts: NDArray[np.int64],
+    boards: Words, first: Int, spec: PerftSpec, after2: Words, after4: Words, counts: Longs
 ) -> Int:
     """Put the successors of a layer's playable boards into the tables of the layers they are in.
 
     Args:
         boards: the layer; 0 is no board.
         first: where to begin.
-        target: the rank that ends a game.
-        shape: rows, columns, and the masks of all cells, of those with a right neighbour, and
-            of those with one below.
-        across: the line table of a row.
-        down: the line table of a column.
+        spec: the rules.
         after2: the table of the boards reached by a 2.
         after4: the table of the boards reached by a 4.
         counts: the number of playable boards, and of the boards in each table: int64 `[3]`.
@@ -229,7 +239,7 @@ def expand(
     Returns:
         Where to go on when a table has to grow first, or the length of `boards`.
     """
-    rows, columns, cells = shape[0], shape[1], shape[2]
+    rows, columns, cells, target = spec.rows, spec.columns, spec.cells, spec.target
     room2, room4 = len(after2) // 2, len(after4) // 2
     for index in range(first, len(boards)):
         board = boards[index]
@@ -237,14 +247,14 @@ def expand(
             continue
         if counts[1] > room2 or counts[2] > room4:
             return index
-        legal = legal_mask(board, cells, columns, shape[3], shape[4])
+        legal = legal_mask(board, cells, columns, spec.left, spec.upper)
         if legal == ZERO:
             continue
         counts[0] += 1
         for direction in range(4):
             if not legal >> np.uint64(direction) & ONE:
                 continue
-            after, _ = slide_small(board, direction, rows, columns, across, down)
+            after, _ = slide_small(board, direction, rows, columns, spec.across, spec.down)
             if max_rank(after) >= target:
                 continue
             free = empty_cells(after, cells)
@@ -252,7 +262,7 @@ def expand(
                 one = free & (ZERO - free)
                 free ^= one
                 counts[1] += insert(after2, canonical(after | one, rows, columns))
-                if target > TILES[1]:
+                if target > TWO:
                     two = after | one + one
                     counts[2] += insert(after4, canonical(two, rows, columns))
     return len(boards)

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,6 +31,8 @@ from py2048.compiled._simd_kernels import (
     WIDTH,
     Bytes,
     Int,
+    Longs,
+    Turn,
     Workspace,
     choose,
     enter,
@@ -45,8 +47,6 @@ from py2048.compiled.rules import CompiledRules, RuleArrays
 from py2048.compiled.threads import available_threads, shares, together
 from py2048.errors import BoardError
 from py2048.rules import Merging, Rules
-
-Longs = NDArray[np.int64]
 
 JOBS_PER_THREAD = 2 * LANES
 """Another thread pays from about this many games on."""
@@ -117,25 +117,19 @@ def rollouts(
     if directions is not None:
         firsts[:] = checked_directions(directions, len(flat)) + 1
     jobs = len(flat) * count
-    scores, plies = np.zeros(jobs, np.int64), np.zeros(jobs, np.int64)
+    most = ENDLESS if moves is None else np.int64(moves)
+    results = np.zeros(jobs, np.int64), np.zeros(jobs, np.int64)
+    series = Series(count, most, np.uint64(rng.checked_seed(seed)), flat, firsts, *results)
     is_classic = rules.shape == (4, 4) and rules.merging is Merging.ONCE
-    kernel: Any = rollout_classic if is_classic else rollout_any
+    kernel = rollout_classic if is_classic else rollout_any
     workers = min(threads or available_threads(), max(1, jobs // JOBS_PER_THREAD))
     arrays = CompiledRules.of(rules).arrays
-    most = ENDLESS if moves is None else np.int64(moves)
-    given = (count, most, np.uint64(rng.checked_seed(seed)), flat, firsts, scores, plies)
-    together(
-        kernel,
-        [
-            (
-                *(*part, *given, np.zeros(LANES, np.int64), np.zeros(LANES, np.int64)),
-                np.zeros(LANES, np.int32),
-                *(Workspace.of(rules), arrays),
-            )
-            for part in shares(jobs, workers)
-        ],
-    )
-    return Rollouts(scores.reshape(len(flat), count), plies.reshape(len(flat), count))
+    given = [
+        (*part, series, Lanes.empty(), Workspace.of(rules), arrays)
+        for part in shares(jobs, workers)
+    ]
+    together(kernel, given)
+    return Rollouts(*(result.reshape(len(flat), count) for result in results))
 
 
 def random_games(
@@ -178,32 +172,69 @@ def _games_from_starts(rules: Rules, count: int, seed: int, threads: int | None)
 # the jobs run out. The result of a job depends on its number alone.
 
 
+class Series(NamedTuple):
+    """Games to play, and their results."""
+
+    games: Int
+    """How many games to play from each board; job ``j`` plays from board ``j // games``."""
+    moves: Int
+    """How many turns a game has at most, or `ENDLESS`."""
+    seed: np.uint64
+    """The seed of the series; job ``j`` has the seed ``derive_seed(seed, j)``."""
+    boards: Bytes
+    """uint8 `[m, cells]`."""
+    firsts: Bytes
+    """One more than the first direction from each board, 0 for a random one."""
+    scores: Longs
+    """int64 `[m * count]`, receives the points gained."""
+    plies: Longs
+    """int64 `[m * count]`, receives the number of turns."""
+
+
+class Lanes(NamedTuple):
+    """What is played in each lane of a block."""
+
+    jobs: Longs
+    """The job, or `IDLE`."""
+    ends: Longs
+    """The turn of the block after which the game stops."""
+    rewards: NDArray[np.int32]
+    """The points of a turn."""
+
+    @classmethod
+    def empty(cls) -> Lanes:
+        """Return room for a block."""
+        longs = np.zeros((2, LANES), np.int64)
+        return cls(longs[0], longs[1], np.zeros(LANES, np.int32))
+
+
 @kernel(inline=True, borrows=True)
 def take_job(
     lane: np.uint64,
     job: Int,
     end: Int,
-    count: Int,
-    seed: np.uint64,
-    boards: Bytes,
-    firsts: Bytes,
+    clock: Int,
+    series: Series,
+    lanes: Lanes,
     space: Workspace,
     rules: RuleArrays,
-) -> Int:
+) -> np.int64:
     """Begin the next job in one lane, passing over boards without a legal move.
 
     Returns the number of the job that began, or `end` if none was left.
     """
+    lanes.jobs[lane], lanes.ends[lane] = IDLE, clock + series.moves
     while job < end:
-        number = np.uint64(job // count)
-        for cell in range(np.uint64(boards.shape[1])):
-            space.board[cell * WIDTH + lane] = boards[number, cell]
-        enter(space, lane, key_of(derive_seed(seed, np.uint64(job))), rules)
-        space.flags[FORCED + lane] = firsts[number]
+        number = np.uint64(job // series.games)
+        for cell in range(np.uint64(series.boards.shape[1])):
+            space.board[cell * WIDTH + lane] = series.boards[number, cell]
+        enter(space, lane, key_of(derive_seed(series.seed, np.uint64(job))), rules)
+        space.flags[FORCED + lane] = series.firsts[number]
         if space.flags[LEGAL + lane] != EMPTY:
-            return job
+            lanes.jobs[lane] = job
+            break
         job += 1
-    return job
+    return np.int64(job)
 
 
 @kernel(borrows=True)
@@ -230,86 +261,54 @@ def stop_due(flags: Bytes, ends: Longs, clock: Int, moves: Int) -> np.int64:
 
 
 @kernel(inline=True, borrows=True)
-def note_result(
-    lane: np.uint64, job: Int, seed: np.uint64, scores: Longs, plies: Longs, space: Workspace
-) -> None:
+def note_result(lane: np.uint64, job: Int, series: Series, space: Workspace) -> None:
     """Write the points and the number of turns of a game that ended."""
-    key = key_of(derive_seed(seed, np.uint64(job)))
-    scores[job] = np.int64(space.words[SCORE + lane])
-    plies[job] = np.int64((space.words[STATE + lane] - key) * INVERSE) - 1
+    key = key_of(derive_seed(series.seed, np.uint64(job)))
+    series.scores[job] = np.int64(space.words[SCORE + lane])
+    series.plies[job] = np.int64((space.words[STATE + lane] - key) * INVERSE) - 1
 
 
-def rollout_arguments() -> tuple[Any, ...]:
+def rollout_arguments() -> tuple[object, ...]:
     """Return arguments of `rollout`, to compile it for."""
     rules = Rules("classic")
-    boards, numbers = np.zeros((1, rules.cells), np.uint8), np.zeros(LANES, np.int64)
-    given = (np.uint64(0), boards, boards[0], numbers, numbers, numbers, numbers)
-    arrays = np.zeros(LANES, np.int32), Workspace.of(rules), CompiledRules.of(rules).arrays
-    return 0, 1, 1, ENDLESS, *given, *arrays
+    boards, lanes = np.zeros((1, rules.cells), np.uint8), Lanes.empty()
+    series = Series(1, ENDLESS, np.uint64(0), boards, boards[0], lanes.jobs, lanes.jobs)
+    return 0, 1, series, lanes, Workspace.of(rules), CompiledRules.of(rules).arrays
 
 
-def make_rollout(turn: Callable[..., None]) -> Any:
+Rollout = Callable[[Int, Int, Series, Lanes, Workspace, RuleArrays], None]
+
+
+def make_rollout(turn: Turn) -> Rollout:
     """Return the kernel that plays random games made of these turns."""
 
     @kernel(example=rollout_arguments, borrows=True)
     def rollout(
-        first: Int,
-        end: Int,
-        count: Int,
-        moves: Int,
-        seed: np.uint64,
-        boards: Bytes,
-        firsts: Bytes,
-        scores: Longs,
-        plies: Longs,
-        jobs: Longs,
-        ends: Longs,
-        rewards: NDArray[np.int32],
-        space: Workspace,
-        rules: RuleArrays,
+        first: Int, end: Int, series: Series, lanes: Lanes, space: Workspace, rules: RuleArrays
     ) -> None:
-        """Play the jobs from `first` to before `end`.
-
-        Args:
-            first: the first job.
-            end: the job after the last.
-            count: how many games to play from each board; job ``j`` plays from ``j // count``.
-            moves: how many turns a game has at most, or `ENDLESS`.
-            seed: the seed of the series; job ``j`` has the seed ``derive_seed(seed, j)``.
-            boards: uint8 `[m, cells]`.
-            firsts: one more than the first direction from each board, 0 for a random one.
-            scores: int64 `[m * count]`, receives the points gained.
-            plies: int64 `[m * count]`, receives the number of turns.
-            jobs: int64 `[LANES]`, room for the job of each lane.
-            ends: int64 `[LANES]`, room for the turn of this call after which each game stops.
-            rewards: int32 `[LANES]`, room for the points of a turn.
-            space: a workspace.
-            rules: the rules.
-        """
+        """Play the jobs from `first` to before `end`."""
         following, playing = np.int64(first), np.int64(0)
         space.flags[:] = EMPTY
-        clock, due = np.int64(0), np.int64(moves)
+        clock, due = np.int64(0), np.int64(series.moves)
         for number in range(WIDTH):
             lane = np.uint64(number)
-            job = take_job(lane, following, end, count, seed, boards, firsts, space, rules)
-            jobs[lane], ends[lane] = job if job < end else IDLE, moves
+            job = take_job(lane, following, end, clock, series, lanes, space, rules)
             playing += np.int64(job < end)
             following = np.int64(min(job + 1, end))
         while playing:
             choose(space.flags, space.halves)
             force_first(space.flags)
-            turn(space, rewards, rules)
+            turn(space, lanes.rewards, rules)
             clock += 1
             if clock >= due:
-                due = stop_due(space.flags, ends, clock, moves)
+                due = stop_due(space.flags, lanes.ends, clock, series.moves)
             over = find_over(space.legal, space.halves)
             for index in range(np.uint64(over)):
                 lane = np.uint64(space.halves[FOUND + index])
-                if jobs[lane] == IDLE:
+                if lanes.jobs[lane] == IDLE:
                     continue
-                note_result(lane, jobs[lane], seed, scores, plies, space)
-                job = take_job(lane, following, end, count, seed, boards, firsts, space, rules)
-                jobs[lane], ends[lane] = job if job < end else IDLE, clock + moves
+                note_result(lane, lanes.jobs[lane], series, space)
+                job = take_job(lane, following, end, clock, series, lanes, space, rules)
                 playing -= np.int64(job >= end)
                 following = np.int64(min(job + 1, end))
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
+
+Result = TypeVar("Result")
 
 
 def available_threads() -> int:
@@ -25,7 +27,7 @@ def shares(count: int, workers: int) -> list[tuple[int, int]]:
     return list(pairwise(bounds))
 
 
-def together(function: Callable[..., Any], jobs: list[tuple[Any, ...]]) -> list[Any]:
+def together(function: Callable[..., Result], jobs: Sequence[tuple[object, ...]]) -> list[Result]:
     """Call `function` with the arguments of each job, the first one on this thread."""
     if len(jobs) == 1:
         return [function(*jobs[0])]

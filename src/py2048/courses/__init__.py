@@ -112,50 +112,31 @@ def get_course(name: str) -> Course:
         raise CourseError(f"no course is called {name!r}{did_you_mean(name, COURSES)}") from None
 
 
-def list_courses() -> tuple[Course, ...]:
-    """All courses, in order of name."""
-    return tuple(COURSES.values())
-
-
 def starter_files(source: Path) -> list[Path]:
-    """The files of a starter, relative to its folder `source`, in order."""
-    found = [path.relative_to(source) for path in source.rglob("*") if path.is_file()]
-    return sorted(path for path in found if "__pycache__" not in path.parts)
+    """The files of the starter in the folder `source`, in order of name."""
+    return sorted(path for path in source.iterdir() if path.is_file())
 
 
 def copy_starter(source: Path, folder: Path) -> list[Path]:
     """Copy the starter in `source` into `folder`; see `Course.hand_out`."""
-    files = starter_files(source)
     if folder.exists() and not folder.is_dir():
         raise CourseError(f"{str(folder)!r} is a file: name a folder for the starter")
-    for path in files:
-        target = folder / path
+    copies = {folder / path.name: path.read_bytes() for path in starter_files(source)}
+    for target in copies:
         if target.exists() or target.is_symlink():
             raise CourseError(
                 f"{str(target)!r} is there already and is not overwritten: name another folder"
             )
-        if (above := _file_above(target, folder)) is not None:
-            raise CourseError(f"{str(above)!r} is a file where the starter has a folder")
     try:
-        for path in files:
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            with (folder / path).open("xb") as file:
-                file.write((source / path).read_bytes())
+        folder.mkdir(parents=True, exist_ok=True)
+        for target, data in copies.items():
+            with target.open("xb") as file:
+                file.write(data)
     except OSError as error:
         raise CourseError(
             f"the starter cannot be written to {str(folder)!r}: {error.strerror}"
         ) from None
-    return [folder / path for path in files]
-
-
-def _file_above(target: Path, folder: Path) -> Path | None:
-    """A file at the place where `target` needs a folder inside `folder`."""
-    for above in target.parents:
-        if above == folder:
-            return None
-        if above.exists() and not above.is_dir():
-            return above
-    return None
+    return list(copies)
 
 
 class OneLineParser(argparse.ArgumentParser):

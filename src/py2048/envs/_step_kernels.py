@@ -15,7 +15,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.compiled._bits_kernels import START, draw, key_of, pick_high
+from py2048.compiled import rules
+from py2048.compiled._bits_kernels import draw, key_of
 from py2048.compiled._board_kernels import (
     WHOLE,
     Cells,
@@ -24,25 +25,16 @@ from py2048.compiled._board_kernels import (
     place_cells,
     place_fixed_cells,
     slide_cells,
+    start_cells,
     sum_cells,
 )
 from py2048.compiled.jit import kernel
 
-# Places in the array of a game. First the rules.
+# Places in the array of a game, after those of `RuleArrays.numbers`.
 (
-    ROWS,
-    COLUMNS,
-    CASCADE,
-    MERGE_POINTS,
-    SUM_POINTS,
-    LEGAL_POINTS,
-    ILLEGAL_POINTS,
-    TARGET,
     FIXED_CELLS,
     REWARD,
     ILLEGAL,
-    START_LOW,
-    START_HIGH,
     START_TILES,
     SPAWN_TILES,
     # Then the state.
@@ -52,9 +44,9 @@ from py2048.compiled.jit import kernel
     LEGAL,
     STATUS,
     # Then the tables: ranks and running sums of weights of the start, the same of the spawn, and
-    # for each direction the cells where an edge spawn may land.
+    # for each direction the cells where a spawn may land.
     TABLES,
-) = range(21)
+) = range(11, 22)
 
 # Values of REWARD, ILLEGAL and STATUS.
 POINTS, LOG = range(2)
@@ -81,7 +73,7 @@ def advance(game: Game, rows: Rows, row: int, action: int) -> tuple[float, Int, 
         return 0.0, game[SCORE], IS_NO_ACTION
     if game[STATUS] == ENDED:
         return 0.0, game[SCORE], IS_AFTER_THE_END
-    cells = rows[-1, : game[ROWS] * game[COLUMNS]]
+    cells = rows[-1, : game[rules.ROWS] * game[rules.COLUMNS]]
     if game[STATUS] == PLAYING:
         if game[LEGAL] >> action & WHOLE:
             points = _turn(game, cells, action)
@@ -89,7 +81,7 @@ def advance(game: Game, rows: Rows, row: int, action: int) -> tuple[float, Int, 
             flags = IS_ILLEGAL
             if game[ILLEGAL] == REFUSE:
                 return 0.0, game[SCORE], flags
-            points = game[ILLEGAL_POINTS]
+            points = game[rules.ILLEGAL_POINTS]
             if game[ILLEGAL] == TERMINATE:
                 game[STATUS] = OVER
     game[SCORE] += points
@@ -104,25 +96,22 @@ def advance(game: Game, rows: Rows, row: int, action: int) -> tuple[float, Int, 
 def begin(game: Game, rows: Rows, row: int, seed: np.uint64) -> None:
     """Start the game of `seed` and write what the agent sees to a row."""
     words = game.view(np.uint64)
-    cells = rows[-1, : game[ROWS] * game[COLUMNS]]
+    cells = rows[-1, : game[rules.ROWS] * game[rules.COLUMNS]]
     key = key_of(seed)
     words[KEY] = key
     game[PLY] = 0
     game[SCORE] = 0
     cells[:] = 0
-    choices = np.uint64(game[START_HIGH] - game[START_LOW] + 1)
-    count = game[START_LOW] + np.int64(pick_high(draw(key, START), choices))
     tiles = game[START_TILES]
     ranks, sums = words[TABLES : TABLES + tiles], words[TABLES + tiles : TABLES + 2 * tiles]
-    for tile in range(count):
-        place_cells(cells, draw(key, START + np.uint64(1 + tile)), ranks, sums)
+    start_cells(cells, key, game[rules.START_LOW], game[rules.START_HIGH], ranks, sums)
     look(game, rows, row)
 
 
 @kernel("(int64[::1], uint8[:, ::1], int64)", borrows=True)
 def look(game: Game, rows: Rows, row: int) -> None:
     """Judge a game whose board was set, and write what the agent sees to a row."""
-    cells = rows[-1, : game[ROWS] * game[COLUMNS]]
+    cells = rows[-1, : game[rules.ROWS] * game[rules.COLUMNS]]
     _judge(game, cells)
     show(game, rows, row)
 
@@ -130,7 +119,7 @@ def look(game: Game, rows: Rows, row: int) -> None:
 @kernel(borrows=True)
 def show(game: Game, rows: Rows, row: int) -> None:
     """Write the board and the action mask to a row."""
-    cells = game[ROWS] * game[COLUMNS]
+    cells = game[rules.ROWS] * game[rules.COLUMNS]
     for cell in range(cells):
         rows[row, cell] = rows[-1, cell]
     for direction in range(4):
@@ -148,19 +137,19 @@ def reward_of(points: Int, kind: Int) -> float:
 @kernel(borrows=True)
 def _turn(game: Game, cells: Cells, direction: int) -> Int:
     """Play a legal move; return its points."""
-    words = game.view(np.uint64)
-    merged = slide_cells(cells, direction, game[ROWS], game[COLUMNS], game[CASCADE] != 0)
+    words, cascade = game.view(np.uint64), game[rules.CASCADE] != 0
+    merged = slide_cells(cells, direction, game[rules.ROWS], game[rules.COLUMNS], cascade)
     start, count = TABLES + 2 * game[START_TILES], game[SPAWN_TILES]
     ranks, sums = words[start : start + count], words[start + count : start + 2 * count]
-    if game[FIXED_CELLS]:
+    if game[rules.FIXED]:
         first = start + 2 * count + direction * game[FIXED_CELLS]
         place_fixed_cells(cells, game[first : first + game[FIXED_CELLS]], ranks[0])
     else:
         place_cells(cells, draw(words[KEY], words[PLY]), ranks, sums)
     game[PLY] += 1
     _judge(game, cells)
-    points: Int = game[MERGE_POINTS] * merged + game[LEGAL_POINTS]
-    if game[SUM_POINTS]:
+    points: Int = game[rules.MERGE_POINTS] * merged + game[rules.LEGAL_POINTS]
+    if game[rules.SUM_POINTS]:
         points += sum_cells(cells) - game[SCORE]
     return points
 
@@ -168,5 +157,5 @@ def _turn(game: Game, cells: Cells, direction: int) -> Int:
 @kernel(borrows=True)
 def _judge(game: Game, cells: Cells) -> None:
     """Set the legal directions and whether the game is over."""
-    game[LEGAL] = legal_cells(cells, game[ROWS], game[COLUMNS], game[TARGET])
+    game[LEGAL] = legal_cells(cells, game[rules.ROWS], game[rules.COLUMNS], game[rules.TARGET])
     game[STATUS] = PLAYING if game[LEGAL] else OVER

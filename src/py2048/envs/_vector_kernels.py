@@ -8,149 +8,159 @@ agent wants them one after another, `[padded, cells]`. Four cells at a time are 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.compiled._simd_kernels import DONE, ILLEGAL, LANES, LEGAL, SCORE, WIDTH
-from py2048.compiled.jit import kernel
-
-Bytes = NDArray[np.uint8]
-Halves = NDArray[np.uint32]
-Words = NDArray[np.uint64]
+from py2048.compiled._batch_kernels import BatchState
+from py2048.compiled._bits_kernels import trailing_zeros
+from py2048.compiled._simd_kernels import (
+    DONE,
+    ILLEGAL,
+    LANES,
+    LEGAL,
+    SCORE,
+    WIDTH,
+    Bytes,
+    Halves,
+    Int,
+    Words,
+)
+from py2048.compiled.jit import kernel, prefetch
 
 LEGAL_ROW, DONE_ROW, ILLEGAL_ROW = (np.uint64(row // WIDTH) for row in (LEGAL, DONE, ILLEGAL))
 SCORE_ROW = np.uint64(SCORE // WIDTH)
 
+BYTE_MASK = np.uint64(0xFF)
+LATE = np.uint8(2)
+"""Marks an episode that ended while its game did not."""
 ZERO, ONE, TWO, THREE, FOUR = (np.uint64(value) for value in range(5))
 BYTE, SHORT, TRIPLE = np.uint32(8), np.uint32(16), np.uint32(24)
 SPREAD, LOW_BITS = np.uint32(0x00204081), np.uint32(0x01010101)
 """A product with `SPREAD` puts bit ``d`` of a number below 16 at the bottom of byte ``d``."""
 
 
-@kernel(
-    "(int64, int64, uint8[:, ::1], uint8[:, ::1], uint64[:, ::1], int32[::1], float64, boolean,"
-    " boolean, uint8[:, ::1], uint32[:, ::1], uint32[::1], float64[::1], uint8[::1], int64[::1],"
-    " uint32[::1])"
-)
+class Target(NamedTuple):
+    """Where agents find a step, padded to whole blocks of the batch."""
+
+    boards: Bytes
+    """The boards, uint8 `[padded, cells]`."""
+    quads: Halves
+    """The same memory as words of four cells; without rows if `cells` is no multiple of four."""
+    masks: Halves
+    """The legal actions, a byte for each."""
+    scores: NDArray[np.int64]
+    """The scores."""
+    rewards: NDArray[np.float64]
+    """The rewards."""
+    over: Bytes
+    """Whether each episode is over."""
+    over_words: Words
+    """The same memory in words of eight."""
+
+
+def show_arguments() -> tuple[object, ...]:
+    """Return arguments of `show`, to compile it for."""
+    state, words = BatchState.empty(1, 16), np.zeros(1, np.uint64)
+    halves, quads, rewards = words.view(np.uint32), np.zeros((1, 1), np.uint32), np.zeros(1)
+    over = words.view(np.uint8)
+    target = Target(state.cells, quads, halves, state.last_scores, rewards, over, words)
+    return 0, 1, 1, state, words, 0.0, False, False, target, target, halves
+
+
+@kernel(example=show_arguments, borrows=True)
 def show(
-    first: int,
-    end: int,
-    cells: Bytes,
-    flags: Bytes,
-    words: Words,
-    points: NDArray[np.int32],
+    first: Int,
+    end: Int,
+    games: Int,
+    state: BatchState,
+    done: Words,
     penalty: float,
     is_log: bool,
     is_terminal: bool,
-    boards: Bytes,
-    quads: Halves,
-    masks: Halves,
-    rewards: NDArray[np.float64],
-    ended: Bytes,
-    scores: NDArray[np.int64],
+    target: Target,
+    final: Target,
     scratch: Halves,
-) -> None:
+) -> np.int64:
     """Write what an agent is given of the blocks from `first` to before `end`.
 
     Args:
         first: the first block.
         end: the block after the last.
-        cells: the boards of the batch.
-        flags: its flags.
-        words: its words.
-        points: the points of the step.
+        games: the number of games, without the padding.
+        state: the batch.
+        done: its flags of games that ended, in words of eight.
         penalty: what is added to the reward of an illegal action.
         is_log: whether the reward is the logarithm of the points.
         is_terminal: whether an illegal action ends the episode.
-        boards: receives the boards, uint8 `[padded, cells]`.
-        quads: the same memory as words of four cells, `[padded, cells / 4]`; without rows if the
-            number of cells is no multiple of four.
-        masks: receives the action masks, a byte for each direction.
-        rewards: receives the rewards.
-        ended: receives whether the episode is over.
-        scores: receives the scores.
+        target: receives the step.
+        final: receives the last positions of games that ended; empty if nobody asks for them.
         scratch: uint32 `[4 * LANES]`.
+
+    Returns:
+        how many last positions there are.
     """
+    count, flags = np.int64(0), state.flags
     for block in range(first, end):
-        here = slice(block * LANES, (block + 1) * LANES)
-        show_boards(np.uint64(block) * WIDTH, cells, boards, quads, scratch)
-        show_masks(flags[LEGAL_ROW, here], masks[here])
-        show_rewards(points[here], flags[ILLEGAL_ROW, here], penalty, is_log, rewards[here])
-        show_ends(flags[DONE_ROW, here], flags[ILLEGAL_ROW, here], is_terminal, ended[here])
-        show_scores(words[SCORE_ROW, here], scores[here])
+        base, here = np.uint64(block) * WIDTH, slice(block * LANES, (block + 1) * LANES)
+        if len(final.over_words):
+            fetch_final(base >> THREE, state, done, final)
+        illegal = flags[ILLEGAL_ROW, here]
+        show_boards(base, state.cells, target.boards, target.quads, scratch)
+        show_masks(flags[LEGAL_ROW, here], target.masks[here])
+        show_rewards(state.rewards[here], illegal, penalty, is_log, target.rewards[here])
+        show_ends(flags[DONE_ROW, here], illegal, is_terminal, target.over[here])
+        show_scores(state.words[SCORE_ROW, here], target.scores[here])
+        if len(final.over_words):
+            count += show_final(base >> THREE, np.uint64(games), state, done, final)
+    return count
 
 
-@kernel(
-    "(uint8[::1], uint8[::1], uint64[::1], uint8[:, ::1], uint8[:, ::1], int64[::1],"
-    " uint8[:, ::1], uint32[::1], int64[::1], uint8[:, ::1], uint32[::1], int64[::1])"
-)
+@kernel(borrows=True)
+def fetch_final(first: np.uint64, state: BatchState, done: Words, final: Target) -> None:
+    """Prefetch what `show_final` reads and writes: the few games lie far apart."""
+    cells = np.uint64(final.boards.shape[1])
+    for word in range(first, first + (WIDTH >> THREE)):
+        changed = done[word] | final.over_words[word]
+        while changed != ZERO:
+            byte = trailing_zeros(changed) >> THREE
+            changed &= ~(BYTE_MASK << (byte << THREE))
+            game = (word << THREE) + byte
+            prefetch(state.last_cells, game * cells)
+            prefetch(state.last_scores, game)
+            prefetch(final.boards, game * cells)
+            prefetch(final.scores, game)
+
+
+@kernel(borrows=True)
 def show_final(
-    over: Bytes,
-    used: Bytes,
-    used_words: Words,
-    flags: Bytes,
-    last_boards: Bytes,
-    last_scores: NDArray[np.int64],
-    boards: Bytes,
-    masks: Halves,
-    scores: NDArray[np.int64],
-    final_boards: Bytes,
-    final_masks: Halves,
-    final_scores: NDArray[np.int64],
-) -> None:
-    """Write the last board, mask and score of each episode that is over, and 0 for the others.
+    first: np.uint64, games: np.uint64, state: BatchState, done: Words, final: Target
+) -> np.int64:
+    """Write the last board and score of each game of a block that ended, and 0 for the others.
 
-    Where the game itself ended they are those that the batch kept, and no move is legal; an
-    episode that was cut short has them among what is shown.
-
-    Args:
-        over: which episodes are over, uint8 `[n]`.
-        used: which rows are not 0 before; receives `over`: uint8 `[padded]`.
-        used_words: the same in words of eight: uint64 `[padded / 8]`.
-        flags: the flags of the batch.
-        last_boards: its final boards, uint8 `[padded, cells]`.
-        last_scores: its final scores.
-        boards: the boards shown, uint8 `[padded, cells]`.
-        masks: the masks shown.
-        scores: the scores shown.
-        final_boards: receives the last boards, uint8 `[padded, cells]`.
-        final_masks: receives their masks.
-        final_scores: receives their scores.
+    No move is legal there. Only what is not 0 from the last time is cleared: ``final.over`` says
+    where. Returns how many ended.
     """
-    clear_rows(used, used_words, final_boards, final_masks, final_scores)
-    for game in range(np.uint64(len(over))):
-        used[game] = over[game]
-    for word in range(np.uint64(len(used_words))):
-        if used_words[word] == ZERO:
-            continue
-        for game in range(word << THREE, (word + ONE) << THREE):
-            if used[game] != 0:
-                is_done = flags[DONE_ROW, game] != 0
-                board = last_boards if is_done else boards
-                for cell in range(np.uint64(boards.shape[1])):
-                    final_boards[game, cell] = board[game, cell]
-                final_masks[game] = np.uint32(0) if is_done else masks[game]
-                final_scores[game] = last_scores[game] if is_done else scores[game]
+    count, over = np.int64(0), final.over_words
+    for word in range(first, first + (WIDTH >> THREE)):
+        changed = done[word] | over[word]
+        while changed != ZERO:
+            byte = trailing_zeros(changed) >> THREE
+            changed &= ~(BYTE_MASK << (byte << THREE))
+            game = (word << THREE) + byte
+            is_done = state.flags[DONE_ROW, game] != 0
+            for cell in range(np.uint64(final.boards.shape[1])):
+                final.boards[game, cell] = state.last_cells[game, cell] if is_done else 0
+            final.scores[game] = state.last_scores[game] if is_done else 0
+            if final.over[game] == LATE:
+                final.masks[game] = 0
+            count += np.int64(is_done and game < games)
+        over[word] = done[word]
+    return count
 
 
-@kernel
-def clear_rows(
-    used: Bytes, used_words: Words, boards: Bytes, masks: Halves, scores: NDArray[np.int64]
-) -> None:
-    """Set the rows of `used` games to 0."""
-    for word in range(np.uint64(len(used_words))):
-        if used_words[word] == ZERO:
-            continue
-        for game in range(word << THREE, (word + ONE) << THREE):
-            if used[game] != 0:
-                for cell in range(np.uint64(boards.shape[1])):
-                    boards[game, cell] = 0
-                masks[game] = 0
-                scores[game] = 0
-
-
-@kernel
+@kernel(borrows=True)
 def show_boards(
     base: np.uint64, cells: Bytes, boards: Bytes, quads: Halves, scratch: Halves
 ) -> None:
@@ -175,7 +185,7 @@ def show_boards(
                 quads[base + lane, quad] = scratch[lane]
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def join(base: np.uint64, cells: Bytes, cell: np.uint64, out: Halves, start: np.uint64) -> None:
     """Write four cells of each board as one word to `out`, from `start` on."""
     for lane in range(WIDTH):
@@ -186,14 +196,14 @@ def join(base: np.uint64, cells: Bytes, cell: np.uint64, out: Halves, start: np.
         out[start + lane] = word
 
 
-@kernel
+@kernel(borrows=True)
 def show_masks(legal: Bytes, masks: Halves) -> None:
     """Write each board's legal directions as four bytes."""
     for lane in range(WIDTH):
         masks[lane] = (np.uint32(legal[lane]) * SPREAD) & LOW_BITS
 
 
-@kernel
+@kernel(borrows=True)
 def show_rewards(
     points: NDArray[np.int32],
     illegal: Bytes,
@@ -213,7 +223,7 @@ def show_rewards(
             rewards[lane] += penalty * np.float64(illegal[lane])
 
 
-@kernel
+@kernel(borrows=True)
 def show_ends(done: Bytes, illegal: Bytes, is_terminal: bool, ended: Bytes) -> None:
     """Write which episodes are over."""
     for lane in range(WIDTH):
@@ -223,7 +233,7 @@ def show_ends(done: Bytes, illegal: Bytes, is_terminal: bool, ended: Bytes) -> N
             ended[lane] |= illegal[lane]
 
 
-@kernel
+@kernel(borrows=True)
 def show_scores(words: Words, scores: NDArray[np.int64]) -> None:
     """Write the scores."""
     for lane in range(WIDTH):

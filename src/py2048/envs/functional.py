@@ -19,19 +19,20 @@ This module does without Gymnasium.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from py2048.compiled._batch_kernels import slide_boards
-from py2048.compiled._bits_kernels import START, draw, key_of, pick_high
+from py2048.compiled._bits_kernels import draw, key_of
 from py2048.compiled._board_kernels import (
     Longs,
     Words,
     legal_cells,
     place_cells,
     place_fixed_cells,
+    start_cells,
 )
 from py2048.compiled.boards import tiles_of
 from py2048.compiled.jit import kernel
@@ -42,6 +43,7 @@ from py2048.errors import BoardError
 from py2048.rules import Rules
 
 Boards = NDArray[np.uint8]
+Number = TypeVar("Number", bound=np.generic)
 
 __all__ = [
     "afterstates",
@@ -218,7 +220,7 @@ def _actions(actions: ArrayLike, lead: tuple[int, ...]) -> NDArray[np.int64]:
     return _flat(np.broadcast_to(numbers.astype(np.int64), lead))
 
 
-def _flat(numbers: NDArray[Any]) -> NDArray[Any]:
+def _flat(numbers: NDArray[Number]) -> NDArray[Number]:
     return np.array(numbers, order="C").reshape(-1)
 
 
@@ -247,10 +249,7 @@ def _start_all(
 ) -> None:
     """Put the start tiles of the game of each seed on an empty board."""
     for number in range(len(boards)):
-        key = key_of(seeds[number])
-        extra = pick_high(draw(key, START), np.uint64(high - low + 1))
-        for tile in range(low + np.int64(extra)):
-            place_cells(boards[number], draw(key, START + np.uint64(1 + tile)), ranks, sums)
+        start_cells(boards[number], key_of(seeds[number]), low, high, ranks, sums)
 
 
 @kernel("(uint8[:, ::1], int64, int64, int64, boolean[:, ::1])")

@@ -51,6 +51,14 @@ class Illegal(Enum):
     """It raises `IllegalMoveError` and changes nothing."""
 
 
+Exponents = NDArray[np.uint8]
+Array = NDArray[Any]
+"""Observations, of one of the types above."""
+Each = Any
+"""A value, or an array of them with one for each environment."""
+Info = dict[str, Any]
+
+
 class Transition(NamedTuple):
     """What a reward of your own is computed from.
 
@@ -66,15 +74,15 @@ class Transition(NamedTuple):
         terminated: whether the episode is over.
     """
 
-    before: Any
-    action: Any
-    after: Any
-    points: Any
-    legal: Any
-    terminated: Any
+    before: Exponents
+    action: Each
+    after: Exponents
+    points: Each
+    legal: Each
+    terminated: Each
 
 
-Reward = Callable[[Transition], Any]
+Reward = Callable[[Transition], Each]
 """Computes a reward: a number, or in a vector environment float64 `[num_envs]`."""
 
 REWARDS = ("points", "log")
@@ -140,8 +148,7 @@ def _known(word: str, argument: str, words: list[str] | tuple[str, ...]) -> str:
 
 # --- observations ---------------------------------------------------------------------------------
 
-Exponents = NDArray[np.uint8]
-Encoder = Callable[[Exponents], NDArray[Any]]
+Encoder = Callable[[Exponents], Array]
 """What makes an observation of boards (uint8 `[..., rows, columns]`), in one of the forms below."""
 
 DIRECTIONS = 4

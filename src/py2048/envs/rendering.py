@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
 RENDER_FPS = 8
+Picture = NDArray[np.uint8] | str | None
 MODES = (None, "human", "rgb_array", "ansi")
 
 BOARD_SIZE = 400
@@ -55,7 +56,7 @@ class Screen:
         self._shape = shape
         self._window: Window | None = None
 
-    def show(self, board: NDArray[np.uint8], score: int) -> NDArray[np.uint8] | str | None:
+    def show(self, board: NDArray[np.uint8], score: int) -> Picture:
         """Return or show the board (exponents) as the mode asks."""
         if self._mode == "ansi":
             return text_of(board, score)

@@ -19,7 +19,9 @@ from py2048.envs import _step_kernels as kernels
 from py2048.envs._step_kernels import advance
 from py2048.envs.options import (
     DIRECTIONS,
+    Array,
     Illegal,
+    Info,
     Observation,
     OptionError,
     Options,
@@ -29,11 +31,9 @@ from py2048.envs.options import (
     largest_exponent,
     observation_space,
 )
-from py2048.envs.rendering import RENDER_FPS, Screen
+from py2048.envs.rendering import RENDER_FPS, Picture, Screen
 from py2048.errors import BoardError, IllegalMoveError
 from py2048.rules import Rules
-
-Info = dict[str, Any]
 
 ROWS = 64
 """Observations are views into blocks of this many; a block is never written to again."""
@@ -88,7 +88,7 @@ class GameState(NamedTuple):
             )
 
 
-class GameEnv(gymnasium.Env[NDArray[Any], Any]):
+class GameEnv(gymnasium.Env[Array, SupportsIndex]):
     """One game of 2048 under any rules.
 
     ``docs/reference/environments.md`` describes spaces, rewards and ends.
@@ -149,7 +149,7 @@ class GameEnv(gymnasium.Env[NDArray[Any], Any]):
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[NDArray[Any], Info]:
+    ) -> tuple[Array, Info]:
         """Start the next game.
 
         After ``reset(seed=s)``, game number ``e`` is ``Game(rules, seed=derive_seed(s, e))``,
@@ -177,7 +177,7 @@ class GameEnv(gymnasium.Env[NDArray[Any], Any]):
         kernels.begin(self._game, self._rows, self._row, np.uint64(self._game_seed))
         return self._shown()
 
-    def step(self, action: SupportsIndex) -> tuple[NDArray[Any], float, bool, bool, Info]:
+    def step(self, action: SupportsIndex) -> tuple[Array, float, bool, bool, Info]:
         """Play `action`: 0 up, 1 down, 2 left, 3 right.
 
         Raises:
@@ -202,7 +202,7 @@ class GameEnv(gymnasium.Env[NDArray[Any], Any]):
             self.render()
         return self._encode(observation), reward + penalty, ended, False, info
 
-    def render(self) -> Any:
+    def render(self) -> Picture:
         """Return a text (``ansi``) or a picture (``rgb_array``) of the board, or show it."""
         return self._screen.show(self._cells.reshape(self.rules.shape), self.score)
 
@@ -231,7 +231,7 @@ class GameEnv(gymnasium.Env[NDArray[Any], Any]):
         ply = int(self._game[kernels.PLY])
         return GameState(self._cells.tobytes(), self.score, ply, self._game_seed)
 
-    def restore(self, state: GameState) -> tuple[NDArray[Any], Info]:
+    def restore(self, state: GameState) -> tuple[Array, Info]:
         """Go to `state`, also one of another environment of the same rules.
 
         Returns observation and info as `reset` does. The series of games that `reset` goes through
@@ -271,7 +271,7 @@ class GameEnv(gymnasium.Env[NDArray[Any], Any]):
         self._episode += 1
         return seed
 
-    def _shown(self) -> tuple[NDArray[Any], Info]:
+    def _shown(self) -> tuple[Array, Info]:
         """Return the row just written as observation and info."""
         row = self._row
         self._row = row + 1
@@ -301,13 +301,13 @@ class GameEnv(gymnasium.Env[NDArray[Any], Any]):
             raise IllegalMoveError(f"{Direction(index(action))} changes nothing on {board}")
         return self._penalty
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Leave out the window, and the rows, whose views a copy would tear apart."""
         left_out = ("_rows", "_boards", "_masks", "_cells", "_screen")
         kept = {name: value for name, value in vars(self).items() if name not in left_out}
         return kept | {"_cells": self._cells.copy()}
 
-    def __setstate__(self, kept: dict[str, Any]) -> None:
+    def __setstate__(self, kept: dict[str, object]) -> None:
         vars(self).update(kept)
         self._screen = Screen(self.render_mode, self.rules.shape)
         self._row = self._renew_rows()
@@ -332,19 +332,13 @@ _POLICIES = {
 def _game_array(options: Options) -> NDArray[np.int64]:
     """Return the array of a game that has not begun; a step before `begin` is refused."""
     rules = CompiledRules.of(options.rules)
-    head = np.zeros(kernels.TABLES, np.int64)
-    head[kernels.ROWS], head[kernels.COLUMNS] = rules.rows, rules.columns
-    head[kernels.CASCADE], head[kernels.TARGET] = rules.cascade, rules.ending_rank
-    head[kernels.MERGE_POINTS], head[kernels.SUM_POINTS] = rules.merge_points, rules.sum_points
-    head[kernels.LEGAL_POINTS] = rules.legal_points
-    head[kernels.ILLEGAL_POINTS] = rules.illegal_points
-    head[kernels.FIXED_CELLS] = rules.landing.shape[1] if rules.is_fixed else 0
-    head[kernels.START_LOW] = options.rules.start.low
-    head[kernels.START_HIGH] = options.rules.start.high
-    head[kernels.START_TILES] = len(rules.start.ranks)
-    head[kernels.SPAWN_TILES] = len(rules.spawn.ranks)
-    head[kernels.REWARD] = kernels.LOG if options.reward == "log" else kernels.POINTS
-    head[kernels.ILLEGAL] = _POLICIES[options.illegal]
-    head[kernels.STATUS] = kernels.ENDED
+    head = [
+        *rules.arrays.numbers,
+        rules.landing.shape[1],
+        kernels.LOG if options.reward == "log" else kernels.POINTS,
+        _POLICIES[options.illegal],
+        *(len(rules.start.ranks), len(rules.spawn.ranks)),
+        *(0, 0, 0, 0, kernels.ENDED),
+    ]
     tables = *rules.start[:2], *rules.spawn[:2], rules.landing.ravel()
-    return np.concatenate([head, *(table.astype(np.int64) for table in tables)])
+    return np.concatenate([np.asarray(part, np.int64) for part in (head, *tables)])

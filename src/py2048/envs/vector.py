@@ -16,15 +16,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from py2048 import rng
 from py2048.compiled._batch_kernels import BatchState
-from py2048.compiled._simd_kernels import DONE, LANES, WIDTH
+from py2048.compiled._simd_kernels import DONE, WIDTH
 from py2048.compiled.batch import BatchGames
 from py2048.compiled.boards import derive_seeds
+from py2048.compiled.jit import ready
 from py2048.compiled.threads import together
 from py2048.direction import Direction
 from py2048.envs import _vector_kernels as kernels
 from py2048.envs.options import (
     DIRECTIONS,
+    Array,
     Illegal,
+    Info,
     Observation,
     OptionError,
     Options,
@@ -38,11 +41,6 @@ from py2048.errors import IllegalMoveError, did_you_mean
 from py2048.rules import Rules
 
 Flags = NDArray[np.bool_]
-Info = dict[str, Any]
-
-FINAL_BYTES = 13
-"""The bytes that `ShownBatch.show_final` keeps of a game besides its cells: a score, a mask, and
-whether its episode is over."""
 
 _RESETS = {
     AutoresetMode.NEXT_STEP: "next_step",
@@ -51,66 +49,134 @@ _RESETS = {
 }
 
 
-class ArrayPool:
-    """Hands out arrays of one shape and type, never one that somebody still holds.
-
-    An agent's arrays are new at each step. Fresh memory costs five times as much as what is
-    written to it, because the system hands it out page by page, so memory is used again once the
-    pool holds the only reference to it. Only views may be given away: a view keeps its array.
-
-    Args:
-        shape: the shape.
-        dtype: the type of the elements.
-    """
-
-    KEPT = 4
-    """So many arrays wait to be used again; an agent holds two or three at a time."""
-
-    def __init__(self, shape: int | tuple[int, ...], dtype: Any) -> None:
-        self._shape, self._dtype = shape, np.dtype(dtype)
-        self._kept: list[NDArray[Any]] = [np.empty(0)]
-        self._unused = sys.getrefcount(self._kept[0])
-        self._kept.clear()
-
-    def take(self) -> NDArray[Any]:
-        """Return an array with any content."""
-        if sys.implementation.name == "cpython":
-            for number in range(len(self._kept)):
-                if sys.getrefcount(self._kept[number]) == self._unused:
-                    return self._kept[number]
-        array = np.zeros(self._shape, self._dtype)
-        self._kept = [*self._kept[1 - self.KEPT :], array]
-        return array
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Leave the arrays out of copies."""
-        return ArrayPool, (self._shape, self._dtype)
-
-
 class Shown(NamedTuple):
-    """What agents are given of all games, padded to whole blocks of the batch.
+    """What agents are given of all games.
 
     Attributes:
-        boards: exponents, uint8 `[padded, cells]`.
-        masks: legal actions, a byte for each: uint32 `[padded]`.
-        scores: int64 `[padded]`.
+        boards: exponents, uint8 `[n, rows, columns]`.
+        masks: legal actions, int8 `[n, 4]`.
+        scores: int64 `[n]`.
+        rewards: float64 `[n]`.
+        over: which episodes are over, bool `[n]`.
     """
 
     boards: NDArray[np.uint8]
-    masks: NDArray[np.uint32]
+    masks: NDArray[np.int8]
     scores: NDArray[np.int64]
+    rewards: NDArray[np.float64]
+    over: Flags
+
+
+class Frame:
+    """Memory for what agents are given of a step, and of the last positions of games that ended.
+
+    Kernels write to `target` and `final`, arrays as views of one block; agents are given views of
+    these. A view that somebody holds keeps the block.
+
+    Args:
+        rules: the rules.
+        n: the number of games.
+        padded: the same in whole blocks of the batch.
+        has_final: whether there is room for last positions.
+    """
+
+    def __init__(self, rules: Rules, n: int, padded: int, has_final: bool) -> None:
+        size = rules.cells + 21
+        self.block = np.zeros((2 * size if has_final else size, padded), np.uint8)
+        self.target = _target_of(self.block[:size], rules)
+        self.final = _target_of(self.block[size:], rules)
+        self._shown = _shown_of(self.target, rules, n)
+        self._last = _shown_of(self.final, rules, n)[:3]
+        for array in self._last:
+            array.flags.writeable = False
+        self.unused = 0
+
+    def shown(self) -> Shown:
+        """Return the step."""
+        return Shown._make([array[:] for array in self._shown])
+
+    def last(self) -> tuple[NDArray[np.uint8], NDArray[np.int8], NDArray[np.int64]]:
+        """Return boards, masks and scores of episodes that are over, 0 for others: read-only."""
+        boards, masks, scores = self._last
+        return boards[:], masks[:], scores[:]
+
+    def set_last(self, slots: Flags) -> None:
+        """Take over the step as the last position in `slots`, whose games the batch plays on."""
+        here = np.flatnonzero(slots)
+        last, step = self.final, self.target
+        last.boards[here], last.masks[here] = step.boards[here], step.masks[here]
+        last.scores[here], last.over[here] = step.scores[here], kernels.LATE
+
+
+def _target_of(block: NDArray[np.uint8], rules: Rules) -> kernels.Target:
+    padded = block.shape[1] if len(block) else 0
+    scores, rewards, masks = (block[a:b].reshape(-1) for a, b in ((0, 8), (8, 16), (16, 20)))
+    over, boards = block[20:21].reshape(-1), block[21:].reshape(padded, rules.cells)
+    in_fours = rules.cells % 4 == 0
+    return kernels.Target(
+        boards,
+        boards.view(np.uint32) if in_fours else np.empty((0, 0), np.uint32),
+        masks.view(np.uint32),
+        scores.view(np.int64),
+        rewards.view(np.float64),
+        over,
+        over.view(np.uint64),
+    )
+
+
+def _shown_of(target: kernels.Target, rules: Rules, n: int) -> Shown:
+    masks = target.masks.view(np.int8).reshape(-1, DIRECTIONS)[:n]
+    boards = target.boards.reshape(-1, *rules.shape)[:n]
+    return Shown(
+        boards, masks, target.scores[:n], target.rewards[:n], target.over[:n].view(np.bool_)
+    )
+
+
+class FramePool:
+    """Hands out frames, never one that somebody still holds a part of.
+
+    An agent's arrays are new at each step. Fresh memory costs five times as much as what is
+    written to it, because the system hands it out page by page, so memory is used again once nobody
+    but its frame refers to it.
+
+    Args:
+        rules: the rules.
+        n: the number of games.
+        padded: the same in whole blocks of the batch.
+        has_final: whether last positions are asked for.
+    """
+
+    KEPT = 4
+    """So many frames wait to be used again; an agent holds two or three at a time."""
+
+    def __init__(self, rules: Rules, n: int, padded: int, has_final: bool) -> None:
+        self._shape = rules, n, padded, has_final
+        self._kept: list[Frame] = []
+
+    def take(self) -> Frame:
+        """Return a frame with any content."""
+        if sys.implementation.name == "cpython":
+            for frame in self._kept:
+                if sys.getrefcount(frame.block) == frame.unused:
+                    return frame
+        frame = Frame(*self._shape)
+        frame.unused = sys.getrefcount(frame.block)
+        self._kept = [*self._kept[1 - self.KEPT :], frame]
+        return frame
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Leave the frames out of copies."""
+        return FramePool, self._shape
 
 
 class ShownBatch(BatchGames):
     """A batch that shows itself to agents; the arguments are those of `BatchGames`."""
 
-    def __init__(self, rules: Rules, n: int, **options: Any) -> None:
-        super().__init__(rules, n, **options)
-        padded = len(self.memory.rewards)
-        self._boards = ArrayPool((padded, rules.cells), np.uint8)
-        self._masks, self._scores = ArrayPool(padded, np.uint32), ArrayPool(padded, np.int64)
-        self._float_rewards, self._over = ArrayPool(padded, float), ArrayPool(padded, np.uint8)
-        self._final = ArrayPool((rules.cells + FINAL_BYTES, padded), np.uint8)
+    def __init__(
+        self, rules: Rules, n: int, *, threads: int | None = None, reset: str = "same_step"
+    ) -> None:
+        super().__init__(rules, n, threads=threads, reset=reset)
+        self._frames = FramePool(rules, n, len(self.memory.rewards), reset == "same_step")
 
     def seed_slots(self, slots: NDArray[np.int64], seeds: NDArray[np.uint64]) -> None:
         """Begin game number 0 of each seed, as `BatchGames.seed_slots` does."""
@@ -126,54 +192,30 @@ class ShownBatch(BatchGames):
         """Let games that are over from their start end at their first step, which says so."""
         self.memory.flags[DONE // WIDTH, slots] = 0
 
-    def show(
-        self, *, penalty: float, is_log: bool, is_terminal: bool
-    ) -> tuple[Shown, NDArray[np.float64], Flags]:
-        """Return what agents are given of the last step, its rewards, and which episodes are over.
+    def show(self, *, penalty: float, is_log: bool, is_terminal: bool) -> tuple[Frame, int]:
+        """Return what agents are given of the last step, and how many last positions there are.
 
-        The arrays are new: no later step writes to them while somebody holds them.
+        The frame is new: no later step writes to it while somebody holds a part of it.
 
         Args:
             penalty: what is added to the reward of an illegal action.
             is_log: whether the reward is the logarithm of the points.
             is_terminal: whether an illegal action ends the episode.
         """
-        shown, rewards, over = self._new_shown(), self._float_rewards.take(), self._over.take()
-        in_fours = self.rules.cells % 4 == 0
-        quads = shown.boards.view(np.uint32) if in_fours else np.empty((0, 0), np.uint32)
-        options = (penalty, is_log, is_terminal)
-        target = (shown.boards, quads, shown.masks, rewards, over, shown.scores)
-        together(
-            kernels.show,
-            [
-                (*part, *self.memory[:4], *options, *target, np.empty(4 * LANES, np.uint32))
-                for part in self.block_shares()
-            ],
-        )
-        return shown, rewards[: self.n], over[: self.n].view(np.bool_)
+        frame, state = self._frames.take(), self.memory
+        given = self.n, state, state.flags[DONE // WIDTH].view(np.uint64)
+        options = penalty, is_log, is_terminal, frame.target, frame.final
+        jobs = [
+            (*part, *given, *options, space.halves)
+            for part, space in zip(self.block_shares(), self._spaces, strict=False)
+        ]
+        return frame, sum(together(ready(kernels.show), jobs))
 
     def show_again(self, slots: Flags, shown: Shown) -> None:
         """Show in the `slots` what their games are now."""
-        here = np.flatnonzero(slots)
-        shown.boards[here] = self.boards[slots].reshape(-1, self.rules.cells)
-        shown.masks.view(np.uint8).reshape(-1, DIRECTIONS)[here] = self.legal_mask[slots]
-        shown.scores[here] = self.scores[slots]
-
-    def show_final(self, shown: Shown, over: Flags) -> Shown:
-        """Return the last position of each episode that is over, 0 for the others: read-only."""
-        # All in one block, which still says what rows of it were used the last time.
-        block, padded = self._final.take(), len(self.memory.rewards)
-        scores, masks = block[:8].reshape(-1).view(np.int64), block[8:12].reshape(-1)
-        final = Shown(block[13:].reshape(padded, -1), masks.view(np.uint32), scores)
-        last = self.memory.flags, self.memory.last_cells, self.memory.last_scores
-        given: tuple[NDArray[Any], ...] = (*last, *shown, *final)
-        kernels.show_final(over.view(np.uint8), block[12], block[12].view(np.uint64), *given)
-        for array in final:
-            array.flags.writeable = False
-        return final
-
-    def _new_shown(self) -> Shown:
-        return Shown(self._boards.take(), self._masks.take(), self._scores.take())
+        shown.boards[slots] = self.boards[slots]
+        shown.masks[slots] = self.legal_mask[slots]
+        shown.scores[slots] = self.scores[slots]
 
 
 @dataclass(frozen=True)
@@ -193,7 +235,7 @@ class VectorState:
     lengths: NDArray[np.int64]
 
 
-class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
+class GameVectorEnv(VectorEnv[Array, Array, Array]):
     """`num_envs` games of 2048 under the same rules, advanced by one compiled call.
 
     ``docs/reference/environments.md`` describes spaces, rewards, ends and the three ways to reset.
@@ -267,7 +309,7 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
         *,
         seed: int | Sequence[int] | None = None,
         options: dict[str, Any] | None = None,
-    ) -> tuple[NDArray[Any], Info]:
+    ) -> tuple[Array, Info]:
         """Begin the next episode in all environments, or in those of a mask.
 
         Environment ``i`` after ``reset(seed=s)`` is a `GameEnv` after
@@ -287,11 +329,9 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
         self._begin(mask, self._slot_seeds(seed))
         self._is_begun = True
         self._ended[mask], self._late[mask], self._lengths[mask] = False, False, 0
-        return self._told(self._show()[0])
+        return self._told(self._show()[0].shown())
 
-    def step(
-        self, actions: NDArray[Any]
-    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], Info]:
+    def step(self, actions: NDArray[np.integer]) -> tuple[Array, Array, Array, Array, Info]:
         """Play one action in each environment; all arrays returned are new.
 
         Args:
@@ -308,24 +348,29 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
         self._batch.step(actions)
         if self._can_be_late and self._late.any():
             self._batch.reset(self._late)
-        shown, rewards, terminated = self._show()
+        frame, ended = self._show()
+        shown, final = frame.shown(), None
+        rewards, terminated = shown.rewards, shown.over
         truncated = self._count_steps(terminated)
         over = terminated if self._limit is None else terminated | truncated
-        final = None
-        if self._mode is AutoresetMode.SAME_STEP and over.any():
-            final = self._batch.show_final(shown, over)
+        late = over & ~self._batch.dones if self._can_be_late else None
+        if self._mode is AutoresetMode.SAME_STEP:
+            if late is not None and late.any():
+                frame.set_last(late)
+                ended += 1
+            final = frame.last() if ended else None
         if before is not None:
-            after = self._boards_of(shown).copy()
+            after = shown.boards.copy()
             if final is not None:
-                after[over] = self._boards_of(final)[over]
+                after[over] = final[0][over]
             rewards = self._custom_rewards(before, actions, after, rewards, terminated)
-        self._set_over(over, shown)
+        self._set_over(over, late, shown)
         observations, info = self._told(shown)
         if final is not None:
-            info |= self._final_info(final, over.copy())
+            info |= self._final_info(*final, over.copy())
         return observations, rewards, terminated, truncated, info
 
-    def render(self) -> Any:
+    def render(self) -> tuple[Any, ...] | None:
         """Return a text (``ansi``) or a picture (``rgb_array``) of each board, in a tuple."""
         if self.render_mode is None:
             return None
@@ -348,7 +393,7 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
         waits = self._ended.copy(), self._late.copy(), self._lengths.copy()
         return VectorState(self._batch.get_state(), *waits)
 
-    def restore(self, state: VectorState) -> tuple[NDArray[Any], Info]:
+    def restore(self, state: VectorState) -> tuple[Array, Info]:
         """Go to `state`, also one of another environment with the same arguments.
 
         Returns observations and infos as `reset` does.
@@ -360,7 +405,7 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
         self._ended[:], self._late[:] = state.ended, state.late
         self._lengths[:] = state.lengths
         self._is_begun = True
-        return self._told(self._show()[0])
+        return self._told(self._show()[0].shown())
 
     # --- the inside ------------------------------------------------------------------------------
 
@@ -385,7 +430,7 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
             slots = np.flatnonzero(mask)
             self._batch.seed_slots(slots, seeds[slots])
 
-    def _show(self) -> tuple[Shown, NDArray[np.float64], Flags]:
+    def _show(self) -> tuple[Frame, int]:
         options = self._options
         return self._batch.show(
             penalty=0.0 if options.custom_reward is not None else options.penalty,
@@ -393,7 +438,7 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
             is_terminal=options.illegal is Illegal.TERMINATE,
         )
 
-    def _check(self, actions: NDArray[Any]) -> None:
+    def _check(self, actions: NDArray[np.integer]) -> None:
         """Refuse a step that cannot be."""
         if not self._is_begun:
             raise ResetNeeded("step() was called before reset()")
@@ -403,7 +448,7 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
         if self._options.illegal is Illegal.RAISE:
             self._check_legality(np.asarray(actions))
 
-    def _check_legality(self, actions: NDArray[Any]) -> None:
+    def _check_legality(self, actions: NDArray[np.integer]) -> None:
         bits = self._batch.legal_bits
         wrong = (bits >> actions.astype(np.uint8) & 1 == 0) & (bits != 0) & ~self._ended
         if wrong.any():
@@ -421,26 +466,20 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
             self._lengths[self._ended] = 0
         return (self._lengths >= self._limit) & ~terminated
 
-    def _boards_of(self, shown: Shown) -> NDArray[np.uint8]:
-        return shown.boards[: self.num_envs].reshape(-1, *self.rules.shape)
-
-    def _told(self, shown: Shown) -> tuple[NDArray[Any], Info]:
+    def _told(self, shown: Shown) -> tuple[Array, Info]:
         """Return what is shown as observations and infos."""
-        return self._encode(self._boards_of(shown)), self._info(shown)
+        return self._encode(shown.boards), {"action_mask": shown.masks, "score": shown.scores}
 
-    def _info(self, shown: Shown) -> Info:
-        count = self.num_envs
-        masks = shown.masks[:count].view(np.int8).reshape(count, DIRECTIONS)
-        return {"action_mask": masks, "score": shown.scores[:count]}
-
-    def _final_info(self, final: Shown, over: Flags) -> Info:
+    def _final_info(
+        self, boards: Array, masks: NDArray[np.int8], scores: NDArray[np.int64], over: Flags
+    ) -> Info:
         """Return ``final_obs`` and ``final_info`` as Gymnasium names them, each with its mask."""
-        observations = self._boards_of(final)
+        observations = boards
         if self._options.observation is not Observation.EXPONENTS:
-            encoded = self._encode(observations[over])
+            encoded = self._encode(boards[over])
             observations = np.zeros((self.num_envs, *encoded.shape[1:]), encoded.dtype)
             observations[over] = encoded
-        info = self._info(final) | {"_action_mask": over, "_score": over}
+        info = {"action_mask": masks, "_action_mask": over, "score": scores, "_score": over}
         return {
             "final_obs": observations,
             "_final_obs": over,
@@ -451,7 +490,7 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
     def _custom_rewards(
         self,
         before: NDArray[np.uint8],
-        actions: NDArray[Any],
+        actions: NDArray[np.integer],
         after: NDArray[np.uint8],
         points: NDArray[np.float64],
         terminated: Flags,
@@ -467,9 +506,8 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
             rewards[self._ended] = 0.0
         return rewards
 
-    def _set_over(self, over: Flags, shown: Shown) -> None:
+    def _set_over(self, over: Flags, late: Flags | None, shown: Shown) -> None:
         """Remember which episodes are over, or begin anew at once those that the batch did not."""
-        late = over & ~self._batch.dones if self._can_be_late else None
         if self._mode is not AutoresetMode.SAME_STEP:
             self._ended = over.copy()
             self._late = self._late if late is None else late

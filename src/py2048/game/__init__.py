@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from py2048.game.game import Game
 from py2048.game.record import Record
-from py2048.game.replay import replay
 from py2048.game.turn import Outcome, Position, Spawn, Turn
 
-__all__ = ["Game", "Outcome", "Position", "Record", "Spawn", "Turn", "replay"]
+__all__ = ["Game", "Outcome", "Position", "Record", "Spawn", "Turn"]

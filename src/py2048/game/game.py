@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 from py2048 import rng
 from py2048.board import Board, Slide
@@ -30,6 +31,9 @@ from py2048.game.turn import (
     start_from,
 )
 from py2048.rules import MovePoints, Rules, get_rules
+
+if TYPE_CHECKING:
+    from py2048.compiled.batch import History  # loads NumPy, which no single game needs
 
 _DIRECTIONS = tuple(Direction)
 
@@ -285,6 +289,17 @@ class Game:
         game = cls(record.rules, seed=record.seed, board=record.start, player=record.player)
         for _, turn, _ in record.replay():
             game._step(turn)
+        return game
+
+    @classmethod
+    def from_history(cls, history: History) -> Game:
+        """Return the game that a compiled batch remembers: its rules, seed and directions.
+
+        A direction that is not legal is an attempt: it costs what the rules say, often nothing.
+        """
+        game = cls(history.rules, seed=history.seed, board=history.start)
+        for direction in history.directions:
+            game.attempt(direction)
         return game
 
     @property

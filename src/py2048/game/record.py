@@ -21,12 +21,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from py2048 import rng
 from py2048.board import Board
 from py2048.direction import Direction
-from py2048.errors import Py2048Error, RecordError, shown
+from py2048.errors import Py2048Error, RecordError, os_errors_as, shown
 from py2048.game.turn import (
     Outcome,
     Spawn,
@@ -117,16 +117,14 @@ class Record:
             RecordError: if the file cannot be written; an existing one is then untouched.
         """
         target, text = _path_of(path), self.to_json()
-        try:
+        with os_errors_as(RecordError, f"cannot write {path}"):
             write_atomically(target, text.encode())
-        except OSError as error:
-            raise RecordError(f"cannot write {path}: {error.strerror or error}") from None
 
     def to_json(self) -> str:
         """Return the text of the record's file."""
         return _dump(self._plain())
 
-    def _plain(self) -> dict[str, Any]:
+    def _plain(self) -> dict[str, object]:
         """Return the fields as plain values."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         start = [list(row) for row in self.start.rows]
@@ -294,10 +292,10 @@ LARGEST = 1 << 26
 """More bytes than any record has: a million turns take five or six million."""
 
 
-def _dump(values: Mapping[str, Any]) -> str:
+def _dump(values: Mapping[str, object]) -> str:
     """Return the canonical text of a record with these plain field values."""
     head = {"format": FORMAT, "version": VERSION}
-    data = head | {name: values[name] for name in _CHECKS}
+    data: dict[str, object] = head | {name: values[name] for name in _CHECKS}
     return _lines(data | {"checksum": _checksum(data)})
 
 
@@ -316,7 +314,7 @@ def _parse(text: str) -> dict[str, Any]:
     return values
 
 
-def _check(values: Mapping[str, Any]) -> None:
+def _check(values: Mapping[str, object]) -> None:
     """Check that these are the plain field values of a record, each of the right type.
 
     Raises:
@@ -350,12 +348,10 @@ def read_text(path: str | Path) -> str:
     Raises:
         RecordError: if it cannot be read, is no text, or has no end in sight.
     """
+    with os_errors_as(RecordError, f"cannot read {path}"), _path_of(path).open("rb") as file:
+        data = file.read(LARGEST + 1)
     try:
-        with _path_of(path).open("rb") as file:
-            data = file.read(LARGEST + 1)
         text = data.decode("utf-8")
-    except OSError as error:
-        raise RecordError(f"cannot read {path}: {error.strerror or error}") from None
     except UnicodeDecodeError:
         raise RecordError(f"{path} is no record: it is not text") from None
     if len(data) > LARGEST:
@@ -389,12 +385,12 @@ def write_atomically(path: Path, data: bytes) -> None:
         raise
 
 
-def _lines(data: dict[str, Any]) -> str:
+def _lines(data: Mapping[str, object]) -> str:
     lines = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in data.items()]
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def _checksum(data: dict[str, Any]) -> str:
+def _checksum(data: Mapping[str, object]) -> str:
     return "sha256:" + hashlib.sha256(_lines(data).encode()).hexdigest()
 
 
@@ -415,7 +411,7 @@ def _parse_json(text: str) -> dict[str, Any]:
     return data
 
 
-def _is_count(value: object) -> bool:
+def _is_count(value: object) -> TypeGuard[int]:
     return type(value) is int and value >= 0
 
 
@@ -425,7 +421,7 @@ def _is_counts(value: object) -> bool:
 
 _TEXT = (lambda value: isinstance(value, str), "a text")
 _COUNT = (_is_count, "a whole number from 0")
-_CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
+_CHECKS: dict[str, tuple[Callable[[object], bool], str]] = {
     "rules": _TEXT,
     "player": _TEXT,
     "started": _TEXT,

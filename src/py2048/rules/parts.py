@@ -9,6 +9,7 @@ from fractions import Fraction
 from functools import cache
 from math import lcm
 from operator import index
+from typing import ClassVar
 
 from py2048.errors import RulesError, shown
 
@@ -187,7 +188,26 @@ class RandomSpawn:
 
 
 @dataclass(frozen=True, slots=True)
-class EdgeSpawn:
+class FixedSpawn:
+    """After each legal move a fixed tile on a fixed cell; chance has no part."""
+
+    tile: int = 2
+    kind: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        checked_tile(self.tile)
+
+    @property
+    def weights(self) -> Weights:
+        """The one tile, with certainty."""
+        return _certain(self.tile)
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.tile}"
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeSpawn(FixedSpawn):
     """After each legal move a fixed tile on a fixed cell of the edge that was left behind.
 
     Up: the rightmost empty cell of the bottom row. Down: the leftmost of the top row.
@@ -195,40 +215,18 @@ class EdgeSpawn:
     After a legal move such a cell always exists.
     """
 
-    tile: int = 2
-
-    def __post_init__(self) -> None:
-        checked_tile(self.tile)
-
-    @property
-    def weights(self) -> Weights:
-        """The one tile, with certainty."""
-        return _certain(self.tile)
-
-    def __str__(self) -> str:
-        return f"edge:{self.tile}"
+    kind = "edge"
 
 
 @dataclass(frozen=True, slots=True)
-class CornerSpawn:
+class CornerSpawn(FixedSpawn):
     """After each legal move a fixed tile on the first empty corner.
 
     The corners come clockwise from the upper left one. Where all are taken, the tile lands on the
     first empty cell in row-major order. Chance has no part, so every game is a puzzle.
     """
 
-    tile: int = 2
-
-    def __post_init__(self) -> None:
-        checked_tile(self.tile)
-
-    @property
-    def weights(self) -> Weights:
-        """The one tile, with certainty."""
-        return _certain(self.tile)
-
-    def __str__(self) -> str:
-        return f"corners:{self.tile}"
+    kind = "corners"
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ This module reads the changes; `py2048.rules.rules` puts the pieces together.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from py2048.errors import RulesError, did_you_mean
@@ -32,6 +33,7 @@ from py2048.rules.parts import (
     RandomSpawn,
     RandomStart,
     Scoring,
+    Spawning,
     Weights,
 )
 
@@ -44,17 +46,14 @@ def parse_changes(text: str) -> dict[str, Any]:
     """
     changes: dict[str, Any] = {}
     for part in text.split(","):
-        changes.update(_parse_change(part))
+        key, equals, value = (word.strip() for word in part.partition("="))
+        if key not in _READERS:
+            raise RulesError(f"{part!r} is no change of rules{did_you_mean(key, _READERS)}")
+        if not equals or not value:
+            raise RulesError(f"{part!r} lacks a value: write {key}=…")
+        field, read = _READERS[key]
+        changes |= read(value) if key == "size" else {field: read(value)}
     return changes
-
-
-def _parse_change(part: str) -> dict[str, Any]:
-    key, equals, value = (word.strip() for word in part.partition("="))
-    if key not in _READERS:
-        raise RulesError(f"{part!r} is no change of rules{did_you_mean(key, _READERS)}")
-    if not equals or not value:
-        raise RulesError(f"{part!r} lacks a value: write {key}=…")
-    return _READERS[key](value)
 
 
 def _whole(key: str, text: str) -> int:
@@ -64,18 +63,18 @@ def _whole(key: str, text: str) -> int:
         raise RulesError(f"{key}={text!r} is not a whole number") from None
 
 
-def _size(text: str) -> dict[str, Any]:
+def _size(text: str) -> dict[str, int]:
     rows, x, columns = text.lower().partition("x")
     if not x:
         raise RulesError(f"size={text!r}: write rows x columns, such as size=4x4")
     return {"rows": _whole("size", rows), "columns": _whole("size", columns)}
 
 
-def _start(text: str) -> dict[str, Any]:
+def _start(text: str) -> RandomStart:
     count, _, weights = text.partition("x")
     low, _, high = count.partition("..")
     first, last = _whole("start", low), _whole("start", high or low)
-    return {"start": RandomStart(first, last, _weights(weights) if weights else None)}
+    return RandomStart(first, last, _weights(weights) if weights else None)
 
 
 def _weights(text: str) -> Weights:
@@ -88,55 +87,54 @@ def _weights(text: str) -> Weights:
     return Weights(pairs)
 
 
-def _spawn(text: str) -> dict[str, Any]:
+def _spawn(text: str) -> Spawning:
     kind, _, tile = text.partition(":")
-    fixed = {"edge": EdgeSpawn, "corners": CornerSpawn}.get(kind)
-    if fixed is None:
-        return {"spawn": RandomSpawn(_weights(text))}
-    return {"spawn": fixed(_whole("spawn", tile or "2"))}
+    for fixed in (EdgeSpawn, CornerSpawn):
+        if kind == fixed.kind:
+            return fixed(_whole("spawn", tile or "2"))
+    return RandomSpawn(_weights(text))
 
 
-def _merging(text: str) -> dict[str, Any]:
+def _merging(text: str) -> Merging:
     try:
-        return {"merging": Merging(text.lower())}
+        return Merging(text.lower())
     except ValueError:
         raise RulesError(f"merging={text!r}: write once or cascade") from None
 
 
-def _scoring(text: str) -> dict[str, Any]:
-    kind, *numbers = text.split(":")
-    scoring: Scoring
-    if kind == "merges" and not numbers:
-        scoring = MergePoints()
-    elif kind == "sum" and not numbers:
-        scoring = BoardSum()
-    elif kind == "net" and len(numbers) <= 1:
-        scoring = NetPoints(*(_whole("scoring", number) for number in numbers))
-    elif kind == "moves" and len(numbers) in (0, 2):
-        scoring = MovePoints(*(_whole("scoring", number) for number in numbers))
-    else:
-        raise RulesError(f"scoring={text!r}: write merges, net:4, moves:1:-1 or sum")
-    return {"scoring": scoring}
+def _scoring(text: str) -> Scoring:
+    match text.split(":"):
+        case ["merges"]:
+            return MergePoints()
+        case ["sum"]:
+            return BoardSum()
+        case ["net", *cost] if len(cost) <= 1:
+            return NetPoints(*(_whole("scoring", number) for number in cost))
+        case ["moves"]:
+            return MovePoints()
+        case ["moves", legal, illegal]:
+            return MovePoints(_whole("scoring", legal), _whole("scoring", illegal))
+    raise RulesError(f"scoring={text!r}: write merges, net:4, moves:1:-1 or sum")
 
 
-def _target(text: str) -> dict[str, Any]:
-    return {"target": None if text.lower() == "none" else _whole("target", text)}
+def _target(text: str) -> int | None:
+    return None if text.lower() == "none" else _whole("target", text)
 
 
-def _end(text: str) -> dict[str, Any]:
+def _end(text: str) -> bool:
     if text not in ("stuck", "target"):
         raise RulesError(f"end={text!r}: write stuck or target")
-    return {"ends_at_target": text == "target"}
+    return text == "target"
 
 
-_READERS: dict[str, Callable[[str], dict[str, Any]]] = {
-    "size": _size,
-    "rows": lambda text: {"rows": _whole("rows", text)},
-    "columns": lambda text: {"columns": _whole("columns", text)},
-    "start": _start,
-    "spawn": _spawn,
-    "merging": _merging,
-    "scoring": _scoring,
-    "target": _target,
-    "end": _end,
+_READERS: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "size": ("", _size),
+    "rows": ("rows", partial(_whole, "rows")),
+    "columns": ("columns", partial(_whole, "columns")),
+    "start": ("start", _start),
+    "spawn": ("spawn", _spawn),
+    "merging": ("merging", _merging),
+    "scoring": ("scoring", _scoring),
+    "target": ("target", _target),
+    "end": ("ends_at_target", _end),
 }

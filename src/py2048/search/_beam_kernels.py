@@ -1,20 +1,11 @@
 """Kernels of the beam search: boards as arrays of ranks, moves with a spawn on a known cell.
 
-A board is uint8 ``[cells]``, row-major. Three tables from `py2048.search.beam` describe its
-shape:
-
-- ``order``, int64 ``[4, cells]``: for each direction the cells line by line, each line from the
-  wall that its tiles slide to;
-- ``lengths``, int64 ``[4]``: the length of a line in each direction;
-- ``edges``, int64 ``[4, longest]``: the cells where a tile may appear after a move in that
-  direction, in order of preference.
-
-The value of a board is a sum of table entries: ``places``, float64 ``[cells, ranks]``, for the
-tile on each cell, and ``links``, float64 ``[ranks, ranks]``, for the ranks on the two cells of each
-of ``neighbours``, int64 ``[pairs, 2]``.
+A board is uint8 ``[cells]``, row-major. Its value is a sum of table entries.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,26 +17,43 @@ Indices = NDArray[np.uint16]
 Counts = NDArray[np.int64]
 Values = NDArray[np.float64]
 Words = NDArray[np.uint64]
+Int = int | np.integer
 
 ONE = np.uint64(1)
 ZERO = np.uint64(0)
 NONE = np.int64(-1)
 
 
-@kernel(inline=True)
-def slide_and_spawn(
-    cells: Cells,
-    child: Cells,
-    order: Indices,
-    length: int,
-    edge: Indices,
-    spawn: int,
-    cascade: bool,
-) -> bool:
+class BeamSpec(NamedTuple):
+    """Rules and the evaluation of boards, made by `py2048.search.beam`."""
+
+    order: Indices
+    """`[4, cells]`: for each direction the cells line by line, from where tiles slide to."""
+    lengths: Counts
+    """`[4]`: the length of a line in each direction."""
+    edges: Indices
+    """`[4, longest]`: where a tile may appear after a move, in order of preference."""
+    spawn: int
+    """The rank of the tile that appears."""
+    cascade: bool
+    """Whether a merged tile can merge again."""
+    places: Values
+    """`[cells, ranks]`: the value of each rank on each cell."""
+    links: Values
+    """`[ranks, ranks]`: the value of two ranks beside each other."""
+    neighbours: Indices
+    """`[pairs, 2]`: the cells beside each other."""
+    words: Words
+    """`[cells, ranks]`: the random words that hashes are made of."""
+
+
+@kernel(inline=True, borrows=True)
+def slide_and_spawn(cells: Cells, child: Cells, direction: Int, spec: BeamSpec) -> bool:
     """Write to `child` the board after a move; return whether the move is legal.
 
-    `spawn` is the rank of the tile that appears. `child` is of no use if the move is illegal.
+    `child` is of no use if the move is illegal.
     """
+    order, length = spec.order[direction], spec.lengths[direction]
     for cell in range(cells.size):
         child[cell] = 0
     moved = False
@@ -58,7 +66,7 @@ def slide_and_spawn(
                 continue
             if rank == mergeable:
                 child[order[free - ONE]] = rank + 1
-                mergeable = np.int64(rank + 1) if cascade else NONE
+                mergeable = np.int64(rank + 1) if spec.cascade else NONE
                 moved = True
             else:
                 child[order[free]] = rank
@@ -66,14 +74,14 @@ def slide_and_spawn(
                 free += ONE
                 mergeable = rank
     if moved:
-        for cell in edge:
+        for cell in spec.edges[direction]:
             if child[cell] == 0:
-                child[cell] = spawn
+                child[cell] = spec.spawn
                 break
     return moved
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def hash_of(cells: Cells, words: Words) -> np.uint64:
     """Return 64 bits that identify the board, almost certainly."""
     found = ZERO
@@ -82,18 +90,18 @@ def hash_of(cells: Cells, words: Words) -> np.uint64:
     return found
 
 
-@kernel(inline=True)
-def value_of(cells: Cells, places: Values, links: Values, neighbours: Indices) -> float:
+@kernel(inline=True, borrows=True)
+def value_of(cells: Cells, spec: BeamSpec) -> float:
     """Return the value of a board; larger is better."""
-    value = 0.0
+    value, neighbours = 0.0, spec.neighbours
     for cell in range(cells.size):
-        value += places[cell, cells[cell]]
+        value += spec.places[cell, cells[cell]]
     for pair in range(neighbours.shape[0]):
-        value += links[cells[neighbours[pair, 0]], cells[neighbours[pair, 1]]]
+        value += spec.links[cells[neighbours[pair, 0]], cells[neighbours[pair, 1]]]
     return value
 
 
-@kernel(inline=True)
+@kernel(inline=True, borrows=True)
 def is_new(key: np.uint64, seen: Words, marks: Counts, mark: int) -> bool:
     """Enter `key` into the set of those seen under this `mark`; return whether it was absent.
 
@@ -111,7 +119,7 @@ def is_new(key: np.uint64, seen: Words, marks: Counts, mark: int) -> bool:
     return True
 
 
-@kernel
+@kernel(borrows=True)
 def keep_best(values: Values, chosen: Counts, count: int, wanted: int) -> None:
     """Reorder ``chosen[:count]`` so that the `wanted` ones of largest value come first."""
     low, high = 0, count - 1
@@ -135,7 +143,7 @@ def keep_best(values: Values, chosen: Counts, count: int, wanted: int) -> None:
             break
 
 
-@kernel
+@kernel(borrows=True)
 def expand(
     beam: NDArray[np.uint8],
     children: NDArray[np.uint8],
@@ -144,15 +152,7 @@ def expand(
     seen: Words,
     marks: Counts,
     mark: int,
-    order: Indices,
-    lengths: Counts,
-    edges: Indices,
-    spawn: int,
-    cascade: bool,
-    places: Values,
-    links: Values,
-    neighbours: Indices,
-    words: Words,
+    spec: BeamSpec,
 ) -> int:
     """Write the different children of all boards of `beam`; return how many there are.
 
@@ -163,22 +163,15 @@ def expand(
     for parent in range(beam.shape[0]):
         for direction in range(4):
             child = children[count]
-            if slide_and_spawn(
-                beam[parent],
-                child,
-                order[direction],
-                lengths[direction],
-                edges[direction],
-                spawn,
-                cascade,
-            ) and is_new(hash_of(child, words), seen, marks, mark):
-                values[count] = value_of(child, places, links, neighbours)
+            is_legal = slide_and_spawn(beam[parent], child, direction, spec)
+            if is_legal and is_new(hash_of(child, spec.words), seen, marks, mark):
+                values[count] = value_of(child, spec)
                 origins[count] = 4 * parent + direction
                 count += 1
     return count
 
 
-@kernel
+@kernel(borrows=True)
 def trace(history: NDArray[np.int32], last: int, moves: Cells) -> None:
     """Write the moves that lead to board `last` of the deepest beam."""
     for step in range(moves.size - 1, -1, -1):
@@ -186,28 +179,23 @@ def trace(history: NDArray[np.int32], last: int, moves: Cells) -> None:
         last = history[step, last] // 4
 
 
-@kernel(
-    "int64(uint8[::1], int64, uint8[::1], uint16[:, ::1], int64[::1], uint16[:, ::1], int64,"
-    " boolean, float64[:, ::1], float64[:, ::1], uint16[:, ::1], uint64[:, ::1])"
-)
-def search(
-    start: Cells,
-    width: int,
-    moves: Cells,
-    order: Indices,
-    lengths: Counts,
-    edges: Indices,
-    spawn: int,
-    cascade: bool,
-    places: Values,
-    links: Values,
-    neighbours: Indices,
-    words: Words,
-) -> int:
+def search_arguments() -> tuple[Cells, int, Cells, BeamSpec]:
+    """Return arguments of `search`, to compile it for."""
+    indices, values, cells = np.zeros((1, 1), np.uint16), np.zeros((1, 1)), np.zeros(1, np.uint8)
+    lengths, words = np.zeros(1, np.int64), np.zeros((1, 1), np.uint64)
+    return (
+        cells,
+        1,
+        cells,
+        BeamSpec(indices, lengths, indices, 1, False, values, values, indices, words),
+    )
+
+
+@kernel(example=search_arguments)
+def search(start: Cells, width: int, moves: Cells, spec: BeamSpec) -> int:
     """Search up to ``moves.size`` moves ahead with `width` boards a move; return how many it got.
 
-    The moves to the best board of the greatest depth are written to `moves`. `words` are the
-    random words that `hash_of` mixes.
+    The moves to the best board of the greatest depth are written to `moves`.
     """
     size = 4 * width
     beam = np.empty((width, start.size), np.uint8)
@@ -225,24 +213,7 @@ def search(
     held = 1
     best = 0
     for depth in range(moves.size):
-        count = expand(
-            beam[:held],
-            children,
-            values,
-            origins,
-            seen,
-            marks,
-            depth,
-            order,
-            lengths,
-            edges,
-            spawn,
-            cascade,
-            places,
-            links,
-            neighbours,
-            words,
-        )
+        count = expand(beam[:held], children, values, origins, seen, marks, depth, spec)
         if count == 0:
             trace(history, best, moves[:depth])
             return depth
@@ -260,29 +231,18 @@ def search(
     return moves.size
 
 
-@kernel("int64(uint8[::1], uint8[::1], uint16[:, ::1], int64[::1], uint16[:, ::1], int64, boolean)")
-def follow(
-    cells: Cells,
-    moves: Cells,
-    order: Indices,
-    lengths: Counts,
-    edges: Indices,
-    spawn: int,
-    cascade: bool,
-) -> int:
+def follow_arguments() -> tuple[Cells, Cells, BeamSpec]:
+    """Return arguments of `follow`, to compile it for."""
+    cells, _, moves, spec = search_arguments()
+    return cells, moves, spec
+
+
+@kernel(example=follow_arguments)
+def follow(cells: Cells, moves: Cells, spec: BeamSpec) -> int:
     """Play `moves` on `cells` itself; return how many were legal before the first that is not."""
     child = np.empty_like(cells)
     for step in range(moves.size):
-        direction = np.int64(moves[step])
-        if not slide_and_spawn(
-            cells,
-            child,
-            order[direction],
-            lengths[direction],
-            edges[direction],
-            spawn,
-            cascade,
-        ):
+        if not slide_and_spawn(cells, child, moves[step], spec):
             return step
         cells[:] = child
     return moves.size

@@ -19,10 +19,7 @@ The operations are:
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from py2048.compiled._bits_kernels import popcount, trailing_zeros
 from py2048.compiled._board_kernels import (
@@ -30,6 +27,9 @@ from py2048.compiled._board_kernels import (
     RANKS,
     TWO,
     ZERO,
+    Cells,
+    Int,
+    Word,
     empty_cells,
     hash_cells,
     hash_packed,
@@ -42,19 +42,18 @@ from py2048.compiled._board_kernels import (
     word_of,
 )
 from py2048.compiled.jit import kernel
-from py2048.search.context import SLOTS
+from py2048.search.context import SLOTS, Context
 
-Int = int | np.int64
-Word = np.uint64
 Packed = tuple[Word, Word]
-Cells = NDArray[np.uint8]
+PackedMoves = tuple[tuple[Packed, np.int64], ...]
+CellMoves = tuple[tuple[np.int64, np.int64], ...]
 
 
 # --- packed boards -------------------------------------------------------------------------------
 
 
 @kernel(inline=True, borrows=True)
-def slides_square(board: Packed, _level: Int, context: Any) -> Any:
+def slides_square(board: Packed, _level: Int, context: Context) -> PackedMoves:
     """Slide a 4x4 board in every direction."""
     up, down, left, right = slides_4x4(board[0], board[1], context.cascade != 0, context.across)
     return (
@@ -66,7 +65,7 @@ def slides_square(board: Packed, _level: Int, context: Any) -> Any:
 
 
 @kernel(borrows=True)
-def _slide_small(board: Packed, direction: Int, context: Any) -> tuple[Packed, np.int64]:
+def _slide_small(board: Packed, direction: Int, context: Context) -> tuple[Packed, np.int64]:
     low, high, points = slide_packed(
         board[0],
         board[1],
@@ -81,7 +80,7 @@ def _slide_small(board: Packed, direction: Int, context: Any) -> tuple[Packed, n
 
 
 @kernel(borrows=True)
-def slides_small(board: Packed, _level: Int, context: Any) -> Any:
+def slides_small(board: Packed, _level: Int, context: Context) -> PackedMoves:
     """Slide a board with sides of up to four in every direction."""
     return (
         _slide_small(board, 0, context),
@@ -92,7 +91,7 @@ def slides_small(board: Packed, _level: Int, context: Any) -> Any:
 
 
 @kernel(inline=True, borrows=True)
-def next_empty_packed(board: Packed, cell: Int, context: Any) -> np.int64:
+def next_empty_packed(board: Packed, cell: Int, context: Context) -> np.int64:
     """Return the first empty cell from `cell` on, or -1."""
     if cell > 15:
         return np.int64(-1)
@@ -101,32 +100,34 @@ def next_empty_packed(board: Packed, cell: Int, context: Any) -> np.int64:
 
 
 @kernel(inline=True, borrows=True)
-def count_empty_packed(board: Packed, context: Any) -> np.int64:
+def count_empty_packed(board: Packed, context: Context) -> np.int64:
     """Return the number of empty cells."""
     return np.int64(popcount(empty_cells(word_of(board[0], board[1]), context.mask)))
 
 
 @kernel(inline=True, borrows=True)
-def with_tile_packed(board: Packed, cell: Int, rank: Word, _level: Int, _context: Any) -> Packed:
+def with_tile_packed(
+    board: Packed, cell: Int, rank: Word, _level: Int, _context: Context
+) -> Packed:
     """Return the board with one more tile."""
     shift = np.uint64(4 * cell)
     return board[0] | (rank & RANKS) << shift, board[1] | (rank >> NIBBLE) << shift
 
 
 @kernel(inline=True, borrows=True)
-def hash_of_packed(board: Packed, _context: Any) -> Word:
+def hash_of_packed(board: Packed, _context: Context) -> Word:
     """Return 64 bits that identify the board; up to 32768 they are the board itself."""
     return hash_packed(board[0], board[1])
 
 
 @kernel(borrows=True)
-def ranks_on_packed(board: Packed, context: Any) -> Word:
+def ranks_on_packed(board: Packed, context: Context) -> Word:
     """Return a word with a bit for each rank on the board."""
     return ranks_packed(board[0], board[1], context.cells)
 
 
 @kernel(borrows=True)
-def load_packed(cells: Cells, _slot: Int, context: Any) -> Packed:
+def load_packed(cells: Cells, _slot: Int, context: Context) -> Packed:
     """Return a board of ranks, uint8 `[cells]`."""
     low, high = ZERO, ZERO
     for cell in range(context.cells):
@@ -137,7 +138,7 @@ def load_packed(cells: Cells, _slot: Int, context: Any) -> Packed:
 
 
 @kernel(borrows=True)
-def store_packed(board: Packed, cells: Cells, context: Any) -> None:
+def store_packed(board: Packed, cells: Cells, context: Context) -> None:
     """Write the ranks of a board."""
     for cell in range(context.cells):
         cells[cell] = rank_at(board[0], board[1], cell)
@@ -147,13 +148,15 @@ def store_packed(board: Packed, cells: Cells, context: Any) -> None:
 
 
 @kernel(inline=True, borrows=True)
-def _copy(source: Int, target: Int, context: Any) -> None:
+def _copy(source: Int, target: Int, context: Context) -> None:
     for cell in range(context.cells):
         context.arena[target, cell] = context.arena[source, cell]
 
 
 @kernel(borrows=True)
-def _slide_cells(board: Int, direction: Int, level: Int, context: Any) -> tuple[np.int64, np.int64]:
+def _slide_cells(
+    board: Int, direction: Int, level: Int, context: Context
+) -> tuple[np.int64, np.int64]:
     slot = np.int64(SLOTS * level + 1 + direction)
     _copy(board, slot, context)
     points = slide_cells(
@@ -167,7 +170,7 @@ def _slide_cells(board: Int, direction: Int, level: Int, context: Any) -> tuple[
 
 
 @kernel(borrows=True)
-def slides_cells(board: Int, level: Int, context: Any) -> Any:
+def slides_cells(board: Int, level: Int, context: Context) -> CellMoves:
     """Slide a board in every direction, into the slots of its level."""
     return (
         _slide_cells(board, 0, level, context),
@@ -178,7 +181,7 @@ def slides_cells(board: Int, level: Int, context: Any) -> Any:
 
 
 @kernel(inline=True, borrows=True)
-def next_empty_cells(board: Int, cell: Int, context: Any) -> np.int64:
+def next_empty_cells(board: Int, cell: Int, context: Context) -> np.int64:
     """Return the first empty cell from `cell` on, or -1."""
     for number in range(cell, context.cells):
         if context.arena[board, number] == 0:
@@ -187,7 +190,7 @@ def next_empty_cells(board: Int, cell: Int, context: Any) -> np.int64:
 
 
 @kernel(inline=True, borrows=True)
-def count_empty_cells(board: Int, context: Any) -> np.int64:
+def count_empty_cells(board: Int, context: Context) -> np.int64:
     """Return the number of empty cells."""
     count = np.int64(0)
     for cell in range(context.cells):
@@ -196,7 +199,7 @@ def count_empty_cells(board: Int, context: Any) -> np.int64:
 
 
 @kernel(inline=True, borrows=True)
-def with_tile_cells(board: Int, cell: Int, rank: Word, level: Int, context: Any) -> np.int64:
+def with_tile_cells(board: Int, cell: Int, rank: Word, level: Int, context: Context) -> np.int64:
     """Return the board of `level` that has one more tile."""
     slot = np.int64(SLOTS * level)
     _copy(board, slot, context)
@@ -205,19 +208,19 @@ def with_tile_cells(board: Int, cell: Int, rank: Word, level: Int, context: Any)
 
 
 @kernel(borrows=True)
-def hash_of_cells(board: Int, context: Any) -> Word:
+def hash_of_cells(board: Int, context: Context) -> Word:
     """Return 64 bits that identify the board, almost certainly."""
     return hash_cells(context.arena[board, : context.cells])
 
 
 @kernel(borrows=True)
-def ranks_on_cells(board: Int, context: Any) -> Word:
+def ranks_on_cells(board: Int, context: Context) -> Word:
     """Return a word with a bit for each rank on the board."""
     return ranks_cells(context.arena[board, : context.cells])
 
 
 @kernel(borrows=True)
-def load_cells(cells: Cells, slot: Int, context: Any) -> np.int64:
+def load_cells(cells: Cells, slot: Int, context: Context) -> np.int64:
     """Return a board of ranks, put into a slot."""
     for cell in range(context.cells):
         context.arena[slot, cell] = cells[cell]
@@ -225,7 +228,7 @@ def load_cells(cells: Cells, slot: Int, context: Any) -> np.int64:
 
 
 @kernel(borrows=True)
-def store_cells(board: Int, cells: Cells, context: Any) -> None:
+def store_cells(board: Int, cells: Cells, context: Context) -> None:
     """Write the ranks of a board."""
     for cell in range(context.cells):
         cells[cell] = context.arena[board, cell]

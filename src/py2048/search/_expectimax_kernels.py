@@ -18,8 +18,9 @@ a result: a hash identifies the board, the depth and the remaining cost.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +32,7 @@ from py2048.ntuple._network_kernels import Weights
 from py2048.ntuple.layout import Code
 from py2048.search import _board_kernels as boards
 from py2048.search import _leaf_kernels as leaves
-from py2048.search.context import SearchContext
+from py2048.search.context import Context, Contexts
 from py2048.search.limits import (
     FIRST_COST,
     LIKELY_GROWTH,
@@ -60,36 +61,44 @@ SCORE, PLY, OVER = 0, 1, 2
 STATE = 3
 
 
-class Parts(NamedTuple):
+Board = TypeVar("Board")
+"""A board as the kernels of a kind handle it."""
+
+Choice = Callable[[Board, Int, Context, Weights], float]
+Chance = Callable[[Board, Int, Int, Int, Int, Context, Weights], float]
+Choose = Callable[[Board, Int, Int, Int, Context, Weights, Points, Values], Int]
+
+
+class Parts(NamedTuple, Generic[Board]):
     """The operations of a kind of board, and the leaf; see ``_board_kernels.py``."""
 
-    slides: Any
-    next_empty: Any
-    count_empty: Any
-    with_tile: Any
-    hash_of: Any
-    ranks_on: Any
-    load: Any
-    store: Any
-    leaf: Any
-    fetch: Any
-    enter: Any
+    slides: Callable[[Board, Int, Context], tuple[tuple[Board, np.int64], ...]]
+    next_empty: Callable[[Board, Int, Context], np.int64]
+    count_empty: Callable[[Board, Context], np.int64]
+    with_tile: Callable[[Board, Int, Word, Int, Context], Board]
+    hash_of: Callable[[Board, Context], Word]
+    ranks_on: Callable[[Board, Context], Word]
+    load: Callable[[Cells, Int, Context], Board]
+    store: Callable[[Board, Cells, Context], None]
+    leaf: Callable[[Board, Context, Weights], float]
+    fetch: Callable[[Board, Context, Weights], None]
+    enter: Callable[[Board, Context], None]
 
 
-class Afterstates(NamedTuple):
+class Afterstates(NamedTuple, Generic[Board]):
     """The kernels of `make_afterstate_kernels`."""
 
-    is_won: Any
-    value: Any
-    rated: Any
+    is_won: Callable[[Board, Int, Context], bool]
+    value: Callable[[Board, Context, Weights], float]
+    rated: Callable[[Board, Int, Context, Weights], float]
 
 
-class Spawns(NamedTuple):
+class Spawns(NamedTuple, Generic[Board]):
     """The kernels of `make_spawn_kernels`."""
 
-    count: Any
-    first: Any
-    following: Any
+    open_cells: Callable[[Board, Context], np.int64]
+    first: Callable[[Board, Int, Context], np.int64]
+    following: Callable[[Board, Int, Context], np.int64]
 
 
 @kernel(inline=True, borrows=True)
@@ -98,19 +107,19 @@ def known_or_stuck(best: float) -> float:
     return best if best > NOTHING else STUCK
 
 
-def make_afterstate_kernels(parts: Parts) -> Afterstates:
+def make_afterstate_kernels(parts: Parts[Board]) -> Afterstates[Board]:
     """Return the kernels that rate an afterstate without looking further."""
     hash_of, ranks_on, leaf_of = parts.hash_of, parts.ranks_on, parts.leaf
 
     @kernel(inline=True, borrows=True)
-    def is_won(after: Any, points: Int, context: Any) -> bool:
+    def is_won(after: Board, points: Int, context: Context) -> bool:
         """Whether the slide that gained so many points ended the game."""
         if points < context.target_points:
             return False
         return bool(ranks_on(after, context) >= context.target)
 
     @kernel(inline=True, borrows=True)
-    def value(after: Any, context: Any, weights: Weights) -> float:
+    def value(after: Board, context: Context, weights: Weights) -> float:
         """Return the leaf's value of an afterstate, from the cache if possible."""
         size = context.cache_size
         if size == ZERO:
@@ -124,7 +133,7 @@ def make_afterstate_kernels(parts: Parts) -> Afterstates:
         return fresh
 
     @kernel(inline=True, borrows=True)
-    def rated(after: Any, points: Int, context: Any, weights: Weights) -> float:
+    def rated(after: Board, points: Int, context: Context, weights: Weights) -> float:
         """Return the points of a slide and those to come, as the leaf sees them."""
         gain = context.per_merged * points + context.per_move
         if is_won(after, points, context):
@@ -134,19 +143,19 @@ def make_afterstate_kernels(parts: Parts) -> Afterstates:
     return Afterstates(is_won, value, rated)
 
 
-def make_spawn_kernels(parts: Parts) -> Spawns:
+def make_spawn_kernels(parts: Parts[Board]) -> Spawns[Board]:
     """Return the kernels that count and find the cells on which a tile may appear."""
     next_empty, count_empty = parts.next_empty, parts.count_empty
 
     @kernel(inline=True, borrows=True)
-    def count(after: Any, context: Any) -> np.int64:
+    def count(after: Board, context: Context) -> np.int64:
         """Return the number of cells on which a tile may appear."""
         if context.edge_length > 0:
             return np.int64(1)
         return np.int64(count_empty(after, context))
 
     @kernel(inline=True, borrows=True)
-    def first(after: Any, direction: Int, context: Any) -> np.int64:
+    def first(after: Board, direction: Int, context: Context) -> np.int64:
         """Return the first of those cells after a move in a direction."""
         for place in range(context.edge_length):
             cell = context.edges[direction, place]
@@ -155,7 +164,7 @@ def make_spawn_kernels(parts: Parts) -> Spawns:
         return np.int64(next_empty(after, np.int64(0), context))
 
     @kernel(inline=True, borrows=True)
-    def following(after: Any, cell: Int, context: Any) -> np.int64:
+    def following(after: Board, cell: Int, context: Context) -> np.int64:
         """Return the next of those cells, or -1."""
         if context.edge_length > 0:
             return np.int64(-1)
@@ -164,13 +173,15 @@ def make_spawn_kernels(parts: Parts) -> Spawns:
     return Spawns(count, first, following)
 
 
-def make_last_kernels(parts: Parts, around: Spawns, rated: Any) -> tuple[Any, Any]:
+def make_last_kernels(
+    parts: Parts[Board], known: Afterstates[Board], around: Spawns[Board]
+) -> tuple[Choice[Board], Callable[[Board, Int, Int, Context, Weights], float]]:
     """Return the kernels of the last choice, and of the last chance, before the leaves."""
-    slides, with_tile = parts.slides, parts.with_tile
+    slides, with_tile, rated = parts.slides, parts.with_tile, known.rated
     count, first, following = around
 
     @kernel(borrows=True)
-    def choice(board: Any, level: Int, context: Any, weights: Weights) -> float:
+    def choice(board: Board, level: Int, context: Context, weights: Weights) -> float:
         """Return the value of a board one move ahead."""
         best = NOTHING
         for after, points in slides(board, level, context):
@@ -181,7 +192,7 @@ def make_last_kernels(parts: Parts, around: Spawns, rated: Any) -> tuple[Any, An
 
     @kernel(borrows=True, expand=True)
     def last_chance(
-        after: Any, direction: Int, level: Int, context: Any, weights: Weights
+        after: Board, direction: Int, level: Int, context: Context, weights: Weights
     ) -> float:
         """Return the mean value, one move ahead, of the boards that an afterstate becomes."""
         total = 0.0
@@ -196,77 +207,72 @@ def make_last_kernels(parts: Parts, around: Spawns, rated: Any) -> tuple[Any, An
     return choice, last_chance
 
 
-def make_spawn_step_kernels(around: Spawns) -> tuple[Any, Any]:
-    """Return the kernels that iterate over all pairs of a cell and a tile that may appear there."""
-    _, first, following = around
+def make_next_spawn_kernel(
+    around: Spawns[Board],
+) -> Callable[[Board, Int, Int, Context], tuple[np.int64, np.int64]]:
+    """Return the kernel that iterates over all pairs of a cell and a tile that may appear there."""
+    following = around.following
 
     @kernel(inline=True, borrows=True)
-    def first_spawn(after: Any, direction: Int, context: Any) -> tuple[np.int64, np.int64]:
-        """Return the first cell and the number of the first tile."""
-        return first(after, direction, context), np.int64(0)
-
-    @kernel(inline=True, borrows=True)
-    def next_spawn(after: Any, cell: Int, number: Int, context: Any) -> tuple[np.int64, np.int64]:
+    def next_spawn(
+        after: Board, cell: Int, number: Int, context: Context
+    ) -> tuple[np.int64, np.int64]:
         """Return the cell and the tile's number that follow; the cell is -1 after the last."""
         if number + 1 < context.tiles:
             return np.int64(cell), np.int64(number + 1)
         return following(after, cell, context), np.int64(0)
 
-    return first_spawn, next_spawn
+    return next_spawn
 
 
-def make_table_kernels(parts: Parts) -> tuple[Any, Any]:
-    """Return the kernels that hash chance nodes, and store their values."""
+def make_key_kernel(parts: Parts[Board]) -> Callable[[Board, Int, Int, Int, Context], Word]:
+    """Return the kernel that hashes chance nodes."""
     hash_of = parts.hash_of
 
     @kernel(inline=True, borrows=True)
-    def key_of(after: Any, direction: Int, depth: Int, remaining_cost: Int, context: Any) -> Word:
+    def key_of(
+        after: Board, direction: Int, depth: Int, remaining_cost: Int, context: Context
+    ) -> Word:
         """Return the hash of a chance node."""
         tag = context.generation << 24 | np.int64(remaining_cost) << 8 | np.int64(depth) << 2
         if context.edge_length > 0:
             tag |= np.int64(direction)
         return mix64(hash_of(after, context) ^ mix64(np.uint64(tag)))
 
-    @kernel(inline=True, borrows=True)
-    def store(entry: Any, key: Word, value: float, context: Any) -> None:
-        """Store a value, unless the search was stopped below it."""
-        if context.nodes <= context.node_limit:
-            entry["hash"], entry["value"] = key, value
-
-    return key_of, store
+    return key_of
 
 
-def make_chance_kernel(parts: Parts, known: Afterstates, around: Spawns) -> Any:
+@kernel(inline=True, borrows=True)
+def store_value(entry: np.void, key: Word, value: float, context: Context) -> None:
+    """Store the value of a chance node, unless the search was stopped below it."""
+    if context.nodes <= context.node_limit:
+        entry["hash"], entry["value"] = key, value
+
+
+def make_chance_kernel(
+    parts: Parts[Board], known: Afterstates[Board], around: Spawns[Board]
+) -> Chance[Board]:
     """Return the kernel that computes the value of a chance node."""
-    slides, with_tile, is_won, count = parts.slides, parts.with_tile, known.is_won, around.count
-    choice, last_chance = make_last_kernels(parts, around, known.rated)
-    first_spawn, next_spawn = make_spawn_step_kernels(around)
-    key_of, store = make_table_kernels(parts)
-    chance: Any = None  # `mean_value` under the name by which it calls itself
+    slides, with_tile, is_won = parts.slides, parts.with_tile, known.is_won
+    count, first, _ = around
+    next_spawn, key_of = make_next_spawn_kernel(around), make_key_kernel(parts)
+    choice, last_chance = make_last_kernels(parts, known, around)
+    chance = cast("Chance[Board]", None)  # `mean_value` under the name by which it calls itself
 
     @kernel(borrows=True)
     def mean_value(
-        after: Any,
+        after: Board,
         direction: Int,
         depth: Int,
         remaining_cost: Int,
         level: Int,
-        context: Any,
+        context: Context,
         weights: Weights,
     ) -> float:
-        """Return the mean value of the boards that an afterstate becomes.
+        """Return the mean value of the boards that a move in a direction leads to.
 
-        Args:
-            after: the afterstate.
-            direction: the move that led to it.
-            depth: how many moves to look ahead from there.
-            remaining_cost: how much the rest of a path may cost.
-            level: the number of moves from the root.
-            context: the context of this thread.
-            weights: the weights of a network.
-
-        Returns:
-            the value; meaningless once the limit of nodes is exceeded.
+        It is meaningless once the limit of nodes is exceeded. `after` is the afterstate at `level`
+        moves from the root, from where to look `depth` moves ahead, for `remaining_cost` at most.
         """
         if context.nodes > context.node_limit:
             return STUCK
@@ -276,10 +282,10 @@ def make_chance_kernel(parts: Parts, known: Afterstates, around: Spawns) -> Any:
             return np.float64(entry["value"])
         if depth <= 1:
             value = last_chance(after, direction, level, context, weights)
-            store(entry, key, value, context)
+            store_value(entry, key, value, context)
             return np.float64(value)
         total, cells = 0.0, count(after, context)
-        cell, number = first_spawn(after, direction, context)
+        cell, number = first(after, direction, context), np.int64(0)
         while cell >= 0:
             board = with_tile(after, cell, np.uint64(context.ranks[number]), level, context)
             best, rest = NOTHING, remaining_cost - context.costs[number, cells]
@@ -290,36 +296,36 @@ def make_chance_kernel(parts: Parts, known: Afterstates, around: Spawns) -> Any:
                 moves = slides(board, level, context)
                 for move in range(4):
                     further, points = moves[move]
-                    if points >= 0:
-                        future = context.won
-                        if not is_won(further, points, context):
-                            future = chance(
-                                further, move, depth - 1, rest, level + 1, context, weights
-                            )
-                        gain = context.per_merged * points + context.per_move
-                        best = max(best, gain + future)
+                    if points < 0:
+                        continue
+                    future = context.won
+                    if not is_won(further, points, context):
+                        future = chance(further, move, depth - 1, rest, level + 1, context, weights)
+                    best = max(best, context.per_merged * points + context.per_move + future)
             total += context.shares[number] * known_or_stuck(best)
             cell, number = next_spawn(after, cell, number, context)
         value = total / cells
-        store(entry, key, value, context)
+        store_value(entry, key, value, context)
         return np.float64(value)
 
     chance = mean_value
     return chance
 
 
-def make_choose_kernel(parts: Parts, known: Afterstates, around: Spawns) -> Any:
+def make_choose_kernel(
+    parts: Parts[Board], known: Afterstates[Board], around: Spawns[Board]
+) -> Choose[Board]:
     """Return the kernel that rates the moves of a board."""
     slides, fetch, is_won, value = parts.slides, parts.fetch, known.is_won, known.value
     chance = make_chance_kernel(parts, known, around)
 
     @kernel(borrows=True, expand=True)
     def choose(
-        board: Any,
+        board: Board,
         only: Int,
         depth: Int,
         max_cost: Int,
-        context: Any,
+        context: Context,
         weights: Weights,
         points: Points,
         values: Values,
@@ -359,14 +365,21 @@ class SearchParams(NamedTuple):
 
     only: Int
     """The only move to consider, or `ALL`."""
-    depth: int
+    depth: Int
     """How many moves to look ahead, 1 or more."""
-    max_cost: int
+    max_cost: Int
     """The greatest cost of a path."""
-    node_limit: int = UNLIMITED
+    node_limit: Int = UNLIMITED
     """The most boards to rate; after that the values are meaningless."""
-    node_budget: int = 0
+    node_budget: Int = 0
     """The most boards to rate in all searches of a deepening; 0 for a single search."""
+
+
+SearchMoves = Callable[
+    [Board, Int, Int, Int, float, Context, Weights, Points, Values], tuple[Int, Int, bool]
+]
+Deepen = Callable[[Board, SearchParams, Context, Weights, Points, Values, Values], None]
+Decide = Callable[[Board, SearchParams, Context, Weights, Points, Values, Values], Int]
 
 
 @kernel(borrows=True, expand=True)
@@ -387,19 +400,20 @@ def next_step(nodes: float, before: float, step: Int, remaining: Int) -> np.int6
     return np.int64(min(STEP * np.log(fit) / np.log(growth), LONGEST_STEP))
 
 
-def make_deepening(search_moves: Any, remaining_of: Any) -> Any:
+def make_deepening(
+    search_moves: SearchMoves[Board], remaining_of: Callable[[SearchParams, Int], Int]
+) -> Deepen[Board]:
     """Return the function that deepens, for the kernel or for several threads.
 
     Args:
         search_moves: searches each legal move, within shares of the remaining budget.
-        remaining_of: returns how many boards may still be rated.
+        remaining_of: returns how many boards may still be rated, after so many.
     """
 
     def deepen(
-        board: Any,
+        board: Board,
         params: SearchParams,
-        budget: Any,
-        context: Any,
+        context: Context,
         weights: Weights,
         points: Points,
         values: Values,
@@ -407,15 +421,8 @@ def make_deepening(search_moves: Any, remaining_of: Any) -> Any:
     ) -> None:
         """Search until the budget is used; `values` are those of the last complete search.
 
-        Args:
-            board: the root.
-            params: how far to search.
-            budget: the budget.
-            context: its `share` tells how many boards each move took in the last search.
-            weights: the weights of a network.
-            points: int64 `[4]`: the points of the slides, -1 for illegal ones.
-            values: float64 `[4]`, filled.
-            fresh: float64 `[4]`, filled with the values of a search in progress.
+        `context.share` tells how many boards each move took in the last search. The other arguments
+        are those of `decide`.
         """
         legal, spent = np.int64(0), np.int64(0)
         for direction in range(4):
@@ -424,7 +431,7 @@ def make_deepening(search_moves: Any, remaining_of: Any) -> Any:
             context.share[direction] = np.float64(is_legal)
         step, before = np.int64(STEP), 0.0
         cost = np.int64(min(FIRST_COST, params.max_cost))
-        remaining = remaining_of(budget, spent)
+        remaining = remaining_of(params, spent)
         is_over = bool(legal < 2 or remaining < legal)
         while not is_over:
             nodes, cuts, is_complete = search_moves(
@@ -435,7 +442,7 @@ def make_deepening(search_moves: Any, remaining_of: Any) -> Any:
                 break
             for direction in range(4):
                 values[direction] = fresh[direction]
-            remaining = remaining_of(budget, spent)
+            remaining = remaining_of(params, spent)
             step = next_step(np.float64(nodes), before, step, remaining)
             step = min(step, np.int64(params.max_cost) - cost)
             before, cost = np.float64(nodes), cost + step
@@ -445,9 +452,9 @@ def make_deepening(search_moves: Any, remaining_of: Any) -> Any:
 
 
 @kernel(inline=True, borrows=True)
-def remaining_nodes(budget: Int, spent: Int) -> np.int64:
-    """Return how many boards may still be rated."""
-    return np.int64(budget - spent)
+def remaining_nodes(params: SearchParams, spent: Int) -> np.int64:
+    """Return how many boards of the budget may still be rated."""
+    return np.int64(params.node_budget - spent)
 
 
 @kernel(borrows=True, expand=True)
@@ -460,24 +467,21 @@ def best_move(points: Points, values: Values) -> np.int64:
     return best
 
 
-def make_decide_kernel(choose: Any) -> Any:
-    """Return the kernel that searches as far as `SearchParams` say.
-
-    All is expanded into one kernel, because every kernel that calls `choose` compiles it again.
-    """
+def make_search_moves_kernel(choose: Choose[Board]) -> SearchMoves[Board]:
+    """Return the kernel that searches the moves of a board within shares of a budget."""
 
     @kernel(borrows=True, expand=True)
     def search_moves(
-        board: Any,
+        board: Board,
         depth: Int,
         cost: Int,
         remaining: Int,
         before: float,
-        context: Any,
+        context: Context,
         weights: Weights,
         points: Points,
         fresh: Values,
-    ) -> Any:
+    ) -> tuple[np.int64, np.int64, bool]:
         """Search each legal move; return the boards rated, the cuts, and whether it is complete."""
         shares = context.share[0] + context.share[1] + context.share[2] + context.share[3]
         nodes, cuts, is_complete = np.int64(0), np.int64(0), True
@@ -489,18 +493,27 @@ def make_decide_kernel(choose: Any) -> Any:
                 context.nodes, context.cuts, context.node_limit = 0, 0, limit
                 choose(board, np.int64(direction), depth, cost, context, weights, points, fresh)
                 nodes, cuts = nodes + context.nodes, cuts + context.cuts
-                is_complete = is_complete and context.nodes <= limit
+                is_complete = is_complete and bool(context.nodes <= limit)
                 context.share[direction] = np.float64(max(context.nodes, 1))
         context.spent += nodes
         return nodes, cuts, is_complete
 
-    deepen = kernel(borrows=True, expand=True)(make_deepening(search_moves, remaining_nodes))
+    return search_moves
+
+
+def make_decide_kernel(choose: Choose[Board]) -> Decide[Board]:
+    """Return the kernel that searches as far as `SearchParams` say.
+
+    All is expanded into one kernel, because every kernel that calls `choose` compiles it again.
+    """
+    deepening = make_deepening(make_search_moves_kernel(choose), remaining_nodes)
+    deepen = kernel(borrows=True, expand=True)(deepening)
 
     @kernel(borrows=True, expand=True)
     def decide(
-        board: Any,
+        board: Board,
         params: SearchParams,
-        context: Any,
+        context: Context,
         weights: Weights,
         points: Points,
         values: Values,
@@ -517,14 +530,14 @@ def make_decide_kernel(choose: Any) -> Any:
             values: float64 `[4]`, filled with the values of the last complete search.
             fresh: float64 `[4]`, filled with the values of a search in progress.
         """
-        depth, cost, budget = params.depth, params.max_cost, np.int64(params.node_budget)
-        if budget > 0:
+        depth, cost = params.depth, params.max_cost
+        if params.node_budget > 0:
             depth, cost = 1, 0
         context.nodes, context.cuts, context.node_limit = 0, 0, params.node_limit
         best = choose(board, params.only, depth, cost, context, weights, points, values)
         context.spent += context.nodes
-        if budget > 0:
-            deepen(board, params, budget, context, weights, points, values, fresh)
+        if params.node_budget > 0:
+            deepen(board, params, context, weights, points, values, fresh)
             best = best_move(points, values)
         return np.int64(best)
 
@@ -534,13 +547,15 @@ def make_decide_kernel(choose: Any) -> Any:
 # --- games ---------------------------------------------------------------------------------------
 
 
-def make_move_kernel(parts: Parts, known: Afterstates, around: Spawns) -> Any:
+def make_move_kernel(
+    parts: Parts[Board], known: Afterstates[Board], around: Spawns[Board]
+) -> Callable[[Board, Int, Points, Word, Context], Board]:
     """Return the kernel that makes a move."""
     slides, with_tile, is_won = parts.slides, parts.with_tile, known.is_won
     count, first, following = around
 
     @kernel(borrows=True, expand=True)
-    def spawned(after: Any, direction: Int, word: Word, context: Any) -> Any:
+    def spawned(after: Board, direction: Int, word: Word, context: Context) -> Board:
         """Return the board that the draw `word` makes of an afterstate."""
         cell = first(after, direction, context)
         rank = np.uint64(context.ranks[0])
@@ -553,7 +568,7 @@ def make_move_kernel(parts: Parts, known: Afterstates, around: Spawns) -> Any:
         return with_tile(after, cell, rank, FIRST, context)
 
     @kernel(borrows=True, expand=True)
-    def made(board: Any, best: Int, state: NDArray[np.int64], key: Word, context: Any) -> Any:
+    def made(board: Board, best: Int, state: Points, key: Word, context: Context) -> Board:
         """Make a legal move; return the board after the spawn."""
         moves = slides(board, FIRST, context)
         after, gained = moves[best]
@@ -566,7 +581,12 @@ def make_move_kernel(parts: Parts, known: Afterstates, around: Spawns) -> Any:
     return made
 
 
-def make_play_kernel(parts: Parts) -> Any:
+Play = Callable[
+    [Cells, Points, Cells, Word, SearchParams, Contexts, Weights, Points, Values, Values], Int
+]
+
+
+def make_play_kernel(parts: Parts[Board]) -> Play:
     """Return the kernel that searches, and plays games, with these parts."""
     load, store, enter = parts.load, parts.store, parts.enter
     known, around = make_afterstate_kernels(parts), make_spawn_kernels(parts)
@@ -576,11 +596,11 @@ def make_play_kernel(parts: Parts) -> Any:
     @kernel(borrows=True)
     def play(
         cells: Cells,
-        state: NDArray[np.int64],
-        directions: NDArray[np.uint8],
+        state: Points,
+        directions: Cells,
         key: Word,
         params: SearchParams,
-        contexts: SearchContext,
+        contexts: Contexts,
         weights: Weights,
         points: Points,
         values: Values,
@@ -593,14 +613,14 @@ def make_play_kernel(parts: Parts) -> Any:
         Args:
             cells: the board, uint8 `[cells]` of ranks; replaced by the last board.
             state: int64 `[STATE]`, updated.
-            directions: uint8, filled with the moves.
+            directions: filled with the moves.
             key: the key of the game's draws.
-            params: how far to search.
+            params: as in `decide`, like all that follow.
             contexts: the context of this thread, `[1]`.
-            weights: the weights of a network.
-            points: int64 `[4]`, filled with the points of the last slides, -1 for illegal ones.
-            values: float64 `[4]`, filled with the values of the moves, in points.
-            fresh: float64 `[4]`, filled with the values of a search in progress.
+            weights: the weights.
+            points: the points of the last slides.
+            values: the values of the moves.
+            fresh: those of a search in progress.
 
         Returns:
             the number of moves made.
@@ -627,32 +647,34 @@ def make_play_kernel(parts: Parts) -> Any:
     return play
 
 
-_PACKED: tuple[Any, ...] = (
-    *(boards.next_empty_packed, boards.count_empty_packed, boards.with_tile_packed),
-    *(boards.hash_of_packed, boards.ranks_on_packed, boards.load_packed, boards.store_packed),
-)
-_CELLS: tuple[Any, ...] = (
-    *(boards.slides_cells, boards.next_empty_cells, boards.count_empty_cells),
-    *(boards.with_tile_cells, boards.hash_of_cells, boards.ranks_on_cells),
-    *(boards.load_cells, boards.store_cells),
-)
-_PARTS: dict[str, tuple[Any, ...]] = {
-    "4x4": (boards.slides_square, *_PACKED),
-    "small": (boards.slides_small, *_PACKED),
-    "cells": _CELLS,
-}
+def parts_of(kind: str, leaf: Any, fetch: Any, enter: Any = leaves.enter_nothing) -> Parts[Any]:
+    """Return the operations of a kind of board, with a leaf for such boards."""
+    if kind == "cells":
+        operations = [
+            *(boards.slides_cells, boards.next_empty_cells, boards.count_empty_cells),
+            *(boards.with_tile_cells, boards.hash_of_cells, boards.ranks_on_cells),
+            *(boards.load_cells, boards.store_cells),
+        ]
+    else:
+        operations = [
+            boards.slides_square if kind == "4x4" else boards.slides_small,
+            *(boards.next_empty_packed, boards.count_empty_packed, boards.with_tile_packed),
+            *(boards.hash_of_packed, boards.ranks_on_packed, boards.load_packed),
+            boards.store_packed,
+        ]
+    return Parts._make([*operations, leaf, fetch, enter])
 
 
 @cache
-def play_kernel(kind: str, evaluation: str, code: Code = (), band_code: Code = ()) -> Any:
+def play_kernel(kind: str, evaluation: str, code: Code = (), band_code: Code = ()) -> Play:
     """Return the kernel for a kind of board and an evaluation, ``heuristic`` or ``network``.
 
     A 4x4 network has a kernel of its own, made from its `code` and that of its bands.
     """
-    enter: Any = leaves.enter_nothing
-    leaf_and_fetch: Any = getattr(leaves, f"{evaluation}_{kind}", None), leaves.fetch_nothing
     if band_code:
-        enter, leaf_and_fetch = leaves.enter_band, leaves.make_banded_kernels(code, band_code)
-    elif code:
-        leaf_and_fetch = leaves.make_network_kernels(code)
-    return make_play_kernel(Parts._make((*_PARTS[kind], *leaf_and_fetch, enter)))
+        banded = leaves.make_banded_kernels(code, band_code)
+        return make_play_kernel(parts_of(kind, *banded, leaves.enter_band))
+    if code:
+        return make_play_kernel(parts_of(kind, *leaves.make_network_kernels(code)))
+    leaf = getattr(leaves, f"{evaluation}_{kind}")
+    return make_play_kernel(parts_of(kind, leaf, leaves.fetch_nothing))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from py2048.compiled._board_kernels import sum_packed
+from py2048.compiled._board_kernels import Int, Word, sum_packed
 from py2048.compiled.jit import kernel, prefetch
 from py2048.ntuple._heuristic_kernels import lines_4x4, lines_cells, lines_small, squeezed
 from py2048.ntuple._network_kernels import (
@@ -21,16 +22,27 @@ from py2048.ntuple._network_kernels import (
 )
 from py2048.ntuple.layout import Code
 from py2048.ntuple.network import NEVER
-from py2048.search._board_kernels import Int, Packed, Word, ranks_on_cells, ranks_on_packed
+from py2048.search._board_kernels import Packed, ranks_on_cells, ranks_on_packed
+from py2048.search.context import Context
 
 ZERO, ONE = np.uint64(0), np.uint64(1)
+
+IndexOf = Callable[[Word], Word]
+Leaf = Callable[[Packed, Context, Weights], float]
+Fetch = Callable[[Packed, Context, Weights], None]
+BandedWeights = tuple[Weights, Weights]
+"""The table of a network, and that of its bands."""
+BandedLeaf = Callable[[Packed, Context, BandedWeights], float]
+BandedFetch = Callable[[Packed, Context, BandedWeights], None]
+AddImage = Callable[[Word, Word, Weights], Any]
+FetchImage = Callable[[Word, Word, Weights], None]
 
 
 # --- the heuristic -------------------------------------------------------------------------------
 
 
 @kernel(inline=True, borrows=True)
-def heuristic_4x4(board: Packed, context: Any, _weights: Weights) -> float:
+def heuristic_4x4(board: Packed, context: Context, _weights: Weights) -> float:
     """Return the value of a 4x4 board."""
     lines = np.float64(
         lines_4x4(known_word(board[0], board[1], context.known), context.values_across)
@@ -39,7 +51,7 @@ def heuristic_4x4(board: Packed, context: Any, _weights: Weights) -> float:
 
 
 @kernel(inline=True, borrows=True)
-def heuristic_small(board: Packed, context: Any, _weights: Weights) -> float:
+def heuristic_small(board: Packed, context: Context, _weights: Weights) -> float:
     """Return the value of a board with sides of up to four."""
     rows, columns = np.uint64(context.rows), np.uint64(context.columns)
     word = known_word(board[0], board[1], context.known)
@@ -50,7 +62,7 @@ def heuristic_small(board: Packed, context: Any, _weights: Weights) -> float:
 
 
 @kernel(borrows=True)
-def heuristic_cells(board: Int, context: Any, _weights: Weights) -> float:
+def heuristic_cells(board: Int, context: Context, _weights: Weights) -> float:
     """Return the value of a board of any shape."""
     lines = lines_cells(context.arena[board], context.rows, context.columns, context.terms)
     return np.float64(context.scale * squeezed(context.base_value + lines, context.least))
@@ -60,23 +72,24 @@ def heuristic_cells(board: Int, context: Any, _weights: Weights) -> float:
 
 
 @kernel(inline=True, borrows=True)
-def first_weight(seen: Word, context: Any) -> Word:
+def first_weight(seen: Word, context: Context) -> Word:
     """Return where the weights of the stage of a board begin."""
     stage = stage_of(seen, context.thresholds[: context.stages])
     return np.uint64(np.uint64(stage) * context.stage_size)
 
 
-def make_sum_kernels(code: Code) -> tuple[Any, Any]:
+def make_sum_kernels(code: Code) -> tuple[AddImage, FetchImage]:
     """Return the kernel that sums the weights of a 4x4 board, and the one that prefetches them.
 
     The shifts and masks of the tuples are constants, so finding the weights of a board twice costs
     little; and the weights of several boards can be fetched at the same time.
     """
-    add_image: Any = None
-    fetch_image: Any = None
-    for first, parts in code:
-        index_of = make_tuple_index_kernel(first, parts)
+    tuples = [make_tuple_index_kernel(first, parts) for first, parts in code]
+    add_image = _make_first_add_kernel(tuples[0])
+    fetch_image: FetchImage = fetch_nothing
+    for index_of in tuples[1:]:
         add_image = _make_add_kernel(index_of, add_image)
+    for index_of in tuples:
         fetch_image = _make_fetch_kernel(index_of, fetch_image)
 
     @kernel(inline=True, fastmath=True, borrows=True)
@@ -96,19 +109,19 @@ def make_sum_kernels(code: Code) -> tuple[Any, Any]:
     return sum_of, fetch_of
 
 
-def make_network_kernels(code: Code) -> tuple[Any, Any]:
+def make_network_kernels(code: Code) -> tuple[Leaf, Fetch]:
     """Return the leaf of one 4x4 network, and the kernel that prefetches its weights."""
     sum_of, fetch_of = make_sum_kernels(code)
 
     @kernel(fastmath=True, borrows=True)
-    def network(board: Packed, context: Any, weights: Weights) -> float:
+    def network(board: Packed, context: Context, weights: Weights) -> float:
         """Return the points that a network expects after an afterstate."""
         begin = first_weight(ranks_on_packed(board, context), context) if context.stages else ZERO
         word = known_word(board[0], board[1], context.known)
         return np.float64(sum_of(word, begin, weights) * context.step)
 
     @kernel(borrows=True)
-    def fetch(board: Packed, context: Any, weights: Weights) -> None:
+    def fetch(board: Packed, context: Context, weights: Weights) -> None:
         """Prefetch the weights that `network` reads."""
         begin = first_weight(ranks_on_packed(board, context), context) if context.stages else ZERO
         fetch_of(known_word(board[0], board[1], context.known), begin, weights)
@@ -116,13 +129,13 @@ def make_network_kernels(code: Code) -> tuple[Any, Any]:
     return network, fetch
 
 
-def make_banded_kernels(code: Code, band_code: Code) -> tuple[Any, Any]:
-    """Return the same for a network with bands; its weights are two tables."""
+def make_banded_kernels(code: Code, band_code: Code) -> tuple[BandedLeaf, BandedFetch]:
+    """Return the same for a network with bands."""
     network, fetch = make_network_kernels(code)
     sum_of, fetch_of = make_sum_kernels(band_code)
 
     @kernel(borrows=True)
-    def banded(board: Packed, context: Any, weights: Any) -> float:
+    def banded(board: Packed, context: Context, weights: BandedWeights) -> float:
         """Return the points that a network expects, by the band of the root."""
         value = network(board, context, weights[0])
         if context.band == 0:
@@ -135,7 +148,7 @@ def make_banded_kernels(code: Code, band_code: Code) -> tuple[Any, Any]:
         return np.float64(value - band["level"] - band["slope"] * beyond + added)
 
     @kernel(borrows=True)
-    def fetch_banded(board: Packed, context: Any, weights: Any) -> None:
+    def fetch_banded(board: Packed, context: Context, weights: BandedWeights) -> None:
         """Prefetch the weights that `banded` reads."""
         fetch(board, context, weights[0])
         if context.band > 0:
@@ -147,7 +160,7 @@ def make_banded_kernels(code: Code, band_code: Code) -> tuple[Any, Any]:
 
 
 @kernel(borrows=True)
-def enter_band(board: Packed, context: Any) -> None:
+def enter_band(board: Packed, context: Context) -> None:
     """Note the band of a root; in one, a search ends where a larger tile is made."""
     top, total = ranks_on_packed(board, context), sum_packed(board[0], board[1])
     chosen = np.int64(0)
@@ -169,52 +182,48 @@ def enter_band(board: Packed, context: Any) -> None:
 
 
 @kernel(inline=True, borrows=True)
-def enter_nothing(_board: Any, _context: Any) -> None:
+def enter_nothing(_board: object, _context: Context) -> None:
     """Do nothing: every root is valued alike."""
 
 
-def _make_add_kernel(index_of: Any, others: Any) -> Any:
-    """Return the kernel that adds the weight of one tuple to those of `others`."""
-    if others is None:
+def _make_first_add_kernel(index_of: IndexOf) -> AddImage:
+    """Return the kernel that reads the weight of one tuple."""
 
-        @kernel(inline=True, borrows=True)
-        def add(image: Word, begin: Word, weights: Weights) -> Any:
-            return weights[index_of(image) + begin]
-
-    else:
-
-        @kernel(inline=True, borrows=True)
-        def add(image: Word, begin: Word, weights: Weights) -> Any:
-            return others(image, begin, weights) + weights[index_of(image) + begin]
+    @kernel(inline=True, borrows=True)
+    def add(image: Word, begin: Word, weights: Weights) -> Any:
+        return weights[index_of(image) + begin]
 
     return add
 
 
-def _make_fetch_kernel(index_of: Any, others: Any) -> Any:
+def _make_add_kernel(index_of: IndexOf, others: AddImage) -> AddImage:
+    """Return the kernel that adds the weight of one tuple to those of `others`."""
+
+    @kernel(inline=True, borrows=True)
+    def add(image: Word, begin: Word, weights: Weights) -> Any:
+        return others(image, begin, weights) + weights[index_of(image) + begin]
+
+    return add
+
+
+def _make_fetch_kernel(index_of: IndexOf, others: FetchImage) -> FetchImage:
     """Return the kernel that prefetches the weight of one tuple, after those of `others`."""
-    if others is None:
 
-        @kernel(inline=True, borrows=True)
-        def fetch(image: Word, begin: Word, weights: Weights) -> None:
-            prefetch(weights, index_of(image) + begin)
-
-    else:
-
-        @kernel(inline=True, borrows=True)
-        def fetch(image: Word, begin: Word, weights: Weights) -> None:
-            others(image, begin, weights)
-            prefetch(weights, index_of(image) + begin)
+    @kernel(inline=True, borrows=True)
+    def fetch(image: Word, begin: Word, weights: Weights) -> None:
+        others(image, begin, weights)
+        prefetch(weights, index_of(image) + begin)
 
     return fetch
 
 
 @kernel(inline=True, borrows=True)
-def fetch_nothing(_board: Any, _context: Any, _weights: Weights) -> None:
+def fetch_nothing(_board: object, _place: object, _weights: Weights) -> None:
     """Prefetch nothing: the data of the leaf are near enough."""
 
 
 @kernel(borrows=True)
-def network_small(board: Packed, context: Any, weights: Weights) -> float:
+def network_small(board: Packed, context: Context, weights: Weights) -> float:
     """Return the points that a network expects after an afterstate."""
     begin = first_weight(ranks_on_packed(board, context), context) if context.stages else ZERO
     tuples, parts = context.tuples, context.parts
@@ -231,7 +240,7 @@ def network_small(board: Packed, context: Any, weights: Weights) -> float:
 
 
 @kernel(borrows=True)
-def network_cells(board: Int, context: Any, weights: Weights) -> float:
+def network_cells(board: Int, context: Context, weights: Weights) -> float:
     """Return the points that a network expects after an afterstate."""
     seen = ranks_on_cells(board, context)
     begin = first_weight(seen, context) if context.stages else ZERO

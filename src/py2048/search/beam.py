@@ -27,6 +27,7 @@ from py2048.direction import Direction
 from py2048.errors import BoardError, RulesError
 from py2048.rules import Rules
 from py2048.search import _beam_kernels as kernels
+from py2048.search._beam_kernels import BeamSpec
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -67,44 +68,6 @@ class BeamWeights:
     empty_bonus: float = 14.21
 
 
-@dataclass(frozen=True)
-class _Geometry:
-    """Rules and weights as kernels take them; see their module."""
-
-    order: NDArray[np.uint16]
-    lengths: NDArray[np.int64]
-    edges: NDArray[np.uint16]
-    spawn: int
-    cascade: bool
-    places: NDArray[np.float64]
-    links: NDArray[np.float64]
-    neighbours: NDArray[np.uint16]
-    words: NDArray[np.uint64]
-
-    def search(self, cells: Cells, width: int, depth: int) -> Moves:
-        moves = np.empty(depth, np.uint8)
-        reached = kernels.search(
-            cells,
-            width,
-            moves,
-            self.order,
-            self.lengths,
-            self.edges,
-            self.spawn,
-            self.cascade,
-            self.places,
-            self.links,
-            self.neighbours,
-            self.words,
-        )
-        return moves[:reached]
-
-    def follow(self, cells: Cells, moves: Moves) -> Cells:
-        end = cells.copy()
-        kernels.follow(end, moves, self.order, self.lengths, self.edges, self.spawn, self.cascade)
-        return end
-
-
 def longest_game(board: Board) -> int:
     """Return a number of moves that no game with an edge spawn of 2 from `board` can exceed.
 
@@ -119,7 +82,7 @@ def longest_game(board: Board) -> int:
 
 
 @cache
-def _geometry(rules: Rules, weights: BeamWeights) -> _Geometry:
+def _spec(rules: Rules, weights: BeamWeights) -> BeamSpec:
     if not rules.is_deterministic:
         raise RulesError(
             f"the rules {rules.name} leave the spawn to chance: a game can be planned ahead only "
@@ -136,7 +99,7 @@ def _geometry(rules: Rules, weights: BeamWeights) -> _Geometry:
     }
     beside = np.stack([grid[:, :-1].ravel(), grid[:, 1:].ravel()], axis=1)
     below = np.stack([grid[:-1].ravel(), grid[1:].ravel()], axis=1)
-    return _Geometry(
+    return BeamSpec(
         order=np.array([along[direction].ravel() for direction in Direction]),
         lengths=np.array([along[direction].shape[1] for direction in Direction]),
         edges=np.maximum(given.landing, 0).astype(np.uint16),
@@ -149,6 +112,17 @@ def _geometry(rules: Rules, weights: BeamWeights) -> _Geometry:
             2**64, size=(rules.cells, RANKS), dtype=np.uint64
         ),
     )
+
+
+def _search(cells: Cells, width: int, depth: int, spec: BeamSpec) -> Moves:
+    moves = np.empty(depth, np.uint8)
+    return moves[: kernels.search(cells, width, moves, spec)]
+
+
+def _after(cells: Cells, moves: Moves, spec: BeamSpec) -> Cells:
+    end = cells.copy()
+    kernels.follow(end, moves, spec)
+    return end
 
 
 def _values() -> NDArray[np.float64]:
@@ -198,7 +172,7 @@ def beam_search(
     Raises:
         RulesError: if the rules leave the spawn to chance.
     """
-    moves = _geometry(rules, weights or BeamWeights()).search(_cells(board), width, depth)
+    moves = _search(_cells(board), width, depth, _spec(rules, weights or BeamWeights()))
     return tuple(Direction(move) for move in moves.tolist())
 
 
@@ -232,7 +206,7 @@ class BeamPlanner:
     is_complete: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
-        self._geometry = _geometry(self.rules, self.weights)
+        self._spec = _spec(self.rules, self.weights)
         self._plan = bytearray()
         self._trial = bytearray()
         self._trail = [(0, _cells(self.board))]  # boards on the trial to which it can go back
@@ -251,8 +225,8 @@ class BeamPlanner:
     def last_board(self) -> Board:
         """Return the board to which the plan leads."""
         with self._lock:
-            moves = np.frombuffer(bytes(self._plan), np.uint8)
-        cells = self._geometry.follow(_cells(self.board), moves)
+            moves = np.array(self._plan, np.uint8)
+        cells = _after(_cells(self.board), moves, self._spec)
         tiles = [1 << rank if rank else 0 for rank in cells.tolist()]
         columns = self.rules.columns
         return Board.from_rows(
@@ -275,7 +249,7 @@ class BeamPlanner:
         if self.is_complete:
             return
         _, cells = self._trail[-1]
-        moves = self._geometry.search(cells, self.width << self._doublings, CHUNK)
+        moves = _search(cells, self.width << self._doublings, CHUNK, self._spec)
         with self._lock:
             if not self._trial.startswith(self._plan[: self.played]):
                 self._restart()  # the game has left the trial in the meantime
@@ -293,7 +267,7 @@ class BeamPlanner:
     def _append(self, moves: Moves) -> None:
         for part in moves.reshape(-1, STRIDE):
             depth, cells = self._trail[-1]
-            self._trail.append((depth + STRIDE, self._geometry.follow(cells, part)))
+            self._trail.append((depth + STRIDE, _after(cells, part, self._spec)))
         self._trial += moves.tobytes()
         self._adopt(self._trial)
         if len(self._trial) > self._hurdle:
@@ -320,5 +294,5 @@ class BeamPlanner:
     def _restart(self) -> None:
         """Begin a trial at the present position of the game."""
         self._trial = self._plan[: self.played]
-        moves = np.frombuffer(bytes(self._trial), np.uint8)
-        self._trail = [(self.played, self._geometry.follow(_cells(self.board), moves))]
+        moves = np.array(self._trial, np.uint8)
+        self._trail = [(self.played, _after(_cells(self.board), moves, self._spec))]

@@ -1,4 +1,4 @@
-"""`SearchContext`: everything that one thread of a search reads and writes, in one record.
+"""`Context`: everything that one thread of a search reads and writes, in one record.
 
 Kernels take a record by its address, which makes it cheap to pass; many arrays would not be. It is
 a record array `[1]`, made by `new_context` for rules and an evaluation. The weights of a network
@@ -7,22 +7,22 @@ are too large for it, and are passed beside it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Annotated, cast, get_args, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
+from py2048.compiled._board_kernels import Cells, Int, Longs, Words
 from py2048.compiled.rules import CompiledRules
 from py2048.errors import RulesError
-from py2048.ntuple._heuristic_kernels import Tables, line_tables, terms_of
-from py2048.ntuple._network_kernels import SPARE
+from py2048.ntuple._heuristic_kernels import Tables, Terms, line_tables, terms_of
+from py2048.ntuple._network_kernels import SPARE, PackedBoardSpec
 from py2048.ntuple.heuristic import RANKS, Heuristic
 from py2048.ntuple.layout import PACKED_RANKS, board_kind
 from py2048.ntuple.network import NEVER, Network, check_rules
 from py2048.rules import Rules
-
-SearchContext = NDArray[Any]
 
 MAX_CELLS = 64
 MAX_TILES = 32
@@ -73,73 +73,97 @@ BAND = np.dtype(
 )
 """The fields of a `Band`."""
 
+# Fields of the context: the type of an attribute, and its type and shape in memory.
+Long = Annotated[Int, np.int64]
+ULong = Annotated[np.uint64, np.uint64]
+Double = Annotated[float, np.float64]
+Doubles = NDArray[np.float64]
+Entries = NDArray[np.void]
+
+
+class Context:
+    """The data of a thread; `CONTEXT` lays it out in memory as it stands here."""
+
+    # The board.
+    rows: Long
+    columns: Long
+    cells: Long
+    mask: ULong  # of all cells of a packed board
+    cascade: Long
+    across: Annotated[Words, np.uint64, 1 << 16]  # the line table of a row
+    down: Annotated[Words, np.uint64, 1 << 16]  # and of a column
+
+    # What appears.
+    tiles: Long
+    ranks: Annotated[Cells, np.uint8, MAX_TILES]
+    cumulative: Annotated[Words, np.uint64, MAX_TILES]  # running sums of the tiles' integer weights
+    shares: Annotated[Doubles, np.float64, MAX_TILES]  # probabilities
+    costs: Annotated[Longs, np.int64, MAX_TILES, MAX_CELLS + 1]  # on one of so many cells
+    edge_length: Long  # 0 if the cell is left to chance
+    edges: Annotated[Longs, np.int64, 4, MAX_CELLS]  # else where it is after each direction, or -1
+
+    # Points.
+    per_merged: Double  # points for each point of merges
+    per_move: Double
+    is_endless: Long  # whether no tile ends the game
+    target: ULong  # the tile that ends the game, or a search in a band, or 0
+    target_points: Long  # what a slide that makes it gains at least
+    won: Double  # the value of a board with it
+    known: ULong  # the largest rank that leaves distinguish
+
+    # The heuristic.
+    scale: Double
+    base_value: Double  # every NumPy record has a "base"
+    least: Double
+    terms: Annotated[Terms, TERMS]
+    values_across: Annotated[Tables, np.float32, 2, 1 << 16]
+    values_down: Annotated[Tables, np.float32, 2, 1 << 16]
+
+    # The network.
+    active: Long  # weights that sum to the value of a board
+    tuples: Long  # entries of the next four, and their parts
+    parts: Long
+    shifts: Annotated[Words, np.uint64, MAX_INDICES, MAX_PARTS]
+    masks: Annotated[Words, np.uint64, MAX_INDICES, MAX_PARTS]
+    offsets: Annotated[Words, np.uint64, MAX_INDICES]
+    places: Annotated[Longs, np.int64, MAX_INDICES, MAX_PARTS]
+    stages: Long
+    thresholds: Annotated[Words, np.uint64, MAX_STAGES]
+    stage_size: ULong
+    step: Double  # points that one unit of a weight is worth
+    bands: Long
+    band: Long  # that of the root, from 1; 0 for none
+    band_list: Annotated[Entries, BAND, MAX_BANDS]
+    band_size: ULong  # the number of weights of each
+    band_step: Double
+    band_known: ULong
+
+    # Written by kernels.
+    nodes: Long  # boards rated in this search
+    spent: Long  # boards rated in all searches of a call
+    node_limit: Long  # boards that may be rated in this search
+    share: Annotated[Doubles, np.float64, 4]  # of the budget, for each root move in the next search
+    cuts: Long  # how often a path was cut short
+    generation: Long  # counts searches of root moves; a new one clears the table
+    arena: Annotated[Cells, np.uint8, ARENA, MAX_CELLS]
+    indices: Annotated[Words, np.uint64, 1, MAX_INDICES + SPARE]
+    table_size: ULong
+    transposition_table: Annotated[Entries, ENTRY, TABLE_SIZE]
+    cache_size: ULong
+    eval_cache: Annotated[Entries, ENTRY, CACHE_SIZE]
+
+
 CONTEXT = np.dtype(
     [
-        # The board.
-        ("rows", np.int64),
-        ("columns", np.int64),
-        ("cells", np.int64),
-        ("mask", np.uint64),  # of all cells of a packed board
-        ("cascade", np.int64),
-        ("across", np.uint64, 1 << 16),  # the line table of a row
-        ("down", np.uint64, 1 << 16),  # and of a column
-        # What appears.
-        ("tiles", np.int64),
-        ("ranks", np.uint8, MAX_TILES),
-        ("cumulative", np.uint64, MAX_TILES),  # running sums of the tiles' integer weights
-        ("shares", np.float64, MAX_TILES),  # probabilities
-        ("costs", np.int64, (MAX_TILES, MAX_CELLS + 1)),  # on one of so many cells
-        ("edge_length", np.int64),  # 0 if the cell is left to chance
-        ("edges", np.int64, (4, MAX_CELLS)),  # else where it is after each direction, or -1
-        # Points.
-        ("per_merged", np.float64),  # points for each point of merges
-        ("per_move", np.float64),
-        ("is_endless", np.int64),  # whether no tile ends the game
-        ("target", np.uint64),  # the tile that ends the game, or a search in a band, or 0
-        ("target_points", np.int64),  # what a slide that makes it gains at least
-        ("won", np.float64),  # the value of a board with it
-        ("known", np.uint64),  # the largest rank that leaves distinguish
-        # The heuristic.
-        ("scale", np.float64),
-        ("base_value", np.float64),  # every NumPy record has a "base"
-        ("least", np.float64),
-        ("terms", TERMS),
-        ("values_across", np.float32, (2, 1 << 16)),
-        ("values_down", np.float32, (2, 1 << 16)),
-        # The network.
-        ("active", np.int64),  # weights that sum to the value of a board
-        ("tuples", np.int64),  # entries of the next four, and their parts
-        ("parts", np.int64),
-        ("shifts", np.uint64, (MAX_INDICES, MAX_PARTS)),
-        ("masks", np.uint64, (MAX_INDICES, MAX_PARTS)),
-        ("offsets", np.uint64, MAX_INDICES),
-        ("places", np.int64, (MAX_INDICES, MAX_PARTS)),
-        ("stages", np.int64),
-        ("thresholds", np.uint64, MAX_STAGES),
-        ("stage_size", np.uint64),
-        ("step", np.float64),  # points that one unit of a weight is worth
-        ("bands", np.int64),
-        ("band", np.int64),  # that of the root, from 1; 0 for none
-        ("band_list", BAND, MAX_BANDS),
-        ("band_size", np.uint64),  # the number of weights of each
-        ("band_step", np.float64),
-        ("band_known", np.uint64),
-        # Written by kernels.
-        ("nodes", np.int64),  # boards rated in this search
-        ("spent", np.int64),  # boards rated in all searches of a call
-        ("node_limit", np.int64),  # boards that may be rated in this search
-        ("share", np.float64, 4),  # of the budget, for each root move in the next search
-        ("cuts", np.int64),  # how often a path was cut short
-        ("generation", np.int64),  # counts searches of root moves; a new one clears the table
-        ("arena", np.uint8, (ARENA, MAX_CELLS)),
-        ("indices", np.uint64, (1, MAX_INDICES + SPARE)),
-        ("table_size", np.uint64),
-        ("transposition_table", ENTRY, TABLE_SIZE),
-        ("cache_size", np.uint64),
-        ("eval_cache", ENTRY, CACHE_SIZE),
+        (name, kind, tuple(shape))
+        for name, hint in get_type_hints(Context, include_extras=True).items()
+        for _, kind, *shape in [get_args(hint)]
     ],
     align=True,
 )
+
+Contexts = Sequence[Context]
+"""A record array of one context, as kernels take it."""
 
 
 def new_context(
@@ -149,7 +173,7 @@ def new_context(
     follows_all: bool,
     table: int,
     cache: int,
-) -> SearchContext:
+) -> Contexts:
     """Return a context for searches.
 
     Args:
@@ -168,9 +192,9 @@ def new_context(
             f"the rules {rules.name} are too large to search: at most {MAX_CELLS} cells "
             f"and {MAX_TILES} different tiles that appear"
         )
-    contexts = np.zeros(1, CONTEXT).view(np.recarray)
+    contexts = cast("Contexts", np.zeros(1, CONTEXT).view(np.recarray))
     context = contexts[0]
-    context.table_size, context.cache_size = max(table, 1), cache
+    context.table_size, context.cache_size = np.uint64(max(table, 1)), np.uint64(cache)
     given = CompiledRules.of(rules)
     _set_board(context, given)
     _set_spawns(context, given, follows_all)
@@ -182,7 +206,7 @@ def new_context(
     return contexts
 
 
-def _set_board(context: Any, rules: CompiledRules) -> None:
+def _set_board(context: Context, rules: CompiledRules) -> None:
     context.rows, context.columns, context.cells = rules.rows, rules.columns, rules.cells
     context.cascade = rules.cascade
     if rules.is_small:
@@ -191,7 +215,7 @@ def _set_board(context: Any, rules: CompiledRules) -> None:
         context.down[: len(rules.down)] = rules.down
 
 
-def _set_spawns(context: Any, rules: CompiledRules, follows_all: bool) -> None:
+def _set_spawns(context: Context, rules: CompiledRules, follows_all: bool) -> None:
     tiles = context.tiles = len(rules.spawn.ranks)
     context.ranks[:tiles] = rules.spawn.ranks
     context.cumulative[:tiles] = rules.spawn.cumulative
@@ -206,25 +230,26 @@ def _set_spawns(context: Any, rules: CompiledRules, follows_all: bool) -> None:
         context.edges[:, : rules.landing.shape[1]] = rules.landing
 
 
-def _set_points(context: Any, rules: CompiledRules) -> None:
+def _set_points(context: Context, rules: CompiledRules) -> None:
     context.per_merged, context.per_move = rules.merge_points, rules.points_per_move
-    context.target, context.target_points = rules.ending_tile, rules.ending_tile or NEVER
+    context.target = np.uint64(rules.ending_tile)
+    context.target_points = rules.ending_tile or NEVER
     context.is_endless = rules.ending_tile == 0
 
 
 # --- evaluations ---------------------------------------------------------------------------------
 
 
-def _set_heuristic(context: Any, heuristic: Heuristic, rules: Rules) -> None:
+def _set_heuristic(context: Context, heuristic: Heuristic, rules: Rules) -> None:
     terms = terms_of(heuristic, *rules.shape)
     counts = terms.empty.shape[1]
     context.terms.empty[:, :counts], context.terms.merge[:, :counts] = terms.empty, terms.merge
     context.terms.costs[:], context.terms.monotonicity[:] = terms.costs, terms.monotonicity
     context.scale, context.base_value, context.least = _scale(rules), terms.base, terms.least
     context.won = context.scale * (terms.base + WON)
-    context.known = RANKS - 1
+    context.known = np.uint64(RANKS - 1)
     if board_kind(*rules.shape) != "cells":
-        context.known = PACKED_RANKS - 1
+        context.known = np.uint64(PACKED_RANKS - 1)
         across, down = (_tables(heuristic, rules.shape, side) for side in rules.shape[::-1])
         context.values_across[:, : across.shape[1]] = across
         context.values_down[:, : down.shape[1]] = down
@@ -245,19 +270,18 @@ def _scale(rules: Rules) -> float:
     return 1.0 if given.merge_points else 0.1 if given.sum_points else 0.05
 
 
-def _set_network(context: Any, network: Network, rules: Rules) -> None:
-    layout = network.layout
-    spec: Any = network.spec  # one of two kinds
+def _set_network(context: Context, network: Network, rules: Rules) -> None:
+    layout, spec = network.layout, network.spec
     check_rules(layout, rules)
     if layout.active > MAX_INDICES or max(map(len, layout.tuples)) > MAX_PARTS:
         raise RulesError(
             f"the network is too large to search with: at most {MAX_INDICES} weights for a board, "
             f"and tuples of {MAX_PARTS} cells"
         )
-    context.known, context.step = layout.known, network.step
+    context.known, context.step = np.uint64(layout.known), network.step
     context.active, context.tuples = layout.active, len(spec.offsets)
     context.offsets[: context.tuples] = spec.offsets
-    if board_kind(*rules.shape) != "cells":
+    if isinstance(spec, PackedBoardSpec):
         context.parts = spec.shifts.shape[1]
         context.shifts[: context.tuples, : context.parts] = spec.shifts
         context.masks[: context.tuples, : context.parts] = spec.masks
@@ -266,12 +290,11 @@ def _set_network(context: Any, network: Network, rules: Rules) -> None:
         context.places[: context.tuples, : context.parts] = spec.places
     context.stages = len(layout.stages)
     context.thresholds[: context.stages] = layout.stages
-    context.stage_size = layout.size
+    context.stage_size = np.uint64(layout.size)
     if bands := network.bands:
         if len(bands.bands) > MAX_BANDS:
             raise RulesError(f"{len(bands.bands)} bands are too many: at most {MAX_BANDS}")
         context.bands = len(bands.bands)
-        for number, band in enumerate(bands.bands):
-            context.band_list[number] = band
-        context.band_size, context.band_step = bands.layout.size, bands.step
-        context.band_known = bands.layout.known
+        context.band_list[: context.bands] = np.array([*bands.bands], BAND)
+        context.band_size, context.band_step = np.uint64(bands.layout.size), bands.step
+        context.band_known = np.uint64(bands.layout.known)

@@ -1,10 +1,8 @@
-"""`SearchLimits`: how far a search looks; budgets of boards and of time."""
+"""`SearchLimits`: how far a search looks, and how fast."""
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -95,49 +93,3 @@ class SearchSpeed:
         """Note the time for a number of boards; more boards count more."""
         weight = 0.3 * min(1.0, nodes / 1e4)
         self.boards += weight * (nodes / max(seconds, 1e-7) - self.boards)
-
-
-class Budget(Protocol):
-    """The boards that all searches of a move may rate together."""
-
-    def remaining(self) -> int:
-        """Return how many boards may still be rated."""
-        ...
-
-    def spend(self, nodes: int) -> None:
-        """Note that boards were rated."""
-        ...
-
-
-class NodeBudget:
-    """A number of boards."""
-
-    def __init__(self, nodes: int) -> None:
-        self._nodes = nodes
-
-    def remaining(self) -> int:
-        """Return how many boards may still be rated."""
-        return self._nodes
-
-    def spend(self, nodes: int) -> None:
-        """Note that boards were rated."""
-        self._nodes -= nodes
-
-
-class TimeBudget:
-    """A time, counted in boards at the recent speed."""
-
-    def __init__(self, ms: float, speed: SearchSpeed) -> None:
-        self._speed = speed
-        self._before = time.perf_counter()
-        self._end = self._before + ms / 1000
-
-    def remaining(self) -> int:
-        """Return how many boards can still be rated."""
-        return int((self._end - time.perf_counter()) * self._speed.boards)
-
-    def spend(self, nodes: int) -> None:
-        """Note that boards were rated, and the time for them."""
-        now = time.perf_counter()
-        self._speed.learn(nodes, now - self._before)
-        self._before = now

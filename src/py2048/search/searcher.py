@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -19,30 +19,21 @@ from numpy.typing import NDArray
 
 from py2048 import rng
 from py2048.board import Board
+from py2048.compiled._board_kernels import Cells, Int
 from py2048.compiled.rules import CompiledRules
 from py2048.compiled.threads import together
 from py2048.direction import Direction
 from py2048.errors import BoardError
 from py2048.game.turn import draw_start
+from py2048.ntuple._network_kernels import Weights
 from py2048.ntuple.heuristic import DEFAULT, Heuristic
 from py2048.ntuple.layout import Code, board_kind
 from py2048.ntuple.network import Network
 from py2048.rules import Rules
 from py2048.search import _expectimax_kernels as kernels
-from py2048.search._expectimax_kernels import ALL, SearchParams
-from py2048.search.context import CACHE_SIZE, SearchContext, new_context
-from py2048.search.limits import (
-    UNLIMITED,
-    Budget,
-    NodeBudget,
-    SearchLimits,
-    SearchSpeed,
-    TimeBudget,
-)
-
-Cells = NDArray[np.uint8]
-Points = NDArray[np.int64]
-Values = NDArray[np.float64]
+from py2048.search._expectimax_kernels import ALL, Points, SearchParams, Values
+from py2048.search.context import CACHE_SIZE, Context, Contexts, new_context
+from py2048.search.limits import UNLIMITED, SearchLimits, SearchSpeed
 
 MAX_RANK = 31
 """The largest rank on a board that is searched."""
@@ -57,9 +48,9 @@ ROOM = 1 << 15
 class Worker(NamedTuple):
     """The data of one thread."""
 
-    contexts: SearchContext
+    contexts: Contexts
     weights: Any
-    """The table of a network, and that of its bands if it has any."""
+    """The table of a network; with bands, that and theirs."""
 
 
 class KernelResult(NamedTuple):
@@ -105,22 +96,21 @@ class Searcher:
     ) -> None:
         self.rules, self.evaluation = rules, evaluation
         self.limits = limits or SearchLimits()
-        is_network = isinstance(evaluation, Network)
+        network = evaluation if isinstance(evaluation, Network) else None
         if table is None:
             table = 0 if self.limits.moves <= 2 else 1 << (16 if self.limits.moves <= 3 else 18)
         if cache is None:
-            cache = CACHE_SIZE if is_network and self.limits.moves > 1 else 0
-        kind, name = board_kind(*rules.shape), "network" if is_network else "heuristic"
+            cache = CACHE_SIZE if network and self.limits.moves > 1 else 0
+        kind, name = board_kind(*rules.shape), "network" if network else "heuristic"
         code: Code = ()
         band_code: Code = ()
         weights: Any = np.zeros(1, np.float32)
-        if isinstance(evaluation, Network):
+        if network:
             if kind != "4x4":  # others gain nothing from int16, and would compile twice
-                evaluation = replace(evaluation, table=evaluation.weights, step=1.0)
-            code, weights = evaluation.layout.code, evaluation.table
-            if evaluation.bands:
-                band_code = evaluation.bands.layout.code
-                weights = weights, evaluation.bands.table
+                evaluation = network = replace(network, table=network.weights, step=1.0)
+            code, weights = network.layout.code, network.table
+            if network.bands:
+                band_code, weights = network.bands.layout.code, (weights, network.bands.table)
         self._kernel = kernels.play_kernel(kind, name, code, band_code)
         self.workers = [
             Worker(
@@ -251,36 +241,34 @@ class Searcher:
     def _deepen(self, cells: Cells, points: Points, values: Values) -> None:
         """Search until a budget is used, the moves divided among the threads."""
         limits = self.limits
-        budget: Budget = NodeBudget(limits.nodes or 0)
-        if limits.ms:
-            budget = TimeBudget(limits.ms, self._speed)
+        end = time.perf_counter() + (limits.ms or 0.0) / 1000
 
-        def search_moves(*arguments: Any) -> tuple[int, int, bool]:
-            result = self._search_moves(*arguments)
-            budget.spend(result[0])
-            return result
+        def remaining_of(params: SearchParams, spent: Int) -> Int:
+            if limits.ms:
+                return int((end - time.perf_counter()) * self._speed.boards)
+            return kernels.remaining_nodes(params, spent)
 
-        deepen = kernels.make_deepening(search_moves, lambda budget, _spent: budget.remaining())
-        context, weights = self.workers[0].contexts[0], self.workers[0].weights
-        params = SearchParams(ALL, limits.moves, limits.max_cost)
-        deepen(cells, params, budget, context, weights, points, values, np.zeros(4))
+        worker, params = self.workers[0], self._params()
+        deepen = kernels.make_deepening(self._search_moves, remaining_of)
+        deepen(cells, params, worker.contexts[0], worker.weights, points, values, np.zeros(4))
 
     def _search_moves(
         self,
         cells: Cells,
-        depth: int,
-        cost: int,
-        remaining: int,
+        depth: Int,
+        cost: Int,
+        remaining: Int,
         before: float,
-        context: Any,
-        _weights: NDArray[Any],
+        context: Context,
+        _weights: Weights,
         points: Points,
         values: Values,
     ) -> tuple[int, int, bool]:
-        """Do the same as `search_moves` of the kernels, on several threads.
+        """Do the same as `search_moves` of the kernels, on several threads, and learn the speed.
 
         The first search is that of one thread, because each move takes what the others leave.
         """
+        start = time.perf_counter()
         limits = (remaining * (context.share / context.share.sum())).astype(np.int64)
         if before > 0.0:
             nodes, cuts = self._search_parallel(cells, depth, cost, limits, points, values)
@@ -292,13 +280,15 @@ class Searcher:
                 ((_, values[direction], nodes[direction], cut),) = self._work(*job)
                 cuts += cut
         context.share[:] = np.maximum(nodes, points >= 0)
+        if self.limits.ms:
+            self._speed.learn(int(nodes.sum()), time.perf_counter() - start)
         return int(nodes.sum()), cuts, bool((nodes <= limits).all())
 
     def _search_parallel(
         self,
         cells: Cells,
-        depth: int,
-        cost: int,
+        depth: Int,
+        cost: Int,
         limits: NDArray[np.int64],
         points: Points,
         values: Values,
@@ -318,8 +308,8 @@ class Searcher:
         worker: Worker,
         directions: Iterator[int],
         cells: Cells,
-        depth: int,
-        cost: int,
+        depth: Int,
+        cost: Int,
         limits: NDArray[np.int64],
     ) -> list[tuple[int, float, int, int]]:
         """Search directions until none is left; return each with its value, nodes and cuts."""
@@ -345,23 +335,17 @@ class SearchedGames(NamedTuple):
         plies: int64 `[games]`, the number of moves.
         tiles: int64 `[games]`, the largest tile of each last board.
         boards: uint8 `[games, rows, columns]`, the last boards as exponents.
-        directions: uint8 `[plies]` for each game, if requested.
+        directions: the moves of each game, uint8 `[plies]`, 0 to 3 as in `Direction`.
     """
 
     scores: NDArray[np.int64]
     plies: NDArray[np.int64]
     tiles: NDArray[np.int64]
     boards: NDArray[np.uint8]
-    directions: tuple[NDArray[np.uint8], ...] | None
+    directions: list[NDArray[np.uint8]]
 
 
-def play_games(
-    searcher: Searcher,
-    seeds: Sequence[int],
-    *,
-    directions: bool = False,
-    progress: Callable[[int], object] | None = None,
-) -> SearchedGames:
+def play_games(searcher: Searcher, seeds: Sequence[int]) -> SearchedGames:
     """Play one game with each seed to its end, on this thread, mostly without the GIL.
 
     The games are those of `py2048.game.Game` with these rules and seeds, when the best direction of
@@ -370,8 +354,6 @@ def play_games(
     Args:
         searcher: the player.
         seeds: whole numbers from 0 to 2**64 - 1.
-        directions: whether to return the moves, uint8 0 to 3 as in `Direction`.
-        progress: called with the number of finished games after each.
     """
     rules, count = searcher.rules, len(seeds)
     scores, plies, tiles = (np.zeros(count, np.int64) for _ in range(3))
@@ -382,12 +364,8 @@ def play_games(
         plies[number] = len(moves)
         tiles[number] = 1 << int(boards[number].max())
         scores[number] = score_of(rules, points, len(moves), boards[number])
-        if directions:
-            made.append(moves)
-        if progress is not None:
-            progress(number + 1)
-    shaped = boards.reshape(count, *rules.shape)
-    return SearchedGames(scores, plies, tiles, shaped, tuple(made) if directions else None)
+        made.append(moves)
+    return SearchedGames(scores, plies, tiles, boards.reshape(count, *rules.shape), made)
 
 
 def play_game(

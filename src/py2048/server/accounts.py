@@ -1,11 +1,21 @@
-"""The page of an account: a name, a password, sessions, programs, the export, the end."""
+"""The page of an account: a name, a password, sessions, programs, the export, the end.
+
+A password is kept as an argon2id hash of 19 MiB and two rounds, the cheaper of the settings that
+OWASP's *Password Storage Cheat Sheet* recommends; older hashes keep theirs. Few are made at a time,
+a queue of bounded length waits for them, and browsers in which an account was logged in before have
+a queue of their own, which strangers cannot fill.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
+import hmac
 import json
+import secrets
 import unicodedata
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 from urllib.parse import parse_qs
 
 from starlette.exceptions import HTTPException
@@ -13,27 +23,20 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from py2048.errors import Py2048Error
 from py2048.server import messages
-from py2048.server.auth import (
-    Auth,
-    FormError,
-    Passwords,
-    User,
-    checked_password,
-    code_hash,
-    is_code,
-    new_code,
-    new_token,
-    session_of,
-)
-from py2048.server.games import new_account_id
+from py2048.server.auth import Auth, User, new_token, session_of
+from py2048.server.games import GameService, new_account_id
+from py2048.server.limits import Slots
 from py2048.server.middleware import address_of
 from py2048.server.pages import Pages
 from py2048.server.services import Services
 from py2048.storage import Account, AccountError
 
 if TYPE_CHECKING:
-    from py2048.storage.accounts import Accounts, Sessions
+    from argon2 import PasswordHasher
+
+    from py2048.storage import Store
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -86,8 +89,7 @@ class AccountPages:
     async def export(self, request: Request) -> Response:
         """All that is kept of whoever asks."""
         user = await self._auth.user(request)
-        rooms = self._services.rooms
-        found = await rooms.in_thread(rooms.games.export, user.account)
+        found = await self._services.do(GameService.export, user.account)
         headers = {"content-disposition": 'attachment; filename="py2048-account.json"'}
         text = json.dumps(found, indent=1, ensure_ascii=False)
         return Response(text, media_type="application/json", headers=headers)
@@ -95,58 +97,38 @@ class AccountPages:
     async def act(self, request: Request) -> Response:
         """Do what a form asks for, and show the page again."""
         name = request.path_params["action"]
-        action = _FOR_ALL.get(name) or _FOR_NAMES.get(name)
+        action = _ACTIONS.get(name)
         if action is None:
             raise HTTPException(404, "There is no such form.")
         user = await self._auth.user(request)
         try:
             form = await _form(request)
-            if user.is_guest and name in _FOR_NAMES:
+            if user.is_guest and name not in _FOR_GUESTS:
                 raise FormError("Log in first.", 403)
-            return await action(self, request, user, form)
+            response = await action(self, request, user, form)
+            await self._auth.disconnect_signed_out()
+            return response
         except FormError as error:
             return await self._page(request, user, error=str(error), status=error.status)
+        except AccountError as error:
+            return await self._page(request, user, error=str(error), status=403)
 
     async def _page(
-        self, request: Request, user: User, *, status: int = 200, **values: Any
+        self, request: Request, user: User, *, status: int = 200, **values: object
     ) -> Response:
         """Return the page with a line of `error` or `notice`, or a `secret` shown only once."""
-        rooms = await self._services.ready()
-        store = rooms.games.store
-        games = await rooms.in_thread(store.online.open_games, user.account)
-        recent = await rooms.in_thread(
-            store.records.select, owner=user.account, order="finished", limit=_MOST_RECENT
-        )
-        sessions, bots = [], []
-        if not user.is_guest:
-            sessions = await rooms.in_thread(store.sessions.of, user.account)
-            bots = await rooms.in_thread(store.accounts.bots, user.account)
-        response = self._pages.render(
-            request, user, "account.html", status, **values,
-            games=messages.open_rows(games), recent=messages.finished_rows(recent),
-            sessions=sessions, session=user.session, bots=bots, most_bots=MOST_BOTS,
-        )  # fmt: skip
+        lists = await self._services.do(_lists_of, user)
+        values |= {**lists, "session": user.session, "most_bots": MOST_BOTS}
+        response = self._pages.render(request, user, "account.html", status, **values)
         response.headers["cache-control"] = "private, no-store"
         return response
 
     async def _run(self, call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-        """Have the store do something that it may refuse.
-
-        Raises:
-            FormError: if it does.
-        """
-        try:
-            return await self._services.in_thread(call, *args, **kwargs)
-        except AccountError as error:
-            raise FormError(str(error), 403) from None
+        return await self._services.rooms.in_thread(call, *args, **kwargs)
 
     @property
-    def _accounts(self) -> Accounts:
-        return self._services.rooms.games.store.accounts
-
-    @property
-    def _sessions(self) -> Sessions:
-        return self._services.rooms.games.store.sessions
+    def _store(self) -> Store:
+        return self._services.rooms.games.store
 
     # A name
 
@@ -157,13 +139,13 @@ class AccountPages:
         hashed = await self._passwords.hash(password, address_of(request.scope))
         code = new_code()
         account = await self._run(
-            self._accounts.claim_name, user.account, name, hashed, code_hash(code)
+            self._store.accounts.claim_name, user.account, name, hashed, code_hash(code)
         )
         return await self._signed_in(request, account, code, "The name is yours.")
 
     async def _login(self, request: Request, user: User, form: dict[str, str]) -> Response:
         name, password = form.get("name", "")[:200], form.get("password", "")
-        account = await self._run(self._accounts.find_name, name)
+        account = await self._run(self._store.accounts.find_name, name)
         device, attempt = self._attempt(request, name, account)
         # Without such a name just as much time is spent, so that names cannot be found out.
         is_right = await self._passwords.verify(
@@ -173,20 +155,20 @@ class AccountPages:
             raise FormError(_WRONG, 403)
         self._services.limits.logins.forgive(attempt)
         if user.session:
-            await self._run(self._sessions.end, user.session, user.account)
+            await self._run(self._store.sessions.end, user.session, user.account)
         return await self._back_as(request, account, "login")
 
     async def _recover(self, request: Request, _user: User, form: dict[str, str]) -> Response:
         """Set a new password by the recovery code, which is replaced."""
         name = form.get("name", "")[:200]
-        account = await self._run(self._accounts.find_name, name)
+        account = await self._run(self._store.accounts.find_name, name)
         _, attempt = self._attempt(request, name, account)
         if account is None or not is_code(account.recovery, form.get("code", "")):
             raise FormError("The name or the recovery code is wrong.", 403)
         password = checked_password(form.get("new_password"), name)
         hashed = await self._passwords.hash(password, address_of(request.scope))
         code = new_code()
-        await self._run(self._accounts.set_password, account.id, hashed, code_hash(code))
+        await self._run(self._store.accounts.set_password, account.id, hashed, code_hash(code))
         self._services.limits.logins.forgive(attempt)
         return await self._signed_in(request, account, code, "The password is changed.")
 
@@ -195,59 +177,55 @@ class AccountPages:
     ) -> Response:
         """Show the page of a new session, with the recovery code."""
         user = await self._auth.sign_in(request, account)
-        await self._auth.disconnect_signed_out()
         return await self._page(request, user, notice=notice, secret=("code", code))
 
     async def _back_as(self, request: Request, account: Account, what: str) -> Response:
         response = _back(what)
         self._auth.remember(response, await self._auth.sign_in(request, account))
-        await self._auth.disconnect_signed_out()
         return response
 
     async def _password(self, request: Request, user: User, form: dict[str, str]) -> Response:
         account = await self._checked(request, user, form)
         password = checked_password(form.get("new_password"), user.display)
         hashed = await self._passwords.hash(password, address_of(request.scope))
-        await self._run(self._accounts.set_password, account.id, hashed)
+        await self._run(self._store.accounts.set_password, account.id, hashed)
         return await self._back_as(request, account, "password")
 
     async def _code(self, request: Request, user: User, form: dict[str, str]) -> Response:
         account = await self._checked(request, user, form)
         code = new_code()
-        await self._run(self._accounts.set_recovery, account.id, code_hash(code))
+        await self._run(self._store.accounts.set_recovery, account.id, code_hash(code))
         return await self._page(request, user, secret=("code", code))
 
     # Sessions
 
     async def _logout(self, _request: Request, user: User, _: dict[str, str]) -> Response:
         if user.session:
-            await self._run(self._sessions.end, user.session, user.account)
+            await self._run(self._store.sessions.end, user.session, user.account)
         else:
-            await self._run(self._accounts.end_guest, user.account)
-        return await self._gone("logout")
+            await self._run(self._store.accounts.end_guest, user.account)
+        return self._gone("logout")
 
     async def _everywhere(self, _request: Request, user: User, _: dict[str, str]) -> Response:
-        await self._run(self._sessions.end_all, user.account)
-        return await self._gone("everywhere")
+        await self._run(self._store.sessions.end_all, user.account)
+        return self._gone("everywhere")
 
     async def _end(self, _request: Request, user: User, form: dict[str, str]) -> Response:
-        await self._run(self._sessions.end, form.get("session", ""), user.account)
-        await self._auth.disconnect_signed_out()
+        await self._run(self._store.sessions.end, form.get("session", ""), user.account)
         return _back("ended")
 
     async def _delete(self, request: Request, user: User, form: dict[str, str]) -> Response:
         if not user.is_guest:
             await self._checked(request, user, form)
         self._services.rooms.disconnect(user.account)
-        await self._run(self._accounts.delete, user.account)
+        await self._run(self._store.accounts.delete, user.account)
         self._pages.forget_lists()
-        return await self._gone("deleted")
+        return self._gone("deleted")
 
-    async def _gone(self, what: str) -> Response:
-        """Make the browser a new guest, and end what the old one had open."""
+    def _gone(self, what: str) -> Response:
+        """Make the browser a new guest."""
         response = _back(what)
         self._auth.sign_out(response)
-        await self._auth.disconnect_signed_out()
         return response
 
     # Programs
@@ -257,26 +235,24 @@ class AccountPages:
         self._pace(request)
         bot, person = new_account_id(), user.account
         await self._run(
-            self._accounts.add_bot, bot, name, person, session_of(token), most=MOST_BOTS
+            self._store.accounts.add_bot, bot, name, person, session_of(token), most=MOST_BOTS
         )
         return await self._page(request, user, secret=("token", token), shown=name)
 
     async def _token(self, request: Request, user: User, form: dict[str, str]) -> Response:
         token = new_token()
         bot = await self._bot_of(user, form)
-        await self._run(self._accounts.renew_token, user.account, bot.id, session_of(token))
-        await self._auth.disconnect_signed_out()
+        await self._run(self._store.accounts.renew_token, user.account, bot.id, session_of(token))
         return await self._page(request, user, secret=("token", token), shown=bot.name)
 
     async def _bot_delete(self, _request: Request, user: User, form: dict[str, str]) -> Response:
         bot = await self._bot_of(user, form)
-        await self._run(self._accounts.delete, bot.id)
+        await self._run(self._store.accounts.delete, bot.id)
         self._pages.forget_lists()
-        await self._auth.disconnect_signed_out()
         return _back("bot-deleted")
 
     async def _bot_of(self, user: User, form: dict[str, str]) -> Account:
-        bots = await self._run(self._accounts.bots, user.account)
+        bots = await self._run(self._store.accounts.bots, user.account)
         for bot in bots:
             if bot.id == form.get("bot"):
                 return bot
@@ -288,8 +264,7 @@ class AccountPages:
         """Return the account, after the password of the form was found to be its own."""
         attempt = f"session {user.session}"
         self._check_wait(self._services.limits.logins.attempt(attempt))
-        rooms = self._services.rooms
-        account = await rooms.in_thread(rooms.games.account, user.account)
+        account = await self._services.do(GameService.account, user.account)
         password = form.get("password", "")
         if not await self._passwords.verify(
             account.password, password, address_of(request.scope), user.session
@@ -329,14 +304,12 @@ class AccountPages:
 
 
 _Action = Callable[[AccountPages, Request, User, dict[str, str]], Awaitable[Response]]
-_FOR_ALL: dict[str, _Action] = {
+_ACTIONS: dict[str, _Action] = {
     "claim": AccountPages._claim,
     "login": AccountPages._login,
     "recover": AccountPages._recover,
     "logout": AccountPages._logout,
     "delete": AccountPages._delete,
-}
-_FOR_NAMES: dict[str, _Action] = {
     "password": AccountPages._password,
     "code": AccountPages._code,
     "end": AccountPages._end,
@@ -345,6 +318,19 @@ _FOR_NAMES: dict[str, _Action] = {
     "token": AccountPages._token,
     "bot-delete": AccountPages._bot_delete,
 }
+_FOR_GUESTS = ("claim", "login", "recover", "logout", "delete")
+
+
+def _lists_of(games: GameService, user: User) -> dict[str, object]:
+    """Return what an account has: games, and with a name sessions and programs."""
+    store, account = games.store, user.account
+    recent = store.records.select(owner=account, order="finished", limit=_MOST_RECENT)
+    return {
+        "games": messages.game_rows(store.online.open_games(account)),
+        "recent": messages.game_rows(recent),
+        "sessions": [] if user.is_guest else store.sessions.of(account),
+        "bots": [] if user.is_guest else store.accounts.bots(account),
+    }
 
 
 def checked_name(text: str) -> str:
@@ -385,3 +371,164 @@ async def _form(request: Request) -> dict[str, str]:
 
 def _back(what: str) -> RedirectResponse:
     return RedirectResponse(f"/account?done={what}", 303)
+
+
+# Passwords and recovery codes
+
+SHORTEST, LONGEST = 8, 128
+_FEWEST_KINDS, _SHORTEST_NUMBER, _LEAST_BESIDE = 4, 12, 5
+_TRIMMINGS = "0123456789!?.,-_#$*@ "
+_ROWS = ("abcdefghijklmnopqrstuvwxyz", "01234567890", "qwertyuiop", "asdfghjkl", "zxcvbnm",
+         "qwertzuiop", "azertyuiop", "1q2w3e4r5t6y7u8i9o0p", "1qaz2wsx3edc4rfv5tgb")  # fmt: skip
+_COMMON = (
+    " password passwort passwd motdepasse contrasena senha geheim letmein iloveyou welcome monkey"
+    " dragon sunshine princess football baseball basketball superman batman starwars trustno"
+    " master shadow michael jennifer jordan hunter charlie computer internet whatever freedom"
+    " changeme default secret login admin administrator access guest test hello hallo py game"
+    " minecraft pokemon naruto cheese summer winter spring autumn liverpool chelsea arsenal "
+)
+_LEET = str.maketrans("0134578@$!", "oleastbasi")
+_SYMBOLS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's: none is taken for another
+_CODE_PARTS, _PART = 5, 4
+
+
+class FormError(Py2048Error):
+    """A form that cannot be granted.
+
+    Attributes:
+        status: the HTTP status that says so.
+    """
+
+    def __init__(self, message: str, status: int = 400) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def checked_password(text: str | None, name: str = "") -> str:
+    """Return a password of a length that protects, and not one that is tried first.
+
+    Raises:
+        FormError: if it is too short or too long, or easily guessed.
+    """
+    password = text or ""
+    if not SHORTEST <= len(password) <= LONGEST:
+        raise FormError(f"A password has {SHORTEST} to {LONGEST} characters.")
+    if is_common(password, name):
+        raise FormError(
+            "This password is among the first that anybody would try: take several words, or let"
+            " your browser make one."
+        )
+    return password
+
+
+def is_common(password: str, name: str = "") -> bool:
+    """Say whether a password is a common one, a row of keys, or little more than the name."""
+    plain, own = password.casefold(), name.casefold()
+    word = "".join(filter(str.isalpha, plain.strip(_TRIMMINGS).translate(_LEET)))
+    return (
+        f" {word} " in _COMMON
+        or len(set(plain)) < _FEWEST_KINDS
+        or (plain.isdecimal() and len(plain) < _SHORTEST_NUMBER)
+        or any(plain in row * 2 or plain[::-1] in row * 2 for row in _ROWS)
+        or (bool(own) and own in plain and len(plain) < len(own) + _LEAST_BESIDE)
+    )
+
+
+def new_code() -> str:
+    """Return a recovery code: 100 random bits that a person can write down."""
+    parts = ("".join(secrets.choice(_SYMBOLS) for _ in range(_PART)) for _ in range(_CODE_PARTS))
+    return "-".join(parts)
+
+
+def code_hash(code: str) -> str:
+    """Return what is kept of a recovery code, however a person writes it."""
+    plain = code.upper().translate(str.maketrans("OIL", "011", "- \t"))
+    return hashlib.sha256(plain.encode()).hexdigest()
+
+
+def is_code(hashed: str | None, code: str) -> bool:
+    """Say whether a code is the one that is kept."""
+    return hmac.compare_digest(hashed or "", code_hash(code))
+
+
+class Passwords:
+    """Makes and compares hashes, a few at a time."""
+
+    def __init__(self) -> None:
+        self._strangers = PasswordQueue(2, 40, 160)  # a class signs in together
+        self._known = PasswordQueue(1, 20, 40)
+
+    async def hash(self, password: str, who: str) -> str:
+        """Return the hash of a new password.
+
+        Args:
+            password: the password.
+            who: where the request comes from.
+
+        Raises:
+            FormError: if too many wait already.
+        """
+        return await self._strangers.do(who, _hash, password)
+
+    async def verify(self, hashed: str | None, password: str, who: str, device: str | None) -> bool:
+        """Say whether a password is the right one; without one to compare, work as long.
+
+        Args:
+            hashed: the hash.
+            password: the password.
+            who: where the request comes from.
+            device: the name of a browser in which the account was logged in before.
+
+        Raises:
+            FormError: if too many wait already.
+        """
+        queue = self._strangers if device is None else self._known
+        return await queue.do(device or who, _verify, hashed, password[:LONGEST])
+
+
+class PasswordQueue:
+    """Passwords that wait for the processor.
+
+    Args:
+        at_once: so many are served at the same time.
+        most_each: so many of one address may wait.
+        most: so many may wait in all.
+    """
+
+    def __init__(self, at_once: int, most_each: int, most: int) -> None:
+        self._free = asyncio.Semaphore(at_once)
+        self._slots = Slots(most_each, most)
+
+    async def do(self, who: str, call: Callable[..., _T], *args: object) -> _T:
+        """Do something in a thread, in turn.
+
+        Raises:
+            FormError: if too many wait already.
+        """
+        with self._slots.held(who) as is_free:
+            if not is_free:
+                raise FormError("Too many people log in just now: try again in a moment.", 503)
+            async with self._free:
+                return await asyncio.to_thread(call, *args)
+
+
+def _hasher() -> PasswordHasher:
+    from argon2 import PasswordHasher
+
+    return PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
+
+
+def _hash(password: str) -> str:
+    return _hasher().hash(password)
+
+
+def _verify(hashed: str | None, password: str) -> bool:
+    from argon2.exceptions import Argon2Error, InvalidHashError
+
+    if hashed is None:
+        _hash(password)
+        return False
+    try:
+        return _hasher().verify(hashed, password)
+    except (Argon2Error, InvalidHashError):
+        return False

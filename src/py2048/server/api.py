@@ -7,13 +7,14 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from msgspec import UNSET
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from py2048.board import Board
 from py2048.direction import Direction
-from py2048.errors import BoardError, GameOverError, Py2048Error, RecordError
+from py2048.errors import BoardError, GameOverError, RecordError
 from py2048.game import Record
 from py2048.players.registry import describe_player
 from py2048.rules import Rules, list_rules
@@ -23,28 +24,18 @@ from py2048.server.fairness import check_fair
 from py2048.server.games import GameService, checked_rules
 from py2048.server.middleware import address_of
 from py2048.server.openapi import Endpoint
+from py2048.server.pages import Pages
 from py2048.server.rooms import Client
-from py2048.server.schema import BOT, CASUAL, ActionRejected
+from py2048.server.schema import BOT, CASUAL, ActionRejected, checked_game_id
 from py2048.server.services import Services
 from py2048.session import Hint, PositionSnapshot
 
 _LARGEST_TILE = 2**60
 _T = TypeVar("_T")
-_STATUS = {"not_yours": 403, "mode": 403, "sealed": 403, "unknown_game": 404, "gap": 409,
-           "over": 409, "nothing": 409, "unsaved": 422, "busy": 429, "rate": 429,
-           "storage": 503}  # fmt: skip
-
-
-class ApiError(Py2048Error):
-    """A request that cannot be answered as it is.
-
-    Attributes:
-        status: the HTTP status that says so.
-    """
-
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
-        self.status = status
+STATUS = {"not_yours": 403, "mode": 403, "sealed": 403, "unknown_game": 404, "gap": 409,
+          "over": 409, "nothing": 409, "unsaved": 422, "busy": 429, "rate": 429,
+          "storage": 503}  # fmt: skip
+"""The HTTP status for each reason of a rejection."""
 
 
 class Api:
@@ -53,11 +44,13 @@ class Api:
     Args:
         services: the server's parts.
         auth: tells who asks.
+        pages: renders the description for people.
     """
 
-    def __init__(self, services: Services, auth: Auth) -> None:
+    def __init__(self, services: Services, auth: Auth, pages: Pages) -> None:
         self._services = services
         self._auth = auth
+        self._pages = pages
         self.endpoints = self._make_endpoints()
 
     def routes(self) -> list[Route]:
@@ -65,50 +58,40 @@ class Api:
         return [
             Route("/api/openapi.json", self.description),
             Route("/api/docs", self.documentation),
-            *(_route(endpoint) for endpoint in self.endpoints),
+            *(Route(each.path, each.handler, methods=[each.method]) for each in self.endpoints),
         ]
 
     def _make_endpoints(self) -> tuple[Endpoint, ...]:
-        body, game, token = (400, 413, 415, 422), (401, 403, 404, 422, 503), True
         return (
             Endpoint("/api/rules", self.rules, list[schema.RulesInfo]),
             Endpoint(
-                "/api/rules/check", self.check_rules, schema.RulesInfo,
-                query=schema.RulesQuery, errors=(422,),
+                "/api/rules/check", self.check_rules, schema.RulesInfo, query=schema.RulesQuery
             ),
             Endpoint("/api/players", self.players, list[schema.PlayerInfo]),
             Endpoint(
-                "/api/boards/slides", self.slides, schema.SlidesAnswer,
-                body=schema.PositionRequest, errors=body,
+                "/api/boards/slides", self.slides, schema.SlidesAnswer, schema.PositionRequest
             ),
+            Endpoint("/api/hints", self.hint, schema.HintAnswer, schema.AdviceRequest, also=(409,)),
             Endpoint(
-                "/api/hints", self.hint, schema.HintAnswer,
-                body=schema.AdviceRequest, errors=(*body, 409),
-            ),
-            Endpoint(
-                "/api/records/verify", self.verify, schema.VerifiedAnswer,
-                body=dict[str, Any], query=schema.VerifyQuery, errors=(400, 413, 422),
+                "/api/records/verify", self.verify, schema.VerifiedAnswer, dict[str, Any],
+                schema.VerifyQuery,
             ),
             Endpoint(
                 "/api/leaderboards", self.leaderboard, schema.LeaderboardAnswer,
-                query=schema.LeaderboardQuery, errors=(422, 503),
+                query=schema.LeaderboardQuery, also=(503,),
             ),
             Endpoint(
-                "/api/games", self.create_game, schema.StateMessage, body=schema.GameRequest,
-                status=201, errors=(*body, 401, 403, 503), token=token,
+                "/api/games", self.create_game, schema.StateMessage, schema.GameRequest,
+                status=201, also=(401, 403, 503),
             ),
-            Endpoint("/api/games/{game}", self.game, schema.StateMessage, errors=game, token=token),
+            Endpoint("/api/games/{game}", self.game, schema.StateMessage),
             Endpoint(
-                "/api/games/{game}/turns", self.turns, schema.TurnsAnswer,
-                query=schema.TurnsQuery, errors=game, token=token,
+                "/api/games/{game}/turns", self.turns, schema.TurnsAnswer, query=schema.TurnsQuery
             ),
-            Endpoint(
-                "/api/games/{game}/record", self.record, schema.RecordAnswer,
-                errors=game, token=token,
-            ),
+            Endpoint("/api/games/{game}/record", self.record, schema.RecordAnswer),
             Endpoint(
                 "/api/games/{game}/moves", self.move, schema.EventsMessage | schema.StateMessage,
-                body=schema.MoveBody, errors=(*body, *game, 409), token=token,
+                schema.MoveBody, also=(409,),
             ),
         )  # fmt: skip
 
@@ -120,7 +103,7 @@ class Api:
 
     async def documentation(self, _request: Request) -> Response:
         """The description for people."""
-        return HTMLResponse(openapi.page(self.endpoints))
+        return HTMLResponse(self._pages.text("api.html", endpoints=self.endpoints))
 
     async def rules(self, _request: Request) -> Response:
         """The presets."""
@@ -159,9 +142,9 @@ class Api:
         """Whether a record follows its rules; with a secret, whether its tiles are fair."""
         text = await _text(request)
         if not isinstance(_parsed(text), dict):
-            raise ApiError(422, "a record is a JSON object")
+            raise HTTPException(422, "a record is a JSON object")
         secret = _query(request, schema.VerifyQuery).secret
-        return _answer(await self._services.in_thread(_verified, text, secret))
+        return _answer(await self._services.do(_verified, text, secret))
 
     # What does
 
@@ -169,9 +152,10 @@ class Api:
         """The best game of each player."""
         query = _query(request, schema.LeaderboardQuery)
         rules = str(checked_rules(query.rules))
-        leaderboards = (await self._services.ready()).games.store.leaderboards
-        found = await self._services.in_thread(leaderboards.top, query.board, rules, query.period)
-        rows = messages.finished_rows(found)
+        found = await self._services.do(
+            lambda games: games.store.leaderboards.top(query.board, rules, query.period)
+        )
+        rows = messages.game_rows(found)
         return _answer(schema.LeaderboardAnswer(rules, query.board, query.period, rows))
 
     async def create_game(self, request: Request) -> Response:
@@ -203,16 +187,12 @@ class Api:
         """The turns of a finished game, each with the board and the score after it."""
         game = await self._visible_game(request, await self._auth.player(request))
         query = _query(request, schema.TurnsQuery)
-        games = (await self._services.ready()).games
-        return _answer(
-            await self._services.in_thread(_turns, games, game, query.first, query.limit)
-        )
+        return _answer(await self._services.do(_turns, game, query.first, query.limit))
 
     async def record(self, request: Request) -> Response:
         """The record of a finished game."""
         game = await self._visible_game(request, await self._auth.player(request))
-        games = (await self._services.ready()).games
-        text = await self._services.in_thread(games.record_text, game)
+        text = await self._services.do(GameService.record_text, game)
         return Response(text, media_type="application/json")
 
     async def move(self, request: Request) -> Response:
@@ -221,7 +201,7 @@ class Api:
         if self._services.limits.moves.take(user.account):
             raise ActionRejected("rate", "too fast: wait a moment")
         rooms = self._services.rooms
-        room = await rooms.find_own(_game_id(request), user.account)
+        room = await rooms.find_own(checked_game_id(request.path_params["game"]), user.account)
         client = Client(user.account)
         rooms.enter(client, room)
         try:
@@ -230,15 +210,13 @@ class Api:
             room.broadcast(room.game.move(message.number, direction), client)
             frame = await client.first()
             reason = json.loads(frame).get("reason")
-            return Response(frame, _STATUS.get(reason, 200), media_type="application/json")
+            return Response(frame, STATUS.get(reason, 200), media_type="application/json")
         finally:
             rooms.leave(client)
 
     async def _visible_game(self, request: Request, user: User) -> str:
         """Return the id of a game that the user may see."""
-        game, games = _game_id(request), (await self._services.ready()).games
-        await self._services.in_thread(games.check_visible, game, user.account)
-        return game
+        return await self._services.visible_game(request.path_params["game"], user.account)
 
 
 def _check_mode(user: User, mode: str) -> None:
@@ -253,25 +231,6 @@ def _check_mode(user: User, mode: str) -> None:
         )
 
 
-def _route(endpoint: Endpoint) -> Route:
-    async def answer(request: Request) -> Response:
-        try:
-            return await endpoint.handler(request)
-        except ActionRejected as error:
-            status = _STATUS.get(error.reason, 422)
-            return _answer(schema.ErrorAnswer(str(error), error.reason), status)
-        except ApiError as error:
-            return _answer(schema.ErrorAnswer(str(error)), error.status)
-        except ValueError as error:  # rules, boards and records that are none
-            if not isinstance(error, Py2048Error):
-                raise
-            return _answer(schema.ErrorAnswer(str(error)), 422)
-        except GameOverError as error:
-            return _answer(schema.ErrorAnswer(str(error)), 409)
-
-    return Route(endpoint.path, answer, methods=[endpoint.method])
-
-
 def _answer(answer: object, status: int = 200) -> Response:
     return Response(schema.encode(answer), status, media_type="application/json")
 
@@ -280,11 +239,11 @@ async def _body(request: Request, kind: type[_T]) -> _T:
     """Return the body of a request.
 
     Raises:
-        ApiError: if it is no JSON.
+        HTTPException: if it is no JSON.
         ActionRejected: if it is no such JSON object.
     """
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-        raise ApiError(415, "send a body of the type application/json")
+        raise HTTPException(415, "send a body of the type application/json")
     return schema.convert(_parsed(await _text(request)), kind)
 
 
@@ -292,24 +251,20 @@ def _query(request: Request, kind: type[_T]) -> _T:
     return schema.convert(dict(request.query_params), kind, strict=False)
 
 
-def _game_id(request: Request) -> str:
-    return schema.checked_game_id(request.path_params["game"])
-
-
 async def _text(request: Request) -> str:
     try:
         return (await request.body()).decode()
     except ClientDisconnect:
-        raise ApiError(413, "the body is too large or too slow") from None
+        raise HTTPException(413, "the body is too large or too slow") from None
     except UnicodeDecodeError:
-        raise ApiError(400, "the body is no text") from None
+        raise HTTPException(400, "the body is no text") from None
 
 
 def _parsed(text: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        raise ApiError(400, "the body is no JSON") from None
+        raise HTTPException(400, "the body is no JSON") from None
 
 
 def _position(message: schema.PositionRequest) -> tuple[Rules, Board]:
@@ -330,7 +285,7 @@ def _position(message: schema.PositionRequest) -> tuple[Rules, Board]:
     return rules, board
 
 
-def _verified(text: str, secret: str | None) -> schema.VerifiedAnswer:
+def _verified(_games: GameService, text: str, secret: str | None) -> schema.VerifiedAnswer:
     try:
         record = Record.from_json(text)
         record.verify()

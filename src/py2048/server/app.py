@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,15 +13,15 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Mount, WebSocketRoute
+from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Scope
 
-from py2048.errors import StorageError
+from py2048.errors import GameOverError, Py2048Error, StorageError
+from py2048.server import schema
 from py2048.server.accounts import AccountPages
-from py2048.server.api import Api
+from py2048.server.api import STATUS, Api
 from py2048.server.auth import Auth, Cookies, User
-from py2048.server.health import Health
 from py2048.server.messages import trouble_of
 from py2048.server.middleware import SecurityMiddleware
 from py2048.server.pages import Pages
@@ -29,12 +31,15 @@ from py2048.server.websocket import WebSocketEndpoint
 
 _log = logging.getLogger("py2048.web")
 STATIC = Path(__file__).with_name("static")
+_PAUSE = 1.0
+_PATIENCE = 1.5
+"""Seconds for the store to answer: whoever asks waits 2 or 3 (see deploy/)."""
 
 
 class _Static(StaticFiles):
     """The page's files; an address that names a version never changes its meaning."""
 
-    async def get_response(self, path: str, scope) -> Response:  # type: ignore[no-untyped-def]
+    async def get_response(self, path: str, scope: Scope) -> Response:
         response = await super().get_response(path, scope)
         lasting = b"v=" in scope["query_string"]
         response.headers["cache-control"] = "max-age=3600" if lasting else "no-cache"
@@ -44,8 +49,7 @@ class _Static(StaticFiles):
 def make_app(settings: Settings) -> ASGIApp:
     """Return the server as an ASGI application; it must be made within an event loop."""
     services = Services(settings)
-    cookies = Cookies(settings.key, secure=settings.is_secure)
-    auth = Auth(services, cookies)
+    auth = Auth(services, Cookies(settings.key, secure=settings.is_secure))
     pages = Pages(services, auth)
 
     @asynccontextmanager
@@ -60,12 +64,12 @@ def make_app(settings: Settings) -> ASGIApp:
         routes=[
             *pages.routes(),
             *AccountPages(services, auth, pages).routes(),
-            *Api(services, auth).routes(),
+            *Api(services, auth, pages).routes(),
             *Health(services).routes(),
             WebSocketRoute("/ws", WebSocketEndpoint(services, auth)),
             Mount("/static", _Static(directory=STATIC)),
         ],
-        exception_handlers={HTTPException: explain, StorageError: explain, Exception: explain},
+        exception_handlers={HTTPException: explain, Py2048Error: explain, Exception: explain},
         lifespan=lifespan,
     )
     return SecurityMiddleware(app, services)
@@ -73,20 +77,87 @@ def make_app(settings: Settings) -> ASGIApp:
 
 async def _explained(pages: Pages, auth: Auth, request: Request, error: Exception) -> Response:
     """Return an answer that says what went wrong, and not more than is good."""
+    is_api = request.url.path.startswith("/api/")
+    message = str(error)
     match error:
         case HTTPException():
             status, message = error.status_code, error.detail
+        case schema.ActionRejected():
+            status = STATUS.get(error.reason, 422 if is_api else 404)
         case StorageError():
-            _log.error("the store failed", extra={"fault": str(error)})
+            _log.error("the store failed", extra={"fault": message})
             status, message = 503, f"{trouble_of(error)}. Try again soon."
+        case GameOverError():
+            status = 409
+        case Py2048Error() if isinstance(error, ValueError):  # no rules, no board, no record
+            status = 422
         case _:
             _log.error("a request failed", exc_info=error, extra={"path": request.url.path})
             status, message = 500, "Something went wrong here. It is written down."
     headers = getattr(error, "headers", None)
-    if request.url.path.startswith("/api/"):
-        return JSONResponse({"error": message}, status, headers)
+    if is_api:
+        reason = {"reason": error.reason} if isinstance(error, schema.ActionRejected) else {}
+        return JSONResponse({"error": message, **reason}, status, headers)
     try:
         user = await auth.user(request, wait=False)
     except StorageError:
         user = User("0000", 0)
-    return pages.render(request, user, "error.html", status, message=message)
+    sentence = f"{message[:1].upper()}{message[1:].removesuffix('.')}."
+    return pages.render(request, user, "error.html", status, message=sentence)
+
+
+class Health:
+    """For those who run the server: health, readiness and metrics.
+
+    Args:
+        services: the server's parts.
+    """
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._checking: asyncio.Future[None] | None = None
+        self._checked = 0.0
+
+    def routes(self) -> list[Route]:
+        """Return the routes."""
+        return [
+            Route("/healthz", self.alive),
+            Route("/readyz", self.ready),
+            Route("/metrics", self.metrics),
+        ]
+
+    async def alive(self, _request: Request) -> Response:
+        """The process answers."""
+        return JSONResponse({"status": "alive"})
+
+    async def ready(self, _request: Request) -> Response:
+        """Whether the store can be written; otherwise a proxy should send nobody here."""
+        try:
+            await self._check()
+        except StorageError as error:
+            reason = {"reason": error.kind or "other", "message": trouble_of(error)}
+            return JSONResponse({"status": "not ready", **reason}, 503)
+        return JSONResponse({"status": "ready"})
+
+    async def _check(self) -> None:
+        """Write to the store, at most once a second however many ask.
+
+        Raises:
+            StorageError: if that fails, or a move could not be written a moment ago.
+        """
+        rooms = self._services.rooms
+        rooms.check_faults()
+        now = time.monotonic()
+        if self._checking is None or (self._checking.done() and now - self._checked > _PAUSE):
+            check = rooms.games.store.settings.check_writable
+            self._checking = asyncio.ensure_future(rooms.in_thread(check))
+            self._checked = now
+        done, _ = await asyncio.wait((self._checking,), timeout=_PATIENCE)
+        if not done:
+            raise StorageError("the store does not answer", "slow")
+        self._checking.result()
+
+    async def metrics(self, _request: Request) -> Response:
+        """Counters and gauges in the text format of Prometheus."""
+        text = self._services.metrics.text()
+        return Response(text, media_type="text/plain; version=0.0.4")

@@ -1,40 +1,26 @@
-"""Who a request comes from: cookies, tokens of programs, sessions, passwords.
-
-A password is kept as an argon2id hash of 19 MiB and two rounds, the cheaper of the settings that
-OWASP's *Password Storage Cheat Sheet* recommends; older hashes keep theirs. Few are made at a time,
-a queue of bounded length waits for them, and browsers in which an account was logged in before have
-a queue of their own, which strangers cannot fill.
-"""
+"""Who a request comes from: cookies, tokens of programs, sessions."""
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
-import hmac
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from http.cookies import CookieError, SimpleCookie
-from typing import TYPE_CHECKING, Any, TypeVar
 
 from itsdangerous import BadData, URLSafeTimedSerializer
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from py2048.errors import Py2048Error, StorageError
-from py2048.server.games import GameService, guest_name, new_account_id, utc_text
-from py2048.server.limits import Slots
+from py2048.errors import StorageError
+from py2048.server.games import GameService, guest_name, new_account_id
 from py2048.server.rooms import SIGN_IN
 from py2048.server.services import Services
 from py2048.storage import Account
-
-if TYPE_CHECKING:
-    from argon2 import PasswordHasher
-
-_T = TypeVar("_T")
+from py2048.storage.values import utc_text
 
 _NOTED = timedelta(hours=1)
 """How exactly it is noted when a session was last in use."""
@@ -101,9 +87,11 @@ class Auth:
         if wait:
             await self._services.ready()
         found = self._cookies.read(request.headers.get("cookie"))
-        if found is not None and not wait and not self._services.is_ready:
-            return User(found.account, found.generation)
-        return (found and await self._known(found)) or self._new_guest()
+        if found is None:
+            return self._new_guest()
+        if not (wait or self._services.is_ready):
+            return User(found[0], found[1] if isinstance(found[1], int) else 0)
+        return await self._known(*found) or self._new_guest()
 
     async def player(self, request: Request) -> User:
         """Return the program whose token a request carries; without a token, as `user`.
@@ -131,25 +119,23 @@ class Auth:
         if token is not None:
             return await self._bot(token)
         found = self._cookies.read(headers.get("cookie"))
-        return self._new_guest() if found is None else await self._known(found)
+        return self._new_guest() if found is None else await self._known(*found)
 
     async def _bot(self, token: str) -> User | None:
-        rooms = await self._services.ready()
-        found = await rooms.in_thread(_signed_in, rooms.games, session_of(token))
+        found = await self._services.do(_signed_in, session_of(token))
         return found if found and found.bot_of else None
 
-    async def _known(self, found: SessionToken) -> User | None:
-        rooms = await self._services.ready()
-        if found.session is None:
-            account = await rooms.in_thread(rooms.games.account, found.account)
-            is_guest = account.name is None and account.generation == found.generation
-            return User(found.account, found.generation) if is_guest else None
-        user = await rooms.in_thread(_signed_in, rooms.games, found.session)
-        return user if user and user.account == found.account else None
+    async def _known(self, account_id: str, mark: Mark) -> User | None:
+        if isinstance(mark, int):
+            account = await self._services.do(GameService.account, account_id)
+            is_guest = account.name is None and account.generation == mark
+            return User(account_id, mark) if is_guest else None
+        user = await self._services.do(_signed_in, session_of(mark))
+        return user if user and user.account == account_id else None
 
     def _new_guest(self) -> User:
-        new = self._cookies.new()
-        return User(new.account, cookies=(self._cookies.write(new),))
+        account = new_account_id()
+        return User(account, cookies=(self._cookies.write(account, 0),))
 
     def remember(self, response: Response, user: User) -> None:
         """Give a user the cookies."""
@@ -162,7 +148,7 @@ class Auth:
         rooms, session = self._services.rooms, session_of(token)
         await rooms.in_thread(rooms.games.store.sessions.begin, session, account.id, label)
         cookies = (
-            self._cookies.write(SessionToken(account.id, token=token)),
+            self._cookies.write(account.id, token),
             self._cookies.write_device(request.headers.get("cookie"), account.id),
         )
         return User(account.id, name=account.name, session=session, cookies=cookies)
@@ -225,24 +211,8 @@ DAYS = 400
 _MOST_OWNERS = 8
 
 
-@dataclass(frozen=True, slots=True)
-class SessionToken:
-    """What the session cookie says.
-
-    Attributes:
-        account: the id of the account.
-        generation: a guest's generation when the cookie was made; a later one ends it.
-        token: what the session of an account with a name is known by; None for a guest.
-    """
-
-    account: str
-    generation: int = 0
-    token: str | None = None
-
-    @property
-    def session(self) -> str | None:
-        """The store's id of the session, None for a guest."""
-        return None if self.token is None else session_of(self.token)
+Mark = int | str
+"""What a cookie has besides the account: a guest's generation, or the token of a session."""
 
 
 def new_token() -> str:
@@ -268,28 +238,20 @@ class Cookies:
         self._devices = URLSafeTimedSerializer(key, salt="py2048 device")
         self._secure = secure
 
-    def read(self, header: str | None) -> SessionToken | None:
+    def read(self, header: str | None) -> tuple[str, Mark] | None:
         """Return what the ``Cookie`` header says, None if it holds no valid cookie of ours."""
         match _loaded(self._sessions, header, NAME):
-            case [str(account), int(generation)]:
-                return SessionToken(account, generation)
-            case [str(account), str(token)]:
-                return SessionToken(account, token=token)
+            case [str(account), (int() | str()) as mark]:
+                return account, mark
         return None
 
-    def new(self) -> SessionToken:
-        """Return the token of a new guest."""
-        return SessionToken(new_account_id())
-
-    def write(self, found: SessionToken) -> str:
+    def write(self, account: str, mark: Mark) -> str:
         """Return the ``Set-Cookie`` header that makes a browser this account."""
-        value = self._sessions.dumps([found.account, found.token or found.generation])
-        return self._header(NAME, value, "/")
+        return self._header(NAME, self._sessions.dumps([account, mark]), "/")
 
     def device(self, header: str | None, account: str) -> str | None:
         """Return the name of a browser in which this account was logged in, None elsewhere."""
-        found = self._owners(header).get(account)
-        return found if isinstance(found, str) else None
+        return self._owners(header).get(account)
 
     def write_device(self, header: str | None, account: str) -> str:
         """Return the ``Set-Cookie`` header that marks the browser as this account's."""
@@ -298,7 +260,7 @@ class Cookies:
         latest = dict(list(owners.items())[-_MOST_OWNERS:])
         return self._header(DEVICE, self._devices.dumps(latest), "/account")
 
-    def _owners(self, header: str | None) -> dict[str, Any]:
+    def _owners(self, header: str | None) -> dict[str, str]:
         found = _loaded(self._devices, header, DEVICE)
         return found if isinstance(found, dict) else {}
 
@@ -308,171 +270,10 @@ class Cookies:
         return f"{name}={value}; Max-Age={age}; Path={path}; HttpOnly; SameSite=Lax{secure}"
 
 
-def _loaded(serializer: URLSafeTimedSerializer, header: str | None, name: str) -> Any:
+def _loaded(serializer: URLSafeTimedSerializer, header: str | None, name: str) -> object:
     """Return the value in a cookie of ours, None where there is none or it was made elsewhere."""
     try:
         cookie = SimpleCookie(header or "").get(name)
         return cookie and serializer.loads(cookie.value, max_age=DAYS * 86400)
     except (BadData, CookieError, ValueError, TypeError):
         return None
-
-
-# Passwords and recovery codes
-
-SHORTEST, LONGEST = 8, 128
-_FEWEST_KINDS, _SHORTEST_NUMBER, _LEAST_BESIDE = 4, 12, 5
-_TRIMMINGS = "0123456789!?.,-_#$*@ "
-_ROWS = ("abcdefghijklmnopqrstuvwxyz", "01234567890", "qwertyuiop", "asdfghjkl", "zxcvbnm",
-         "qwertzuiop", "azertyuiop", "1q2w3e4r5t6y7u8i9o0p", "1qaz2wsx3edc4rfv5tgb")  # fmt: skip
-_COMMON = (
-    " password passwort passwd motdepasse contrasena senha geheim letmein iloveyou welcome monkey"
-    " dragon sunshine princess football baseball basketball superman batman starwars trustno"
-    " master shadow michael jennifer jordan hunter charlie computer internet whatever freedom"
-    " changeme default secret login admin administrator access guest test hello hallo py game"
-    " minecraft pokemon naruto cheese summer winter spring autumn liverpool chelsea arsenal "
-)
-_LEET = str.maketrans("0134578@$!", "oleastbasi")
-_SYMBOLS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's: none is taken for another
-_CODE_PARTS, _PART = 5, 4
-
-
-class FormError(Py2048Error):
-    """A form that cannot be granted.
-
-    Attributes:
-        status: the HTTP status that says so.
-    """
-
-    def __init__(self, message: str, status: int = 400) -> None:
-        super().__init__(message)
-        self.status = status
-
-
-def checked_password(text: str | None, name: str = "") -> str:
-    """Return a password of a length that protects, and not one that is tried first.
-
-    Raises:
-        FormError: if it is too short or too long, or easily guessed.
-    """
-    password = text or ""
-    if not SHORTEST <= len(password) <= LONGEST:
-        raise FormError(f"A password has {SHORTEST} to {LONGEST} characters.")
-    if is_common(password, name):
-        raise FormError(
-            "This password is among the first that anybody would try: take several words, or let"
-            " your browser make one."
-        )
-    return password
-
-
-def is_common(password: str, name: str = "") -> bool:
-    """Say whether a password is a common one, a row of keys, or little more than the name."""
-    plain, own = password.casefold(), name.casefold()
-    word = "".join(filter(str.isalpha, plain.strip(_TRIMMINGS).translate(_LEET)))
-    return (
-        f" {word} " in _COMMON
-        or len(set(plain)) < _FEWEST_KINDS
-        or (plain.isdecimal() and len(plain) < _SHORTEST_NUMBER)
-        or any(plain in row * 2 or plain[::-1] in row * 2 for row in _ROWS)
-        or (bool(own) and own in plain and len(plain) < len(own) + _LEAST_BESIDE)
-    )
-
-
-def new_code() -> str:
-    """Return a recovery code: 100 random bits that a person can write down."""
-    parts = ("".join(secrets.choice(_SYMBOLS) for _ in range(_PART)) for _ in range(_CODE_PARTS))
-    return "-".join(parts)
-
-
-def code_hash(code: str) -> str:
-    """Return what is kept of a recovery code, however a person writes it."""
-    plain = code.upper().translate(str.maketrans("OIL", "011", "- \t"))
-    return hashlib.sha256(plain.encode()).hexdigest()
-
-
-def is_code(hashed: str | None, code: str) -> bool:
-    """Say whether a code is the one that is kept."""
-    return hmac.compare_digest(hashed or "", code_hash(code))
-
-
-class Passwords:
-    """Makes and compares hashes, a few at a time."""
-
-    def __init__(self) -> None:
-        self._strangers = PasswordQueue(2, 40, 160)  # a class signs in together
-        self._known = PasswordQueue(1, 20, 40)
-
-    async def hash(self, password: str, who: str) -> str:
-        """Return the hash of a new password.
-
-        Args:
-            password: the password.
-            who: where the request comes from.
-
-        Raises:
-            FormError: if too many wait already.
-        """
-        return await self._strangers.do(who, _hash, password)
-
-    async def verify(self, hashed: str | None, password: str, who: str, device: str | None) -> bool:
-        """Say whether a password is the right one; without one to compare, work as long.
-
-        Args:
-            hashed: the hash.
-            password: the password.
-            who: where the request comes from.
-            device: the name of a browser in which the account was logged in before.
-
-        Raises:
-            FormError: if too many wait already.
-        """
-        queue = self._strangers if device is None else self._known
-        return await queue.do(device or who, _verify, hashed, password[:LONGEST])
-
-
-class PasswordQueue:
-    """Passwords that wait for the processor.
-
-    Args:
-        at_once: so many are served at the same time.
-        most_each: so many of one address may wait.
-        most: so many may wait in all.
-    """
-
-    def __init__(self, at_once: int, most_each: int, most: int) -> None:
-        self._free = asyncio.Semaphore(at_once)
-        self._slots = Slots(most_each, most)
-
-    async def do(self, who: str, call: Callable[..., _T], *args: object) -> _T:
-        """Do something in a thread, in turn.
-
-        Raises:
-            FormError: if too many wait already.
-        """
-        with self._slots.held(who) as is_free:
-            if not is_free:
-                raise FormError("Too many people log in just now: try again in a moment.", 503)
-            async with self._free:
-                return await asyncio.to_thread(call, *args)
-
-
-def _hasher() -> PasswordHasher:
-    from argon2 import PasswordHasher
-
-    return PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
-
-
-def _hash(password: str) -> str:
-    return _hasher().hash(password)
-
-
-def _verify(hashed: str | None, password: str) -> bool:
-    from argon2.exceptions import Argon2Error, InvalidHashError
-
-    if hashed is None:
-        _hash(password)
-        return False
-    try:
-        return _hasher().verify(hashed, password)
-    except (Argon2Error, InvalidHashError):
-        return False

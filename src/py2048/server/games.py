@@ -13,7 +13,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from py2048.board import Board
 from py2048.direction import Direction
@@ -22,30 +22,15 @@ from py2048.game import Game, Record
 from py2048.game.record import direction_of, encode_step, encode_turn
 from py2048.game.turn import Draws, start_from
 from py2048.rules import MovePoints, Rules, get_rules
-from py2048.server.fairness import (
-    commitment_of,
-    daily_seed,
-    draws_of,
-    is_sealed,
-    known_secret,
-    new_day_secret,
-    new_secret,
-    revelation_of,
-)
+from py2048.server import fairness
 from py2048.server.schema import BOT, CASUAL, DAILY, MODES, RANKED, ActionRejected, malformed
 from py2048.session.advice import Hint
 from py2048.session.autosave import Autosave
 from py2048.session.events import Event
 from py2048.session.session import Session
 from py2048.session.tracked_game import TrackedGame
-from py2048.storage import (
-    Account,
-    GameChange,
-    NewOnlineGame,
-    OnlineGameInfo,
-    OpenGame,
-    SavedGame,
-)
+from py2048.storage import Account, GameChange, NewOnlineGame, OnlineGameInfo, OpenGame, SavedGame
+from py2048.storage.values import utc_text
 
 if TYPE_CHECKING:
     from py2048.storage import Store
@@ -87,20 +72,14 @@ class PendingChanges(Autosave):
     `GroupCommit` has written them together with those of other games.
 
     Attributes:
-        codes: the codes of the turns, undone ones at the end included.
         revision: the revision that the session has reached, written or not.
     """
 
     def __init__(self, store: Store, saved: SavedGame) -> None:
         super().__init__()
-        self._store, self._saved, self._extra = store, saved, saved.extra
-        self._position = saved.position
-        self._facts = saved.undos, saved.hints, bool(saved.extra.get("computer"))
+        self._store, self._saved = store, saved
         self._turns: list[tuple[int, str, int]] = []
-        self._score, self._is_over = saved.score, saved.is_over
-        self.codes = list(saved.turns)
         self.revision = self._written = saved.revision
-        self._best: int | None = None
 
     @property
     def is_dirty(self) -> bool:
@@ -109,52 +88,53 @@ class PendingChanges(Autosave):
 
     def load(self, saved: SavedGame, draws: Draws | None = None) -> TrackedGame:
         """Return the game as it was left."""
-        return TrackedGame.from_saved(saved, draws)
+        self._game = game = TrackedGame.from_saved(saved, draws)
+        self._position, self._facts = game.position, game.facts
+        return game
 
     def save(self, game: TrackedGame) -> None:
         """Collect what has changed; each turn, and each undo or other fact, is a revision."""
         for ply in range(game.saved_count, len(game.codes)):
             self._turns.append((ply, game.codes[ply], game.think_ms[ply]))
-            self.codes[ply:] = [game.codes[ply]]
             self._position = ply + 1
             self.revision += 1
         game.saved_count = len(game.codes)
         if (self._position, self._facts) != (game.position, game.facts):
             self._position, self._facts = game.position, game.facts
-            self._extra = {"computer": game.computer}
             self.revision += 1
-        self._score, self._is_over = game.game.score, game.game.is_over
 
     def best_score(self, rules: str) -> int:
         """Return the owner's best score of finished games that a person played."""
-        if self._best is None:
-            bests = self._store.scores.bests(rules, self._saved.owner)
-            self._best = max(bests.get(board, 0) for board in (RANKED, DAILY, BOT, "assisted"))
-        return self._best
+        bests = self._store.scores.bests(rules, self._saved.owner)
+        return max(bests.get(board, 0) for board in (RANKED, DAILY, BOT, "assisted"))
 
-    def take(self, max_tile: int) -> GameChange:
+    def take(self) -> GameChange:
         """Return what was collected since the last time, to be written."""
-        undos, hints, _ = self._facts
+        tracked, game = self._game, self._game.game
+        extra = {"computer": tracked.computer, "max_tile": game.board.max_tile}
         change = GameChange(
-            self._saved.id, self._written, self.revision, len(self.codes), self._position,
-            self._score, self._is_over, undos, hints, {**self._extra, "max_tile": max_tile},
-            tuple(self._turns),
+            self._saved.id, self._written, self.revision, len(tracked.codes), tracked.position,
+            game.score, game.is_over, tracked.undos, tracked.hints, extra, tuple(self._turns),
         )  # fmt: skip
         self._turns, self._written = [], self.revision
         return change
 
     def added_turns(self, saved: SavedGame) -> tuple[str, ...]:
         """Return the turns that `saved` adds to what is known, none if it differs otherwise."""
-        known, added = self.codes, saved.turns[len(self.codes) :]
+        game, known = self._game, len(self._game.codes)
         is_simple = (
             not self.is_dirty
-            and self._facts == (saved.undos, saved.hints, bool(saved.extra.get("computer")))
+            and game.facts == (saved.undos, saved.hints, bool(saved.extra.get("computer")))
             and saved.position == len(saved.turns)
-            and self._position == len(known)
-            and known == list(saved.turns[: len(known)])
-            and len(added) == saved.revision - self.revision
+            and game.position == known
+            and game.codes == list(saved.turns[:known])
+            and len(saved.turns) - known == saved.revision - self.revision
         )
-        return added if is_simple else ()
+        return saved.turns[known:] if is_simple else ()
+
+    def has_turns_of(self, saved: SavedGame) -> bool:
+        """Say whether the game has the same turns as `saved`."""
+        return self._game.codes == list(saved.turns)
 
 
 class OnlineGame:
@@ -168,18 +148,14 @@ class OnlineGame:
         store: reads best scores.
         saved: the game as the store has it.
         info: what it has besides.
-
-    Attributes:
-        unwritten: the game as it begins, until it is in the store.
     """
 
     def __init__(self, store: Store, saved: SavedGame, info: OnlineGameInfo) -> None:
         self._store = store
         self.id = saved.id
         self.info = info
-        self.unwritten: NewOnlineGame | None = None
         self.rules_text = saved.rules
-        self.commitment = commitment_of(info.secret) if info.secret else None
+        self.commitment = fairness.commitment_of(info.secret) if info.secret else None
         self._events: list[Event] = []
         self._set_game(saved)
 
@@ -187,7 +163,7 @@ class OnlineGame:
         self.changes = PendingChanges(self._store, saved)
         self.session = Session(self.changes, player=saved.player)
         secret = self.info.secret
-        self.session.resume_saved(saved, draws_of(secret) if secret else None)
+        self.session.resume_saved(saved, fairness.draws_of(secret) if secret else None)
         self.session.subscribe(self._events.append)
         self._events.clear()
 
@@ -209,7 +185,7 @@ class OnlineGame:
     @property
     def secret(self) -> str | None:
         """What the draws come from, once the game is over and it may be known."""
-        return known_secret(self.info, is_over=self.is_over)
+        return fairness.known_secret(self.info, is_over=self.is_over)
 
     # Numbered actions
 
@@ -294,10 +270,6 @@ class OnlineGame:
         self._events.clear()
         return events
 
-    def take_change(self) -> GameChange:
-        """Return what was done since the last time, to be written."""
-        return self.changes.take(self.session.game.board.max_tile)
-
     # Other processes
 
     def follow(self, saved: SavedGame) -> tuple[Event, ...] | None:
@@ -312,10 +284,10 @@ class OnlineGame:
         for code in added:
             self.session.move(direction_of(code))
         events = self._done()
-        if not added or self.changes.codes != list(saved.turns):
+        if not (added and self.changes.has_turns_of(saved)):
             self._set_game(saved)
             return None
-        self.take_change()
+        self.changes.take()
         return events
 
 
@@ -345,10 +317,12 @@ class GameService:
 
     # Beginning a game
 
-    def plan_game(self, account_id: str, rules: str, mode: str) -> OnlineGame:
-        """Return a game that begins once its `unwritten` part is in the store.
+    def plan_game(
+        self, account_id: str, rules: str, mode: str
+    ) -> tuple[OnlineGame, NewOnlineGame | None]:
+        """Return a new game, and what is to be written so that it begins.
 
-        A daily game of today that has begun has none.
+        That is None for a daily game of today that has begun.
 
         Raises:
             ActionRejected: if the rules or the mode are not played here, or the account has too
@@ -357,16 +331,28 @@ class GameService:
         """
         if mode not in MODES:
             raise malformed(f"no mode is called {mode!r}: take one of {', '.join(MODES)}")
+        day = None
         if mode == DAILY:
-            return self._plan_daily(account_id)
-        wanted = checked_rules(rules)
-        secret = new_secret()
-        start = start_from(wanted, draws_of(secret))
+            day, wanted = datetime.now(UTC).date().isoformat(), get_rules("classic")
+            begun = self.store.online.daily(account_id, day)
+            if begun is not None:
+                return self.load(begun.game_id), None
+            secret = self.store.online.day_secret(day, fairness.new_day_secret())
+        else:
+            wanted, secret = checked_rules(rules), fairness.new_secret()
+        start = start_from(wanted, fairness.draws_of(secret))
         with self.store.snapshot():
-            in_progress = self.store.online.open_games(account_id)
-            game = self._planned(account_id, wanted, start, mode=mode, secret=secret)
+            account = self.account(account_id)
+            _check_mode(account, mode)
+            in_progress = [] if day else self.store.online.open_games(account_id)
+            saved = SavedGame(
+                rules=str(wanted), seed=None, start=str(start), owner=account_id,
+                player=account.name or guest_name(account_id),
+            )  # fmt: skip
+            info = OnlineGameInfo(saved.id, account_id, mode, day, secret, account.name)
+            game = OnlineGame(self.store, saved, info)
         self._make_room(in_progress)
-        return game
+        return game, NewOnlineGame(saved, info)
 
     def load_rival(self, planned: NewOnlineGame) -> OnlineGame:
         """Return the daily game that the account had before `planned`, which was not written.
@@ -378,43 +364,6 @@ class GameService:
         if info is None:
             raise StorageError("the game could not begin: try again")
         return self.load(info.game_id)
-
-    def _plan_daily(self, account_id: str) -> OnlineGame:
-        day = datetime.now(UTC).date().isoformat()
-        info = self.store.online.daily(account_id, day)
-        if info is not None:
-            return self.load(info.game_id)
-        rules = get_rules("classic")
-        secret = self.store.online.day_secret(day, new_day_secret())
-        start = start_from(rules, draws_of(secret))
-        with self.store.snapshot():
-            return self._planned(account_id, rules, start, mode=DAILY, day=day, secret=secret)
-
-    def _planned(
-        self,
-        account_id: str,
-        rules: Rules,
-        start: Board,
-        *,
-        mode: str,
-        secret: str,
-        day: str | None = None,
-    ) -> OnlineGame:
-        account = self.account(account_id)
-        if account.bot_of is not None and mode != BOT:
-            raise ActionRejected("mode", f"programs play {BOT} games: leave the mode out")
-        if account.bot_of is None and mode == BOT:
-            raise ActionRejected(
-                "mode", f"{BOT} games are for programs: get a token on your account page"
-            )
-        saved = SavedGame.new(
-            rules=str(rules), seed=None, start=str(start), owner=account_id,
-            player=account.name or guest_name(account_id),
-        )  # fmt: skip
-        info = OnlineGameInfo(saved.id, account_id, mode, day, secret, account.name)
-        game = OnlineGame(self.store, saved, info)
-        game.unwritten = NewOnlineGame(saved, info)
-        return game
 
     def _make_room(self, in_progress: Sequence[OpenGame]) -> None:
         """Discard old games without a move, and reject more than an account may have."""
@@ -457,8 +406,8 @@ class GameService:
             ActionRejected: reason ``sealed``.
         """
         info = self.store.online.info(game_id)
-        if info is not None and info.owner != account_id and is_sealed(info):
-            since = revelation_of(info.day or "").date().isoformat()
+        if info is not None and info.owner != account_id and fairness.is_sealed(info):
+            since = fairness.revelation_of(info.day or "").date().isoformat()
             raise ActionRejected("sealed", f"games of this challenge are shown from {since} (UTC)")
 
     def challenge(self, day: str) -> tuple[str | None, str | None]:
@@ -469,8 +418,8 @@ class GameService:
         secret = self.store.online.find_day_secret(day)
         if secret is None:
             return None, None
-        is_known = datetime.now(UTC) >= revelation_of(day)
-        return commitment_of(secret), secret if is_known else None
+        is_known = datetime.now(UTC) >= fairness.revelation_of(day)
+        return fairness.commitment_of(secret), secret if is_known else None
 
     def live_games_of(self, account_id: str) -> list[OpenGame]:
         """Return the account's games that changed in the last minutes, the last first."""
@@ -478,14 +427,14 @@ class GameService:
         games = self.store.online.open_games(account_id)
         return [game for game in games if game.updated >= since and game.max_tile]
 
-    def export(self, account_id: str) -> dict[str, Any]:
+    def export(self, account_id: str) -> dict[str, object]:
         """Return all that is kept of an account; secrets of games in progress stay secret."""
         exported = self.store.accounts.export(account_id)
         in_progress = {game["id"] for game in exported["games"]}
         for row in exported["rounds"]:
             secret, is_over = row["secret"], row["game_id"] not in in_progress
-            if secret and known_secret(OnlineGameInfo(**row), is_over=is_over) is None:
-                row["secret"] = commitment_of(secret)
+            if secret and fairness.known_secret(OnlineGameInfo(**row), is_over=is_over) is None:
+                row["secret"] = fairness.commitment_of(secret)
         return exported
 
     def _finished_game(self, game_id: str) -> SavedGame | None:
@@ -567,9 +516,14 @@ class GameService:
         self._swept = self.store.online.sweep_guests(before, since=self._swept, spare=open_ids)
 
 
-def utc_text(moment: datetime) -> str:
-    """Return a moment as the store writes it."""
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+def _check_mode(account: Account, mode: str) -> None:
+    """Refuse people's games to programs, and programs' games to people."""
+    if account.bot_of is not None and mode != BOT:
+        raise ActionRejected("mode", f"programs play {BOT} games: leave the mode out")
+    if account.bot_of is None and mode == BOT:
+        raise ActionRejected(
+            "mode", f"{BOT} games are for programs: get a token on your account page"
+        )
 
 
 def replayed(saved: SavedGame, info: OnlineGameInfo) -> TrackedGame:
@@ -579,9 +533,9 @@ def replayed(saved: SavedGame, info: OnlineGameInfo) -> TrackedGame:
         RecordError: if the start or a turn is not what the rules and draws give.
     """
     is_seeded = bool(info.day) and not info.secret  # from before days had secrets
-    if is_seeded and saved.seed != daily_seed(date.fromisoformat(info.day or "")):
+    if is_seeded and saved.seed != fairness.daily_seed(date.fromisoformat(info.day or "")):
         raise RecordError(f"the seed {saved.seed} is not the one of {info.day}")
-    draws = draws_of(info.secret) if info.secret else None
+    draws = fairness.draws_of(info.secret) if info.secret else None
     game = Game(Rules.parse(saved.rules), seed=saved.seed, player=saved.player, draws=draws)
     if game.start != Board.parse(saved.start):
         raise RecordError("the start is not the one that was dealt")
@@ -604,7 +558,9 @@ def board_of(info: OnlineGameInfo, game: TrackedGame, updated: str) -> str:
 
     A daily game that continued after its secret was known counts as one with help.
     """
-    late = bool(info.day and info.secret) and updated >= utc_text(revelation_of(info.day or ""))
+    late = bool(info.day and info.secret) and updated >= utc_text(
+        fairness.revelation_of(info.day or "")
+    )
     if game.category == "plain" and not late:
         return {RANKED: "ranked", DAILY: "daily", BOT: "bot"}.get(info.mode, "assisted")
     return "assisted" if game.category == "plain" else game.category

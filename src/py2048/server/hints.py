@@ -67,30 +67,29 @@ class HintService:
             ActionRejected: if too many wait already.
             PlayerError: if the player fails.
         """
-        answers = self._answers(spec, snapshot, only_move=only_move)
-        while (answer := await self._next(spec, answers)) is not None:
+        answers, loop = self._answers(spec, snapshot, only_move), asyncio.get_running_loop()
+        while True:
+            if self._asked >= _LONGEST_QUEUE:
+                raise ActionRejected(
+                    "busy", "too many ask the computer players: try again in a moment"
+                )
+            self._asked += 1
+            try:
+                answer = await loop.run_in_executor(self._pool, self._answer, spec, answers)
+            finally:
+                self._asked -= 1
+            if answer is None:
+                return
             yield answer
             if not isinstance(answer, Hint):
                 await asyncio.sleep(PERIOD)
-
-    async def _next(
-        self, spec: str, answers: Iterator[Hint | Compiling]
-    ) -> Hint | Compiling | None:
-        if self._asked >= _LONGEST_QUEUE:
-            raise ActionRejected("busy", "too many ask the computer players: try again in a moment")
-        self._asked += 1
-        try:
-            loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._pool, self._answer, spec, answers)
-        finally:
-            self._asked -= 1
 
     def _answer(self, spec: str, answers: Iterator[Hint | Compiling]) -> Hint | Compiling | None:
         with self._locks[spec]:
             return next(answers, None)
 
     def _answers(
-        self, spec: str, snapshot: PositionSnapshot, *, only_move: bool
+        self, spec: str, snapshot: PositionSnapshot, only_move: bool
     ) -> Iterator[Hint | Compiling]:
         if spec not in self._players:
             self._players[spec] = make_player(spec)

@@ -6,6 +6,7 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 from py2048.server.schema import ActionRejected
 from py2048.server.settings import Settings
@@ -13,6 +14,7 @@ from py2048.server.settings import Settings
 _MOST_BUCKETS = 20_000
 
 
+@dataclass
 class Buckets:
     """A bucket of tokens for each key, which fills steadily and is emptied by requests.
 
@@ -22,21 +24,18 @@ class Buckets:
         clock: tells the seconds.
     """
 
-    def __init__(
-        self, rate: float, burst: float, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._rate = rate
-        self._burst = burst
-        self._clock = clock
-        self._levels: dict[str, tuple[float, float]] = {}
+    rate: float
+    burst: float
+    clock: Callable[[], float] = time.monotonic
+    _levels: dict[str, tuple[float, float]] = field(default_factory=dict, init=False)
 
     def take(self, key: str, tokens: float = 1.0) -> float:
         """Take tokens; return 0.0, or the seconds to wait if there are not enough of them."""
-        now = self._clock()
-        level, since = self._levels.get(key, (self._burst, now))
-        level = min(self._burst, level + (now - since) * self._rate)
+        now = self.clock()
+        level, since = self._levels.get(key, (self.burst, now))
+        level = min(self.burst, level + (now - since) * self.rate)
         if level < tokens:
-            return (tokens - level) / self._rate
+            return (tokens - level) / self.rate
         self._levels[key] = (level - tokens, now)
         if len(self._levels) > _MOST_BUCKETS:
             self._forget_full(now)
@@ -44,12 +43,13 @@ class Buckets:
 
     def _forget_full(self, now: float) -> None:
         """Drop the buckets that are full again: they are as good as new."""
-        needed = self._burst / self._rate
+        needed = self.burst / self.rate
         kept = {key: value for key, value in self._levels.items() if now - value[1] < needed}
         # Under attack from very many addresses memory comes first.
         self._levels = kept if len(kept) <= _MOST_BUCKETS else {}
 
 
+@dataclass
 class Backoff:
     """Delays that double with each failure in a row, for each key.
 
@@ -60,32 +60,25 @@ class Backoff:
         clock: tells the seconds.
     """
 
-    def __init__(
-        self,
-        free: int = 5,
-        first: float = 10.0,
-        longest: float = 900.0,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._free = free
-        self._first = first
-        self._longest = longest
-        self._clock = clock
-        self._failures: OrderedDict[str, tuple[int, float]] = OrderedDict()
+    free: int = 5
+    first: float = 10.0
+    longest: float = 900.0
+    clock: Callable[[], float] = time.monotonic
+    _failures: OrderedDict[str, tuple[int, float]] = field(default_factory=OrderedDict, init=False)
 
     def attempt(self, key: str) -> float:
         """Count an attempt as failed until it is forgiven; return 0.0, or the seconds to wait.
 
         An attempt that has to wait is not counted.
         """
-        now = self._clock()
+        now = self.clock()
         failures, until = self._failures.get(key, (0, 0.0))
         if now < until:
             return until - now
-        if now > until + self._longest:  # long ago
+        if now > until + self.longest:  # long ago
             failures = 0
-        beyond = failures + 1 - self._free
-        delay = 0.0 if beyond < 0 else min(self._first * 2.0**beyond, self._longest)
+        beyond = failures + 1 - self.free
+        delay = 0.0 if beyond < 0 else min(self.first * 2.0**beyond, self.longest)
         self._failures[key] = (failures + 1, now + delay)
         self._failures.move_to_end(key)
         if len(self._failures) > _MOST_BUCKETS:
@@ -97,6 +90,7 @@ class Backoff:
         self._failures.pop(key, None)
 
 
+@dataclass
 class Slots:
     """Counts what each key holds at the same time, up to a limit.
 
@@ -105,10 +99,9 @@ class Slots:
         most_in_all: how many all keys may hold together.
     """
 
-    def __init__(self, most: int, most_in_all: int) -> None:
-        self._most = most
-        self._most_in_all = most_in_all
-        self._held: Counter[str] = Counter()
+    most: int
+    most_in_all: int
+    _held: Counter[str] = field(default_factory=Counter, init=False)
 
     @property
     def taken(self) -> int:
@@ -118,7 +111,7 @@ class Slots:
     @contextmanager
     def held(self, key: str) -> Iterator[bool]:
         """Hold one within the block, which is told whether there was one left."""
-        is_free = self._held[key] < self._most and self.taken < self._most_in_all
+        is_free = self._held[key] < self.most and self.taken < self.most_in_all
         if not is_free:
             yield False
             return

@@ -225,27 +225,19 @@ def _summary(rules: Rules) -> str:
     return " · ".join(parts)
 
 
-def finished_rows(games: Iterable[RecordSummary]) -> list[schema.GameRow]:
-    """Return finished games, in their order."""
-    return [finished_row(game, place) for place, game in enumerate(games, 1)]
+def game_rows(games: Iterable[RecordSummary | OpenGame]) -> list[schema.GameRow]:
+    """Return games as rows of a list, in their order."""
+    return [game_row(game, place) for place, game in enumerate(games, 1)]
 
 
-def finished_row(game: RecordSummary, place: int | None = None) -> schema.GameRow:
-    """Return a finished game."""
-    mode = game.category if game.category in schema.MODES else schema.CASUAL
-    return schema.GameRow(
-        place, game.player, game.id, rules_info(game.rules), mode, game.category, game.score,
-        game.max_tile, game.plies, game.started, game.finished, game.outcome,
-    )  # fmt: skip
-
-
-def open_rows(games: Iterable[OpenGame]) -> list[schema.GameRow]:
-    """Return games in progress, in their order."""
-    return [open_row(game, place) for place, game in enumerate(games, 1)]
-
-
-def open_row(game: OpenGame, place: int | None = None) -> schema.GameRow:
-    """Return a game in progress."""
+def game_row(game: RecordSummary | OpenGame, place: int | None = None) -> schema.GameRow:
+    """Return a finished game, or one in progress, as a row of a list."""
+    if isinstance(game, RecordSummary):
+        mode = game.category if game.category in schema.MODES else schema.CASUAL
+        return schema.GameRow(
+            place, game.player, game.id, rules_info(game.rules), mode, game.category, game.score,
+            game.max_tile, game.plies, game.started, game.finished, game.outcome,
+        )  # fmt: skip
     board = "assisted" if game.mode == schema.CASUAL else game.mode
     return schema.GameRow(
         place, game.name, game.id, rules_info(game.rules), game.mode,

@@ -80,15 +80,7 @@ class SecurityMiddleware:
             await self._app(scope, receive, send)
             return
         self._services.metrics.refused.inc()
-        response = Response(fault, 403)
-        await send(
-            {
-                "type": "websocket.http.response.start",
-                "status": 403,
-                "headers": response.raw_headers,
-            }
-        )
-        await send({"type": "websocket.http.response.body", "body": response.body})
+        await Response(fault, 403)(scope, receive, send)
 
     async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
         began = time.perf_counter()
@@ -131,9 +123,8 @@ class SecurityMiddleware:
             return _refusal(431, f"the head is too large: at most {LARGEST_HEAD} bytes")
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > largest_body(scope["path"]):
-            return _refusal(
-                413, f"the body is too large: at most {largest_body(scope['path'])} bytes"
-            )
+            most = largest_body(scope["path"])
+            return _refusal(413, f"the body is too large: at most {most} bytes")
         return self._app
 
     def _foreign(self, headers: Headers) -> str | None:
@@ -147,12 +138,10 @@ class SecurityMiddleware:
         origin = headers.get("origin")
         if origin is None:
             return None
-        public = self._services.settings.public_url
-        if public:
-            own = urlsplit(public)
-            same = urlsplit(origin)[:2] == own[:2]
-        else:
-            same = urlsplit(origin).netloc == headers.get("host")
+        public, theirs = self._services.settings.public_url, urlsplit(origin)
+        same = (
+            theirs[:2] == urlsplit(public)[:2] if public else theirs.netloc == headers.get("host")
+        )
         return None if same else f"this server does not answer pages of {origin[:100]}"
 
 

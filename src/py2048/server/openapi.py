@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -53,8 +52,7 @@ class Endpoint:
         body: the type of the request's body; with one the method is POST, without one GET.
         query: the type of the query.
         status: the status of the answer.
-        errors: the statuses of errors.
-        token: whether the token of a program may speak for its account.
+        also: statuses of errors besides those of what it takes.
     """
 
     path: str
@@ -63,8 +61,19 @@ class Endpoint:
     body: Any = None
     query: type[msgspec.Struct] | None = None
     status: int = 200
-    errors: tuple[int, ...] = ()
-    token: bool = False
+    also: tuple[int, ...] = ()
+
+    @property
+    def errors(self) -> list[int]:
+        """The statuses of errors."""
+        found = {429, *self.also}
+        if self.body is not None:
+            found |= {400, 413, 422} if self.body == Json else {400, 413, 415, 422}
+        if self.query is not None:
+            found.add(422)
+        if "{game}" in self.path:
+            found |= {401, 403, 404, 422, 503}
+        return sorted(found)
 
     @property
     def method(self) -> str:
@@ -75,6 +84,16 @@ class Endpoint:
     def summary(self) -> str:
         """What it does, in one line without a full stop."""
         return (self.handler.__doc__ or "").partition("\n")[0].rstrip(".")
+
+    @property
+    def fields(self) -> list[str]:
+        """The names of what it takes."""
+        return [
+            field.encode_name
+            for kind in (self.body, self.query)
+            if isinstance(kind, type) and issubclass(kind, msgspec.Struct)
+            for field in msgspec.structs.fields(kind)
+        ]
 
 
 def document(endpoints: Iterable[Endpoint]) -> Json:
@@ -109,11 +128,11 @@ def document(endpoints: Iterable[Endpoint]) -> Json:
 def _operation(endpoint: Endpoint, schema_of: Json, components: Json) -> Json:
     answer = _json(schema_of[repr(endpoint.answer)])
     responses: Json = {str(endpoint.status): {"description": endpoint.summary, "content": answer}}
-    for status in sorted({*endpoint.errors, 429}):
+    for status in endpoint.errors:
         error = _json(schema_of[repr(ErrorAnswer)])
         responses[str(status)] = {"description": _MEANINGS[status], "content": error}
     operation: Json = {"summary": endpoint.summary, "responses": responses}
-    if endpoint.token:
+    if endpoint.path.startswith("/api/games"):  # the token of a program may speak for it
         operation["security"] = [{}, {"token": []}]
     if endpoint.query is not None:
         fields = components[endpoint.query.__name__]["properties"]
@@ -128,34 +147,3 @@ def _operation(endpoint: Endpoint, schema_of: Json, components: Json) -> Json:
 
 def _json(schema: Json) -> Json:
     return {"application/json": {"schema": schema}}
-
-
-def page(endpoints: Iterable[Endpoint]) -> str:
-    """Return the description as a page for people, which needs nothing from elsewhere."""
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        "<title>API · py2048</title>"
-        '<link rel="stylesheet" href="/themes.css">'
-        '<link rel="stylesheet" href="/static/css/base.css">'
-        '</head><body><main id="main"><h1>The JSON API</h1>'
-        '<p><a href="/api/openapi.json">OpenAPI description</a> · <a href="/">Play</a></p>'
-        f"{''.join(map(_section, endpoints))}</main></body></html>"
-    )
-
-
-def _section(endpoint: Endpoint) -> str:
-    body = endpoint.body if isinstance(endpoint.body, type) else None
-    fields = [
-        field.encode_name
-        for kind in (body, endpoint.query)
-        if kind is not None and issubclass(kind, msgspec.Struct)
-        for field in msgspec.structs.fields(kind)
-    ]
-    takes = f"<p>Takes: {', '.join(f'<code>{html.escape(name)}</code>' for name in fields)}</p>"
-    statuses = sorted({endpoint.status, *endpoint.errors, 429})
-    return (
-        f"<h2><code>{endpoint.method} {html.escape(endpoint.path)}</code></h2>"
-        f"<p>{html.escape(endpoint.summary)}.</p>{takes if fields else ''}"
-        f"<p>Answers: {', '.join(map(str, statuses))}</p>"
-    )

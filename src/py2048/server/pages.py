@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
+from typing import Any, Generic, TypeVar
 
 import jinja2
 import msgspec
@@ -24,8 +24,9 @@ from py2048.server.auth import Auth, User
 from py2048.server.fairness import commitment_of, daily_seed, known_secret, revelation_of
 from py2048.server.games import LARGEST_SIDE, GameService, checked_rules
 from py2048.server.messages import rules_info
-from py2048.server.schema import BOARDS, PERIODS, ActionRejected, is_game_id
+from py2048.server.schema import BOARDS, PERIODS
 from py2048.server.services import Services
+from py2048.ui.shared.actions import BY_NAME
 from py2048.ui.shared.themes import THEMES
 
 TEMPLATES = Path(__file__).with_name("templates")
@@ -34,7 +35,6 @@ _HOLDS = 1.0
 """Seconds for which a leaderboard is shown as it was."""
 
 _MOST_ANSWERS = 256
-_P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 
@@ -70,11 +70,16 @@ class Pages:
             Route("/themes.css", self.themes),
         ]
 
+    def text(self, template: str, **values: object) -> str:
+        """Return a template filled in."""
+        return self._environment.get_template(template).render(**values)
+
     def render(
-        self, request: Request, user: User, template: str, status: int = 200, **values: Any
+        self, request: Request, user: User, template: str, status: int = 200, **values: object
     ) -> HTMLResponse:
         """Return a page for a user."""
-        text = self._environment.get_template(template).render(
+        text = self.text(
+            template,
             me={"name": user.display, "is_guest": user.is_guest},
             path=request.url.path,
             version=__version__,
@@ -91,7 +96,7 @@ class Pages:
         players = self._services.hints.specs
         return self.render(
             request, user, "play.html",
-            rules=_presets(), players=players, longest_side=LARGEST_SIDE,
+            rules=_presets(), players=players, longest_side=LARGEST_SIDE, actions=BY_NAME,
         )  # fmt: skip
 
     async def about(self, request: Request) -> Response:
@@ -101,26 +106,23 @@ class Pages:
 
     async def themes(self, _request: Request) -> Response:
         """The colours, from the one table of themes."""
-        text = self._environment.get_template("themes.css").render(themes=THEMES)
+        text = self.text("themes.css", themes=THEMES)
         return Response(text, media_type="text/css", headers={"cache-control": "max-age=3600"})
 
     async def game(self, request: Request) -> Response:
         """The permanent page of a game: its replay, or live while it is in progress."""
         user = await self._auth.user(request)
-        game = await self._visible_game(request, user)
-        value = await self._in_thread(game_page, game)
+        game = await self._services.visible_game(request.path_params["game"], user.account)
+        value = await self._services.do(game_page, game, user.account)
         if value is None:
             raise HTTPException(404, "There is no such game.")
-        value["mine"] = value.pop("owner") == user.account
         return self.render(request, user, "game.html", game=value)
 
     async def record(self, request: Request) -> Response:
         """The record of a game, to be kept and verified anywhere."""
-        game = await self._visible_game(request, await self._auth.user(request))
-        try:
-            found = await self._in_thread(GameService.record_text, game)
-        except ActionRejected:
-            raise HTTPException(404, "There is no record of such a game yet.") from None
+        user = await self._auth.user(request)
+        game = await self._services.visible_game(request.path_params["game"], user.account)
+        found = await self._services.do(GameService.record_text, game)
         disposition = f'attachment; filename="{game}.2048.json"'
         headers = {"content-disposition": disposition}
         return Response(found, media_type="application/json", headers=headers)
@@ -129,7 +131,7 @@ class Pages:
         """The best games by rules, board and time."""
         user = await self._auth.user(request)
         query = request.query_params
-        chosen = _chosen_rules(query.get("rules", "classic"))
+        chosen = rules_info(str(checked_rules(query.get("rules", "classic"))))
         board, period = query.get("board", "ranked"), query.get("period", "ever")
         if board not in BOARDS or board == "daily" or period not in PERIODS:
             raise HTTPException(404, "There is no such board.")
@@ -150,17 +152,15 @@ class Pages:
         rooms = await self._services.ready()
         found = await rooms.in_thread(rooms.games.store.leaderboards.top, board, rules, period)
         live = await rooms.live_games()
-        template = self._environment.get_template("_leaderboard.html")
-        return Markup(
-            template.render(rows=messages.finished_rows(found), live=messages.open_rows(live))
-        )
+        rows, open_rows = messages.game_rows(found), messages.game_rows(live)
+        return Markup(self.text("_leaderboard.html", rows=rows, live=open_rows))
 
     async def daily(self, request: Request) -> Response:
         """The challenge of a day."""
         user = await self._auth.user(request)
         today = datetime.now(UTC).date()
         day = _day(request.query_params.get("day"), today)
-        values = await self._in_thread(daily_page, day.isoformat(), user.account)
+        values = await self._services.do(daily_page, day.isoformat(), user.account)
         one = timedelta(days=1)
         return self.render(
             request, user, "daily.html", day=day.isoformat(), today=today.isoformat(),
@@ -172,32 +172,14 @@ class Pages:
         """A player's statistics and games."""
         user = await self._auth.user(request)
         name = request.path_params["name"][:100]
-        values = None if "\0" in name else await self._in_thread(player_page, name)
+        values = None if "\0" in name else await self._services.do(player_page, name)
         if values is None:
             raise HTTPException(404, "Nobody here has that name.")
         return self.render(request, user, "player.html", **values)
 
-    async def _in_thread(
-        self, call: Callable[Concatenate[GameService, _P], _T], *args: _P.args, **kwargs: _P.kwargs
-    ) -> _T:
-        """Do something that blocks with the games."""
-        rooms = await self._services.ready()
-        return await rooms.in_thread(call, rooms.games, *args, **kwargs)
 
-    async def _visible_game(self, request: Request, user: User) -> str:
-        """Return the id of a game that the user may see."""
-        game: str = request.path_params["game"]
-        if not is_game_id(game):
-            raise HTTPException(404, "There is no such game.")
-        try:
-            await self._in_thread(GameService.check_visible, game, user.account)
-        except ActionRejected as error:
-            raise HTTPException(403, f"{str(error).capitalize()}.") from None
-        return game
-
-
-def game_page(games: GameService, game_id: str) -> dict[str, Any] | None:
-    """Return what the page of a game shows, and its `owner`; None if there is none."""
+def game_page(games: GameService, game_id: str, account: str) -> dict[str, object] | None:
+    """Return what the page of a game shows to an account; None if there is none."""
     info = games.store.online.info(game_id)
     if info is None:
         return None
@@ -209,7 +191,7 @@ def game_page(games: GameService, game_id: str) -> dict[str, Any] | None:
         **msgspec.structs.asdict(row),
         "player": info.name,
         "id": game_id,
-        "owner": info.owner,
+        "mine": info.owner == account,
         "mode": info.mode,
         "day": info.day,
         "is_over": is_over,
@@ -226,9 +208,8 @@ def _row_of(games: GameService, game_id: str) -> schema.GameRow | None:
     # In this order: a game that is finished meanwhile is found in one of the two.
     in_progress = games.store.online.open_game(game_id)
     summary = games.store.records.summary(game_id)
-    if summary is not None:
-        return messages.finished_row(summary)
-    return None if in_progress is None else messages.open_row(in_progress)
+    found = summary or in_progress
+    return None if found is None else messages.game_row(found)
 
 
 def daily_page(games: GameService, day: str, account: str) -> dict[str, Any]:
@@ -239,7 +220,7 @@ def daily_page(games: GameService, day: str, account: str) -> dict[str, Any]:
     info = games.store.online.daily(account, day)
     return {
         "chosen": rules,
-        "rows": messages.finished_rows(found),
+        "rows": messages.game_rows(found),
         "mine": None if info is None else _row_of(games, info.game_id),
         "commitment": commitment,
         "secret": secret,
@@ -254,39 +235,21 @@ def player_page(games: GameService, name: str) -> dict[str, Any] | None:
     if account is None:
         return None
     latest = store.records.select(owner=account.id, order="finished", limit=200)
-    summaries = [
-        {
-            "rules": rules_info(each.rules),
-            "board": each.category,
-            "games": each.games,
-            "best": each.best,
-            "mean": each.mean_score,
-            "max_tile": each.max_tile,
-            "plies": each.plies,
-        }
-        for each in store.scores.summaries(account.id)
-    ]
+    summaries = store.scores.summaries(account.id)
     return {
         "player": account.name,
         "person": games.account(account.bot_of).name if account.bot_of else None,
         "since": account.created,
-        "summaries": summaries,
-        "recent": messages.finished_rows(latest[:_MOST_RECENT]),
-        "live": messages.open_rows(games.live_games_of(account.id)),
-        "history": messages.finished_rows(reversed(latest)),
+        "summaries": [(rules_info(each.rules), each) for each in summaries],
+        "recent": messages.game_rows(latest[:_MOST_RECENT]),
+        "live": messages.game_rows(games.live_games_of(account.id)),
+        "history": messages.game_rows(reversed(latest)),
         "tiles": store.records.tile_counts(account.id),
     }
 
 
 def _presets() -> list[schema.RulesInfo]:
     return [rules_info(str(rules)) for rules in list_rules()]
-
-
-def _chosen_rules(text: str) -> schema.RulesInfo:
-    try:
-        return rules_info(str(checked_rules(text)))
-    except ActionRejected as error:
-        raise HTTPException(404, str(error)) from None
 
 
 def _day(text: str | None, today: date) -> date:

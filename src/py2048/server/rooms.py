@@ -10,22 +10,26 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+import threading
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import islice
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from py2048.errors import Py2048Error, StorageError
 from py2048.server import messages, schema
 from py2048.server.games import LIVE, GameService, OnlineGame
-from py2048.server.group_commit import CommitResult, GroupCommit
 from py2048.server.metrics import Metrics
 from py2048.server.schema import CASUAL, ActionRejected
 from py2048.session import Event
-from py2048.storage import GameChange, OpenGame
+from py2048.storage import GameChange, NewOnlineGame, OpenGame
+
+if TYPE_CHECKING:
+    from py2048.storage import Store
 
 _log = logging.getLogger("py2048.web")
 _P = ParamSpec("_P")
@@ -39,6 +43,16 @@ _MEMORY = 3.0
 _RETRY = 2.0
 """Seconds after which a page may try again what could not be written."""
 
+_MOST_AT_ONCE = 512
+"""At most so many changes are written in one transaction."""
+
+_CROWD = 8
+"""After so many changes in one transaction the thread rests for as long as that took.
+
+More of them gather meanwhile: with half the transactions the server has time for more moves.
+"""
+
+_LONGEST_REST = 0.02
 MOST_FRAMES = 256
 MOST_CHARACTERS = 1_000_000
 TOO_SLOW, SIGN_IN = 1013, 1008
@@ -111,6 +125,95 @@ class Client:
         return self._frames[0]
 
 
+Change = GameChange | NewOnlineGame
+"""What happened in a game, or the game itself when it begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommitResult:
+    """Whether a change was written.
+
+    Attributes:
+        change: the change.
+        is_stale: another process was faster: nothing of it was written.
+        error: why it could not be written, None if it could.
+    """
+
+    change: Change
+    is_stale: bool = False
+    error: StorageError | None = None
+
+
+class GroupCommit:
+    """Writes changes in the order in which they come, all that wait in one transaction.
+
+    A change that the store cannot keep fails alone. When the store as a whole cannot be written,
+    all that wait fail at once.
+
+    Args:
+        store: where to.
+        done: is called in the thread after each transaction.
+        origin: the name of this process in notices to others.
+    """
+
+    def __init__(
+        self, store: Store, done: Callable[[Sequence[CommitResult]], None], *, origin: str = ""
+    ) -> None:
+        self._store = store
+        self._done = done
+        self._origin = origin
+        self._waiting: list[Change] = []
+        self._condition = threading.Condition()
+        self._closing = False
+        self._thread = threading.Thread(target=self._run, name="py2048-commit", daemon=True)
+        self._thread.start()
+
+    @property
+    def backlog(self) -> int:
+        """How many changes wait."""
+        return len(self._waiting)
+
+    def submit(self, change: Change) -> None:
+        """Write `change` soon. A game may have one change at a time in the queue."""
+        with self._condition:
+            if self._closing:
+                raise StorageError("the server is going down: the move was not made")
+            self._waiting.append(change)
+            self._condition.notify()
+
+    def close(self, patience: float = 30.0) -> None:
+        """Write what waits, then end."""
+        with self._condition:
+            self._closing = True
+            self._condition.notify()
+        self._thread.join(patience)
+
+    def _run(self) -> None:
+        while batch := self._next_batch():
+            began = time.perf_counter()
+            self._done(self._write(batch))
+            if len(batch) >= _CROWD:
+                time.sleep(min(time.perf_counter() - began, _LONGEST_REST))
+
+    def _next_batch(self) -> list[Change]:
+        with self._condition:
+            self._condition.wait_for(lambda: self._waiting or self._closing)
+            batch, self._waiting = self._waiting[:_MOST_AT_ONCE], self._waiting[_MOST_AT_ONCE:]
+        return batch
+
+    def _write(self, batch: Sequence[Change]) -> list[CommitResult]:
+        """Write changes together, or in halves if one of them cannot be kept: it fails alone."""
+        try:
+            stale = self._store.changes.write(batch, self._origin)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the thread must continue
+            fault = error if isinstance(error, StorageError) else StorageError(repr(error))
+            if len(batch) > 1 and not fault.kind:
+                middle = len(batch) // 2
+                return self._write(batch[:middle]) + self._write(batch[middle:])
+            return [CommitResult(change, error=fault) for change in batch]
+        return [CommitResult(change, change.id in stale) for change in batch]
+
+
 _Frame = tuple[str, Client | None, float]
 """A frame, its receiver (None for everybody in the room), and since when it waits."""
 
@@ -180,7 +283,7 @@ class Room:
         if is_free and self.game.changes.is_dirty:
             self._writing, self._waiting = self._waiting, []
             self.settled.clear()
-            self._rooms.group_commit.submit(self.game.take_change())
+            self._rooms.group_commit.submit(self.game.changes.take())
 
     def on_commit(self, result: CommitResult) -> None:
         """Continue after a change was written, or could not be."""
@@ -291,7 +394,7 @@ class Rooms:
         """Do something that blocks."""
         return await self._loop.run_in_executor(self._pool, lambda: call(*args, **kwargs))
 
-    def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    def start(self, work: Coroutine[object, object, None]) -> asyncio.Task[None]:
         """Do something in the background, and end it with the server."""
         task = self._loop.create_task(work)
         self._tasks.add(task)
@@ -317,8 +420,7 @@ class Rooms:
         Raises:
             ActionRejected, StorageError: see `GameService.plan_game`.
         """
-        game = await self.in_thread(self.games.plan_game, account, rules, mode)
-        new, game.unwritten = game.unwritten, None
+        game, new = await self.in_thread(self.games.plan_game, account, rules, mode)
         if new is None:
             return game
         self.group_commit.submit(new)
@@ -514,19 +616,15 @@ class Rooms:
 
     def _note_changed(self, game_id: str) -> None:
         self._changed.pop(game_id, None)
-        self._changed[game_id] = time.monotonic()
-        self._forget_unchanged()
-
-    def _forget_unchanged(self) -> None:
-        """Forget the games that have not changed for a while."""
-        since = time.monotonic() - LIVE.total_seconds()
-        while self._changed and next(iter(self._changed.values())) < since:
-            del self._changed[next(iter(self._changed))]
+        now = self._changed[game_id] = time.monotonic()
+        while self._changed[oldest := next(iter(self._changed))] < now - LIVE.total_seconds():
+            del self._changed[oldest]
 
     async def live_games(self) -> list[OpenGame]:
         """Return the games that changed last, here or in a process that sends notices."""
-        self._forget_unchanged()
-        latest = list(islice(reversed(self._changed), _MOST_LIVE))
+        since = time.monotonic() - LIVE.total_seconds()
+        changed = (game for game, when in reversed(self._changed.items()) if when >= since)
+        latest = list(islice(changed, _MOST_LIVE))
         return await self.in_thread(self.games.store.online.live, latest)
 
     async def close(self) -> None:

@@ -11,7 +11,6 @@ import socket
 import sys
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
 
 import uvicorn
 
@@ -125,7 +124,7 @@ class JsonFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
         moment = datetime.fromtimestamp(record.created, UTC)
-        line: dict[str, Any] = {
+        line: dict[str, object] = {
             "time": moment.isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,

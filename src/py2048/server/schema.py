@@ -8,6 +8,7 @@ the messages mean.
 from __future__ import annotations
 
 import functools
+import operator
 import re
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
@@ -49,24 +50,31 @@ def malformed(message: str) -> ActionRejected:
 
 # Values. A description completes the sentence "NAME must be …".
 
-Text = Annotated[
-    str, Meta(max_length=400, pattern=_PLAIN, description="a text of at most 400 characters")
-]
-RulesText = Annotated[
-    str,
-    Meta(
-        max_length=400,
-        pattern=_PLAIN,
-        description="a preset such as classic, or a text such as classic:size=5x5, of at most 400"
-        " characters",
-    ),
-]
-ActionNumber = Annotated[
-    int, Meta(ge=1, le=2**31 - 1, description="a whole number from 1 to 2147483647")
-]
-DirectionName = Annotated[
-    Literal["up", "down", "left", "right"], Meta(description="one of up, down, left, right")
-]
+
+def _text(description: str) -> Meta:
+    return Meta(
+        max_length=400, pattern=_PLAIN, description=f"{description} of at most 400 characters"
+    )
+
+
+def _whole(first: int, last: int) -> Meta:
+    return Meta(ge=first, le=last, description=f"a whole number from {first} to {last}")
+
+
+def _name_of(kind: object) -> Meta:
+    return Meta(description=f"one of {', '.join(get_args(kind))}")
+
+
+def _one_of(*names: str) -> Meta:
+    """Describe a text of ours, which needs no check, as one of some names."""
+    return Meta(extra_json_schema={"enum": list(names)})
+
+
+Text = Annotated[str, _text("a text")]
+RulesText = Annotated[str, _text("a preset such as classic, or a text such as classic:size=5x5,")]
+ActionNumber = Annotated[int, _whole(1, 2**31 - 1)]
+_Side = Literal["up", "down", "left", "right"]
+DirectionName = Annotated[_Side, _name_of(_Side)]
 Delay = Annotated[
     float, Meta(ge=0, le=10_000, description="a number of milliseconds from 0 to 10000")
 ]
@@ -85,13 +93,7 @@ BOARDS: tuple[str, ...] = get_args(LeaderboardName)
 PERIODS: tuple[str, ...] = get_args(PeriodName)
 """What a leaderboard covers: games that ended today or this week, in UTC, or all."""
 
-
-def _one_of(*names: str) -> Meta:
-    """Describe a text of ours, which needs no check, as one of some names."""
-    return Meta(extra_json_schema={"enum": list(names)})
-
-
-Heading = Annotated[str, _one_of("up", "down", "left", "right")]
+Heading = Annotated[str, _one_of(*get_args(_Side))]
 Mode = Annotated[str, _one_of(*MODES)]
 Category = Annotated[str, _one_of("plain", "assisted", "computer")]
 OutcomeName = Annotated[str, _one_of("playing", "won", "lost", "ended")]
@@ -172,25 +174,14 @@ class PingRequest(PageMessage, tag="ping"):
     """Ask for a sign of life."""
 
 
-Message = (
-    NewGame
-    | OpenRequest
-    | WatchRequest
-    | LeaveRequest
-    | MoveRequest
-    | UndoRequest
-    | RedoRequest
-    | HintRequest
-    | AutoplayRequest
-    | GamesRequest
-    | PingRequest
-)
 _TYPES = {kind.__struct_config__.tag: kind for kind in PageMessage.__subclasses__()}
-_decoder: msgspec.json.Decoder[Message] = msgspec.json.Decoder(Message)
+_decoder: msgspec.json.Decoder[PageMessage] = msgspec.json.Decoder(
+    functools.reduce(operator.or_, _TYPES.values())
+)
 _type_decoder = msgspec.json.Decoder(dict[str, Any])
 
 
-def parse_message(frame: str | None) -> Message:
+def parse_message(frame: str | None) -> PageMessage:
     """Return the message in a frame.
 
     Raises:
@@ -259,14 +250,9 @@ def checked_game_id(text: str) -> str:
     Raises:
         ActionRejected: if it can be none.
     """
-    if not is_game_id(text):
+    if not (0 < len(text) <= _LONGEST_ID and text.isascii() and text.isalnum()):
         raise ActionRejected("unknown_game", "there is no such game")
     return text
-
-
-def is_game_id(value: str) -> bool:
-    """Say whether a text can be the id of a game."""
-    return 0 < len(value) <= _LONGEST_ID and value.isascii() and value.isalnum()
 
 
 # What a program sends to the JSON API
@@ -315,19 +301,15 @@ class LeaderboardQuery(Struct):
     """Which leaderboard."""
 
     rules: RulesText = "classic"
-    board: Annotated[
-        LeaderboardName, Meta(description="one of ranked, assisted, computer, bot, daily")
-    ] = "ranked"
-    period: Annotated[PeriodName, Meta(description="one of day, week, ever")] = "ever"
+    board: Annotated[LeaderboardName, _name_of(LeaderboardName)] = "ranked"
+    period: Annotated[PeriodName, _name_of(PeriodName)] = "ever"
 
 
 class TurnsQuery(Struct, rename={"first": "from"}):
     """Which turns of a game."""
 
-    first: Annotated[
-        int, Meta(ge=0, le=10**9, description="a whole number from 0 to 1000000000")
-    ] = 0
-    limit: Annotated[int, Meta(ge=1, le=1000, description="a whole number from 1 to 1000")] = 500
+    first: Annotated[int, _whole(0, 10**9)] = 0
+    limit: Annotated[int, _whole(1, 1000)] = 500
 
 
 # What the server answers

@@ -7,19 +7,18 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 from py2048.errors import StorageError
-from py2048.server.games import GameService, utc_text
+from py2048.server.games import GameService
 from py2048.server.hints import HintService
 from py2048.server.limits import RateLimits
 from py2048.server.metrics import Metrics
 from py2048.server.rooms import Rooms
+from py2048.server.schema import checked_game_id
 from py2048.server.settings import Settings
 from py2048.storage import open_store
-
-if TYPE_CHECKING:
-    from py2048.storage import Store
+from py2048.storage.values import utc_text
 
 _log = logging.getLogger("py2048.web")
 _P = ParamSpec("_P")
@@ -85,13 +84,26 @@ class Services:
         await self._ready.wait()
         return self.rooms
 
-    async def in_thread(self, call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-        """Do something that blocks, when the store is open.
+    async def do(
+        self, call: Callable[Concatenate[GameService, _P], _T], *args: _P.args, **kwargs: _P.kwargs
+    ) -> _T:
+        """Do something that blocks with the games, when the store is open.
 
         Raises:
             StorageError: if it cannot be opened.
         """
-        return await (await self.ready()).in_thread(call, *args, **kwargs)
+        rooms = await self.ready()
+        return await rooms.in_thread(call, rooms.games, *args, **kwargs)
+
+    async def visible_game(self, text: str, account: str) -> str:
+        """Return the id of a game, which need not exist, if the account may see it.
+
+        Raises:
+            ActionRejected: if it can be no id, or the game is sealed.
+        """
+        game_id = checked_game_id(text)
+        await self.do(GameService.check_visible, game_id, account)
+        return game_id
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Services]:
@@ -114,7 +126,10 @@ class Services:
         wait = 0.5
         while self._rooms is None:
             try:
-                store = await asyncio.to_thread(_open, self.settings)
+                store = await asyncio.to_thread(
+                    open_store, self.settings.database,
+                    durability=self.settings.durability, patience=_STORE_PATIENCE,
+                )  # fmt: skip
             except StorageError as error:
                 self.fault = error
                 _log.error("the store cannot be opened", extra={"fault": str(error)})
@@ -128,23 +143,19 @@ class Services:
 
     async def _listen(self, rooms: Rooms) -> None:
         """Follow other processes by their notices, for ever, where the store has notices."""
-        loop = asyncio.get_running_loop()
-        if not rooms.games.store.changes.can_listen:
-            return
-        while True:
-            queue: asyncio.Queue[tuple[str, int] | None] = asyncio.Queue()
-            listening = asyncio.create_task(
-                asyncio.to_thread(_listen, rooms.games.store, rooms.origin, queue, loop)
-            )
+        store = rooms.games.store
+        while store.changes.can_listen:
+            notices = store.changes.listen(_LISTEN)
             try:
-                while not listening.done():
-                    with suppress(TimeoutError):
-                        news = await asyncio.wait_for(queue.get(), _LISTEN)
-                        await (rooms.on_notice(*news) if news else rooms.resync_all())
+                await asyncio.to_thread(next, notices)  # from now on they are heard
+                await rooms.resync_all()
+                while not store.is_closed:
+                    notice = await asyncio.to_thread(next, notices, None)
+                    if notice is not None and notice[0] != rooms.origin:
+                        for game, revision in notice[1].items():
+                            await rooms.on_notice(game, revision)
             except StorageError as error:
-                _log.warning("cannot follow a game", extra={"fault": str(error)})
-            with suppress(StorageError):
-                await listening
+                _log.warning("cannot follow other processes", extra={"fault": str(error)})
             await asyncio.sleep(1)
 
     async def _maintain(self) -> None:
@@ -163,23 +174,3 @@ class Services:
                 rooms.note_fault(error, "maintenance failed")
             await asyncio.sleep(_SWEEP)
             age = _ORPHANED
-
-
-def _open(settings: Settings) -> Store:
-    return open_store(settings.database, durability=settings.durability, patience=_STORE_PATIENCE)
-
-
-def _listen(
-    store: Store,
-    origin: str,
-    queue: asyncio.Queue[tuple[str, int] | None],
-    loop: asyncio.AbstractEventLoop,
-) -> None:
-    """Pass on notices of other processes until the store is closed; first None: they are heard."""
-    notices = store.changes.listen(_LISTEN)
-    next(notices)
-    loop.call_soon_threadsafe(queue.put_nowait, None)
-    for notice in notices:
-        if notice is not None and notice.origin != origin:
-            for game, revision in notice.games:
-                loop.call_soon_threadsafe(queue.put_nowait, (game, revision))

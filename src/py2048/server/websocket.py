@@ -168,7 +168,7 @@ class ClientConnection(Client):
             text = f"{messages.trouble_of(error)}: try again in a moment."
             self._reject(ActionRejected("storage", text), frame)
 
-    async def _do(self, message: schema.Message) -> None:
+    async def _do(self, message: schema.PageMessage) -> None:
         """Do what a message asks for.
 
         Raises:
@@ -200,13 +200,12 @@ class ClientConnection(Client):
     ) -> None:
         room = await self._my_room()
         stop_autoplay(room)
-        match message:
-            case schema.MoveRequest():
-                events = room.game.move(message.number, Direction.parse(message.direction))
-            case schema.UndoRequest():
-                events = room.game.undo(message.number)
-            case schema.RedoRequest():
-                events = room.game.redo(message.number)
+        if isinstance(message, schema.MoveRequest):
+            events = room.game.move(message.number, Direction.parse(message.direction))
+        elif isinstance(message, schema.UndoRequest):
+            events = room.game.undo(message.number)
+        else:
+            events = room.game.redo(message.number)
         room.broadcast(events, self)
 
     def _check_pace(self) -> None:

@@ -15,8 +15,8 @@ from py2048.session.events import (
     Undone,
     Won,
 )
-from py2048.session.replay import Replay
 from py2048.session.session import HINT_PLAYER, Session, open_session
+from py2048.session.tracked_game import Replay
 from py2048.storage import RecordSummary, SavedGame, ScoreSummary
 
 __all__ = [

@@ -70,34 +70,25 @@ class PositionSnapshot:
     board: Board
     version: int
 
-    def ask(self, player: Player) -> Hint:
+    def ask(self, player: Player, *, only_move: bool = False) -> Hint:
         """Return what `player` would do, and what it thinks of each direction.
 
         May be slow; safe in a thread of its own. The player sees the position but not the
         game's seed, so it cannot know what will spawn.
 
-        Raises:
-            PlayerError: if the player answers with an illegal direction.
-        """
-        return self._answer(player, player.rate(self._game()))
-
-    def choose(self, player: Player) -> Hint:
-        """Like `ask`, without the values: for autoplay, where only the move matters.
+        Args:
+            player: who is asked.
+            only_move: leave the values out, for autoplay, where only the move matters.
 
         Raises:
             PlayerError: if the player answers with an illegal direction.
         """
-        return self._answer(player, {})
-
-    def _answer(self, player: Player, values: Mapping[Direction, float]) -> Hint:
-        game = self._game()
+        game = Game(self.rules, seed=0, board=self.board)
+        values = {} if only_move else player.rate(game)
         direction = player.choose(game)
         if direction not in game.legal_directions():
             raise PlayerError(f"player {player.name!r} chose {direction}, which is illegal")
         return Hint(direction, values, player.name, self.version, unit_of(player, game))
-
-    def _game(self) -> Game:
-        return Game(self.rules, seed=0, board=self.board)
 
 
 def advise(
@@ -113,7 +104,7 @@ def advise(
     Args:
         snapshot: the position.
         player: who is asked.
-        only_move: as `PositionSnapshot.choose`, for autoplay: nobody moves instead of the player.
+        only_move: as `PositionSnapshot.ask`: nobody moves instead of the player.
         apart: compile in another process, which holds up no screen.
 
     Raises:
@@ -124,15 +115,14 @@ def advise(
     from py2048.players.preparing import prepare
     from py2048.players.simple import QuickPlayer
 
-    ask = snapshot.choose if only_move else snapshot.ask
     try:
         with ready_only():
-            hint = ask(player)
+            hint = snapshot.ask(player, only_move=only_move)
     except NotReadyError:
         if not only_move:
             yield replace(snapshot.ask(QuickPlayer()), instead_of=player.name)
         preparation = prepare(player, snapshot.rules, apart=apart)
         while not preparation.is_over:
             yield preparation.progress
-        hint = ask(player)
+        hint = snapshot.ask(player, only_move=only_move)
     yield hint

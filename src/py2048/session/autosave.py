@@ -18,13 +18,12 @@ from functools import partial
 from operator import attrgetter
 from queue import Empty, SimpleQueue
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from py2048.errors import StaleGameError, StorageError
-from py2048.game import Record
 from py2048.game.turn import Draws
 from py2048.session.tracked_game import HUMAN_CATEGORIES, TrackedGame
-from py2048.storage import GameChange, RecordSummary, SavedGame, ScoreSummary
+from py2048.storage import GameChange, SavedGame
 from py2048.storage.values import utc_now
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ class Autosave:
     keeps_games = False
 
     def __init__(self) -> None:
-        self._settings: dict[str, Any] = {}
+        self._settings: dict[str, object] = {}
 
     @property
     def unsaved(self) -> str:
@@ -94,11 +93,11 @@ class Autosave:
     def note_score(self, rules: str, category: str, score: int) -> None:
         """Raise the best score."""
 
-    def get_setting(self, key: str) -> Any:
+    def get_setting(self, key: str) -> object:
         """Return the value that `set_setting` stored, `None` if there is none."""
         return self._settings.get(key)
 
-    def set_setting(self, key: str, value: Any) -> None:
+    def set_setting(self, key: str, value: object) -> None:
         """Store a JSON value."""
         self._settings[key] = value
 
@@ -110,17 +109,9 @@ class Autosave:
         """Return the games in progress, the last played first."""
         return []
 
-    def scores(self, rules: str | None) -> list[ScoreSummary]:  # noqa: ARG002 - for subclasses
-        """Return the best scores and averages by rules and category."""
-        return []
-
-    def finished(self, rules: str | None, limit: int) -> list[RecordSummary]:  # noqa: ARG002 - for subclasses
-        """Return finished games, the best first."""
-        return []
-
-    def finished_record(self, record_id: str) -> Record:  # noqa: ARG002 - for subclasses
-        """Return one of the `finished` games."""
-        raise StorageError(NO_STORE)
+    def read(self, question: Callable[[Store, str], T], default: T) -> T:  # noqa: ARG002 - for subclasses
+        """Ask the store something about its owner; return `default` where there is no store."""
+        return default
 
 
 @dataclass(eq=False)
@@ -224,7 +215,7 @@ class StoreAutosave(Autosave):
     def begin(self, game: TrackedGame) -> None:
         """Keep a new game from now on; it enters the store with its first turn."""
         now = game.game
-        saved = SavedGame.new(
+        saved = SavedGame(
             rules=str(now.rules), seed=now.seed, start=str(now.start), player=now.player,
             owner=self._owner,
         )  # fmt: skip
@@ -280,27 +271,25 @@ class StoreAutosave(Autosave):
         Raises:
             StorageError: if it cannot be read.
         """
-        store, owner = self._store, self._owner
-        return self._read(
-            lambda: max(store.scores.best(rules, owner, kind) for kind in HUMAN_CATEGORIES)
-        )
+        bests: dict[str, int] = self.read(lambda store, owner: store.scores.bests(rules, owner), {})
+        return max(bests.get(kind, 0) for kind in HUMAN_CATEGORIES)
 
     def note_score(self, rules: str, category: str, score: int) -> None:
         """Raise the best score; it is saved together with the next change."""
         note = partial(self._store.scores.note, rules, self._owner, category, score)
         self._writer.put((rules, category), note)
 
-    def get_setting(self, key: str) -> Any:
+    def get_setting(self, key: str) -> object:
         """Return the value that `set_setting` stored, `None` if there is none.
 
         Raises:
             StorageError: if it cannot be read.
         """
         if key not in self._settings:
-            self._settings[key] = self._read(lambda: self._store.settings.get(key))
+            self._settings[key] = self.read(lambda store, _: store.settings.get(key), None)
         return self._settings[key]
 
-    def set_setting(self, key: str, value: Any) -> None:
+    def set_setting(self, key: str, value: object) -> None:
         """Store a JSON value."""
         self._settings[key] = value
         self._put(key, partial(self._store.settings.set, key, value))
@@ -313,7 +302,7 @@ class StoreAutosave(Autosave):
         Raises:
             StorageError: if the store cannot be read.
         """
-        stored = self._read(lambda: self._store.games.current(self._owner, rules))
+        stored = self.read(lambda store, owner: store.games.current(owner, rules), None)
         unsaved = [game for game in self._unsaved_games() if rules in (None, game.rules)]
         return max([stored, *unsaved] if stored else unsaved, key=_updated, default=None)
 
@@ -323,35 +312,11 @@ class StoreAutosave(Autosave):
         Raises:
             StorageError: if the store cannot be read.
         """
-        stored = self._read(lambda: self._store.games.select(self._owner, finished=False))
+        stored: list[SavedGame] = self.read(
+            lambda store, owner: store.games.select(owner, finished=False), []
+        )
         games = {game.id: game for game in [*stored, *self._unsaved_games()]}
         return sorted(games.values(), key=_updated, reverse=True)
-
-    def scores(self, rules: str | None) -> list[ScoreSummary]:
-        """Return the best scores and averages by rules and category.
-
-        Raises:
-            StorageError: if the store cannot be read.
-        """
-        return self._read(lambda: self._store.scores.summaries(self._owner, rules=rules))
-
-    def finished(self, rules: str | None, limit: int) -> list[RecordSummary]:
-        """Return finished games, the best first.
-
-        Raises:
-            StorageError: if the store cannot be read.
-        """
-        store, owner = self._store, self._owner
-        return self._read(lambda: store.records.select(rules=rules, owner=owner, limit=limit))
-
-    def finished_record(self, record_id: str) -> Record:
-        """Return one of the `finished` games.
-
-        Raises:
-            StorageError: if there is none of that name, or the store cannot be read.
-            RecordError: if it is damaged.
-        """
-        return Record.from_json(self._read(lambda: self._store.records.load(record_id)))
 
     def _unsaved_states(self) -> list[_SaveState]:
         return [key for key in self._writer.unfinished() if isinstance(key, _SaveState)]
@@ -360,18 +325,18 @@ class StoreAutosave(Autosave):
         """The games in progress of which the store lacks something."""
         return [state.as_saved for state in self._unsaved_states() if not state.latest.is_over]
 
-    def _read(self, job: Callable[[], T]) -> T:
-        """Read the store in a thread that may hang, after the writer's jobs if those are quick.
+    def read(self, question: Callable[[Store, str], T], default: T) -> T:  # noqa: ARG002 - it has a store
+        """Ask in a thread that may hang, after the writer's jobs if those are quick.
 
         Raises:
             StorageError: if the store cannot be read, or does not answer in time.
         """
         answer: SimpleQueue[T | StorageError] = SimpleQueue()
 
-        def read() -> None:
+        def ask() -> None:
             found: T | StorageError
             try:
-                found = job()
+                found = question(self._store, self._owner)
             except StorageError as error:
                 found = error
             self._is_reading = False
@@ -382,7 +347,7 @@ class StoreAutosave(Autosave):
             if self._is_reading:  # the read before hangs, and this one would
                 raise Empty
             self._is_reading = True
-            threading.Thread(target=read, name="py2048-reader", daemon=True).start()
+            threading.Thread(target=ask, name="py2048-reader", daemon=True).start()
             found = answer.get(timeout=READ_TIMEOUT)
         except Empty:
             raise StorageError(f"{self._store.name} does not answer; try again later") from None
@@ -404,7 +369,7 @@ class StoreAutosave(Autosave):
         change = state.change_to(latest)
         try:
             if state.acknowledged is None:
-                self._store.games.add(_before_first_turn(state.as_saved))
+                self._store.games.add(state.as_saved)
             is_stale = bool(self._store.changes.write([change]))
         except StorageError:
             state.is_unsure = True
@@ -446,10 +411,6 @@ def _shared(old: tuple[object, ...], new: tuple[object, ...]) -> int:
     if old[:shorter] == new[:shorter]:  # the common case, at the speed of C
         return shorter
     return next(index for index in range(shorter) if old[index] != new[index])
-
-
-def _before_first_turn(game: SavedGame) -> SavedGame:
-    return replace(game, revision=0, turns=(), millis=(), position=0, score=0, is_over=False)
 
 
 class BackgroundWriter:
@@ -545,7 +506,10 @@ class BackgroundWriter:
                     self._changed.wait(RETRY)
 
     def _do(self, key: Hashable, job: Job) -> str:
-        """Do a job; return why that failed, or an empty text."""
+        """Do a job, if no later one has replaced it; return why that failed, or an empty text."""
+        with self._changed:
+            if self._jobs.get(key) is not job:  # so the game that changed last is written last
+                return ""
         try:
             job()
         except Exception as error:  # noqa: BLE001 - a fault of ours must not end saving unseen

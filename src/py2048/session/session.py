@@ -9,24 +9,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from py2048.board import Board
 from py2048.direction import Direction
 from py2048.errors import StorageError
-from py2048.game import Game, Record
+from py2048.game import Game, Record, Turn
 from py2048.game.turn import Draws
 from py2048.players import Player, list_players, make_player
 from py2048.rules import Rules, get_rules
+from py2048.session import events
 from py2048.session.advice import Hint, PositionSnapshot, advise
-from py2048.session.autosave import Autosave, StoreAutosave
-from py2048.session.events import (
-    Event,
-    GameOver,
-    GameStarted,
-    Hinted,
-    IllegalMove,
-    Moved,
-    SavingChanged,
-    StorageFailed,
-    Undone,
-    Won,
-)
+from py2048.session.autosave import NO_STORE, Autosave, StoreAutosave
+from py2048.session.events import Event
 from py2048.session.tracked_game import HUMAN_CATEGORIES, TrackedGame
 
 if TYPE_CHECKING:
@@ -68,7 +58,7 @@ class Session:
         self._counted_hint: tuple[int, str] = -1, ""
         self._won = False
         self._current = TrackedGame(Game(get_rules("classic"), player=player))
-        self._rules_text = (self.rules, str(self.rules))
+        self._rules_text = str(self.rules)
 
     # Listening
 
@@ -96,7 +86,7 @@ class Session:
     @property
     def best(self) -> int:
         """The best score of a person under these rules, this game included."""
-        return self._best_scores.get(self._rules_key(), 0)
+        return self._best_scores.get(self._rules_text, 0)
 
     @property
     def category(self) -> str:
@@ -207,9 +197,12 @@ class Session:
 
     def _announce(self, *, resumed: bool) -> None:
         self._won = self.game.has_won
-        self._load_best()
-        self._changed()
-        self._emit(GameStarted(self.game.board, self.game.score, self.best, resumed))
+        self._rules_text = text = str(self.rules)
+        stored = self._guard(lambda: self._autosave.best_score(text)) or 0
+        self._best_scores[text] = max(stored, self._best_scores.get(text, 0))
+        self._raise_best()
+        self._version += 1
+        self._emit(events.GameStarted(self.game.board, self.game.score, self.best, resumed))
         if self.game.is_over:
             self._end()
 
@@ -231,16 +224,14 @@ class Session:
         """
         before, score = self.game.board, self.game.score
         turn = self._current.attempt(direction)
-        points = self.game.score - score
         if turn is not None:
-            self._changed()
             self._raise_best()
-            self._save()
+            self._save_change()
         if turn is None or not turn.legal:
-            self._emit(IllegalMove(direction, points, self.game.score))
+            now = self.game.score
+            self._emit(events.IllegalMove(direction, now - score, now))
             return False
-        self._emit(Moved(before, turn, self.game.board, points, self.game.score, self.best))
-        self._consequences()
+        self._played(turn, before, score)
         return True
 
     def undo(self) -> bool:
@@ -249,9 +240,8 @@ class Session:
         turn = self._current.undo()
         if turn is None:
             return False
-        self._changed()
-        self._save()
-        self._emit(Undone(turn, before, self.game.board, self.game.score))
+        self._save_change()
+        self._emit(events.Undone(turn, before, self.game.board, self.game.score))
         return True
 
     def redo(self) -> bool:
@@ -260,28 +250,29 @@ class Session:
         turn = self._current.redo()
         if turn is None:
             return False
-        self._changed()
-        self._save()
-        points = self.game.score - score
-        self._emit(Moved(before, turn, self.game.board, points, self.game.score, self.best, True))
-        self._consequences()
+        self._save_change()
+        self._played(turn, before, score, redone=True)
         return True
 
-    def _changed(self) -> None:
+    def _save_change(self) -> None:
         self._version += 1
+        self._save()
 
-    def _consequences(self) -> None:
-        if self.game.has_won and not self._won:
+    def _played(self, turn: Turn, before: Board, score: int, *, redone: bool = False) -> None:
+        """Announce a turn, and what came of it."""
+        now, game = self.game.score, self.game
+        self._emit(events.Moved(before, turn, game.board, now - score, now, self.best, redone))
+        if game.has_won and not self._won:
             self._won = True
             assert self.rules.target is not None  # has_won needs one
-            self._emit(Won(self.rules.target, not self.rules.ends_at_target))
-        if self.game.is_over:
+            self._emit(events.Won(self.rules.target, not self.rules.ends_at_target))
+        if game.is_over:
             self._end()
 
     def _end(self) -> None:
         game = self.game
         is_best = self.category in HUMAN_CATEGORIES and 0 < game.score == self.best
-        self._emit(GameOver(game.outcome, game.score, self.best, is_best))
+        self._emit(events.GameOver(game.outcome, game.score, self.best, is_best))
 
     # Advice and computer players
 
@@ -293,14 +284,12 @@ class Session:
         """Announce a hint found by a worker, unless it is outdated; return whether it was shown."""
         if hint.version != self._version:
             return False
-        if self._counted_hint != (
-            hint.version,
-            hint.player,
-        ):  # else it was counted with the quick one
+        asked = hint.version, hint.player
+        if self._counted_hint != asked:  # else it was counted with the quick one
             self._current.hints += 1
             self._save()
         self._counted_hint = hint.version, hint.instead_of
-        self._emit(Hinted(hint))
+        self._emit(events.Hinted(hint))
         return True
 
     def play_hint(self, hint: Hint) -> bool:
@@ -345,7 +334,7 @@ class Session:
         """
         if self.game.is_over:
             return False
-        return self.play_hint(self.snapshot().choose(self.get_player(player)))
+        return self.play_hint(self.snapshot().ask(self.get_player(player), only_move=True))
 
     def get_player(self, player: Player | str | None = None) -> Player:
         """Return the player itself, or the one that the spec names, made once.
@@ -388,7 +377,10 @@ class Session:
         Raises:
             StorageError: if the store cannot be read.
         """
-        return self._autosave.scores(None if rules is None else str(rules))
+        text = None if rules is None else str(rules)
+        return self._autosave.read(
+            lambda store, owner: store.scores.summaries(owner, rules=text), []
+        )
 
     def finished(self, rules: Rules | None = None, *, limit: int = 20) -> list[RecordSummary]:
         """Return finished games, the best first.
@@ -396,7 +388,10 @@ class Session:
         Raises:
             StorageError: if the store cannot be read.
         """
-        return self._autosave.finished(None if rules is None else str(rules), limit)
+        text = None if rules is None else str(rules)
+        return self._autosave.read(
+            lambda store, owner: store.records.select(rules=text, owner=owner, limit=limit), []
+        )
 
     def finished_record(self, record_id: str) -> Record:
         """Return one of the `finished` games.
@@ -405,14 +400,17 @@ class Session:
             StorageError: if there is none of that name.
             RecordError: if it is damaged.
         """
-        return self._autosave.finished_record(record_id)
+        text = self._autosave.read(lambda store, _: store.records.load(record_id), None)
+        if text is None:
+            raise StorageError(NO_STORE)
+        return Record.from_json(text)
 
     def get_setting(self, key: str, default: Any = None) -> Any:
         """Return the value that `set_setting` stored, or `default`."""
         value = self._guard(lambda: self._autosave.get_setting(key))
         return default if value is None else value
 
-    def set_setting(self, key: str, value: Any) -> None:
+    def set_setting(self, key: str, value: object) -> None:
         """Store a JSON value for the next session."""
         self._autosave.set_setting(key, value)
         self.check_saving()
@@ -435,38 +433,27 @@ class Session:
         Every change does this; a screen does it from time to time while something is unsaved.
         """
         for notice in self._autosave.take_notices():
-            self._emit(StorageFailed(notice))
+            self._emit(events.StorageFailed(notice))
         unsaved = self.unsaved
         if unsaved != self._unsaved:
             self._unsaved = unsaved
-            self._emit(SavingChanged(unsaved))
+            self._emit(events.SavingChanged(unsaved))
 
     def _guard(self, read: Callable[[], T]) -> T | None:
         """Read from the store; a failure is announced and yields `None`."""
         try:
             return read()
         except StorageError as error:
-            self._emit(StorageFailed(str(error)))
+            self._emit(events.StorageFailed(str(error)))
             return None
 
     def _save(self) -> None:
         self._autosave.save(self._current)
         self.check_saving()
 
-    def _load_best(self) -> None:
-        text = self._rules_key()
-        stored = self._guard(lambda: self._autosave.best_score(text))
-        self._best_scores[text] = max(stored or 0, self._best_scores.get(text, 0))
-        self._raise_best()
-
-    def _rules_key(self) -> str:
-        if self._rules_text[0] is not self.rules:
-            self._rules_text = (self.rules, str(self.rules))
-        return self._rules_text[1]
-
     def _raise_best(self) -> None:
         """Let the current score count as the best, at once and for good."""
-        text, score = self._rules_key(), self.game.score
+        text, score = self._rules_text, self.game.score
         if self.category not in HUMAN_CATEGORIES or score <= self._best_scores.get(text, 0):
             return
         self._best_scores[text] = score

@@ -1,4 +1,4 @@
-"""`TrackedGame`: a game with what a player does besides moving: undos, hints, thinking times."""
+"""`TrackedGame`: a game with its undos, hints and thinking times; `Replay`: walking through one."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from py2048.board import Board
 from py2048.direction import Direction
 from py2048.errors import Py2048Error, StorageError
-from py2048.game import Game, Record, Turn
+from py2048.game import Game, Position, Record, Turn
 from py2048.game.record import decode_steps, encode_turn
 from py2048.game.turn import Draws
 from py2048.rules import Rules
+from py2048.session.events import Moved, Undone
 
 if TYPE_CHECKING:
     from py2048.storage import SavedGame
@@ -77,7 +78,7 @@ class TrackedGame:
         try:
             rules = Rules.parse(saved.rules)
             start = Board.parse(saved.start)
-            player = saved.extra.get("player", saved.player)
+            player = str(saved.extra.get("player", saved.player))
             game = Game(rules, seed=saved.seed, board=start, player=player, draws=draws)
             for direction, spawn in decode_steps("".join(saved.turns), rules.shape):
                 if spawn is None:
@@ -148,3 +149,69 @@ class TrackedGame:
         now = time.monotonic()
         elapsed, self._since = round((now - self._since) * 1000), now
         return elapsed
+
+
+class Replay:
+    """A verified record and a place in it.
+
+    Args:
+        record: the record to walk through.
+
+    Raises:
+        RecordError: if the record breaks its own rules.
+    """
+
+    def __init__(self, record: Record) -> None:
+        record.verify()
+        self.record = record
+        self._turns: list[Turn] = []
+        self._positions = [Position(record.start, 0, 0)]
+        for board, turn, score in record.replay():
+            self._turns.append(turn)
+            ply = self._positions[-1].ply + turn.legal
+            self._positions.append(Position(board, score, ply))
+        self._best = max(position.score for position in self._positions)
+        self.index = 0
+        """How many turns are played at this place."""
+
+    def __len__(self) -> int:
+        """Return the number of turns."""
+        return len(self._turns)
+
+    @property
+    def position(self) -> Position:
+        """The position at this place."""
+        return self._positions[self.index]
+
+    @property
+    def board(self) -> Board:
+        """The board at this place."""
+        return self.position.board
+
+    @property
+    def scores(self) -> tuple[int, ...]:
+        """The score at the start and after each turn, for a graph."""
+        return tuple(position.score for position in self._positions)
+
+    def forward(self) -> Moved | None:
+        """Go one turn forward; return the event to animate, `None` at the end."""
+        if self.index == len(self):
+            return None
+        before, after = self.position, self._positions[self.index + 1]
+        turn = self._turns[self.index]
+        self.index += 1
+        points = after.score - before.score
+        return Moved(before.board, turn, after.board, points, after.score, self._best)
+
+    def back(self) -> Undone | None:
+        """Go one turn back; return the event to animate, `None` at the start."""
+        if not self.index:
+            return None
+        before = self.board
+        self.index -= 1
+        return Undone(self._turns[self.index], before, self.board, self.position.score)
+
+    def seek(self, index: int) -> Position:
+        """Go to the place after `index` turns, or the nearest there is; return its position."""
+        self.index = min(max(index, 0), len(self))
+        return self.position

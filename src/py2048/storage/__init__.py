@@ -7,42 +7,27 @@ SQLAlchemy is loaded by the first `open_store`, Alembic only when a database is 
 
 from __future__ import annotations
 
-import importlib
 import os
 from os import PathLike
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Literal
 
 from py2048.errors import StaleGameError, StorageError
-
-HOME_VARIABLE = "PY2048_HOME"
-URL_VARIABLE = "PY2048_DATABASE_URL"
-FILE_NAME = "py2048.sqlite3"
-PATIENCE = 30.0
-"""Seconds to wait for another process that writes, before the store gives up."""
+from py2048.storage.values import (
+    Account,
+    AccountError,
+    GameChange,
+    LoginSession,
+    NewOnlineGame,
+    OnlineGameInfo,
+    OpenGame,
+    RecordSummary,
+    SavedGame,
+    ScoreSummary,
+)
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
-    from py2048.storage.accounts import Accounts, Sessions
-    from py2048.storage.changes import Changes
-    from py2048.storage.games import SavedGames
-    from py2048.storage.online import OnlineGames
-    from py2048.storage.records import Leaderboards, Records, Scores
-    from py2048.storage.store import StoredSettings
-    from py2048.storage.values import (
-        Account,
-        AccountError,
-        GameChange,
-        LoginSession,
-        NewOnlineGame,
-        OnlineGameInfo,
-        OpenGame,
-        RecordSummary,
-        SavedGame,
-        ScoreSummary,
-    )
+    from py2048.storage.store import Store
 
 __all__ = [
     "PATIENCE",
@@ -63,58 +48,11 @@ __all__ = [
     "open_store",
 ]
 
-
-class Store(Protocol):
-    """Games in progress, records, scores, settings and accounts, in one database.
-
-    This is all that screens and servers know of it. Each method of a subject is one transaction:
-    it has happened when it returns, and not at all when it raises. Every failure is a
-    `StorageError` that names the store and the way out. Threads may share a store.
-
-    Attributes:
-        name: The file's path, or the database server's URL without its password.
-        games: The games in progress.
-        changes: Changes of many games in one transaction.
-        records: The finished games.
-        scores: The best scores by owner, rules and category.
-        settings: Small values to remember.
-        online: What the games of a server have besides.
-        leaderboards: The best game of each player with a name.
-        accounts: The players of a server.
-        sessions: Who is signed in where.
-    """
-
-    name: str
-    games: SavedGames
-    changes: Changes
-    records: Records
-    scores: Scores
-    settings: StoredSettings
-    online: OnlineGames
-    leaderboards: Leaderboards
-    accounts: Accounts
-    sessions: Sessions
-
-    def snapshot(self) -> AbstractContextManager[None]:
-        """Let what this thread reads within the block be one transaction; see `Database`."""
-
-    def back_up(self, path: Path) -> int:
-        """Write the whole store to a file; see `py2048.storage.backup`."""
-
-    def restore(self, path: Path) -> int:
-        """Fill this store, which must be empty, from a backup; see `py2048.storage.backup`."""
-
-    def close(self) -> None:
-        """Close all connections; using the store afterwards is an error."""
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
+HOME_VARIABLE = "PY2048_HOME"
+URL_VARIABLE = "PY2048_DATABASE_URL"
+FILE_NAME = "py2048.sqlite3"
+PATIENCE = 30.0
+"""Seconds to wait for another process that writes, before the store gives up."""
 
 
 def open_store(
@@ -138,9 +76,11 @@ def open_store(
         StorageError: The database cannot be reached, read, written or understood.
         MissingExtraError: PostgreSQL is asked for and psycopg is not installed.
     """
-    from py2048.storage.store import DatabaseStore
+    from py2048.storage.store import Store
 
-    return DatabaseStore.open(url, durability=durability, patience=patience)
+    if url is None:
+        url = os.environ.get(URL_VARIABLE, "").strip() or data_folder() / FILE_NAME
+    return Store(url, durability, patience)
 
 
 def data_folder() -> Path:
@@ -155,12 +95,9 @@ def data_folder() -> Path:
     return platformdirs.user_data_path("py2048", appauthor=False)
 
 
-def default_location() -> str | Path:
-    """Return the URL in ``PY2048_DATABASE_URL``, else the SQLite file in the data folder."""
-    return os.environ.get(URL_VARIABLE, "").strip() or data_folder() / FILE_NAME
-
-
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
+def __getattr__(name: str) -> type[Store]:
+    if name != "Store":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module("py2048.storage.values"), name)
+    from py2048.storage.store import Store
+
+    return Store

@@ -2,60 +2,58 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Collection
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.engine import Connection, Row
+from sqlalchemy.engine import Connection
 
-from py2048.storage.database import Database
-from py2048.storage.names import looks_of, name_key
-from py2048.storage.records import enter_all
-from py2048.storage.schema import (
-    accounts,
-    bests,
-    games,
-    leaders,
-    names,
-    records,
-    rounds,
-    sessions,
-    settings,
-    turns,
-)
+from py2048.storage.database import Subject, insert_new
+from py2048.storage.records import enter_records
+from py2048.storage.schema import OWNED, accounts, games, names, records, sessions, turns
 from py2048.storage.values import Account, AccountError, LoginSession, utc_now
 
-_OWNED = (games, records, rounds, bests, leaders, settings, sessions)
 _ACCOUNT = sa.select(accounts, names.c.recovery, names.c.bot_of).outerjoin(
     names, names.c.account == accounts.c.id
 )
-_FOUND = (
-    sa.select(accounts, names.c.recovery, names.c.bot_of, sessions.c.seen)
-    .join(sessions, sessions.c.owner == accounts.c.id)
-    .outerjoin(names, names.c.account == accounts.c.id)
+
+
+# Letters of other alphabets (Cyrillic, Greek, Armenian, phonetic) by the Latin letter or the
+# digit for which they are taken, after Unicode's confusable characters (UTS #39).
+_LOOK_ALIKES = {
+    "A": "\u0410\u0391", "B": "\u0412\u0392", "C": "\u0421", "E": "\u0415\u0395",
+    "H": "\u041d\u0397", "I": "\u0406\u0399", "J": "\u0408", "K": "\u041a\u039a",
+    "M": "\u041c\u039c", "N": "\u039d", "O": "\u041e\u039f\u0555", "P": "\u0420\u03a1",
+    "S": "\u0405\u054f", "T": "\u0422\u03a4", "U": "\u054d", "V": "\u0474", "X": "\u0425\u03a7",
+    "Y": "\u0423\u03a5", "Z": "\u0396", "a": "\u0430\u03b1\u0251", "c": "\u0441\u03f2",
+    "d": "\u0501", "e": "\u0435", "g": "\u0261\u0581", "h": "\u04bb\u0570",
+    "i": "\u0456\u0131\u03b9", "j": "\u0458", "k": "\u043a\u03ba", "l": "\u04cf",
+    "n": "\u03b7\u0578", "o": "\u043e\u03bf\u03c3\u0585", "p": "\u0440\u03c1",
+    "q": "\u051b\u0566", "s": "\u0455", "u": "\u03c5\u057d", "v": "\u03bd\u0475",
+    "w": "\u051d\u03c9", "x": "\u0445\u03c7", "y": "\u0443\u03b3", "3": "\u0417\u0437\u01b7",
+    "6": "\u0431",
+}  # fmt: skip
+_SAME = {"I": "l", "1": "l", "0": "O"}
+_PLAIN = str.maketrans(
+    {seen: _SAME.get(plain, plain) for plain, many in _LOOK_ALIKES.items() for seen in many} | _SAME
 )
 
 
-class Accounts:
+class Accounts(Subject):
     """The accounts. A guest is written down with the first game; a name makes it a player."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def add_guest(self, account_id: str) -> None:
-        """Write a guest down; one that is there already stays as it is."""
-        with self._database.write() as connection:
-            _ensure(connection, account_id)
 
     def find(self, account_id: str) -> Account | None:
         """Return the account, None where there is none."""
-        with self._database.read() as connection:
-            return _account(_row(connection, accounts.c.id == account_id))
+        return self._one(accounts.c.id == account_id)
 
     def find_name(self, name: str) -> Account | None:
         """Return the account with this name, however its letters are written."""
-        with self._database.read() as connection:
-            return _account(_row(connection, accounts.c.name_key == name_key(name)))
+        return self._one(accounts.c.name_key == name_key(name))
+
+    def _one(self, condition: sa.ColumnElement[bool]) -> Account | None:
+        row = self._database.one(_ACCOUNT.where(condition))
+        return None if row is None else Account.of(row)
 
     def claim_name(
         self, account_id: str, name: str, password: str, recovery: str | None = None
@@ -72,31 +70,26 @@ class Accounts:
             _ensure(connection, account_id)
             _take_name(connection, account_id, name, recovery=recovery)
             _set_password(connection, account_id, password)
-            enter_all(connection, account_id)
-            found = _account(_row(connection, accounts.c.id == account_id))
-        assert found is not None  # it has just been written
-        return found
+            enter_records(connection, records.c.owner == account_id)
+            row = connection.execute(_ACCOUNT.where(accounts.c.id == account_id)).one()
+        return Account.of(row)
 
     def set_password(self, account_id: str, password: str, recovery: str | None = None) -> None:
         """Replace the password's hash, and that of the recovery code if given; end all sessions."""
         with self._database.write() as connection:
             _set_password(connection, account_id, password)
             if recovery is not None:
-                _set_recovery(connection, account_id, recovery)
+                connection.execute(_with_recovery(account_id, recovery))
 
     def set_recovery(self, account_id: str, recovery: str) -> None:
         """Replace the hash of the recovery code."""
-        with self._database.write() as connection:
-            _set_recovery(connection, account_id, recovery)
+        self._database.change(_with_recovery(account_id, recovery))
 
     def end_guest(self, account_id: str) -> None:
         """End what a guest's cookies may do; they have no sessions."""
-        with self._database.write() as connection:
-            connection.execute(
-                sa.update(accounts)
-                .where(accounts.c.id == account_id, accounts.c.name.is_(None))
-                .values(generation=accounts.c.generation + 1)
-            )
+        is_guest = accounts.c.id == account_id, accounts.c.name.is_(None)
+        ended = accounts.c.generation + 1
+        self._database.change(sa.update(accounts).where(*is_guest).values(generation=ended))
 
     def delete(self, account_id: str) -> None:
         """Remove an account with all its games, records, scores, settings and programs."""
@@ -142,8 +135,7 @@ class Accounts:
         """
         query = sa.select(accounts.c.id, accounts.c.name, accounts.c.generation)
         query = query.where(accounts.c.id.in_([account for account, _ in passes]))
-        with self._database.read() as connection:
-            known = {row.id: row for row in connection.execute(query)}
+        known = {row.id: row for row in self._database.all(query)}
         return {
             (account, generation)
             for account, generation in passes
@@ -153,29 +145,27 @@ class Accounts:
 
     def export(self, account_id: str) -> dict[str, Any]:
         """Return all that is kept of an account, as plain values; the password's hash is not."""
-        with self._database.read() as connection:
-            row = _row(connection, accounts.c.id == account_id)
+        played = sa.select(turns).join(games).where(games.c.owner == account_id)
+        queries: dict[str, sa.Select[Any]] = {
+            table.name: sa.select(table).where(table.c.owner == account_id) for table in OWNED
+        }
+        queries["turns"] = played.order_by(turns.c.game_id, turns.c.ply)
+        with self._database.snapshot():
+            account = self.find(account_id)
             exported: dict[str, Any] = {
-                table.name: _plain(connection, sa.select(table).where(table.c.owner == account_id))
-                for table in _OWNED
+                name: [dict(row._mapping) for row in self._database.all(query)]
+                for name, query in queries.items()
             }
-            played = sa.select(turns).join(games).where(games.c.owner == account_id)
-            exported["turns"] = _plain(connection, played.order_by(turns.c.game_id, turns.c.ply))
-            exported["bots"] = [
-                {"name": each.name, "created": each.created}
-                for each in _bots(connection, account_id)
-            ]
+            bots = self.bots(account_id)
         for session in exported["sessions"]:
             del session["id"]
-        account = None if row is None else {"name": row.name, "created": row.created}
-        return {"account": account, **exported}
+        exported["bots"] = [{"name": each.name, "created": each.created} for each in bots]
+        about = None if account is None else {"name": account.name, "created": account.created}
+        return {"account": about, **exported}
 
 
-class Sessions:
+class Sessions(Subject):
     """The sessions. The store knows a session by the SHA-256 of its token, never the token."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def begin(self, session_id: str, owner: str, label: str) -> None:
         """Sign somebody in."""
@@ -184,59 +174,48 @@ class Sessions:
 
     def find(self, session_id: str) -> tuple[Account, str] | None:
         """Return who is signed in and when that was last noted; None if the session is over."""
-        query = _FOUND.where(sessions.c.id == session_id)
-        with self._database.read() as connection:
-            row = connection.execute(query).one_or_none()
+        query = _ACCOUNT.join(sessions, sessions.c.owner == accounts.c.id).add_columns(
+            sessions.c.seen
+        )
+        row = self._database.one(query.where(sessions.c.id == session_id))
         return None if row is None else (Account.of(row), row.seen)
 
     def note_use(self, session_id: str) -> None:
         """Note that a session is in use now."""
-        with self._database.write() as connection:
-            connection.execute(
-                sa.update(sessions).where(sessions.c.id == session_id).values(seen=utc_now())
-            )
+        used = sa.update(sessions).where(sessions.c.id == session_id)
+        self._database.change(used.values(seen=utc_now()))
 
     def of(self, owner: str) -> list[LoginSession]:
         """Return an account's sessions, the one in use last first."""
         query = sa.select(sessions.c.id, sessions.c.label, sessions.c.created, sessions.c.seen)
         query = query.where(sessions.c.owner == owner).order_by(sessions.c.seen.desc())
-        with self._database.read() as connection:
-            return [LoginSession(*row) for row in connection.execute(query)]
+        return [LoginSession(**row._mapping) for row in self._database.all(query)]
 
     def live(self, session_ids: Collection[str]) -> set[str]:
         """Return those of the sessions that are not over."""
         query = sa.select(sessions.c.id).where(sessions.c.id.in_(session_ids))
-        with self._database.read() as connection:
-            return set(connection.scalars(query))
+        return {row.id for row in self._database.all(query)}
 
     def end(self, session_id: str, owner: str) -> None:
         """End one of an account's sessions."""
-        with self._database.write() as connection:
-            connection.execute(
-                sa.delete(sessions).where(sessions.c.id == session_id, sessions.c.owner == owner)
-            )
+        own = sessions.c.id == session_id, sessions.c.owner == owner
+        self._database.change(sa.delete(sessions).where(*own))
 
     def end_all(self, owner: str) -> None:
         """End all of an account's sessions."""
-        with self._database.write() as connection:
-            connection.execute(sa.delete(sessions).where(sessions.c.owner == owner))
+        self._database.change(sa.delete(sessions).where(sessions.c.owner == owner))
 
     def forget(self, before: str) -> None:
         """Remove sessions of people that nobody has used since a time."""
         programs = sa.select(names.c.account).where(names.c.bot_of.is_not(None))
-        with self._database.write() as connection:
-            connection.execute(
-                sa.delete(sessions).where(
-                    sessions.c.seen < before, sessions.c.owner.not_in(programs)
-                )
-            )
+        unused = sessions.c.seen < before, sessions.c.owner.not_in(programs)
+        self._database.change(sa.delete(sessions).where(*unused))
 
 
 def _ensure(connection: Connection, account_id: str) -> None:
     """Write a guest down within a transaction, unless the account is there."""
-    if _row(connection, accounts.c.id == account_id) is None:
-        row = {"id": account_id, "generation": 0, "created": utc_now()}
-        connection.execute(sa.insert(accounts), row)
+    row = {"id": account_id, "generation": 0, "created": utc_now()}
+    connection.execute(insert_new(connection, accounts), row)
 
 
 def _add_token(connection: Connection, token: str, owner: str, label: str) -> None:
@@ -267,13 +246,12 @@ def _set_password(connection: Connection, account_id: str, password: str) -> Non
     connection.execute(sa.delete(sessions).where(sessions.c.owner == account_id))
 
 
-def _set_recovery(connection: Connection, account_id: str, recovery: str) -> None:
-    changed = sa.update(names).where(names.c.account == account_id).values(recovery=recovery)
-    connection.execute(changed)
+def _with_recovery(account_id: str, recovery: str) -> sa.Update:
+    return sa.update(names).where(names.c.account == account_id).values(recovery=recovery)
 
 
 def _delete(connection: Connection, account_id: str) -> None:
-    for table in _OWNED:
+    for table in OWNED:
         connection.execute(sa.delete(table).where(table.c.owner == account_id))
     connection.execute(sa.delete(names).where(names.c.account == account_id))
     connection.execute(sa.delete(accounts).where(accounts.c.id == account_id))
@@ -284,13 +262,14 @@ def _bots(connection: Connection, person: str) -> list[Account]:
     return [Account.of(row) for row in connection.execute(query)]
 
 
-def _row(connection: Connection, condition: sa.ColumnElement[bool]) -> Row[Any] | None:
-    return connection.execute(_ACCOUNT.where(condition)).one_or_none()
+# Names: when two are the same, and when they only look the same
 
 
-def _account(row: Row[Any] | None) -> Account | None:
-    return None if row is None else Account.of(row)
+def name_key(name: str) -> str:
+    """Return what two spellings of one name have in common: case, width and spaces aside."""
+    return "".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
-def _plain(connection: Connection, query: sa.Select[Any]) -> list[dict[str, Any]]:
-    return [dict(row._mapping) for row in connection.execute(query)]
+def looks_of(name: str) -> str:
+    """Return what names have in common that people mistake for each other, as *Al* and *A1*."""
+    return name_key(unicodedata.normalize("NFKC", name).translate(_PLAIN))

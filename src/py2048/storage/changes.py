@@ -6,24 +6,25 @@ Processes that share a PostgreSQL tell each other of them by LISTEN and NOTIFY.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from py2048.storage.database import Database, explained, is_sqlite, upsert
-from py2048.storage.games import SAME_GAME
+from py2048.storage.database import Subject, explained, is_sqlite, upsert
 from py2048.storage.online import insert_online_games
 from py2048.storage.schema import games, turns
-from py2048.storage.values import ChangeNotice, GameChange, NewOnlineGame, utc_now
+from py2048.storage.values import GameChange, NewOnlineGame, utc_now
 
 CHANNEL = "py2048_games"
 _MOST_IN_ONE = 200  # a notice holds less than 8,000 bytes
 _NOTIFY = sa.text("SELECT pg_notify(:channel, :payload)")
 
-_ADVANCE = sa.update(games).where(*SAME_GAME)
+# Parameters may not be named like columns: those are the new values.
+_ADVANCE = sa.update(games).where(
+    games.c.id == sa.bindparam("game"), games.c.revision == sa.bindparam("seen")
+)
 
 # PostgreSQL takes all rows in one parameter, at a quarter of the cost; SQLite gains nothing by it.
 # The rows are locked in one order, so that two processes never wait for each other's.
@@ -56,11 +57,8 @@ class _SomeAreStaleError(Exception):
     """Ends a transaction in which a change did not find the revision that it starts from."""
 
 
-class Changes:
+class Changes(Subject):
     """Changes of games in progress: written together, and announced to other processes."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def write(self, changes: Sequence[GameChange | NewOnlineGame], origin: str = "") -> set[str]:
         """Write the changes in one transaction; when this returns they are on the disk.
@@ -88,9 +86,10 @@ class Changes:
         """Whether other processes can be heard: SQLite has no such thing."""
         return not is_sqlite(self._database.engine)
 
-    def listen(self, patience: float) -> Iterator[ChangeNotice | None]:
+    def listen(self, patience: float) -> Iterator[tuple[str, Mapping[str, int]] | None]:
         """Yield each notice, and None after each `patience` seconds without one.
 
+        A notice is the origin of a change, and the games changed with their new revisions.
         The first None comes as soon as every later notice will be heard.
 
         Raises:
@@ -107,7 +106,8 @@ class Changes:
                 yield None
                 while not self._database.is_closed:
                     for notice in connection.notifies(timeout=patience):
-                        yield _parse(notice.payload)
+                        origin, changed = json.loads(notice.payload)
+                        yield origin, dict(changed)
                     yield None
 
     @contextmanager
@@ -142,7 +142,12 @@ def _write(
 
 def _advance(connection: Connection, changes: Sequence[GameChange]) -> int:
     """Bring the games that are as their changes saw them to the new facts; return how many."""
-    rows = _rows(changes)
+    now = utc_now()
+    rows = [
+        {name: value for name, value in vars(change).items() if name not in ("id", "turns")}
+        | {"game": change.id, "extra": dict(change.extra), "updated": now}
+        for change in changes
+    ]
     if is_sqlite(connection.engine):
         return connection.execute(_ADVANCE, rows).rowcount
     return connection.execute(_ADVANCE_ALL, {"rows": json.dumps(rows)}).rowcount
@@ -161,26 +166,6 @@ def _add_turns(connection: Connection, changes: Sequence[GameChange]) -> None:
         connection.execute(_ADD_ALL, {"rows": json.dumps(rows)})
 
 
-def _rows(changes: Sequence[GameChange]) -> list[dict[str, Any]]:
-    now = utc_now()
-    return [
-        {
-            "game": change.id,
-            "seen": change.seen,
-            "revision": change.revision,
-            "length": change.length,
-            "position": change.position,
-            "score": change.score,
-            "is_over": change.is_over,
-            "undos": change.undos,
-            "hints": change.hints,
-            "extra": dict(change.extra),
-            "updated": now,
-        }
-        for change in changes
-    ]
-
-
 def _notify(connection: Connection, origin: str, changed: Sequence[tuple[str, int]]) -> None:
     """Tell other processes of changed games, once the transaction is done."""
     if is_sqlite(connection.engine):
@@ -188,8 +173,3 @@ def _notify(connection: Connection, origin: str, changed: Sequence[tuple[str, in
     for first in range(0, len(changed), _MOST_IN_ONE):
         payload = json.dumps([origin, changed[first : first + _MOST_IN_ONE]])
         connection.execute(_NOTIFY, {"channel": CHANNEL, "payload": payload})
-
-
-def _parse(payload: str) -> ChangeNotice:
-    origin, games = json.loads(payload)
-    return ChangeNotice(origin, tuple((str(game), int(revision)) for game, revision in games))

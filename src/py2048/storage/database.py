@@ -7,7 +7,7 @@ import importlib
 import re
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from os import PathLike
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any
 
 import sqlalchemy as sa
 import sqlalchemy.exc
-from sqlalchemy.engine import URL, Connection, Engine, make_url
+from sqlalchemy.engine import URL, Connection, Engine, Row, make_url
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import QueuePool
 from sqlalchemy.sql.dml import Insert
@@ -127,7 +127,9 @@ def _make_folder(folder: Path) -> None:
         ) from error
 
 
-def _prepare_sqlite(pragmas: tuple[str, ...], connection: Any, _record: object) -> None:
+def _prepare_sqlite(
+    pragmas: tuple[str, ...], connection: sqlite3.Connection, _record: object
+) -> None:
     connection.isolation_level = None  # transactions begin where `_begin_sqlite` says
     for pragma in pragmas:
         connection.execute(pragma)
@@ -218,9 +220,35 @@ class Database:
         with explained(self.name), self._turnstile, self._writer.begin() as connection:
             yield connection
 
+    def one(self, query: sa.Select[Any]) -> Row[Any] | None:
+        """Return the only row that a query finds, None where it finds none."""
+        with self.read() as connection:
+            return connection.execute(query).one_or_none()
+
+    def all(self, query: sa.Select[Any]) -> Sequence[Row[Any]]:
+        """Return the rows that a query finds."""
+        with self.read() as connection:
+            return connection.execute(query).all()
+
+    def change(self, statement: sa.UpdateBase) -> None:
+        """Insert, update or delete by one statement, in a transaction of its own."""
+        with self.write() as connection:
+            connection.execute(statement)
+
     def _check_open(self) -> None:
         if self.is_closed:
             raise StorageError(f"the store {self.name} is closed; open it again", "closed")
+
+
+class Subject:
+    """What one part of a store's tables is for: the methods of a `Store` are those of its subjects.
+
+    Args:
+        database: where the tables are.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
 
 # Insert or update, which SQLAlchemy spells per dialect

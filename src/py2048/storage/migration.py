@@ -32,8 +32,13 @@ def bring_up_to_date(engine: Engine, name: str) -> None:
         if _revision(connection) == schema.REVISION:
             return
     with engine.execution_options(**{WRITES: True}).begin() as connection:
-        _wait_for_other_migrations(connection)
-        _migrate(connection, _revision(connection), name)
+        if not is_sqlite(engine):  # SQLite's BEGIN IMMEDIATE has waited already
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_ADVISORY_LOCK)))
+        revision = _revision(connection)
+        if revision is None:
+            _create(connection, name)
+        elif revision != schema.REVISION:
+            run_migrations(connection, revision, name)
 
 
 def _use_write_ahead_log(engine: Engine) -> None:
@@ -64,18 +69,6 @@ def _revision(connection: Connection) -> str | None:
     return connection.execute(sa.select(schema.version.c.version_num)).scalar_one_or_none()
 
 
-def _wait_for_other_migrations(connection: Connection) -> None:
-    if not is_sqlite(connection.engine):  # SQLite's BEGIN IMMEDIATE has waited already
-        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_ADVISORY_LOCK)))
-
-
-def _migrate(connection: Connection, revision: str | None, name: str) -> None:
-    if revision is None:
-        _create(connection, name)
-    elif revision != schema.REVISION:
-        run_migrations(connection, revision, name)
-
-
 def _create(connection: Connection, name: str) -> None:
     """Make all tables of a new database at once, which spares the first start Alembic."""
     if is_sqlite(connection.engine) and sa.inspect(connection).get_table_names():
@@ -88,10 +81,8 @@ def _create(connection: Connection, name: str) -> None:
     connection.execute(sa.insert(schema.version), {"version_num": schema.REVISION})
 
 
-def run_migrations(
-    connection: Connection, revision: str | None, name: str, target: str = "head"
-) -> None:
-    """Migrate from `revision` (None: no tables) to `target`, in the open transaction.
+def run_migrations(connection: Connection, revision: str, name: str, target: str = "head") -> None:
+    """Migrate from `revision` to `target`, in the open transaction.
 
     Raises:
         StorageError: `revision` is unknown here: it comes from a newer py2048.
@@ -103,7 +94,7 @@ def run_migrations(
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
-    if revision is not None and revision not in known:
+    if revision not in known:
         raise StorageError(
             f"{name} was written by a newer py2048 (schema {revision}, here {schema.REVISION});"
             " it was left as it is: upgrade py2048 to use it"

@@ -3,40 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from py2048.errors import StorageError
-from py2048.storage.database import Database, insert_new
+from py2048.storage.database import Subject, insert_new
 from py2048.storage.games import row_of
-from py2048.storage.schema import accounts, days, games, metadata, rounds
-from py2048.storage.values import NewOnlineGame, OnlineGameInfo, OpenGame, SavedGame, utc_now
+from py2048.storage.schema import OWNED, accounts, days, games, rounds
+from py2048.storage.values import NewOnlineGame, OnlineGameInfo, OpenGame, utc_now
 
 _INFO = sa.select(rounds, accounts.c.name).outerjoin(accounts, accounts.c.id == rounds.c.owner)
 
 
-class OnlineGames:
+class OnlineGames(Subject):
     """What the server's games have besides their turns: a mode, a day, a secret, an account."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def create(self, *, mode: str, day: str | None, secret: str, **game: Any) -> SavedGame:
-        """Begin a game of an account, written down if it is new; as `SavedGames.create` otherwise.
-
-        All of it happens or nothing.
-
-        Raises:
-            StorageError: The account has a daily game of this day.
-        """
-        begun = SavedGame.new(**game)
-        info = OnlineGameInfo(begun.id, begun.owner, mode, day, secret)
-        with self._database.write() as connection:
-            if not insert_online_games(connection, [NewOnlineGame(begun, info)]):
-                raise StorageError(f"a daily game of {day} has begun: one a day is all there is")
-        return begun
 
     def discard(self, game_id: str, revision: int) -> None:
         """Throw a game on the server away, unless somebody has changed it."""
@@ -64,11 +44,8 @@ class OnlineGames:
 
     def find_day_secret(self, day: str) -> str | None:
         """Return what the draws of a day's challenge come from, None where there is none."""
-        with self._database.read() as connection:
-            secret: str | None = connection.scalar(
-                sa.select(days.c.secret).where(days.c.day == day)
-            )
-        return secret
+        row = self._database.one(sa.select(days.c.secret).where(days.c.day == day))
+        return None if row is None else row.secret
 
     def open_games(self, owner: str, *, limit: int = 1000) -> list[OpenGame]:
         """Return an account's games in progress, the last changed first."""
@@ -93,8 +70,7 @@ class OnlineGames:
             .order_by(games.c.updated.desc(), games.c.id)
             .limit(limit)
         )
-        with self._database.read() as connection:
-            return [OpenGame.of(row) for row in connection.execute(query)]
+        return [OpenGame.of(row) for row in self._database.all(query)]
 
     def orphans(self, before: str, *, limit: int = 100) -> list[str]:
         """Return the games on the server that are over and last changed before a time."""
@@ -105,8 +81,7 @@ class OnlineGames:
             .order_by(games.c.started)
             .limit(limit)
         )
-        with self._database.read() as connection:
-            return list(connection.scalars(query))
+        return [row.id for row in self._database.all(query)]
 
     def sweep_guests(
         self, before: str, *, since: str = "", spare: Collection[str] = (), limit: int = 1000
@@ -130,26 +105,22 @@ class OnlineGames:
             .order_by(games.c.started)
             .limit(limit + 1)
         )
-        with self._database.read() as connection:
-            found = connection.execute(query).all()
+        found = self._database.all(query)
         old = found[:limit]
         empty = [row for row in old if not (row.length or row.name or row.id in spare)]
         if empty:
-            self._remove([row.id for row in empty], {row.owner for row in empty})
+            ids = {row.id for row in empty}
+            with self._database.write() as connection:
+                is_empty = games.c.id.in_(ids), games.c.length == 0
+                connection.execute(sa.delete(games).where(*is_empty))
+                left = connection.scalars(sa.select(games.c.id).where(games.c.id.in_(ids)))
+                gone = ids.difference(left)
+                connection.execute(sa.delete(rounds).where(rounds.c.game_id.in_(gone)))
+                _forget_guests(connection, {row.owner for row in empty})
         return found[limit].started if len(found) > limit else ""
 
-    def _remove(self, ids: Sequence[str], owners: Collection[str]) -> None:
-        is_empty = games.c.id.in_(ids), games.c.length == 0
-        with self._database.write() as connection:
-            connection.execute(sa.delete(games).where(*is_empty))
-            left = sa.select(games.c.id).where(games.c.id.in_(ids))
-            gone = set(ids) - set(connection.scalars(left))
-            connection.execute(sa.delete(rounds).where(rounds.c.game_id.in_(gone)))
-            _forget_guests(connection, owners)
-
     def _one(self, condition: sa.ColumnElement[bool]) -> OnlineGameInfo | None:
-        with self._database.read() as connection:
-            row = connection.execute(_INFO.where(condition)).one_or_none()
+        row = self._database.one(_INFO.where(condition))
         return None if row is None else OnlineGameInfo(**row._mapping)
 
 
@@ -164,10 +135,7 @@ def insert_online_games(connection: Connection, new: Sequence[NewOnlineGame]) ->
     owners = sorted({each.game.owner for each in new})
     guests = [{"id": owner, "generation": 0, "created": now} for owner in owners]
     connection.execute(insert_new(connection, accounts), guests)
-    facts = [
-        {name: getattr(each.info, name) for name in rounds.columns.keys()}  # noqa: SIM118
-        for each in new
-    ]
+    facts = [{column.name: getattr(each.info, column.name) for column in rounds.c} for each in new]
     counted = insert_new(connection, rounds).execution_options(preserve_rowcount=True)
     if connection.execute(counted, facts).rowcount < len(new):
         return False
@@ -177,12 +145,11 @@ def insert_online_games(connection: Connection, new: Sequence[NewOnlineGame]) ->
 
 def _forget_guests(connection: Connection, owners: Collection[str]) -> None:
     """Remove the accounts without a name of which nothing is kept."""
-    owned = [table for table in metadata.sorted_tables if "owner" in table.c]
     connection.execute(
         sa.delete(accounts).where(
             accounts.c.id.in_(owners),
             accounts.c.name.is_(None),
             accounts.c.generation == 0,  # cookies that have ended stay ended
-            *(~sa.exists().where(table.c.owner == accounts.c.id) for table in owned),
+            *(~sa.exists().where(table.c.owner == accounts.c.id) for table in OWNED),
         )
     )

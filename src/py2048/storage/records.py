@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, Literal
+from typing import Literal
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from py2048.errors import StaleGameError, StorageError, did_you_mean
-from py2048.storage.database import Database, upsert
+from py2048.errors import StaleGameError, StorageError
+from py2048.storage.database import Subject, upsert
 from py2048.storage.games import remove_game
 from py2048.storage.schema import accounts, bests, leaders, records, rounds
-from py2048.storage.values import RecordSummary, ScoreSummary, utc_now, utc_time
+from py2048.storage.values import RecordSummary, ScoreSummary, utc_now
 
 _SUMMARY = sa.select(*(column for column in records.c if column.name != "record"))
 _UNNAMED = tuple(column for column in records.c if column.name not in ("record", "player"))
@@ -22,15 +20,29 @@ _ORDERS = {
     "score": (records.c.score.desc(), records.c.finished, records.c.id),
     "finished": (records.c.finished.desc(), records.c.id),
 }
+_CAREER = ("owner", "rules", "category")
+# Each best score with the finished games below it; a best may have none.
+_SUMMARIES = (
+    sa.select(
+        bests.c.rules,
+        bests.c.category,
+        bests.c.score.label("best"),
+        sa.func.count(records.c.id).label("games"),
+        sa.cast(sa.func.coalesce(sa.func.avg(records.c.score), 0), sa.Double).label("mean_score"),
+        sa.func.coalesce(sa.func.max(records.c.max_tile), 0).label("max_tile"),
+        sa.func.coalesce(sa.func.sum(records.c.plies), 0).label("plies"),
+        sa.func.max(records.c.finished).label("last_finished"),
+    )
+    .outerjoin(records, sa.and_(*(bests.c[name] == records.c[name] for name in _CAREER)))
+    .group_by(*(bests.c[name] for name in _CAREER))
+    .order_by(bests.c.rules, bests.c.category)
+)
 _FACTS = ("category", "rules", "owner", "score", "finished")
 _ORDER = (leaders.c.score.desc(), leaders.c.finished, leaders.c.record)
 
 
-class Records:
+class Records(Subject):
     """The finished records."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def finish(
         self,
@@ -61,57 +73,17 @@ class Records:
         Raises:
             StaleGameError: Another process has changed or discarded the game.
         """
-        facts = {"score": score, "max_tile": max_tile, "plies": plies, "outcome": outcome}
         with self._database.write() as connection:
             game = remove_game(connection, game_id, revision)
             if game is not None:
-                _insert(
+                insert_record(
                     connection, id=game_id, owner=game.owner, rules=game.rules,
                     player=game.player, category=category, started=game.started,
-                    finished=utc_now(), record=record_json, **facts,
+                    finished=utc_now(), score=score, max_tile=max_tile, plies=plies,
+                    outcome=outcome, record=record_json,
                 )  # fmt: skip
-            elif not _is_there(connection, game_id):
+            elif not connection.scalar(sa.select(sa.exists().where(records.c.id == game_id))):
                 raise StaleGameError(f"game {game_id} was discarded by another window")
-
-    def add(
-        self,
-        record_json: str,
-        *,
-        rules: str,
-        score: int,
-        max_tile: int,
-        plies: int,
-        outcome: str,
-        category: str = "plain",
-        owner: str = "local",
-        player: str = "",
-        started: str | None = None,
-        finished: str | None = None,
-    ) -> str:
-        """Add a finished game that was not played in this store, and return its id.
-
-        Args:
-            record_json: The record, opaque to the store.
-            rules: The text of the rules.
-            score: The final score in points; it counts for the best score.
-            max_tile: The highest tile of the final board.
-            plies: How many turns were played.
-            outcome: How it ended.
-            category: Which board of scores it counts for.
-            owner: Whose game it was.
-            player: Who played.
-            started: When it began, ISO 8601; None means when it ended.
-            finished: When it ended, ISO 8601; None means now.
-        """
-        end = utc_time(finished) if finished else utc_now()
-        record_id = secrets.token_hex(8)
-        with self._database.write() as connection:
-            _insert(
-                connection, id=record_id, owner=owner, rules=rules, player=player,
-                category=category, started=utc_time(started) if started else end, finished=end,
-                score=score, max_tile=max_tile, plies=plies, outcome=outcome, record=record_json,
-            )  # fmt: skip
-        return record_id
 
     def load(self, record_id: str) -> str:
         """Return the finished record, exactly as it was given.
@@ -119,11 +91,10 @@ class Records:
         Raises:
             StorageError: There is no such record.
         """
-        query = sa.select(records.c.record).where(records.c.id == record_id)
-        with self._database.read() as connection:
-            text: str | None = connection.execute(query).scalar_one_or_none()
-        if text is None:
+        row = self._database.one(sa.select(records.c.record).where(records.c.id == record_id))
+        if row is None:
             raise StorageError(f"no finished game {record_id!r} is in {self._database.name}")
+        text: str = row.record
         return text
 
     def select(
@@ -131,143 +102,83 @@ class Records:
         *,
         rules: str | None = None,
         owner: str | None = None,
-        category: str | None = None,
         order: Literal["score", "finished"] = "score",
         limit: int = 20,
-        offset: int = 0,
     ) -> list[RecordSummary]:
         """Return summaries of finished games, the best or the latest first.
 
         Args:
             rules: Only games under these rules.
             owner: Only this owner's games.
-            category: Only games of this category.
             order: ``"score"``, the highest first and the earlier of equals before the later,
                 or ``"finished"``, the latest first.
             limit: At most so many.
-            offset: Skip so many.
         """
-        if order not in _ORDERS:
-            raise StorageError(f"no order {order!r}{did_you_mean(order, _ORDERS)}")
-        wanted = {"rules": rules, "owner": owner, "category": category}
+        wanted = {"rules": rules, "owner": owner}
         query = _SUMMARY.where(
             *(records.c[name] == value for name, value in wanted.items() if value is not None)
         )
-        query = query.order_by(*_ORDERS[order]).limit(limit).offset(offset)
-        with self._database.read() as connection:
-            return [RecordSummary(**row._mapping) for row in connection.execute(query)]
+        found = self._database.all(query.order_by(*_ORDERS[order]).limit(limit))
+        return [RecordSummary(**row._mapping) for row in found]
 
     def summary(self, record_id: str) -> RecordSummary | None:
         """Return the summary of a finished game, None where there is none."""
-        query = _SUMMARY.where(records.c.id == record_id)
-        with self._database.read() as connection:
-            row = connection.execute(query).one_or_none()
+        row = self._database.one(_SUMMARY.where(records.c.id == record_id))
         return None if row is None else RecordSummary(**row._mapping)
 
     def tile_counts(self, owner: str) -> list[tuple[int, int]]:
         """Return how many finished games of an account ended with which largest tile."""
         query = (
-            sa.select(records.c.max_tile, sa.func.count())
+            sa.select(records.c.max_tile, sa.func.count().label("games"))
             .where(records.c.owner == owner)
             .group_by(records.c.max_tile)
             .order_by(records.c.max_tile)
         )
-        with self._database.read() as connection:
-            return [(tile, games) for tile, games in connection.execute(query)]
+        return [(row.max_tile, row.games) for row in self._database.all(query)]
 
 
-def _insert(connection: Connection, **row: Any) -> None:
+def insert_record(connection: Connection, **row: object) -> None:
     """Add a record, note its score and enter it into the leaderboards, within a transaction."""
     connection.execute(sa.insert(records), row)
-    scored = {name: row[name] for name in ("rules", "owner", "category", "score")}
-    _note(connection, **scored)
-    _enter(connection, records.c.id == row["id"])
+    _note(connection, **{name: row[name] for name in (*_CAREER, "score")})
+    enter_records(connection, records.c.id == row["id"])
 
 
-def _is_there(connection: Connection, record_id: str) -> bool:
-    return bool(connection.scalar(sa.select(sa.exists().where(records.c.id == record_id))))
-
-
-class Scores:
+class Scores(Subject):
     """The best scores; they only grow, and outlive the games that reached them."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def best(self, rules: str, owner: str = "local", category: str | None = None) -> int:
-        """Return the owner's best score in points, 0 where there is none.
-
-        With `category` None, the best of all categories.
-        """
-        query = sa.select(sa.func.max(bests.c.score)).where(
-            bests.c.owner == owner, bests.c.rules == rules
-        )
-        if category is not None:
-            query = query.where(bests.c.category == category)
-        with self._database.read() as connection:
-            best: int | None = connection.execute(query).scalar()
-        return best or 0
-
-    def bests(self, rules: str, owner: str) -> dict[str, int]:
+    def bests(self, rules: str, owner: str = "local") -> dict[str, int]:
         """Return the owner's best score in each category, without those that have none."""
         query = sa.select(bests.c.category, bests.c.score).where(
             bests.c.owner == owner, bests.c.rules == rules
         )
-        with self._database.read() as connection:
-            return {row.category: row.score for row in connection.execute(query)}
+        return {row.category: row.score for row in self._database.all(query)}
 
     def note(self, rules: str, owner: str, category: str, score: int) -> None:
         """Raise the best score to `score` if that is higher, also while the game is in progress."""
         with self._database.write() as connection:
-            _note(connection, rules=rules, owner=owner, category=category, score=score)
+            _note(connection, owner=owner, rules=rules, category=category, score=score)
 
     def summaries(self, owner: str = "local", *, rules: str | None = None) -> list[ScoreSummary]:
         """Return what the owner reached, one summary per rules and category, in that order."""
-        query = _summaries().where(bests.c.owner == owner)
+        query = _SUMMARIES.where(bests.c.owner == owner)
         if rules is not None:
             query = query.where(bests.c.rules == rules)
-        with self._database.read() as connection:
-            return [ScoreSummary(**row._mapping) for row in connection.execute(query)]
+        return [ScoreSummary(**row._mapping) for row in self._database.all(query)]
 
 
-def _note(connection: Connection, *, rules: str, owner: str, category: str, score: int) -> None:
+def _note(connection: Connection, **score: object) -> None:
     """Raise the best score within a transaction."""
-    row = {"owner": owner, "rules": rules, "category": category, "score": score}
-    connection.execute(upsert(connection, bests, rising="score"), {**row, "reached": utc_now()})
+    connection.execute(upsert(connection, bests, rising="score"), {**score, "reached": utc_now()})
 
 
-def _summaries() -> sa.Select[tuple[str, str, int, int, float, int, int, str | None]]:
-    """Join each best score with the finished games below it; a best may have none."""
-    key = ("owner", "rules", "category")
-    return (
-        sa.select(
-            bests.c.rules,
-            bests.c.category,
-            bests.c.score.label("best"),
-            sa.func.count(records.c.id).label("games"),
-            sa.cast(sa.func.coalesce(sa.func.avg(records.c.score), 0), sa.Double).label(
-                "mean_score"
-            ),
-            sa.func.coalesce(sa.func.max(records.c.max_tile), 0).label("max_tile"),
-            sa.func.coalesce(sa.func.sum(records.c.plies), 0).label("plies"),
-            sa.func.max(records.c.finished).label("last_finished"),
-        )
-        .outerjoin(records, sa.and_(*(bests.c[name] == records.c[name] for name in key)))
-        .group_by(*(bests.c[name] for name in key))
-        .order_by(bests.c.rules, bests.c.category)
-    )
-
-
-class Leaderboards:
+class Leaderboards(Subject):
     """The best game of each player with a name, noted as games end.
 
     A player has one row for each board, rules and period, so that a page reads its hundred rows
     off an index, however many games there are. Periods are days and weeks of UTC, and the days of
     challenges.
     """
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def top(
         self, category: str, rules: str, period: str = "ever", *, limit: int = 100
@@ -294,8 +205,7 @@ class Leaderboards:
             .order_by(*_ORDER)
             .limit(limit)
         )
-        with self._database.read() as connection:
-            return [RecordSummary(**row._mapping) for row in connection.execute(query)]
+        return [RecordSummary(**row._mapping) for row in self._database.all(query)]
 
     def forget_periods(self) -> None:
         """Remove the rows of days and weeks that are over."""
@@ -306,13 +216,8 @@ class Leaderboards:
                 connection.execute(sa.delete(leaders).where(*past))
 
 
-def enter_all(connection: Connection, owner: str) -> None:
-    """Enter all records of an account, which has just taken a name, within a transaction."""
-    _enter(connection, records.c.owner == owner)
-
-
-def _enter(connection: Connection, condition: sa.ColumnElement[bool]) -> None:
-    """Enter records into the leaderboards if their players have names."""
+def enter_records(connection: Connection, condition: sa.ColumnElement[bool]) -> None:
+    """Enter records into the leaderboards if their players have names, within a transaction."""
     found = connection.execute(
         sa.select(records.c.id, *(records.c[name] for name in _FACTS), rounds.c.day)
         .join(accounts, accounts.c.id == records.c.owner)
@@ -320,25 +225,15 @@ def _enter(connection: Connection, condition: sa.ColumnElement[bool]) -> None:
         .where(condition, accounts.c.name.is_not(None))
         .order_by(records.c.score.desc(), records.c.finished, records.c.id)
     )
-    rows = list(_best_rows(found))
-    if rows:
-        connection.execute(upsert(connection, leaders, rising="score"), rows)
-
-
-def _best_rows(found: Iterable[Any]) -> Iterable[dict[str, Any]]:
-    """Return the rows that records make, which come with the best first."""
-    best: dict[tuple[str, ...], dict[str, Any]] = {}
-    for row in found:
+    best: dict[tuple[str, ...], dict[str, object]] = {}
+    for row in found:  # the best comes first
         facts = {name: row._mapping[name] for name in _FACTS} | {"record": row.id}
-        for period in _periods(row.finished, row.day):
-            best.setdefault((period, row.category, row.rules), {"period": period, **facts})
-    return best.values()
-
-
-def _periods(finished: str, day: str | None) -> tuple[str, ...]:
-    ended = date.fromisoformat(finished[:10])
-    usual = tuple(_key(period, ended) for period in ("ever", "day", "week"))
-    return usual if day is None else (*usual, day)
+        ended = date.fromisoformat(row.finished[:10])
+        for period in filter(None, ("ever", "day", "week", row.day)):
+            key = _key(period, ended)
+            best.setdefault((key, row.category, row.rules), {"period": key, **facts})
+    if best:
+        connection.execute(upsert(connection, leaders, rising="score"), list(best.values()))
 
 
 def _key(period: str, today: date) -> str:

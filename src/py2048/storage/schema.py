@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Dialect
@@ -14,17 +13,17 @@ REVISION = "0004"
 metadata = sa.MetaData()
 
 
-class Json(sa.TypeDecorator[Any]):
+class Json(sa.TypeDecorator[object]):
     """Any JSON value, kept as text, so that both databases take and refuse the same."""
 
     impl = sa.Text
     cache_ok = True
 
-    def process_bind_param(self, value: Any, dialect: Dialect) -> str:  # noqa: ARG002
+    def process_bind_param(self, value: object, dialect: Dialect) -> str:  # noqa: ARG002
         """Write the value, which must be JSON: NaN and infinity are not."""
         return json.dumps(value, allow_nan=False)
 
-    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:  # noqa: ARG002
+    def process_result_value(self, value: str | None, dialect: Dialect) -> object:  # noqa: ARG002
         """Read the value back."""
         return json.loads(value or "null")
 
@@ -189,6 +188,9 @@ leaders = sa.Table(
     ),
     sa.Index("leaders_by_owner", "owner"),
 )  # fmt: skip
+
+OWNED = tuple(table for table in metadata.sorted_tables if "owner" in table.c)
+"""The tables whose rows belong to an account."""
 
 # Alembic's version table under a name of our own, so that a database shared with another
 # program that uses Alembic keeps the two apart. Not part of `metadata`: Alembic owns it.

@@ -11,9 +11,19 @@ from typing import Any
 from py2048.errors import StorageError
 
 
-@dataclass(frozen=True)
+def utc_now() -> str:
+    """Return the present as ISO 8601 in UTC, of one width so that texts sort as times."""
+    return utc_text(datetime.now(UTC))
+
+
+def utc_text(moment: datetime) -> str:
+    """Return a moment in UTC as the store writes it."""
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+@dataclass(frozen=True, kw_only=True)
 class SavedGame:
-    """A game in progress, as it was after its last saved change.
+    """A game in progress, as it was after its last saved change; by default one that begins now.
 
     Attributes:
         id: The store's name for the game; the finished record keeps it.
@@ -35,42 +45,23 @@ class SavedGame:
         millis: The thinking time of each turn in milliseconds, None where not measured.
     """
 
-    id: str
+    id: str = field(default_factory=lambda: secrets.token_hex(8))
     owner: str
     rules: str
     seed: int | None
     start: str
     player: str
-    started: str
-    updated: str
-    turns: tuple[str, ...]
-    position: int
-    score: int
-    is_over: bool
-    revision: int
-    undos: int
-    hints: int
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    started: str = field(default_factory=utc_now)
+    updated: str = field(default_factory=utc_now)
+    turns: tuple[str, ...] = ()
+    position: int = 0
+    score: int = 0
+    is_over: bool = False
+    revision: int = 0
+    undos: int = 0
+    hints: int = 0
+    extra: Mapping[str, object] = field(default_factory=dict)
     millis: tuple[int | None, ...] = ()
-
-    @classmethod
-    def new(
-        cls,
-        *,
-        rules: str,
-        seed: int | None,
-        start: str,
-        player: str,
-        owner: str,
-        extra: Mapping[str, Any] | None = None,
-    ) -> SavedGame:
-        """Return a game that begins now, under a name of its own; it is not in the store yet."""
-        now = utc_now()
-        return cls(
-            id=secrets.token_hex(8), owner=owner, rules=rules, seed=seed, start=start,
-            player=player, started=now, updated=now, turns=(), position=0, score=0,
-            is_over=False, revision=0, undos=0, hints=0, extra=dict(extra or {}),
-        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -131,7 +122,7 @@ class GameChange:
     is_over: bool
     undos: int
     hints: int
-    extra: Mapping[str, Any]
+    extra: Mapping[str, object]
     turns: tuple[tuple[int, str, int], ...]
 
 
@@ -269,19 +260,6 @@ class OpenGame:
 
 
 @dataclass(frozen=True)
-class ChangeNotice:
-    """Games that a process has changed.
-
-    Attributes:
-        origin: The process that wrote.
-        games: Each game with its new revision.
-    """
-
-    origin: str
-    games: tuple[tuple[str, int], ...]
-
-
-@dataclass(frozen=True)
 class ScoreSummary:
     """All that an owner reached under one set of rules in one category.
 
@@ -304,25 +282,3 @@ class ScoreSummary:
     max_tile: int
     plies: int
     last_finished: str | None
-
-
-def utc_now() -> str:
-    """Return the present as ISO 8601 in UTC, of one width so that texts sort as times."""
-    return _utc_text(datetime.now(UTC))
-
-
-def utc_time(text: str) -> str:
-    """Return the ISO 8601 time `text` in the store's form; a time without a zone is UTC.
-
-    Raises:
-        StorageError: `text` is no ISO 8601 time.
-    """
-    try:
-        time = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise StorageError(f"{text!r} is not an ISO 8601 time such as 2048-01-31T12:00Z") from error
-    return _utc_text(time if time.tzinfo else time.replace(tzinfo=UTC))
-
-
-def _utc_text(time: datetime) -> str:
-    return time.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

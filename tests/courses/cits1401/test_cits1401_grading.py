@@ -10,8 +10,7 @@ import pytest
 
 from py2048 import Board, Direction, Game, get_rules
 from py2048.courses import get_course
-from py2048.courses.cits1401.checks import WindowContents, after
-from py2048.courses.cits1401.tasks import GRADING
+from py2048.courses.cits1401.tasks import GRADING, WindowContents, after
 
 HERE = Path(__file__).parent
 

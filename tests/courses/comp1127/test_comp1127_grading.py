@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import ast
 import random
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -12,9 +16,8 @@ import pytest
 from comp1127_stand_ins import NotedBoard, NotedFrame, fresh
 
 from py2048.courses.comp1127 import gui
-from py2048.courses.comp1127.checks import all_but
-from py2048.courses.comp1127.given import gui as checker_gui
-from py2048.courses.comp1127.tasks import GRADING
+from py2048.courses.comp1127 import main as main_of_ours
+from py2048.courses.comp1127.tasks import GRADING, all_but
 from py2048.courses.grading import Example
 from py2048.courses.grading.tasks import same
 
@@ -28,50 +31,56 @@ def test_the_marks_are_the_document_s() -> None:
     assert GRADING.marks == 106
 
 
-def test_the_checker_s_gui_offers_the_same_functions() -> None:
-    """A student's program finds what it expects, also by ``from gui import *``."""
-    assert sorted(checker_gui.__all__) == sorted(gui.__all__)
-
-
-@pytest.fixture
-def checked_window(display: str) -> Iterator[tuple[Any, Any]]:
-    frame, board = checker_gui.setup()
-    frame.withdraw()
-    yield frame, board
-    frame.destroy()
-    checker_gui._frames.clear()
-    checker_gui._boards.clear()
-
-
 @pytest.mark.gui
-def test_a_game_on_the_checker_s_gui_is_the_game_on_the_real_one(
-    checked_window: tuple[Any, Any],
-) -> None:
-    """The same seed and keys give the same boards, scores, pictures and messages."""
-    checked_frame, checked_board = checked_window
-    frame, board = NotedFrame(), NotedBoard()
-    real, checked = fresh("main"), fresh("main")
-    checked.gui = checker_gui
-    keys = random.Random(3)
-
-    def both(act: Any) -> None:
-        state = random.getstate()
-        act(real, frame, board)
-        random.setstate(state)
-        act(checked, checked_frame, checked_board)
-
+def test_a_game_in_the_grader_is_the_game_in_the_window(display: str, tmp_path: Path) -> None:
+    """With the files that a submission gets, the same seed and keys give the same boards."""
+    for path in GRADING.given_files:
+        shutil.copy(path, tmp_path)
+    keys = random.Random(3).choices(["Left", "Right", "Up", "Down"], k=60)
     random.seed(9)
-    both(lambda program, _, tiles: program.add_random_number(tiles))
-    both(lambda program, window, tiles: program.bind(window, tiles))
-    while frame.bound:
-        event = SimpleNamespace(keysym=keys.choice(["Left", "Right", "Up", "Down"]))
-        both(lambda _, window, __, event=event: window.bound[f"<{event.keysym}>"](event))
-        assert checked.grid == real.grid == checked_board.seen() == board.seen()
-        assert checked_board.score == board.score
-        assert checked_board.score_seen == board.score_shown
-        assert checked_board.numbers == board.numbers
-        assert set(checked_frame.bound) == set(frame.bound)
-    assert [gui.WON if won else gui.LOST for won in checked_board.ended] == board.messages
+    expected = _boards_of(fresh("main"), NotedFrame(), NotedBoard(), keys)
+    source = Path(main_of_ours.__file__).read_text()
+    source = source.replace("from py2048.courses.comp1127 import gui", "import gui")
+    source = source.partition("if __name__ ==")[0]
+    (tmp_path / "main.py").write_text(source + IN_THE_GRADER.format(keys=keys))
+    done = subprocess.run(
+        [sys.executable, "-S", "main.py"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert ast.literal_eval(done.stdout) == expected
+
+
+IN_THE_GRADER = """
+from types import SimpleNamespace
+random.seed(9)
+frame, board = gui.setup()
+add_random_number(board)
+add_random_number(board)
+bind(frame, board)
+found = []
+for key in {keys}:
+    if frame.bound:
+        frame.bound[f"<{{key}}>"](SimpleNamespace(keysym=key))
+    found.append((deepcopy(grid), board.score, board.numbers.copy(), sorted(frame.bound)))
+print(found)
+"""
+
+
+def _boards_of(program: ModuleType, frame: NotedFrame, board: NotedBoard, keys: list[str]) -> Any:
+    program.add_random_number(board)
+    program.add_random_number(board)
+    program.bind(frame, board)
+    found = []
+    for key in keys:
+        frame.press(key)
+        rows = [list(row) for row in program.grid]
+        found.append((rows, board.score, board.numbers.copy(), sorted(frame.bound)))
+    return found
+
+
+@pytest.fixture(autouse=True)
+def gui_beside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a submission's process the module `gui` is beside the program."""
+    monkeypatch.setitem(sys.modules, "gui", gui)
 
 
 def test_the_reference_patches_work_in_any_module() -> None:
@@ -136,7 +145,7 @@ def typed(code: str, names: dict[str, Any]) -> Any:
 
 def test_nothing_in_an_example_is_the_checker_s_own() -> None:
     """What the checker's gui knows besides is no part of what a student reads."""
-    own = (".seen(", ".moves", ".bound", ".ended", ".score_seen", "setup(main")
+    own = ("gui_window", ".bound")
     for title, example in _examples():
         text = "\n".join((example.given, example.code, *example.then))
         assert not [name for name in own if name in text], f"{title}:\n{text}"

@@ -59,7 +59,7 @@ def read(image: Image.Image) -> Rows:
     edge = tiles.GAP + 8
     return [
         [
-            numbers[image.getpixel((edge + column * tiles.CELL, edge + 14 + row * tiles.CELL))]
+            numbers[image.getpixel((edge + column * gui.CELL, edge + 14 + row * gui.CELL))]
             for column in range(4)
         ]
         for row in range(4)

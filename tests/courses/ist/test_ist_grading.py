@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from py2048.courses import get_course
 from py2048.courses.ist import adt
-from py2048.courses.ist.reference_patches import (
+from py2048.courses.ist.tasks import (
     BOARD,
     COORDINATE,
     OTHER_COORDINATE,

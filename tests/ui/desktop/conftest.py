@@ -15,7 +15,7 @@ from py2048.direction import Direction
 from py2048.rules import get_rules
 from py2048.session import Session
 from py2048.ui.desktop import board_view, window
-from py2048.ui.desktop.launch import GameWindow, start
+from py2048.ui.desktop.launch import GameWindow
 
 PATIENCE = 120.0
 """Seconds after which something that should happen counts as not happening: kernels that are
@@ -170,7 +170,7 @@ def open_desk(display: str) -> Iterator[OpenDesk]:
         if session is None:
             session = Session()
             session.start(seed=1)
-        desk = Desk(start(session, **options))
+        desk = Desk(GameWindow(session, **options))
         opened.append(desk)
         return desk
 

@@ -20,7 +20,7 @@ from py2048.players import list_players
 from py2048.rules import get_rules, list_rules
 from py2048.session import Hint, Hinted, Session, StorageFailed, autosave, open_session
 from py2048.ui.shared.actions import ACTIONS, MENUS
-from py2048.ui.shared.background_worker import WorkResult
+from py2048.ui.shared.background import WorkResult
 
 pytestmark = pytest.mark.gui
 

@@ -19,13 +19,12 @@ from py2048.errors import RulesError
 from py2048.game import Game, Record
 from py2048.players import make_player
 from py2048.rules import Rules, get_rules, list_rules
-from py2048.ui.desktop import board_image, gif_export
+from py2048.ui.desktop import board_image
 from py2048.ui.desktop.app import action_of, rules_for, tk_keys
 from py2048.ui.desktop.board_image import BoardGrid, swipe
-from py2048.ui.desktop.editor import BoardEditor
-from py2048.ui.desktop.rules_dialog import RulesForm
+from py2048.ui.desktop.launch import WindowState
+from py2048.ui.desktop.setup_dialogs import BoardEditor, fields_of, rules_of
 from py2048.ui.desktop.statistics_window import ALL, nice_steps, summarise
-from py2048.ui.desktop.window_state import WindowState
 from py2048.ui.shared.actions import ACTIONS, MENUS
 from py2048.ui.shared.themes import DARK, THEMES, Theme
 
@@ -171,12 +170,12 @@ def test_a_film_has_a_frame_for_each_position(tmp_path: Path) -> None:
     """The start and each turn are one frame of the GIF, in the colours of the tiles."""
     record = short_game()
     path = tmp_path / "game.gif"
-    gif_export.save_gif(path, record, DARK)
+    board_image.save_gif(path, record, DARK)
     with Image.open(path) as film:
         assert film.n_frames == 31
         film.seek(30)
         frame = film.convert("RGB")
-    grid = BoardGrid.fit((4, 4), gif_export.GIF_SIDE, gif_export.GIF_SIDE)
+    grid = BoardGrid.fit((4, 4), board_image.GIF_SIDE, board_image.GIF_SIDE)
     board = Game.from_record(record).board
     head = frame.height - grid.height
     for row in range(4):
@@ -191,16 +190,16 @@ def test_a_film_has_a_frame_for_each_position(tmp_path: Path) -> None:
 
 def test_a_long_game_makes_no_endless_film(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """More turns than `MOST_FRAMES` are shown in steps, the last position always."""
-    monkeypatch.setattr(gif_export, "MOST_FRAMES", 10)
+    monkeypatch.setattr(board_image, "MOST_FRAMES", 10)
     path = tmp_path / "game.gif"
-    gif_export.save_gif(path, short_game(), DARK)
+    board_image.save_gif(path, short_game(), DARK)
     with Image.open(path) as film:
         assert film.n_frames <= 11
 
 
 def test_a_film_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
     """The thread ends with the error and without a half-written file."""
-    filming = gif_export.GifExport(tmp_path / "missing" / "x.gif", short_game(3), DARK)
+    filming = board_image.GifExport(tmp_path / "missing" / "x.gif", short_game(3), DARK)
     filming.start()
     filming.join(20)
     assert isinstance(filming.error, OSError)
@@ -214,10 +213,7 @@ def test_a_film_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("rules", list_rules(), ids=lambda rules: rules.name)
 def test_the_form_keeps_every_preset(rules: Rules) -> None:
     """Rules put into the form come out of it the same, but for the name."""
-    form = RulesForm.from_rules(rules)
-    assert form.fault == ""
-    form.name = rules.name
-    assert form.rules() == rules
+    assert rules_of(fields_of(rules) | {"name": rules.name}) == rules
 
 
 @pytest.mark.parametrize(
@@ -235,12 +231,10 @@ def test_the_form_keeps_every_preset(rules: Rules) -> None:
 )
 def test_the_form_names_what_is_wrong(field: str, value: str, word: str) -> None:
     """A bad field yields one line that names the value, and no rules."""
-    form = RulesForm.from_rules(get_rules("classic"))
-    setattr(form, field, value)
-    assert word in form.fault
-    assert "\n" not in form.fault
-    with pytest.raises(RulesError):
-        form.rules()
+    with pytest.raises(RulesError) as caught:
+        rules_of(fields_of(get_rules("classic")) | {field: value})
+    assert word in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 @given(shapes, st.sampled_from(list_rules()))

@@ -251,7 +251,7 @@ def test_the_viewer_walks_through_a_game(desk: Any) -> None:
     """Keys, slider and the running show reach every position of a record."""
     desk.play(30)
     positions = [position.board for position in desk.session.game.positions()]
-    desk.app.files.watch(desk.session.record())
+    desk.app.watch(desk.session.record())
     viewer = seen(desk)
     view = viewer.view
     desk.focus(view)
@@ -289,12 +289,12 @@ def test_the_viewer_walks_through_a_game(desk: Any) -> None:
 def test_a_running_viewer_closes_quietly(desk: Any) -> None:
     """Closing the viewer or the window while a game runs in it leaves no trace."""
     desk.play(10)
-    desk.app.files.watch(desk.session.record())
+    desk.app.watch(desk.session.record())
     viewer = seen(desk)
     viewer.toggle()
     viewer.close()
     desk.pump(0.3)
-    desk.app.files.watch(desk.session.record())
+    desk.app.watch(desk.session.record())
     seen(desk).toggle()
     desk.running.close()
     assert not desk.errors

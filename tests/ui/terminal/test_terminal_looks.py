@@ -9,7 +9,7 @@ from py2048.board import Board
 from py2048.session import open_session
 from py2048.ui.shared.themes import THEMES, ThemeError, in_sixteen_colours
 from py2048.ui.terminal.app import GameApp
-from py2048.ui.terminal.layout import Arrangement
+from py2048.ui.terminal.board import Arrangement
 
 
 async def test_themes_switch_live_and_are_remembered() -> None:

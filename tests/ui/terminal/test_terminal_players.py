@@ -10,7 +10,7 @@ from textual.widgets import Input, Static
 from py2048.compiled.jit.progress import Compiling
 from py2048.direction import Direction
 from py2048.game import Game
-from py2048.ui.shared.background_worker import WorkResult
+from py2048.ui.shared.background import WorkResult
 from py2048.ui.terminal.app import GameApp
 
 

@@ -28,12 +28,11 @@ import contextlib
 import importlib
 import os
 import re
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import CellType, FunctionType
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar, cast, overload
 
 from py2048.compiled.jit.disk_cache import (
     DiskCache,
@@ -42,7 +41,7 @@ from py2048.compiled.jit.disk_cache import (
     make_name_unique,
     name_of,
 )
-from py2048.compiled.jit.imports import PRIVATE_CHANGED, numba_module
+from py2048.compiled.jit.imports import PRIVATE_CHANGED, Example, Kernel, numba_module
 from py2048.compiled.jit.progress import names_in
 
 __all__ = [
@@ -56,15 +55,12 @@ __all__ = [
     "ready",
     "select",
     "warm_up",
-    "warm_up_in_background",
 ]
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., object])
+Scalar = TypeVar("Scalar")
 Progress = Callable[[int, int, str], None]
 """Called with the number of compilations done, the number of all, and the next one's name."""
-
-Example = Callable[[], tuple[Any, ...]]
-"""Returns arguments of a kernel."""
 
 Use = tuple[str, Callable[[], object]]
 """Something that compiles kernels made for it when it is called, and its name."""
@@ -77,7 +73,7 @@ UNDOCUMENTED = "_nrt", "forceinline", "no_cfunc_wrapper"
 
 PACKAGE = __name__.partition(".")[0]
 
-_registry: dict[str, Any] = {}
+_registry: dict[str, Kernel] = {}
 """The kernels of the package by their full names; those that others declare are their own."""
 
 
@@ -122,7 +118,7 @@ def kernel(
     if len(arguments) == 1 and callable(arguments[0]):
         return kernel()(arguments[0])
     options = {"forceinline": inline, "parallel": parallel, "fastmath": fastmath}
-    chosen: dict[str, Any] = {name: True for name, value in options.items() if value}
+    chosen: dict[str, object] = {name: True for name, value in options.items() if value}
     if borrows:
         chosen["_nrt"] = False
     if expand:
@@ -131,7 +127,9 @@ def kernel(
     return lambda function: _declare(function, forms, chosen)
 
 
-def _declare(function: Any, forms: tuple[str | Example, ...], options: Mapping[str, Any]) -> Any:
+def _declare(
+    function: FunctionType, forms: tuple[str | Example, ...], options: Mapping[str, object]
+) -> Kernel:
     make_name_unique(function)
     declared = _plain(function) if IS_PLAIN else _compiled(function, options)
     declared.warm_forms = forms
@@ -140,17 +138,18 @@ def _declare(function: Any, forms: tuple[str | Example, ...], options: Mapping[s
     return declared
 
 
-def _plain(function: Any) -> Any:
-    function.py_func = function
-    return function
+def _plain(function: FunctionType) -> Kernel:
+    declared = cast("Kernel", function)
+    declared.py_func = function
+    return declared
 
 
-def _compiled(function: Any, options: Mapping[str, Any]) -> Any:
+def _compiled(function: FunctionType, options: Mapping[str, object]) -> Kernel:
     _teach_select()
     _teach_prefetch()
     given = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **options}
     known = {name: value for name, value in given.items() if name not in _unknown_options()}
-    dispatcher = numba_module().njit(**known)(function)
+    dispatcher: Kernel = numba_module().njit(**known)(function)
     dispatcher._cache = DiskCache(dispatcher)
     return dispatcher
 
@@ -158,20 +157,20 @@ def _compiled(function: Any, options: Mapping[str, Any]) -> Any:
 @cache
 def _unknown_options() -> frozenset[str]:
     """Return those of our undocumented options, all for speed, that this version does not know."""
-    known: Any = None
+    known: object = None
     with contextlib.suppress(*PRIVATE_CHANGED):
         known = numba_module(".core.registry").cpu_target.options
     return frozenset(name for name in UNDOCUMENTED if not hasattr(known, name))
 
 
 @cache
-def plain_form(kernel: Any) -> Any:
+def plain_form(kernel: Any) -> FunctionType:
     """Return `kernel` as a plain Python function that calls the plain forms of others.
 
     (A kernel's own ``py_func`` calls the compiled ones.) Words are NumPy scalars there: run it
     under ``numpy.errstate(over="ignore")``, as they wrap around on purpose.
     """
-    function = getattr(kernel, "py_func", kernel)
+    function: FunctionType = getattr(kernel, "py_func", kernel)
     names = (name for name in names_in(function.__code__) if name in function.__globals__)
     scope = {name: _plain_value(function.__globals__[name]) for name in names}
     scope["__builtins__"] = function.__globals__["__builtins__"]
@@ -180,7 +179,7 @@ def plain_form(kernel: Any) -> Any:
     return FunctionType(function.__code__, scope, name, defaults, tuple(cells))
 
 
-def _plain_value(value: Any) -> Any:
+def _plain_value(value: Any) -> object:
     return plain_form(value) if hasattr(value, "py_func") else value
 
 
@@ -199,7 +198,7 @@ def ready(kernel: Any, form: int = 0) -> Any:
     return kernel if IS_PLAIN else _compile(kernel, kernel.warm_forms[form]) or kernel
 
 
-def select(condition: bool, yes: Any, no: Any) -> Any:
+def select(condition: object, yes: Scalar, no: Scalar) -> Scalar:
     """Return `yes` or `no`, which have the same type and are both computed.
 
     In a kernel this is one instruction. A conditional expression is a branch, and LLVM likes to
@@ -214,16 +213,16 @@ def _teach_select() -> None:
     extending, types = numba_module(".extending"), numba_module().types
 
     @extending.type_callable(select)  # type: ignore[untyped-decorator]
-    def type_select(_context: Any) -> Any:
+    def type_select(_context: object) -> Callable[..., object]:
         return lambda _condition, yes, no: yes if yes == no else None
 
     @extending.lower_builtin(select, types.Boolean, types.Any, types.Any)  # type: ignore[untyped-decorator]
-    def emit_select(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+    def emit_select(_context: object, builder: Any, _signature: object, arguments: Any) -> Any:
         return builder.select(*arguments)
 
 
-def prefetch(array: Any, index: Any) -> None:
-    """Ask for the memory at `array[index]`, which is read later.
+def prefetch(array: object, index: object) -> None:
+    """Ask for the memory at `array.flat[index]`, which is needed later.
 
     In a kernel this is one instruction that does not wait; in plain Python it does nothing.
     """
@@ -231,11 +230,11 @@ def prefetch(array: Any, index: Any) -> None:
 
 @cache
 def _teach_prefetch() -> None:
-    """Tell Numba how to compile `prefetch`, for arrays of one dimension."""
+    """Tell Numba how to compile `prefetch`, for arrays in C order."""
     extending, types = numba_module(".extending"), numba_module().types
 
     @extending.type_callable(prefetch)  # type: ignore[untyped-decorator]
-    def type_prefetch(_context: Any) -> Any:
+    def type_prefetch(_context: object) -> Callable[..., object]:
         return lambda _array, _index: types.none
 
     @extending.lower_builtin(prefetch, types.Array, types.Integer)  # type: ignore[untyped-decorator]
@@ -260,7 +259,7 @@ def _emit_prefetch(context: Any, builder: Any, array_type: Any, array: Any, inde
 # --- warming up ----------------------------------------------------------------------------------
 
 
-def kernels() -> dict[str, Any]:
+def kernels() -> dict[str, Kernel]:
     """Return every kernel of the package by its full name, importing the files that hold them."""
     root = Path(__file__).parents[2]
     for path in sorted(root.rglob("*.py")):
@@ -296,11 +295,11 @@ def warm_up(progress: Progress | None = None, uses: Sequence[Use] = ()) -> int:
     return len(jobs)
 
 
-def _compile(item: Any, form: str | Example) -> Any:
+def _compile(item: Kernel, form: str | Example) -> object:
     return item.compile(form if isinstance(form, str) else tuple(map(_type_of, form())))
 
 
-def _type_of(value: Any) -> Any:
+def _type_of(value: object) -> object:
     """Return what ``numba.typeof`` does, without ``numpy.ma``, which that imports for an array."""
     try:
         return _quick_type_of(value)
@@ -316,10 +315,3 @@ def _quick_type_of(value: Any) -> Any:
         return numba_module().typeof(value)
     layout, is_fixed = support.map_layout(value), not value.flags.writeable
     return types.Array(support.from_dtype(value.dtype), value.ndim, layout, readonly=is_fixed)
-
-
-def warm_up_in_background(progress: Progress | None = None) -> threading.Thread:
-    """Start `warm_up` on a daemon thread and return the thread."""
-    thread = threading.Thread(target=warm_up, args=(progress,), name="py2048-warm-up", daemon=True)
-    thread.start()
-    return thread

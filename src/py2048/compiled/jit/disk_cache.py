@@ -30,7 +30,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import IO, Any
 
 from py2048.compiled.jit import progress
-from py2048.compiled.jit.imports import numba_module
+from py2048.compiled.jit.imports import Kernel, is_kernel, numba_module
 from py2048.compiled.jit.progress import names_in
 
 FORMAT = 3
@@ -48,7 +48,7 @@ class DiskCache:
     compiles, others that want the same wait for the file.
     """
 
-    def __init__(self, dispatcher: Any) -> None:
+    def __init__(self, dispatcher: Kernel) -> None:
         self._dispatcher = dispatcher
         self._locks: dict[Path, FileLock] = {}
 
@@ -58,7 +58,7 @@ class DiskCache:
         directory = cache_directory()
         return None if directory is None else str(directory)
 
-    def load_overload(self, signature: Any, context: Any) -> Any:
+    def load_overload(self, signature: object, context: Any) -> Any:
         """Return the compiled form for `signature`, or `None` if the cache has none."""
         try:
             return self._load(signature, context)
@@ -68,7 +68,7 @@ class DiskCache:
             self._release()
             return None
 
-    def save_overload(self, signature: Any, result: Any) -> None:
+    def save_overload(self, signature: object, result: Any) -> None:
         """Keep the compiled form for `signature`, if it can be kept."""
         try:
             self._save(signature, result)
@@ -82,7 +82,7 @@ class DiskCache:
         while self._locks:
             self._locks.popitem()[1].release()
 
-    def _load(self, signature: Any, context: Any) -> Any:
+    def _load(self, signature: object, context: Any) -> Any:
         path = self._path(signature)
         data = _find(path) if path else None
         if data is None:
@@ -109,7 +109,7 @@ class DiskCache:
         progress.note_loaded(self._dispatcher)
         return result
 
-    def _save(self, signature: Any, result: Any) -> None:
+    def _save(self, signature: object, result: Any) -> None:
         path = self._path(signature)
         if path is None:
             return
@@ -120,7 +120,7 @@ class DiskCache:
         if lock := self._locks.pop(path, None):
             lock.release()
 
-    def _path(self, signature: Any) -> Path | None:
+    def _path(self, signature: object) -> Path | None:
         directory = cache_directory()
         if directory is None:
             return None
@@ -141,9 +141,11 @@ class FileLock:
         self._path = path
         self._file: IO[bytes] | None = None
         with contextlib.suppress(OSError, ImportError):
-            self._wait(importlib.import_module("fcntl"))
+            self._wait()
 
-    def _wait(self, fcntl: Any) -> None:
+    def _wait(self) -> None:
+        import fcntl  # which some systems lack
+
         file = self._path.open("wb")
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
@@ -162,7 +164,8 @@ class FileLock:
             with contextlib.suppress(OSError):
                 self._path.unlink()
             # A process that was forked in the meantime has the file too: closing is not enough.
-            fcntl = importlib.import_module("fcntl")
+            import fcntl
+
             fcntl.flock(self._file, fcntl.LOCK_UN)
             self._file.close()
 
@@ -267,20 +270,20 @@ def make_name_unique(function: FunctionType) -> None:
     contents = [cell.cell_contents for cell in function.__closure__ or ()]
     if not contents:
         return
-    kernels = [item.py_func for item in contents if hasattr(item, "py_func")]
-    values = [_text_of(item) for item in contents if not hasattr(item, "py_func")]
+    kernels = [item.py_func for item in contents if is_kernel(item)]
+    values = [_text_of(item) for item in contents if not is_kernel(item)]
     names = [part.__qualname__.rpartition("<locals>.")[2].partition("[")[0] for part in kernels]
     meaning = "\0".join([*map(name_of, kernels), *values])
     names.append(hashlib.sha256(meaning.encode()).hexdigest()[:12])
     function.__qualname__ += f"[{','.join(names)}]"
 
 
-def digest_of(kernel: Any) -> str:
+def digest_of(kernel: object) -> str:
     """Return the digest of everything in the source that decides what `kernel` compiles to."""
     return _digest(*_parts_of(kernel, set()))
 
 
-def _parts_of(value: Any, seen: set[int]) -> Iterator[str]:
+def _parts_of(value: object, seen: set[int]) -> Iterator[str]:
     """Yield the name and content of `value` and of all that it refers to, in a fixed order."""
     function = getattr(value, "py_func", value)
     if not isinstance(function, FunctionType):
@@ -301,7 +304,7 @@ def _parts_of(value: Any, seen: set[int]) -> Iterator[str]:
             yield from _global_parts(function, function.__globals__[name], seen)
 
 
-def _global_parts(function: FunctionType, value: Any, seen: set[int]) -> Iterator[str]:
+def _global_parts(function: FunctionType, value: object, seen: set[int]) -> Iterator[str]:
     if not isinstance(value, ModuleType):
         yield from _parts_of(value, seen)
     elif value.__name__.partition(".")[0] == function.__module__.partition(".")[0]:

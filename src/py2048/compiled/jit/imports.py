@@ -5,12 +5,34 @@ from __future__ import annotations
 import gc
 import importlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from types import FunctionType
+from typing import Any, Protocol, TypeGuard
 
 PRIVATE_CHANGED = AttributeError, ImportError, TypeError
 """What is raised where a part of Numba that it does not document is gone or has changed."""
+
+
+Example = Callable[[], tuple[object, ...]]
+"""Returns arguments of a kernel."""
+
+
+class Kernel(Protocol):
+    """What we know of a kernel: it is a dispatcher of Numba, or a plain function in plain mode."""
+
+    py_func: FunctionType
+    targetoptions: dict[str, object]
+    warm_forms: tuple[str | Example, ...]
+    _cache: object
+
+    def compile(self, form: object, /) -> object:
+        """Compile for the types of arguments; return the compiled function."""
+
+
+def is_kernel(value: object) -> TypeGuard[Kernel]:
+    """Return whether `value` was declared by `py2048.compiled.jit.kernel`."""
+    return hasattr(value, "warm_forms")
 
 
 def numba_module(module: str = "") -> Any:

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from types import CodeType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from py2048.compiled.jit.imports import numba_module
+from py2048.compiled.jit.imports import Kernel, is_kernel, numba_module
 
 PAUSE = 3.0
 """Seconds without the compiler after which what it compiles next is another piece of work."""
@@ -54,12 +54,12 @@ class _Work:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._stack: list[Any] = []
+        self._stack: list[Kernel] = []
         self._weights: dict[int, float] = {}
         self._done: set[int] = set()
         self._began = self._changed = self._share = 0.0
 
-    def begin(self, kernel: Any) -> None:
+    def begin(self, kernel: Kernel) -> None:
         with self._lock:
             now = time.monotonic()
             if not self._stack:
@@ -69,7 +69,7 @@ class _Work:
             self._stack.append(kernel)
             self._changed = now
 
-    def end(self, kernel: Any, *, is_done: bool = True) -> None:
+    def end(self, kernel: Kernel, *, is_done: bool = True) -> None:
         with self._lock:
             if kernel in self._stack:
                 while self._stack.pop() is not kernel:
@@ -78,7 +78,7 @@ class _Work:
                 if is_done:
                     self._done.add(id(kernel))
 
-    def note_loaded(self, kernel: Any) -> None:
+    def note_loaded(self, kernel: Kernel) -> None:
         with self._lock:
             if self._stack:
                 self._done |= _weights(kernel).keys()
@@ -118,24 +118,24 @@ def ready_only() -> Iterator[None]:
         _here.ready_only = before
 
 
-def check(kernel: Any) -> None:
+def check(kernel: Kernel) -> None:
     """Note that `kernel` is in no cache.
 
     Raises:
         NotReadyError: inside `ready_only`.
     """
     if getattr(_here, "ready_only", False):
-        raise NotReadyError(kernel.__name__)
+        raise NotReadyError(kernel.py_func.__name__)
     _listen()
 
 
-def note_loaded(kernel: Any) -> None:
+def note_loaded(kernel: Kernel) -> None:
     """Note that `kernel` was found in the cache, with all that it calls inside."""
     _work.note_loaded(kernel)
 
 
 @contextmanager
-def waiting_for(kernel: Any) -> Iterator[None]:
+def waiting_for(kernel: Kernel) -> Iterator[None]:
     """Count the time inside as work at `kernel`, which another process may be compiling."""
     _work.begin(kernel)
     try:
@@ -151,7 +151,7 @@ def _listen() -> None:
 
     class Listener(events.Listener):  # type: ignore[misc, name-defined]
         def on_start(self, event: Any) -> None:
-            if hasattr(event.data["dispatcher"], "warm_forms"):  # and no other package's
+            if is_kernel(event.data["dispatcher"]):  # and no other package's
                 _work.begin(event.data["dispatcher"])
 
         def on_end(self, event: Any) -> None:
@@ -160,7 +160,7 @@ def _listen() -> None:
     events.register("numba:compile", Listener())
 
 
-def _weights(kernel: Any) -> dict[int, float]:
+def _weights(kernel: Kernel) -> dict[int, float]:
     """Return about how long `kernel` and all that it calls take to compile, in units of its own.
 
     A kernel is optimised together with all that it calls. The power was found by measuring
@@ -195,14 +195,14 @@ def _reached(start: int, calls: dict[int, list[int]]) -> set[int]:
     return found
 
 
-def _callees(function: Any) -> Iterator[Any]:
+def _callees(function: FunctionType) -> Iterator[Kernel]:
     """Yield the kernels that a function calls."""
     names = names_in(function.__code__)
     values = [function.__globals__[name] for name in names if name in function.__globals__]
     modules = [value for value in values if isinstance(value, ModuleType)]
     values += [getattr(module, name, None) for module in modules for name in names]
     values += [cell.cell_contents for cell in function.__closure__ or ()]
-    yield from (value for value in values if hasattr(value, "warm_forms"))
+    yield from filter(is_kernel, values)
 
 
 def names_in(code: CodeType) -> list[str]:

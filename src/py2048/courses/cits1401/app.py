@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 import tkinter as tk
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 from py2048.courses.cits1401.board_view import DARK, FONT, GOLD, PAGE, WHITE, BoardCanvas
 from py2048.courses.cits1401.presenter import (
@@ -17,31 +18,28 @@ from py2048.courses.cits1401.presenter import (
     ViewState,
     checked_side,
 )
+from py2048.courses.windows import opened, run
 from py2048.direction import Direction
 from py2048.errors import CourseError
 
 
-class Card(tk.Frame):
-    """A number with its name, as on a score board.
+def label(
+    parent: tk.Misc, text: str, size: int, ink: str = DARK, weight: str = "normal"
+) -> tk.Label:
+    """Return a text on the background of its parent."""
+    return tk.Label(
+        parent, text=text, font=(FONT, -size, weight), foreground=ink, background=parent["bg"]
+    )
 
-    Attributes:
-        value: the number shown.
-    """
+
+class Card(tk.Frame):
+    """A number with its name, as on a score board."""
 
     def __init__(self, parent: tk.Misc, name: str) -> None:
         super().__init__(parent, background="#0b4bb3", padx=14, pady=6)
-        self.value = 0
-        tk.Label(
-            self, text=name, font=(FONT, -12, "bold"), foreground=GOLD, background="#0b4bb3"
-        ).pack()
-        self._number = tk.Label(
-            self,
-            text="0",
-            font=(FONT, -24, "bold"),
-            foreground=WHITE,
-            background="#0b4bb3",
-            width=7,
-        )
+        label(self, name, 12, GOLD, "bold").pack()
+        self._number = label(self, "0", 24, WHITE, "bold")
+        self._number.configure(width=7)
         self._number.pack()
 
     @property
@@ -51,7 +49,6 @@ class Card(tk.Frame):
 
     def show(self, value: int) -> None:
         """Show another number."""
-        self.value = value
         self._number["text"] = str(value)
 
 
@@ -59,23 +56,10 @@ def button(
     parent: tk.Misc, text: str, command: Callable[[], None], face: str, ink: str
 ) -> tk.Button:
     """Return a flat button that brightens under the mouse."""
-    made = tk.Button(
-        parent,
-        text=text,
-        command=command,
-        font=(FONT, -18, "bold"),
-        background=face,
-        foreground=ink,
-        activebackground=GOLD,
-        activeforeground=DARK,
-        relief="flat",
-        borderwidth=0,
-        highlightthickness=2,
-        highlightbackground=face,
-        padx=22,
-        pady=9,
-        cursor="hand2",
-    )
+    made = tk.Button(parent, text=text, command=command, font=(FONT, -18, "bold"), cursor="hand2")
+    made.configure(background=face, foreground=ink, highlightbackground=face, highlightthickness=2)
+    made.configure(activebackground=GOLD, activeforeground=DARK)
+    made.configure(relief="flat", borderwidth=0, padx=22, pady=9)
     made.bind("<Return>", lambda _: made.invoke())
     return made
 
@@ -83,35 +67,23 @@ def button(
 def choices(
     parent: tk.Misc,
     variable: tk.StringVar,
-    values: Sequence[str],
-    command: Callable[[], None] | None = None,
+    values: Iterable[str],
+    command: Callable[[], None] = lambda: None,
 ) -> tk.Frame:
     """Return a row of buttons of which one is down: the one that `variable` names."""
-    row = tk.Frame(parent, background=str(parent["background"]))
+    row = tk.Frame(parent, background=parent["bg"])
     for value in values:
         choice = tk.Radiobutton(
-            row,
-            text=value,
-            value=value,
-            variable=variable,
-            indicatoron=False,
-            font=(FONT, -15),
-            background="#e7e3d9",
-            foreground=DARK,
-            selectcolor=GOLD,
-            relief="flat",
-            borderwidth=0,
-            padx=10,
-            pady=5,
-            cursor="hand2",
+            row, text=value, value=value, variable=variable, command=command, indicatoron=False
         )
-        if command is not None:
-            choice.configure(command=command)
+        choice.configure(font=(FONT, -15), background="#e7e3d9", foreground=DARK, selectcolor=GOLD)
+        choice.configure(relief="flat", borderwidth=0, padx=10, pady=5, cursor="hand2")
         choice.pack(side="left", padx=(0, 4))
     return row
 
 
 SKILLS = {"random": PlayerKind.RANDOM, "intelligent": PlayerKind.INTELLIGENT}
+PACES = {speed.name: speed for speed in SPEEDS}
 
 
 class NewGamePanel(tk.Frame):
@@ -151,47 +123,31 @@ class NewGamePanel(tk.Frame):
         self.place_forget()
 
     def _build(self) -> None:
-        heading = tk.Label(self, text="New game", font=(FONT, -30, "bold"))
-        heading.configure(foreground=BLUE, background=WHITE)
-        heading.grid(row=0, column=0, columnspan=2, pady=(0, 14))
-        self._build_size()
-        self._label("Computer", 2)
-        self._choices(self.skill, tuple(SKILLS), 2)
-        self._label("Speed", 3)
-        self._choices(self.speed, tuple(speed.name for speed in SPEEDS), 3)
-        question = tk.Label(self, text="Who plays?", font=(FONT, -20, "bold"))
-        question.configure(foreground=DARK, background=WHITE)
-        question.grid(row=4, column=0, columnspan=2, pady=(16, 8))
-        answers = tk.Frame(self, background=WHITE)
-        answers.grid(row=5, column=0, columnspan=2)
-        self.human = button(answers, "Human", self._human, BLUE, WHITE)
-        self.human.pack(side="left", padx=8)
-        self.computer = button(answers, "Computer", self._computer, BLUE, WHITE)
-        self.computer.pack(side="left", padx=8)
-        self.complaint = tk.Label(self, font=(FONT, -14), foreground="#b3261e", background=WHITE)
-        self.complaint.configure(wraplength=380)
-        self.complaint.grid(row=6, column=0, columnspan=2, pady=(10, 0))
-
-    def _build_size(self) -> None:
-        self._label("Board", 1)
-        line = tk.Frame(self, background=WHITE)
-        line.grid(row=1, column=1, sticky="w", pady=4)
-        for text, side in (("rows", self.rows), ("columns", self.columns)):
-            box = tk.Spinbox(
-                line, from_=SIDES[0], to=SIDES[-1], textvariable=side, width=4, font=(FONT, -16)
-            )
+        label(self, "New game", 30, BLUE, "bold").grid(row=0, columnspan=2, pady=(0, 14))
+        sides = tk.Frame(self, background=WHITE)
+        for name, side in (("rows", self.rows), ("columns", self.columns)):
+            box = tk.Spinbox(sides, from_=SIDES[0], to=SIDES[-1], textvariable=side)
+            box.configure(width=4, font=(FONT, -16))
             box.pack(side="left")
-            label = tk.Label(line, text=text, font=(FONT, -16), background=WHITE)
-            label.configure(foreground=DARK)
-            label.pack(side="left", padx=(4, 14))
-
-    def _label(self, text: str, row: int) -> None:
-        label = tk.Label(self, text=text, font=(FONT, -16, "bold"), background=WHITE)
-        label.configure(foreground=DARK)
-        label.grid(row=row, column=0, sticky="e", padx=(0, 14), pady=4)
-
-    def _choices(self, variable: tk.StringVar, values: tuple[str, ...], row: int) -> None:
-        choices(self, variable, values).grid(row=row, column=1, sticky="w", pady=4)
+            label(sides, name, 16).pack(side="left", padx=(4, 14))
+        options = {
+            "Board": sides,
+            "Computer": choices(self, self.skill, SKILLS),
+            "Speed": choices(self, self.speed, PACES),
+        }
+        for row, (name, option) in enumerate(options.items(), 1):
+            label(self, name, 16, weight="bold").grid(row=row, sticky="e", padx=(0, 14), pady=4)
+            option.grid(row=row, column=1, sticky="w", pady=4)
+        label(self, "Who plays?", 20, weight="bold").grid(row=4, columnspan=2, pady=(16, 8))
+        answers = tk.Frame(self, background=WHITE)
+        answers.grid(row=5, columnspan=2)
+        self.human = button(answers, "Human", self._human, BLUE, WHITE)
+        self.computer = button(answers, "Computer", self._computer, BLUE, WHITE)
+        for answer in (self.human, self.computer):
+            answer.pack(side="left", padx=8)
+        self.complaint = label(self, "", 14, "#b3261e")
+        self.complaint.configure(wraplength=380)
+        self.complaint.grid(row=6, columnspan=2, pady=(10, 0))
 
     def _human(self) -> None:
         self._answer(PlayerKind.HUMAN)
@@ -200,13 +156,12 @@ class NewGamePanel(tk.Frame):
         self._answer(SKILLS[self.skill.get()])
 
     def _answer(self, player_kind: PlayerKind) -> None:
-        speed = next(speed for speed in SPEEDS if speed.name == self.speed.get())
         try:
             sides = checked_side(self.rows.get()), checked_side(self.columns.get())
         except CourseError as error:
             self.complaint["text"] = str(error)
             return
-        self._on_answer(GameSettings(player_kind, *sides, speed))
+        self._on_answer(GameSettings(player_kind, *sides, PACES[self.speed.get()]))
 
 
 TITLE = "CITS1401 - 2048 on the border"
@@ -233,7 +188,7 @@ SLIDE_MS = 110
 
 
 class App(tk.Tk):
-    """The window. It is the `GameScreen` of its presenter.
+    """The window. It is the `BorderScreen` of its presenter.
 
     Args:
         seed: of the games, for tests; by default every game differs.
@@ -262,16 +217,12 @@ class App(tk.Tk):
         header.pack(fill="x")
         names = tk.Frame(header, background=BLUE)
         names.pack(side="left", padx=20, pady=12)
-        tk.Label(
-            names, text="2048", font=(FONT, -38, "bold"), foreground=GOLD, background=BLUE
-        ).pack(anchor="w")
-        tk.Label(
-            names, text="CITS1401 Project 2", font=(FONT, -15), foreground=WHITE, background=BLUE
-        ).pack(anchor="w")
-        self.largest = Card(header, "LARGEST")
-        self.best = Card(header, "BEST")
-        self.score = Card(header, "SCORE")
-        for card in (self.largest, self.best, self.score):
+        label(names, "2048", 38, GOLD, "bold").pack(anchor="w")
+        label(names, "CITS1401 Project 2", 15, WHITE).pack(anchor="w")
+        self.largest, self.best, self.score = cards = [
+            Card(header, name) for name in ("LARGEST", "BEST", "SCORE")
+        ]
+        for card in cards:
             card.pack(side="right", padx=(0, 14), pady=12)
 
     def _build_status(self) -> None:
@@ -280,9 +231,8 @@ class App(tk.Tk):
         panel.pack(fill="x", padx=20)
         self.light = tk.Frame(panel, width=10, height=40, background=WAITING)
         self.light.pack(side="left", fill="y")
-        self.status = tk.Label(
-            panel, font=(FONT, -20), foreground=DARK, background=WHITE, anchor="w", padx=14
-        )
+        self.status = label(panel, "", 20)
+        self.status.configure(anchor="w", padx=14)
         self.status.pack(side="left", fill="x", expand=True, pady=10)
 
     def _build_buttons(self) -> None:
@@ -292,31 +242,24 @@ class App(tk.Tk):
         self.new_game_button.pack(side="left")
         self.quit_button = button(bar, "Quit", self.quit_game, "#d8d3c7", DARK)
         self.quit_button.pack(side="right")
-        self.hint = tk.Label(
-            bar,
-            text="Click a border square or an arrow, or press an arrow key",
-            font=(FONT, -14),
-            foreground="#6b665c",
-            background=PAGE,
-        )
+        words = "Click a border square or an arrow, or press an arrow key"
+        self.hint = label(bar, words, 14, "#6b665c")
         self.speed = tk.StringVar(self)
-        names = [speed.name for speed in SPEEDS]
-        self.speed_choice = choices(bar, self.speed, names, self._set_speed)
+        self.speed_choice = choices(bar, self.speed, PACES, self._set_speed)
 
     def _bind_keys(self) -> None:
-        for direction, names in KEYS.items():
-            for name in names:
-                self.bind(f"<KeyPress-{name}>", self._pusher(direction))
-        self.bind("<KeyPress-n>", lambda _: self._command(self.presenter.new_game))
-        self.bind("<KeyPress-q>", lambda _: self._command(self.quit_game))
+        actions: dict[str, Callable[[], None]] = {
+            name: partial(self.presenter.push, direction)
+            for direction, names in KEYS.items()
+            for name in names
+        }
+        actions |= {"n": self.presenter.new_game, "q": self.quit_game}
+        for name, action in actions.items():
+            self.bind(f"<KeyPress-{name}>", self._key(action))
 
-    def _pusher(self, direction: Direction) -> Callable[[object], None]:
-        return lambda _: self._command(lambda: self.presenter.push(direction))
-
-    def _command(self, action: Callable[[], None]) -> None:
+    def _key(self, action: Callable[[], None]) -> Callable[[object], None]:
         """Obey a key, unless the question for a new game is open and takes the keys."""
-        if not self.panel.is_open:
-            action()
+        return lambda _: None if self.panel.is_open else action()
 
     def _start(self, settings: GameSettings) -> None:
         self.panel.close()
@@ -332,7 +275,7 @@ class App(tk.Tk):
 
     def _set_speed(self) -> None:
         """Let the computer play as fast as the buttons below the board say."""
-        self.presenter.set_speed(next(speed for speed in SPEEDS if speed.name == self.speed.get()))
+        self.presenter.set_speed(PACES[self.speed.get()])
         self._animate(self.presenter.settings)
 
     def _animate(self, settings: GameSettings) -> None:
@@ -379,25 +322,17 @@ class App(tk.Tk):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Open the window and stay until it is closed; return the exit status."""
-    given = sys.argv[1:] if arguments is None else list(arguments)
-    if given:
-        print(
-            f"{' '.join(given)!r}: this program takes no arguments; "
-            "the size of the board is asked for at New game",
-            file=sys.stderr,
-        )
-        return 2
-    try:
-        app = App()
-    except tk.TclError as error:
-        print(
-            f"no window can be opened ({error}); "
-            "run this in a desktop session, or set DISPLAY to one",
-            file=sys.stderr,
-        )
-        return 2
-    app.mainloop()
-    return 0
+    given = sys.argv[1:] if arguments is None else arguments
+
+    def play() -> None:
+        if given:
+            raise CourseError(
+                f"{' '.join(given)!r}: this program takes no arguments; "
+                "the size of the board is asked for at New game"
+            )
+        opened(App).mainloop()
+
+    return run(play)
 
 
 if __name__ == "__main__":

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import colorsys
-import io
 import time
 import tkinter as tk
 from collections.abc import Callable
 from dataclasses import replace
 from enum import Enum
-from functools import lru_cache
+from itertools import product
 
 from PIL import Image, ImageDraw
 
 from py2048.board import Cell
 from py2048.courses.cits1401.presenter import ViewState, border_direction
+from py2048.courses.windows import SCALE, photo, rounded, smaller
 from py2048.direction import Direction
 
 PAGE = "#f3f1ec"
@@ -24,7 +24,11 @@ GOLD = "#ffc72c"
 WHITE = "#ffffff"
 DARK = "#1d2433"
 
-SCALE = 4
+Corners = tuple[tuple[float, float], ...]
+HALF: Corners = ((0.5, 0.25), (0.75, 0.54), (0.6, 0.54), (0.6, 0.75))
+ARROW: Corners = (*HALF, *((1 - x, y) for x, y in reversed(HALF[1:])))
+HEAD: Corners = ((0.5, 0.25), (0.9, 0.75), (0.1, 0.75))
+Tile = tuple[int, int]  # the items of a picture and a number
 
 _PALETTE = (
     *("#e8e3d6", "#d9cfae", "#eab676", "#e8935a", "#dd6b4d", "#c2453f"),
@@ -55,75 +59,28 @@ def tile_colours(value: int) -> tuple[str, str]:
     ) else WHITE
 
 
-@lru_cache(maxsize=2048)
 def draw_tile(face: str, side: int, mark: Mark = Mark.NONE) -> Image.Image:
-    """Return a tile of `side` pixels square with transparent corners, without its number."""
-    large = side * SCALE
-    image = _blank(large, large, mark.value or face)
-    ring = 0 if mark is Mark.NONE else max(SCALE, large // 16)
-    box = (0, 0, large - 1, large - 1)
-    draw = ImageDraw.Draw(image)
-    draw.rounded_rectangle(box, large // 9, fill=face, outline=mark.value or None, width=ring)
-    return image.resize((side, side), Image.Resampling.LANCZOS)
+    """Return a tile of `side` pixels square on the board, without its number."""
+    ring = 0 if mark is Mark.NONE else max(SCALE, side * SCALE // 16)
+    return rounded(side, side, side / 9, face, BOARD, ring=mark.value, thick=ring)
 
 
-@lru_cache(maxsize=64)
-def draw_panel(width: int, height: int, colour: str, radius: int) -> Image.Image:
-    """Return a plain rectangle with round corners."""
-    image = _blank(width * SCALE, height * SCALE, colour)
-    box = (0, 0, width * SCALE - 1, height * SCALE - 1)
-    ImageDraw.Draw(image).rounded_rectangle(box, radius * SCALE, fill=colour)
-    return image.resize((width, height), Image.Resampling.LANCZOS)
-
-
-@lru_cache(maxsize=256)
-def draw_hover(side: int, direction: Direction, *, strong: bool) -> Image.Image:
+def draw_hover(side: int, direction: Direction, strong: bool) -> Image.Image:
     """Return the overlay of a square that can be clicked: a tint, and an arrow if `strong`."""
-    large = side * SCALE
-    tint = (255, 199, 44, 120 if strong else 45)
-    image = _blank(large, large, GOLD)
-    draw = ImageDraw.Draw(image)
-    draw.rounded_rectangle((0, 0, large - 1, large - 1), large // 9, fill=tint)
-    if strong:
-        draw.polygon(_arrow(large, direction), fill=(29, 36, 51, 235))
-    return image.resize((side, side), Image.Resampling.LANCZOS)
+    tint = rounded(side, side, side / 9, f"{GOLD}{'78' if strong else '2d'}")
+    arrow = draw_shape(side, direction, f"{DARK}eb", ARROW)
+    return Image.alpha_composite(tint, arrow) if strong else tint
 
 
-@lru_cache(maxsize=64)
-def draw_arrow(side: int, direction: Direction, colour: str) -> Image.Image:
-    """Return an arrow head alone."""
-    large = side * SCALE
-    image = _blank(large, large, colour)
-    corners = _turned([(0.5, 0.25), (0.9, 0.75), (0.1, 0.75)], large, direction)
-    ImageDraw.Draw(image).polygon(corners, fill=colour)
-    return image.resize((side, side), Image.Resampling.LANCZOS)
-
-
-@lru_cache(maxsize=4)
-def draw_veil(width: int, height: int) -> Image.Image:
-    """Return the overlay of the board when the game is over."""
-    return Image.new("RGBA", (width, height), (29, 36, 51, 165))
-
-
-def _blank(width: int, height: int, colour: str) -> Image.Image:
-    # Transparent pixels carry the colour, so scaling down leaves no dark rim.
-    return Image.new("RGBA", (width, height), f"{colour}00")
-
-
-def _arrow(side: int, direction: Direction) -> list[tuple[float, float]]:
-    """Return the corners of an arrow in the middle of a square."""
-    half = [(0.5, 0.25), (0.75, 0.54), (0.6, 0.54), (0.6, 0.75)]
-    return _turned([*half, *((1 - x, y) for x, y in reversed(half[1:]))], side, direction)
-
-
-def _turned(
-    upward: list[tuple[float, float]], side: int, direction: Direction
-) -> list[tuple[float, float]]:
-    """Return the corners of a shape that points up in the unit square, turned and enlarged."""
+def draw_shape(side: int, direction: Direction, colour: str, corners: Corners) -> Image.Image:
+    """Return a shape that points up in the unit square, turned to a direction."""
     if not direction.is_forward:
-        upward = [(x, 1 - y) for x, y in upward]
-    turned = upward if direction.is_vertical else [(y, x) for x, y in upward]
-    return [(side * x, side * y) for x, y in turned]
+        corners = tuple((x, 1 - y) for x, y in corners)
+    turned = corners if direction.is_vertical else tuple((y, x) for x, y in corners)
+    image = Image.new("RGBA", (side * SCALE, side * SCALE), f"{colour[:7]}00")
+    points = [(side * SCALE * x, side * SCALE * y) for x, y in turned]
+    ImageDraw.Draw(image).polygon(points, fill=colour)
+    return smaller(image)
 
 
 def _hex(colour: tuple[float, float, float]) -> str:
@@ -143,7 +100,7 @@ SIDE = 600
 MARGIN = 34
 """Width of the frame around the squares, in pixels; it holds an arrow on each side."""
 
-FRAME_MS = 12
+FRAME_MS = 16
 
 FONT = "Helvetica"
 
@@ -172,7 +129,7 @@ class BoardCanvas(tk.Canvas):
         self.state: ViewState | None = None
         self._on_cell = on_cell
         self._on_arrow = on_arrow
-        self._pictures: dict[int, tuple[Image.Image, tk.PhotoImage]] = {}
+        self._pictures: dict[tuple[object, ...], tk.PhotoImage] = {}
         self._heights: dict[tuple[int, int], int] = {}
         self._frame: str | None = None
         self._pointed: Direction | Cell | None = None
@@ -192,25 +149,21 @@ class BoardCanvas(tk.Canvas):
         self.step = 12 * room // (12 * max(shape) + 1)
         self.gap = max(2, self.step // 12)
         self.tile = self.step - self.gap
-        width, height = columns * self.step + self.gap, rows * self.step + self.gap
+        self._size = width, height = columns * self.step + self.gap, rows * self.step + self.gap
         self._left, self._top = (SIDE - width) // 2, (SIDE - height) // 2
-        frame = draw_panel(width + 2 * MARGIN, height + 2 * MARGIN, BOARD, 18)
-        self._picture(frame, self._left - MARGIN, self._top - MARGIN, "ground")
-        for row in range(rows):
-            for column in range(columns):
-                square = draw_panel(self.tile, self.tile, EMPTY, max(2, self.tile // 9))
-                x, y = self.corner((row, column))
-                self._picture(square, x, y, "ground")
-                self.create_rectangle(x, y, x + self.tile, y + self.tile, outline="", tags="square")
+        edge, around = (self._left - MARGIN, self._top - MARGIN), 2 * MARGIN
+        self._picture(edge, "ground", rounded, width + around, height + around, 18, BOARD, PAGE)
+        radius = max(2, self.tile // 9)
+        for cell in product(range(rows), range(columns)):
+            x, y = self.corner(cell)
+            self._picture((x, y), "ground", rounded, self.tile, self.tile, radius, EMPTY, BOARD)
+            self.create_rectangle(x, y, x + self.tile, y + self.tile, outline="", tags="square")
         self._draw_arrows(None)
 
-    def corner(self, cell: tuple[float, float]) -> tuple[int, int]:
-        """Return the top left pixel of a square; fractions lie between squares."""
+    def corner(self, cell: Cell) -> tuple[int, int]:
+        """Return the top left pixel of a square."""
         row, column = cell
-        return (
-            round(self._left + self.gap + column * self.step),
-            round(self._top + self.gap + row * self.step),
-        )
+        return self._left + self.gap + column * self.step, self._top + self.gap + row * self.step
 
     def middle(self, cell: Cell) -> tuple[int, int]:
         """Return the pixel in the middle of a square."""
@@ -228,7 +181,7 @@ class BoardCanvas(tk.Canvas):
         self.state = state
         self.delete("veil")
         if state.motions and state.animated and self.slide_ms >= FRAME_MS:
-            self._slide(state, time.perf_counter())
+            self._slide(state)
         else:
             self._settle(state)
         self._point(self._pointed)
@@ -243,30 +196,30 @@ class BoardCanvas(tk.Canvas):
 
     # --- drawing ---
 
-    def _picture(self, image: Image.Image, x: int, y: int, tag: str) -> None:
-        # PNG needs no further library between Pillow and Tk. The image is kept with its picture,
-        # so that its id stays its own.
-        if id(image) not in self._pictures:
-            data = io.BytesIO()
-            image.save(data, "PNG", compress_level=1)
-            picture = tk.PhotoImage(master=self, data=data.getvalue())
-            self._pictures[id(image)] = image, picture
-        self.create_image(x, y, image=self._pictures[id(image)][1], anchor="nw", tags=tag)
+    def _picture(
+        self, place: tuple[int, int], tag: str, draw: Callable[..., Image.Image], *args: object
+    ) -> int:
+        """Show what `draw` draws, made once for the same arguments."""
+        if (draw, args) not in self._pictures:
+            self._pictures[draw, args] = photo(self, draw(*args))
+        picture = self._pictures[draw, args]
+        return self.create_image(*place, image=picture, anchor="nw", tags=tag)
 
-    def _draw_tile(self, value: int, cell: tuple[float, float], mark: Mark, size: float) -> None:
+    def _draw_tile(
+        self, value: int, cell: Cell, mark: Mark = Mark.NONE, size: float = 1, tag: str = ""
+    ) -> Tile:
+        """Draw a tile; return its picture and its number."""
         side = max(4, round(self.tile * size))
         x, y = self.corner(cell)
         inset = (self.tile - side) // 2
         face, ink = tile_colours(value)
-        self._picture(draw_tile(face, side, mark), x + inset, y + inset, "tile")
-        self.create_text(
-            x + self.tile // 2,
-            y + self.tile // 2,
-            text=str(value),
-            fill=ink,
-            font=(FONT, -self.digit_height(value, side), "bold"),
-            tags="tile",
+        tags = f"{tag} tile"
+        picture = self._picture((x + inset, y + inset), tags, draw_tile, face, side, mark)
+        font = FONT, -self.digit_height(value, side), "bold"
+        number = self.create_text(
+            *self.middle(cell), text=str(value), fill=ink, font=font, tags=tags
         )
+        return picture, number
 
     def digit_height(self, value: int, side: int) -> int:
         """Return the size of the font, in pixels, in which a number fits a tile of `side` pixels.
@@ -284,63 +237,90 @@ class BoardCanvas(tk.Canvas):
     def _width(self, value: int, height: int) -> int:
         return int(self.tk.call("font", "measure", (FONT, -height, "bold"), str(value)))
 
-    def _slide(self, state: ViewState, since: float) -> None:
-        """Draw the tiles on their way, and call for the next frame."""
-        share = (time.perf_counter() - since) * 1000 / self.slide_ms
-        if share >= 1:
-            self._pop(state, time.perf_counter())
-            return
-        eased = 1 - (1 - share) ** 3
+    def _slide(self, state: ViewState) -> None:
+        """Draw the tiles of the last board, and let them slide to their places."""
         merged = {motion.target for motion in state.motions if motion.merged}
+        moving = []
         self.delete("tile")
-        for (row, column), target, _ in state.motions:
+        for source, target, _ in state.motions:
             value = state.board[target] // (2 if target in merged else 1)
-            at = (row + (target[0] - row) * eased, column + (target[1] - column) * eased)
-            self._draw_tile(value, at, Mark.NONE, 1)
+            tile = self._draw_tile(value, source)
+            if source != target:
+                moving.append((tile, self.corner(source), self.corner(target)))
         self._raise_hover()
-        self._frame = self.after(FRAME_MS, self._slide, state, since)
 
-    def _pop(self, state: ViewState, since: float) -> None:
+        def shift(share: float) -> None:
+            eased, half = 1 - (1 - share) ** 3, self.tile // 2
+            for (picture, number), (x1, y1), (x2, y2) in moving:
+                x, y = round(x1 + (x2 - x1) * eased), round(y1 + (y2 - y1) * eased)
+                self.coords(picture, x, y)
+                self.coords(number, x + half, y + half)
+
+        self._animate(shift, lambda: self._pop(state))
+
+    def _pop(self, state: ViewState) -> None:
         """Draw the tiles in their places while the new one grows and merged ones bulge."""
-        share = (time.perf_counter() - since) * 1000 / self.slide_ms
-        self._frame = None
-        self._settle(state, min(1.0, share))
-        if share < 1:
-            self._frame = self.after(FRAME_MS, self._pop, state, since)
+        self._draw_all(state, 0)
+        drawn = 0.0
 
-    def _settle(self, state: ViewState, grown: float = 1.0) -> None:
-        """Draw all tiles in their places, the squares of the last move marked."""
-        steps = round(grown * 4) / 4  # few sizes, so that few pictures are drawn
-        merged = {motion.target for motion in state.motions if motion.merged}
-        moved = state.moved
-        new = state.spawn.cell if state.spawn else None
+        def grow(share: float) -> None:
+            nonlocal drawn
+            size = round(share * 4) / 4  # few sizes, so that few pictures are drawn
+            if size != drawn:
+                drawn = size
+                self._draw_growing(state, size)
+
+        self._animate(grow, lambda: self._settle(state))
+
+    def _animate(self, draw: Callable[[float], None], then: Callable[[], None]) -> None:
+        """Call `draw` with the share of the time that is over, frame by frame, and then `then`."""
+        since = time.perf_counter()
+
+        def frame() -> None:
+            share = (time.perf_counter() - since) * 1000 / self.slide_ms
+            self._frame = self.after(FRAME_MS, frame) if share < 1 else None
+            if share < 1:
+                draw(share)
+            else:
+                then()
+
+        frame()
+
+    def _settle(self, state: ViewState) -> None:
+        """Draw all tiles in their places, and the end of the game over them."""
+        self._draw_all(state)
+        if state.is_over:
+            self._draw_end(state)
+
+    def _draw_all(self, state: ViewState, grown: float = 1) -> None:
+        """Draw all tiles, those of the last move marked; see `_draw_growing` for `grown`."""
         self.delete("tile")
         for row, line in enumerate(state.board.rows):
             for column, value in enumerate(line):
-                cell = row, column
-                if cell == new:
-                    self._draw_tile(value, cell, Mark.NEW, 0.4 + 0.6 * steps)
-                elif value:
-                    mark = Mark.MOVED if cell in moved else Mark.NONE
-                    self._draw_tile(value, cell, mark, 1.12 - 0.12 * steps if cell in merged else 1)
+                if value and (row, column) not in state.made:
+                    mark = Mark.MOVED if (row, column) in state.moved else Mark.NONE
+                    self._draw_tile(value, (row, column), mark)
+        self._draw_growing(state, grown)
+
+    def _draw_growing(self, state: ViewState, grown: float) -> None:
+        """Draw the new tile, from small to its size, and merged ones, from large to theirs."""
+        self.delete("growing")
+        for cell in state.made:
+            if state.spawn and cell == state.spawn.cell:
+                look = Mark.NEW, 0.4 + 0.6 * grown
+            else:
+                look = Mark.MOVED, 1.12 - 0.12 * grown
+            self._draw_tile(state.board[cell], cell, *look, "growing")
         self._raise_hover()
-        if state.is_over and grown >= 1:
-            self._draw_end(state)
 
     def _draw_end(self, state: ViewState) -> None:
-        rows, columns = self.shape
-        width, height = columns * self.step + self.gap, rows * self.step + self.gap
-        self._picture(draw_veil(width, height), self._left, self._top, "veil")
-        middle = self._left + width // 2, self._top + height // 2
+        width, height = self._size
+        veil = (29, 36, 51, 165)
+        self._picture((self._left, self._top), "veil", Image.new, "RGBA", self._size, veil)
+        x, y = self._left + width // 2, self._top + height // 2
         for text, size, offset in (("Game over", 46, -26), (f"Final score {state.score}", 26, 26)):
-            self.create_text(
-                middle[0],
-                middle[1] + offset,
-                text=text,
-                fill=WHITE,
-                font=(FONT, -size, "bold"),
-                tags="veil",
-            )
+            font = FONT, -size, "bold"
+            self.create_text(x, y + offset, text=text, font=font, fill=WHITE, tags="veil")
 
     def _stop(self) -> None:
         """Cut the running animation short."""
@@ -353,7 +333,7 @@ class BoardCanvas(tk.Canvas):
     def _place(self, x: int, y: int) -> Direction | Cell | None:
         """Return what stands at a pixel: a square, a side of the frame, or nothing."""
         rows, columns = self.shape
-        width, height = columns * self.step + self.gap, rows * self.step + self.gap
+        width, height = self._size
         across, down = x - self._left, y - self._top
         if 0 <= across < width and 0 <= down < height:
             row, column = min(down // self.step, rows - 1), min(across // self.step, columns - 1)
@@ -379,10 +359,10 @@ class BoardCanvas(tk.Canvas):
         direction = self._direction(place) if listens else None
         if direction is not None:
             rows, columns = self.shape
-            for cell in ((r, c) for r in range(rows) for c in range(columns)):
+            for cell in product(range(rows), range(columns)):
                 if border_direction(cell, self.shape) is direction:
-                    image = draw_hover(self.tile, direction, strong=cell == place)
-                    self._picture(image, *self.corner(cell), "hover")
+                    options = self.tile, direction, cell == place
+                    self._picture(self.corner(cell), "hover", draw_hover, *options)
         self._draw_arrows(direction)
         self.configure(cursor="" if direction is None else "hand2")
 
@@ -394,8 +374,7 @@ class BoardCanvas(tk.Canvas):
     def _draw_arrows(self, lit: Direction | None) -> None:
         """Draw the arrows on the frame, the one of `lit` in gold."""
         self.delete("arrow")
-        rows, columns = self.shape
-        width, height = columns * self.step + self.gap, rows * self.step + self.gap
+        width, height = self._size
         side = MARGIN - 8
         centre = self._left + (width - side) // 2, self._top + (height - side) // 2
         for direction, (x, y) in {
@@ -405,7 +384,7 @@ class BoardCanvas(tk.Canvas):
             Direction.RIGHT: (self._left + width + 4, centre[1]),
         }.items():
             colour = GOLD if direction is lit else "#5d6f92"
-            self._picture(draw_arrow(side, direction, colour), x, y, "arrow")
+            self._picture((x, y), "arrow", draw_shape, side, direction, colour, HEAD)
 
     def _raise_hover(self) -> None:
         if self.find_withtag("hover"):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from py2048.board import Board, Cell, Motion
 from py2048.direction import Direction
 from py2048.errors import CourseError
-from py2048.game import Game, Spawn
+from py2048.game import Game, Spawn, Turn
 from py2048.rules import RandomStart, Rules, get_rules
 
 if TYPE_CHECKING:
@@ -20,20 +20,6 @@ if TYPE_CHECKING:
 
 LEAD = 200_000
 """How many moves the plan may be ahead of the play."""
-
-
-class Computer(Protocol):
-    """A player that is asked for one direction after the other."""
-
-    def next(self) -> Direction | None:
-        """Return what to try next; `None` while still thinking.
-
-        Raises:
-            CourseError: if the computer cannot play.
-        """
-
-    def stop(self) -> None:
-        """Stop thinking; no further move is asked for."""
 
 
 class RandomComputer:
@@ -228,8 +214,14 @@ class ViewState:
         """The squares to highlight: those that a tile reached in the last move."""
         return frozenset(m.target for m in self.motions if m.merged or m.source != m.target)
 
+    @property
+    def made(self) -> frozenset[Cell]:
+        """The squares of the tiles that the last move made: by merging, and the new one."""
+        merged = frozenset(motion.target for motion in self.motions if motion.merged)
+        return merged | {self.spawn.cell} if self.spawn else merged
 
-class GameScreen(Protocol):
+
+class BorderScreen(Protocol):
     """What a presenter needs of a window."""
 
     def show(self, state: ViewState) -> None:
@@ -256,13 +248,13 @@ class BorderPresenter:
         game: the game in progress, `None` before the first and between two.
     """
 
-    screen: GameScreen
+    screen: BorderScreen
     seed: int | None = None
     settings: GameSettings = field(default_factory=GameSettings)
     game: Game | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        self._computer: Computer | None = None
+        self._computer: RandomComputer | IntelligentComputer | None = None
         self._earlier = 0
 
     @property
@@ -380,24 +372,17 @@ class BorderPresenter:
             status = f"{turn.direction.name.title()} movement is successful"
         else:
             status = "Movement not possible"
-        motions = turn.slide.motions if turn.legal else ()
-        self._show(status, motions=motions, spawn=turn.spawn, animated=animated)
+        self._show(status, turn, animated=animated)
 
-    def _show(
-        self,
-        status: str,
-        *,
-        motions: tuple[Motion, ...] = (),
-        spawn: Spawn | None = None,
-        animated: bool = True,
-    ) -> None:
+    def _show(self, status: str, turn: Turn | None = None, *, animated: bool = True) -> None:
+        """Show the game, with what moved in `turn`."""
         self.screen.show(
             ViewState(
                 board=self._running.board,
                 score=self.score,
                 status=status,
-                motions=motions,
-                spawn=spawn,
+                motions=turn.slide.motions if turn and turn.legal else (),
+                spawn=turn.spawn if turn else None,
                 is_over=self._is_over,
                 listens=self.is_human,
                 animated=animated,

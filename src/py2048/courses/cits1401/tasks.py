@@ -6,11 +6,617 @@ tasks achieved". So every task counts the same: two and a half marks.
 
 from __future__ import annotations
 
+import random
+import re
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
+from itertools import pairwise
+from typing import Any
+from weakref import WeakKeyDictionary
 
-from py2048.courses.cits1401 import checks
-from py2048.courses.grading import Check, Grading, Task
+from py2048.board import Board, Cell
+from py2048.courses.cits1401.probe import PROBE
+from py2048.courses.grading import Check, CheckFailed, Grading, SubmissionSession, Task
 from py2048.direction import Direction
+from py2048.errors import BoardError
+from py2048.game.turn import edge_cell
+
+BORDERS: dict[Direction, tuple[Cell, ...]] = {
+    Direction.UP: ((0, 2), (0, 1), (0, 3)),
+    Direction.DOWN: ((4, 2), (4, 3), (4, 1)),
+    Direction.LEFT: ((2, 0), (1, 0), (3, 0)),
+    Direction.RIGHT: ((2, 4), (3, 4), (1, 4)),
+}
+CORNERS = ((0, 0), (0, 4), (4, 0), (4, 4))
+INSIDE = ((1, 1), (2, 2), (3, 2), (1, 3))
+
+SUCCESS = r"succe|done|moved|ok\b"
+FAILURE = (
+    r"not possible|impossible|not allowed|invalid|illegal|can'?t|cannot|unsuccessful|fail|no move"
+)
+OVER = r"game[ -]*over|no more moves|game (has )?(ended|finished)"
+
+LONG_GAME = 3000
+"""A sum of the board, two for each move, at which a computer has played on for long enough.
+
+Games by chance take some 700 moves and hardly ever 1,200; one that plans may never end.
+"""
+
+
+@dataclass(frozen=True)
+class WindowContents:
+    """What a window shows: the texts and looks of its squares, and all other texts."""
+
+    texts: list[list[str]]
+    looks: list[list[str]]
+    others: list[str]
+
+    @property
+    def rows(self) -> list[list[Any]]:
+        """The numbers on the squares, 0 for none; what is no number stays a text."""
+        return [[_number(text) for text in row] for row in self.texts]
+
+    @property
+    def board(self) -> Board | None:
+        """The board that is shown, `None` if it cannot be one."""
+        try:
+            return Board.from_rows(self.rows)
+        except BoardError:
+            return None
+
+    def says(self, words: str) -> bool:
+        """Whether a text beside the squares matches."""
+        return any(re.search(words, text, re.IGNORECASE) for text in self.others)
+
+    def shows_score(self, score: int) -> bool:
+        """Whether a text beside the squares has this number as a word."""
+        return self.says(rf"(?<![-\d.]){score}(?![\d.])" if score >= 0 else rf"- ?{-score}\b")
+
+
+def _number(text: str) -> Any:
+    stripped = text.strip()
+    if not stripped:
+        return 0
+    return int(stripped) if re.fullmatch(r"\d{1,12}", stripped) else stripped
+
+
+def after(board: Board, direction: Direction) -> Board:
+    """Return what a move makes of `board`, the new tile included; the same if it is impossible."""
+    slide = board.slide(direction)
+    cell = edge_cell(slide.board, direction) if slide.changed else None
+    return slide.board if cell is None else slide.board.with_tile(cell, 2)
+
+
+def listed(board: Board) -> list[list[int]]:
+    """Return the rows as lists, as a student writes them."""
+    return [list(row) for row in board.rows]
+
+
+class WindowDriver:
+    """A submission that is played.
+
+    `contents` is what it showed last.
+    """
+
+    def __init__(self, session: SubmissionSession) -> None:
+        self.session = session
+        self.contents = WindowContents([], [], [])
+
+    def new_game(self, who: str) -> None:
+        """Push New game and answer who plays."""
+        session = self.session
+        for words in ("New game", "New"):
+            if session.value(f"choose({words!r})", show=False):
+                session.shown.append("choose('New game')")
+                break
+        else:
+            session.fail("a button New game", self.texts())
+        session.run("screen.settle()", show=False)
+        before = len(session.value("screen.dialogs()", show=False))
+        if not session.value(f"choose({who!r})"):
+            self._answer_dialog(who, before)
+        self.settle()
+
+    def _answer_dialog(self, who: str, before: int) -> None:
+        """Answer a message box or a question in place of two buttons."""
+        session = self.session
+        dialogs = session.value("screen.dialogs()", show=False)
+        if not dialogs or before == 0:
+            session.fail(f"to be offered {who!r}", self.texts())
+        kind, title, message = dialogs[-1]
+        if "string" in kind:
+            answer: object = who.lower()
+        else:
+            asked = f"{title} {message}".lower()
+            first = min(("human", "computer"), key=lambda word: asked.find(word) % 10_000)
+            agrees = first == who.lower()
+            answer = ("yes" if agrees else "no") if kind == "askquestion" else agrees
+        session.run(f"screen.answer({answer!r})")
+        session.run("choose('New game')")
+
+    def settle(self) -> None:
+        """Let everything happen that is under way, and look."""
+        self.session.run("screen.settle()", show=False)
+        self.look()
+
+    def look(self) -> WindowContents:
+        """See what is shown now."""
+        seen = self.session.value("look()", show=False)
+        if seen["texts"] is None:
+            self.session.fail(
+                "5 x 5 squares: rectangles on a canvas or widgets in a grid", str(seen["others"])
+            )
+        self.contents = WindowContents(seen["texts"], seen["looks"], seen["others"])
+        return self.contents
+
+    def click(self, cell: Cell) -> WindowContents:
+        """Click on a square and read the window after it."""
+        self.session.shown[:] = [
+            f"# {self.contents.rows}",
+            f"hit{cell}  # a click on row {cell[0]}, column {cell[1]}",
+        ]
+        outcome = self.session.run(f"hit{cell}", show=False)
+        if outcome.error is not None:
+            self.session.fail("no exception", str(outcome.error))
+        self.settle()
+        return self.contents
+
+    def texts(self) -> str:
+        """All texts that are shown, for a message."""
+        return str(self.session.value("screen.texts()", show=False))
+
+
+def begun(session: SubmissionSession, who: str = "Human", seed: int = 0) -> WindowDriver:
+    """Run the program and begin a new game, played by `who`."""
+    outcome = session.program(seed=seed)
+    if outcome.error is not None:
+        session.fail("a window", str(outcome.error))
+    if outcome.state != "waiting":
+        session.fail("a window that waits for clicks", "the program is at its end already")
+    session.run(PROBE, show=False)
+    driver = WindowDriver(session)
+    driver.new_game(who)
+    return driver
+
+
+SHORT = 50
+"""Clicks in the short game."""
+
+LONG = 450
+"""Clicks after which a game that should have ended long ago is given up."""
+
+
+@dataclass(frozen=True)
+class ObservedMove:
+    """One click on the border: what was to be seen before and after it."""
+
+    before: WindowContents
+    direction: Direction
+    now: WindowContents
+
+    @property
+    def changed(self) -> bool:
+        """Whether the squares show anything else than before."""
+        return self.before.rows != self.now.rows
+
+    @property
+    def went(self) -> Direction | None:
+        """In which direction the tiles really went, if it was a right move in some direction."""
+        board = self.before.board
+        if board is None or not self.changed or after(board, self.direction) == board:
+            return None
+        ways = [self.direction, *(way for way in Direction if way is not self.direction)]
+        return next((way for way in ways if after(board, way) == self.now.board), None)
+
+
+@dataclass
+class ObservedGames:
+    """The moves of the games, game by game, and why the last game broke off, if it did."""
+
+    games: list[list[ObservedMove]] = field(default_factory=list)
+    fault: CheckFailed | None = None
+
+    @property
+    def moves(self) -> list[ObservedMove]:
+        """All moves of all games."""
+        return [move for game in self.games for move in game]
+
+
+_SEEN: WeakKeyDictionary[SubmissionSession, ObservedGames] = WeakKeyDictionary()
+
+
+def observed_games(session: SubmissionSession) -> ObservedGames:
+    """Return the games played with a submission; they are played when first asked for.
+
+    Raises:
+        CheckFailed: if not a single click could be made.
+    """
+    if session not in _SEEN:
+        _SEEN[session] = _play(session)
+    seen = _SEEN[session]
+    if seen.fault is not None and not seen.moves:
+        raise seen.fault
+    return seen
+
+
+def _play(session: SubmissionSession) -> ObservedGames:
+    seen = ObservedGames()
+    try:
+        for seed, play in enumerate((_play_by_chance, _play_to_the_end)):
+            driver = begun(session, seed=seed)
+            seen.games.append([])
+            play(driver, seen.games[-1])
+    except CheckFailed as mismatch:
+        seen.fault = mismatch
+    return seen
+
+
+def _play_by_chance(driver: WindowDriver, moves: list[ObservedMove]) -> None:
+    chance = random.Random(0)
+    while len(moves) < SHORT and not driver.contents.says(OVER):
+        _make_move(driver, moves, _idle(driver, moves) or chance.choice(tuple(Direction)))
+
+
+def _play_to_the_end(driver: WindowDriver, moves: list[ObservedMove]) -> None:
+    """Play so that the board fills up soon, for as long as anything moves."""
+    while len(moves) < LONG and not driver.contents.says(OVER):
+        board = driver.contents.board
+        refused = {move.direction for move in moves if move.now.rows == driver.contents.rows}
+        legal = [way for way in Direction if board and after(board, way) != board]
+        open_ways = [way for way in legal if way not in refused]
+        if board is None or not open_ways:
+            return
+        nearest = min(open_ways, key=lambda way: _room(after(board, way)))
+        _make_move(driver, moves, _idle(driver, moves) or nearest)
+
+
+def _idle(driver: WindowDriver, moves: list[ObservedMove]) -> Direction | None:
+    """Return a direction in which nothing can move, if it has not been tried twice already."""
+    board = driver.contents.board
+    tried = [move.direction for move in moves if not move.changed]
+    idle = [way for way in Direction if board and after(board, way) == board]
+    return next((way for way in idle if tried.count(way) < 2), None)
+
+
+def _room(board: Board) -> tuple[int, int]:
+    """How far a board is from being stuck: few empty cells and few legal moves are near it."""
+    nexts = [after(board, way) for way in board.legal_directions()]
+    return len(board.empty_cells()) + sum(len(b.empty_cells()) for b in nexts), len(nexts)
+
+
+def _make_move(driver: WindowDriver, moves: list[ObservedMove], direction: Direction) -> None:
+    """Click on a square of the side, on another one where the first takes no clicks."""
+    before = driver.contents
+    possible = before.board is not None and after(before.board, direction) != before.board
+    for cell in BORDERS[direction]:
+        now = driver.click(cell)
+        if not possible or (now.texts, now.others) != (before.texts, before.others):
+            break
+    moves.append(ObservedMove(before, direction, now))
+
+
+def has_all_components(session: SubmissionSession) -> None:
+    """Squares, score board, New game."""
+    driver = begun(session)
+    if not driver.contents.says("score"):
+        session.fail("a score board: a text with the word score", str(driver.contents.others))
+
+
+def quits(session: SubmissionSession) -> None:
+    """Quit closes the window."""
+    driver = begun(session)
+    for word in ("Quit", "Exit"):
+        pushed = session.run(f"choose({word!r})")
+        if pushed.state == "done":
+            return
+        if pushed.value:
+            windows = session.value("len(screen.windows())", show=False)
+            if windows:
+                session.fail("no window", f"{windows} still open")
+            return
+        session.shown.pop()
+    session.fail("a button Quit", driver.texts())
+
+
+# --- what the squares show ---
+
+
+def shows_legal_values(session: SubmissionSession) -> None:
+    """A square shows a power of two or nothing."""
+    for move in observed_games(session).moves:
+        for row in move.now.rows:
+            for value in row:
+                text = str(value)
+                legal = value == 0 or (isinstance(value, int) and value & (value - 1) == 0)
+                if not legal or value == 1:
+                    _fail(session, move, "2, 4, 8 … or nothing on every square", repr(text))
+        if any(text.strip() == "0" for row in move.now.texts for text in row):
+            _fail(session, move, "nothing on an empty square", "'0'")
+
+
+def highlights_what_moved(session: SubmissionSession) -> None:
+    """Squares that moved in the last move look different from the others with their number."""
+    compared = 0
+    for move in observed_games(session).moves:
+        board, way = move.before.board, move.went
+        if board is None or way is None:
+            continue
+        motions = board.slide(way).motions
+        merged = {motion.target for motion in motions if motion.merged}
+        looks: dict[bool, dict[int, set[str]]] = {True: {}, False: {}}
+        for source, target, _ in motions:
+            if target not in merged:
+                look = move.now.looks[target[0]][target[1]]
+                looks[source != target].setdefault(board[source], set()).add(look)
+        for value in looks[True].keys() & looks[False].keys():
+            compared += 1
+            if looks[True][value] & looks[False][value]:
+                _fail(
+                    session,
+                    move,
+                    f"the {value}s that moved to look different from those that did not",
+                    "some look the same",
+                )
+    if not compared:
+        session.fail("squares that move and squares that stay", "there were none to compare")
+
+
+# --- clicks ---
+
+
+def border_squares_act(session: SubmissionSession) -> None:
+    """Every square on the border but the corners takes clicks, if any on its side does."""
+    driver = begun(session)
+    acting = 0
+    for direction, cells in BORDERS.items():
+        acts = [_acts(driver, cell, direction) for cell in cells]
+        acting += any(acts)
+        if any(acts) and not all(acts):
+            cell = cells[acts.index(False)]
+            session.fail(f"the click on {cell} to move {direction}", "nothing happened")
+    if acting < 2:
+        session.fail("clicks on the border to make moves", "nothing happened on most sides")
+
+
+def _acts(driver: WindowDriver, cell: Cell, direction: Direction) -> bool:
+    """Whether a click on `cell` does anything when a move in `direction` is possible."""
+    for way in (*Direction, *Direction):
+        if _possible(driver.contents, direction):
+            break
+        driver.click(BORDERS[way][0])
+    before = driver.contents
+    now = driver.click(cell)
+    return (before.texts, before.others) != (now.texts, now.others)
+
+
+def _possible(contents: WindowContents, direction: Direction) -> bool:
+    return contents.board is not None and contents.board.slide(direction).changed
+
+
+def other_squares_do_nothing(session: SubmissionSession) -> None:
+    """Corners and squares inside do nothing and cost nothing."""
+    driver = begun(session, seed=4)
+    acted = [driver.click(cells[0]) for cells in BORDERS.values()]
+    if all(contents.texts == acted[0].texts for contents in acted):
+        session.fail("clicks on the border to make moves", "nothing happened on any side")
+    for cell in (*CORNERS, *INSIDE):
+        before = driver.contents
+        now = driver.click(cell)
+        if (before.texts, before.others) != (now.texts, now.others):
+            changed = [text for text in now.others if text not in before.others]
+            session.fail("nothing to happen", f"{now.rows} {changed}")
+
+
+# --- moves ---
+
+
+def _of(
+    session: SubmissionSession, direction: Direction, *, possible: bool
+) -> list[tuple[ObservedMove, Board]]:
+    found = []
+    for move in observed_games(session).moves:
+        board = move.before.board
+        can_move = board is not None and after(board, direction) != board
+        if board is not None and move.direction is direction and can_move is possible:
+            found.append((move, board))
+    if possible and not found:
+        session.fail(f"boards on which the move {direction} is possible", "there was none")
+    return found
+
+
+def slides(session: SubmissionSession, direction: Direction) -> None:
+    """All tiles go in a direction and merge as they should."""
+    for move, board in _of(session, direction, possible=True):
+        slid = board.slide(direction).board
+        shown = move.now.board
+        if shown is None or not _with_one_more(slid, shown):
+            _fail(session, move, f"{listed(slid)} and a new 2", str(move.now.rows))
+
+
+def _with_one_more(slid: Board, shown: Board) -> bool:
+    """Whether `shown` is `slid`, perhaps with new 2s on empty cells."""
+    pairs = zip(sum(slid.rows, ()), sum(shown.rows, ()), strict=True)
+    return all(one == two or (one, two) == (0, 2) for one, two in pairs)
+
+
+def adds_at_its_place(session: SubmissionSession, direction: Direction) -> None:
+    """The new 2 appears where the rules say."""
+    for move, board in _of(session, direction, possible=True):
+        shown, wanted = move.now.board, after(board, direction)
+        empty = board.slide(direction).board.empty_cells()
+        if shown is None or any(bool(shown[cell]) != bool(wanted[cell]) for cell in empty):
+            _fail(session, move, str(listed(wanted)), str(move.now.rows))
+
+
+def refuses(session: SubmissionSession, direction: Direction) -> None:
+    """An impossible move leaves the board as it is."""
+    for move, board in _of(session, direction, possible=False):
+        if move.changed:
+            _fail(session, move, f"{listed(board)}: nothing can move", str(move.now.rows))
+    _some_move(session)
+
+
+def _some_move(session: SubmissionSession) -> None:
+    if not any(move.changed for move in observed_games(session).moves):
+        session.fail("some move to be made", "the board never changes")
+
+
+# --- status and score ---
+
+
+def tells_success(session: SubmissionSession) -> None:
+    """After a successful move the status panel says so, and in which direction it was."""
+    told = 0
+    for move in observed_games(session).moves:
+        way = move.went
+        if way is None or move.now.says(OVER):
+            continue
+        told += 1
+        if not (move.now.says(SUCCESS) and move.now.says(str(way.name))):
+            wanted = f"a text such as '{way.name.title()} movement is successful'"
+            _fail(session, move, wanted, str(move.now.others))
+    if not told:
+        session.fail("a successful move", "there was none")
+
+
+def tells_failure(session: SubmissionSession) -> None:
+    """After an impossible move the status panel says so, and only then."""
+    told = 0
+    for move in observed_games(session).moves:
+        if move.now.says(OVER):
+            continue
+        if not move.changed:
+            told += 1
+            if not move.now.says(FAILURE):
+                _fail(session, move, "a text such as 'Movement not possible'", str(move.now.others))
+        elif move.went is not None and move.now.says("not possible|impossible"):
+            _fail(session, move, "no word of failure", str(move.now.others))
+    if not told:
+        session.fail("an impossible move that leaves the board as it is", "there was none")
+
+
+def tells_the_end(session: SubmissionSession) -> None:
+    """When no move is left, the status panel says that the game is over, and the final score."""
+    for move in observed_games(session).moves:
+        board = move.now.board
+        if board is not None and board.can_move() and move.now.says(OVER):
+            _fail(session, move, "the game to go on", str(move.now.others))
+    last = observed_games(session).games[-1][-1]
+    board = last.now.board
+    _some_move(session)
+    if board is None or board.can_move():
+        return  # moves that are possible are refused: other tasks ask for them
+    over = [text for text in last.now.others if re.search(OVER, text, re.IGNORECASE)]
+    if not over:
+        _fail(session, last, "a text such as 'Game over, final score 99'", str(last.now.others))
+    scores = [set(re.findall(r"-?\d+", text)) for text in over]
+    others = {n for text in last.now.others for n in re.findall(r"-?\d+", text)}
+    if not any(scores) and len(others) == 0:
+        _fail(session, last, "the final score beside 'Game over'", str(over))
+
+
+def counts(session: SubmissionSession) -> None:
+    """The score begins with 0; a success adds one, a failure takes one away."""
+    for game in observed_games(session).games:
+        if not game:
+            continue
+        if not game[0].before.shows_score(0):
+            _fail(session, game[0], "the score 0 at the start", str(game[0].before.others))
+        possible = {0}
+        for move in game:
+            possible = _scores_after(move, possible)
+            shown = {score for score in possible if move.now.shows_score(score)}
+            if not shown:
+                wanted = " or ".join(map(str, sorted(possible)))
+                _fail(session, move, f"the score {wanted}", str(move.now.others))
+            possible = shown
+    _some_move(session)
+
+
+def _scores_after(move: ObservedMove, scores: set[int]) -> set[int]:
+    """Return what the score may be; where a move itself went wrong, it may have counted or not."""
+    gains = {1} if move.went is not None else {-1} if not move.changed else {1, -1}
+    return {score + gain for score in scores for gain in gains}
+
+
+# --- new game ---
+
+
+def begins_a_human_s_game(session: SubmissionSession) -> None:
+    """New game, in the middle of a game, leads to a new one: only 2s, score 0, clicks work."""
+    driver = begun(session)
+    counts_seen = {_checked_start(session, driver.contents)}
+    for _ in range(5):
+        for cells in BORDERS.values():
+            driver.click(cells[0])
+        driver.new_game("Human")
+        counts_seen.add(_checked_start(session, driver.contents))
+    before = driver.contents
+    later = [driver.click(cells[0]) for cells in BORDERS.values()]
+    if all((now.texts, now.others) == (before.texts, before.others) for now in later):
+        session.fail("clicks to work in the new game", "nothing happens")
+    if len(counts_seen) < 3:
+        found = ", ".join(map(str, sorted(counts_seen)))
+        session.fail("a random number of tiles at the start, 1 to 25", f"always {found}")
+
+
+def _checked_start(session: SubmissionSession, contents: WindowContents) -> int:
+    values = [value for row in contents.rows for value in row]
+    if set(values) - {0, 2} or 2 not in values:
+        session.fail("1 to 25 squares with a 2 at the start, and no others", str(contents.rows))
+    if contents.says("score") and not contents.shows_score(0):
+        session.fail("the score 0 at the start", str(contents.others))
+    return values.count(2)
+
+
+def lets_the_computer_play(session: SubmissionSession) -> None:
+    """The computer moves by itself, with pauses, in several directions, to the end."""
+    driver = begun(session, "Computer", seed=3)
+    contents_seen = [driver.contents]
+    for _ in range(30):
+        session.run("screen.advance(200)", show=False)
+        contents_seen.append(driver.look())
+    session.shown.append("screen.advance(6000)  # six seconds pass")
+    boards = [contents.texts for contents in contents_seen]
+    changes = sum(one != two for one, two in pairwise(boards))
+    if contents_seen[0].says(OVER) or changes == 0:
+        session.fail("moves that can be watched, with a pause between them", f"{changes} in sight")
+    for _ in range(80):
+        before = driver.contents
+        board = before.board
+        if before.says(OVER) or (board is not None and not board.can_move()):
+            break
+        if board is not None and board.sum > LONG_GAME:
+            break
+        session.run("screen.advance(30000)", show=False)
+        now = driver.look()
+        if (now.texts, now.others) == (before.texts, before.others):
+            session.fail("the computer to play until the game is over", f"it stops: {now.rows}")
+
+
+def stops_the_computer(session: SubmissionSession) -> None:
+    """New game ends the computer's game, too."""
+    driver = begun(session, "Computer", seed=5)
+    session.run("screen.advance(3000)", show=False)
+    driver.new_game("Human")
+    _checked_start(session, driver.contents)
+    before = driver.contents
+    session.run("screen.advance(20000)")
+    if driver.look().texts != before.texts:
+        session.fail("the computer to stop when a person plays", str(driver.contents.rows))
+
+
+def _fail(session: SubmissionSession, move: ObservedMove, expected: str, actual: str) -> None:
+    cell = BORDERS[move.direction][0]
+    session.shown[:] = [
+        f"# the board shows {move.before.rows}",
+        f"hit{cell}  # a click on row {cell[0]}, column {cell[1]}: {move.direction}",
+    ]
+    session.fail(expected, actual)
+
+
+# --- the tasks ---
 
 MARKS = Fraction(25, 10)
 PATIENCE = 20.0
@@ -34,9 +640,9 @@ def _move(number: str, direction: Direction) -> Task:
         f"The move {name}",
         f"A click on the border slides all tiles {name} and merges equal ones, each once; a "
         f"new 2 appears on {places[direction]}. If nothing can move, nothing happens.",
-        Check("tiles slide and merge", run=checks.slides(direction), seconds=PATIENCE),
-        Check("the new 2 is in its place", run=checks.adds_at_its_place(direction)),
-        Check("an impossible move changes nothing", run=checks.refuses(direction)),
+        Check("tiles slide and merge", run=partial(slides, direction=direction), seconds=PATIENCE),
+        Check("the new 2 is in its place", run=partial(adds_at_its_place, direction=direction)),
+        Check("an impossible move changes nothing", run=partial(refuses, direction=direction)),
     )
 
 
@@ -46,24 +652,24 @@ TASKS = (
         "The window",
         "5 x 5 squares, a score board, a button for a new game, and a button Quit that "
         "closes the window.",
-        Check("squares, score board, New game", run=checks.has_all_components),
-        Check("Quit", run=checks.quits),
+        Check("squares, score board, New game", run=has_all_components),
+        Check("Quit", run=quits),
     ),
     _task(
         "2",
         "Values and highlights",
         "Every square shows a power of two or nothing; squares that moved in the last move "
         "look different from the others.",
-        Check("only legal values", run=checks.shows_legal_values, seconds=PATIENCE),
-        Check("what moved is highlighted", run=checks.highlights_what_moved),
+        Check("only legal values", run=shows_legal_values, seconds=PATIENCE),
+        Check("what moved is highlighted", run=highlights_what_moved),
     ),
     _task(
         "3",
         "Clicks on the border",
         "The twelve squares on the border that are no corners take clicks; corners and the "
         "squares inside do nothing.",
-        Check("all squares of the border", run=checks.border_squares_act),
-        Check("no corners, no squares inside", run=checks.other_squares_do_nothing),
+        Check("all squares of the border", run=border_squares_act),
+        Check("no corners, no squares inside", run=other_squares_do_nothing),
     ),
     _move("4", Direction.UP),
     _move("5", Direction.DOWN),
@@ -74,24 +680,24 @@ TASKS = (
         "The status panel",
         "The status panel says that a move in a direction was successful, that it is not "
         "possible, and at the end that the game is over, with the final score.",
-        Check("successful moves", run=checks.tells_success, seconds=PATIENCE),
-        Check("impossible moves", run=checks.tells_failure),
-        Check("the end", run=checks.tells_the_end),
+        Check("successful moves", run=tells_success, seconds=PATIENCE),
+        Check("impossible moves", run=tells_failure),
+        Check("the end", run=tells_the_end),
     ),
     _task(
         "9",
         "The score board",
         "The score begins with 0; a successful move adds one, an impossible one takes one away.",
-        Check("the score after every click", run=checks.counts, seconds=PATIENCE),
+        Check("the score after every click", run=counts, seconds=PATIENCE),
     ),
     _task(
         "10",
         "New game",
         "At any time New game ends the game in progress and offers Human and Computer; the "
         "computer plays by itself, with pauses, to the end or until it is stopped.",
-        Check("a new game for a person", run=checks.begins_a_human_s_game),
-        Check("the computer plays", run=checks.lets_the_computer_play, seconds=PATIENCE),
-        Check("the computer stops", run=checks.stops_the_computer),
+        Check("a new game for a person", run=begins_a_human_s_game),
+        Check("the computer plays", run=lets_the_computer_play, seconds=PATIENCE),
+        Check("the computer stops", run=stops_the_computer),
     ),
 )
 

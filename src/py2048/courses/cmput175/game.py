@@ -69,20 +69,20 @@ class Grid:
 
     def drawGrid(self) -> None:
         """Print the grid, each value centred in 5 columns and zeros blank, and an empty line."""
-        for row in self._rows():
+        for row in _rows(self):
             print("\t|" + "".join(str(value or " ").center(5) + "|" for value in row))
         print()
 
     def updateEmptiesSet(self) -> None:
         """Bring `emptiesSet` up to date with the grid."""
-        self.emptiesSet = [cell for cell in self._cells() if not self.getCell(cell)]
+        self.emptiesSet = [cell for cell in range(self.row * self.col) if not self.getCell(cell)]
 
     def collapsible(self) -> bool:
         """Return whether the game can continue: a cell is empty or two equal tiles are adjacent.
 
         Only the grid counts, not `emptiesSet`, and nothing changes.
         """
-        rows = self._rows()
+        rows = _rows(self)
         if not all(chain(*rows)):
             return True
         along = chain.from_iterable(lines(rows, direction) for direction in Direction)
@@ -99,38 +99,36 @@ class Grid:
 
     def collapseLeft(self) -> bool:
         """Collapse every row to the left; return whether any row changed."""
-        return self._collapse(Direction.LEFT)
+        return _collapse(self, Direction.LEFT)
 
     def collapseRight(self) -> bool:
         """Collapse every row to the right; return whether any row changed."""
-        return self._collapse(Direction.RIGHT)
+        return _collapse(self, Direction.RIGHT)
 
     def collapseUp(self) -> bool:
         """Collapse every column upward; return whether any column changed."""
-        return self._collapse(Direction.UP)
+        return _collapse(self, Direction.UP)
 
     def collapseDown(self) -> bool:
         """Collapse every column downward; return whether any column changed."""
-        return self._collapse(Direction.DOWN)
+        return _collapse(self, Direction.DOWN)
 
-    def _collapse(self, direction: Direction) -> bool:
-        """Collapse every line in `direction`; return whether any changed."""
-        collapsed = [self.collapseRow(list(line)) for line in lines(self._rows(), direction)]
-        rows = from_lines(tuple(tuple(line) for line, _ in collapsed), direction)
-        for cell, value in enumerate(chain(*rows)):
-            self.setCell(cell, value)
-        # Refreshed here, because the document's own `Game` spawns directly after a collapse.
-        self.updateEmptiesSet()
-        return any(changed for _, changed in collapsed)
 
-    def _cells(self) -> range:
-        """Return the numbers of all cells."""
-        return range(self.row * self.col)
+def _collapse(grid: Grid, direction: Direction) -> bool:
+    """Collapse every line in `direction`; return whether any changed."""
+    collapsed = [grid.collapseRow(list(line)) for line in lines(_rows(grid), direction)]
+    rows = from_lines(tuple(tuple(line) for line, _ in collapsed), direction)
+    for cell, value in enumerate(chain(*rows)):
+        grid.setCell(cell, value)
+    # Refreshed here, because the document's own `Game` spawns directly after a collapse.
+    grid.updateEmptiesSet()
+    return any(changed for _, changed in collapsed)
 
-    def _rows(self) -> Rows:
-        """Return the values, row by row."""
-        cells = [self.getCell(cell) for cell in self._cells()]
-        return tuple(tuple(cells[r * self.col : (r + 1) * self.col]) for r in range(self.row))
+
+def _rows(grid: Grid) -> Rows:
+    """Return the values, row by row."""
+    cells = [grid.getCell(cell) for cell in range(grid.row * grid.col)]
+    return tuple(tuple(cells[r * grid.col : (r + 1) * grid.col]) for r in range(grid.row))
 
 
 class Game:

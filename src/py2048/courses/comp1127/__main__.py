@@ -5,10 +5,6 @@ from __future__ import annotations
 import runpy
 import sys
 
-from py2048.errors import CourseError, MissingExtraError
+from py2048.courses.windows import run
 
-try:
-    runpy.run_module("py2048.courses.comp1127.main", run_name="__main__")
-except (CourseError, MissingExtraError) as error:
-    print(error, file=sys.stderr)
-    sys.exit(2)
+sys.exit(run(lambda: runpy.run_module("py2048.courses.comp1127.main", run_name="__main__")))

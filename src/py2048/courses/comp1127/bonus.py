@@ -13,7 +13,7 @@ from py2048.courses.comp1127 import gui, main
 
 if TYPE_CHECKING:
     from py2048.courses.comp1127.main import Cell, Event
-    from py2048.courses.comp1127.window import GameBoard
+    from py2048.courses.comp1127.window import BoardFrame
 
 _document_update_grid = main.update_grid
 _document_move_all = main.move_all
@@ -36,7 +36,7 @@ def update_grid(row: int, column: int, direction: int) -> Cell:
     return place
 
 
-def move_all(board: GameBoard, event: Event) -> None:
+def move_all(board: BoardFrame, event: Event) -> None:
     """Move every tile, none of them merged yet."""
     merged_slots.clear()
     _document_move_all(board, event)

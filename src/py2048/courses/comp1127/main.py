@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import tkinter
     from typing import Any
 
-    from py2048.courses.comp1127.window import GameBoard, GameWindow
+    from py2048.courses.comp1127.window import BoardFrame, WindowFrame
 
     Cell = tuple[int, int]
     Event = tkinter.Event[Any]
@@ -58,7 +58,7 @@ def random_position() -> Cell:
 random_slot = random_position  # the document's example calls it so
 
 
-def add_random_number(board: GameBoard) -> Cell:
+def add_random_number(board: BoardFrame) -> Cell:
     """Put a random number on a random empty slot and return the slot (problem 4)."""
     helper["count"] += 1
     row, column = random_position()
@@ -68,7 +68,7 @@ def add_random_number(board: GameBoard) -> Cell:
     return row, column
 
 
-def find_identifier(board: GameBoard, row: int, column: int) -> str | None:
+def find_identifier(board: BoardFrame, row: int, column: int) -> str | None:
     """Return the key of the tile on a slot, or None where there is none (problem 5)."""
     for key, place in board.numbers.items():
         if place == (row, column):
@@ -97,7 +97,7 @@ def update_grid(row: int, column: int, direction: int) -> Cell:
 
 
 def animate_movement(
-    board: GameBoard, key: str, horizontal: int, vertical: int, direction: int
+    board: BoardFrame, key: str, horizontal: int, vertical: int, direction: int
 ) -> bool:
     """Move a tile on the window in small steps, then merge it (problems 7 and 19).
 
@@ -118,48 +118,48 @@ def animate_movement(
     return animate_movement(board, key, horizontal, left_over, direction)
 
 
-def move(board: GameBoard, key: str, direction: int) -> None:
+def move(board: BoardFrame, key: str, direction: int) -> None:
     """Move a tile slot by slot until it can go no further or has merged (problem 8)."""
     if gui.move_number(board, key, direction, update_grid, animate_movement):
         move(board, key, direction)
 
 
-def move_all_down(board: GameBoard) -> None:
+def move_all_down(board: BoardFrame) -> None:
     """Move every tile down: column by column, the lowermost first (problem 9)."""
     for column in range(4):
         for row in (3, 2, 1, 0):
             move_slot(board, row, column, DOWN)
 
 
-def move_all_up(board: GameBoard) -> None:
+def move_all_up(board: BoardFrame) -> None:
     """Move every tile up: column by column, the uppermost first (problem 10)."""
     for column in range(4):
         for row in (0, 1, 2, 3):
             move_slot(board, row, column, UP)
 
 
-def move_all_right(board: GameBoard) -> None:
+def move_all_right(board: BoardFrame) -> None:
     """Move every tile to the right: row by row, the rightmost first (problem 11)."""
     for row in range(4):
         for column in (3, 2, 1, 0):
             move_slot(board, row, column, RIGHT)
 
 
-def move_all_left(board: GameBoard) -> None:
+def move_all_left(board: BoardFrame) -> None:
     """Move every tile to the left: row by row, the leftmost first (problem 12)."""
     for row in range(4):
         for column in (0, 1, 2, 3):
             move_slot(board, row, column, LEFT)
 
 
-def move_slot(board: GameBoard, row: int, column: int, direction: int) -> None:
+def move_slot(board: BoardFrame, row: int, column: int, direction: int) -> None:
     """Move the tile that stands on a slot, if there is one."""
     key = find_identifier(board, row, column)
     if key is not None:
         move(board, key, direction)
 
 
-def move_all(board: GameBoard, event: Event) -> None:
+def move_all(board: BoardFrame, event: Event) -> None:
     """Move every tile in the direction of the arrow key that was pressed (problem 13)."""
     direction = helper.get(event.keysym)
     if direction == UP:
@@ -172,7 +172,7 @@ def move_all(board: GameBoard, event: Event) -> None:
         move_all_left(board)
 
 
-def keyboard_callback(event: Event, frame: GameWindow, board: GameBoard) -> None:
+def keyboard_callback(event: Event, frame: WindowFrame, board: BoardFrame) -> None:
     """Play one turn; keys pressed while tiles move are ignored (problems 14 and 21)."""
     unbind(frame)
     before = deepcopy(grid)
@@ -183,19 +183,19 @@ def keyboard_callback(event: Event, frame: GameWindow, board: GameBoard) -> None
         bind(frame, board)
 
 
-def bind(frame: GameWindow, board: GameBoard) -> None:
+def bind(frame: WindowFrame, board: BoardFrame) -> None:
     """Let every arrow key play a turn (problem 15)."""
     callback = lambda event: keyboard_callback(event, frame, board)  # noqa: E731
     # map is what the problem asks for; by itself it only promises the work, list has it done.
     list(map(lambda control: frame.bind(control, callback), controls))  # noqa: C417
 
 
-def unbind(frame: GameWindow) -> None:
+def unbind(frame: WindowFrame) -> None:
     """Let no arrow key do anything (problem 16)."""
     list(map(lambda control: frame.unbind(control), controls))  # noqa: C417, PLW0108
 
 
-def merge(board: GameBoard, key: str) -> bool:
+def merge(board: BoardFrame, key: str) -> bool:
     """Make one tile of two that stand on the same slot; False if there is one only (18).
 
     The grid already holds the sum, which is also added to the score.
@@ -215,7 +215,7 @@ def merge(board: GameBoard, key: str) -> bool:
     return True
 
 
-def is_game_over(board: GameBoard) -> bool:
+def is_game_over(board: BoardFrame) -> bool:
     """Tell the player whether the game is won or lost; False if it continues (problem 20)."""
     winner = any(2048 in row for row in grid)
     if not winner and can_move():

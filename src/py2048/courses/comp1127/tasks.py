@@ -2,19 +2,496 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from py2048.courses.comp1127 import checks
-from py2048.courses.comp1127.checks import DOCUMENT_NAMES, all_but
-from py2048.courses.grading import Check, Example, Grading, Task
+from py2048.board import Board
+from py2048.courses.comp1127 import main
+from py2048.courses.grading import (
+    Check,
+    Example,
+    Grading,
+    Loosely,
+    OneOf,
+    Satisfies,
+    SubmissionSession,
+    Task,
+    right_versions,
+)
+from py2048.direction import Direction
+from py2048.rules import Merging
 
-FIGURE_3: checks.Rows = [[0, 4, 0, 2], [2, 0, 0, 8], [0, 0, 16, 0], [32, 4, 0, 64]]
+Rows = list[list[int]]
+Cell = tuple[int, int]
+
+EMPTY: Rows = [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
+STUCK: Rows = [[2, 4, 8, 16], [4, 8, 16, 32], [8, 16, 32, 64], [16, 32, 64, 128]]
+CHECKERED: Rows = [[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 2]]
+STEPS = {"UP": (-1, 0), "DOWN": (1, 0), "RIGHT": (0, 1), "LEFT": (0, -1)}
+SEQUENCES = ["<Down>", "<Left>", "<Right>", "<Up>"]
+MOST_PUTS = 4  # tiles that are put on a board one by one
+PUT_ALL = (
+    "tiles = [gui.put(board, 'abcdefghijklmnop'[n], gui.find_number(main.grid[n // 4][n % 4]), "
+    "n // 4, n % 4) for n in range(16)]"
+)
+MOVED = "moved = []\ngui.move_tile = lambda board, key, right, down: moved.append(key)"
+KEYS_BOUND = (
+    "keys = {}\n"
+    "frame.bind = lambda key, function, *more: keys.update({key: function})\n"
+    "frame.unbind = lambda key, *more: keys.pop(key, None)"
+)
+KEYS_DO_SOMETHING = f"keys.update(dict.fromkeys({SEQUENCES}, print))"
+A_2_AND_A_4 = "numbers = [gui.find_number(2), gui.find_number(4)]\ngui.random_number = numbers.pop"
+CELLS = [(row, column) for row in range(4) for column in range(4)]
+
+
+# --- boards, as rows and as code ---
+
+
+def with_tiles(tiles: dict[Cell, int], rows: Rows = EMPTY) -> Rows:
+    """`rows` with some cells replaced."""
+    rows = [list(row) for row in rows]
+    for (row, column), value in tiles.items():
+        rows[row][column] = value
+    return rows
+
+
+def random_rows(seed: int, values: tuple[int, ...]) -> Rows:
+    """A grid of these values, the same for the same seed."""
+    draw = random.Random(seed)
+    return [[draw.choice(values) for _ in range(4)] for _ in range(4)]
+
+
+def unequal_rows(seed: int) -> Rows:
+    """A grid in which no two numbers are equal, so that nothing can merge."""
+    draw = random.Random(seed)
+    values = [2**rank for rank in range(1, 12)] + [0] * 5
+    draw.shuffle(values)
+    return [values[at : at + 4] for at in (0, 4, 8, 12)]
+
+
+def tiles_of(rows: Rows) -> list[Cell]:
+    """The cells that hold a number."""
+    return [cell for cell in CELLS if rows[cell[0]][cell[1]]]
+
+
+def letter(cell: Cell) -> str:
+    """The key of the tile of a cell."""
+    return "abcdefghijklmnop"[4 * cell[0] + cell[1]]
+
+
+def grid(rows: Rows) -> str:
+    """Code that sets the student's grid."""
+    return f"main.grid = {rows}"
+
+
+def laid(rows: Rows, *notes: str) -> str:
+    """Code that sets the grid, opens a board with its tiles, and takes notes."""
+    puts = [
+        f"gui.put(board, {letter((row, column))!r}, gui.find_number({rows[row][column]}), "
+        f"{row}, {column})"
+        for row, column in tiles_of(rows)
+    ]
+    if len(puts) > MOST_PUTS:
+        puts = [PUT_ALL]
+    return "\n".join([grid(rows), "frame, board = gui.setup()", *puts, *notes])
+
+
+def event(direction: str) -> str:
+    """Code for a key press as Tk reports it."""
+    return f"SimpleNamespace(keysym={direction.title()!r})"
+
+
+def slid(rows: Rows, direction: str) -> Rows:
+    """The grid after a whole move, from the shared engine."""
+    slide = Board.from_rows(rows).slide(Direction[direction], Merging.CASCADE)
+    return [list(row) for row in slide.board.rows]
+
+
+def stepped(rows: Rows, cell: Cell, direction: str) -> tuple[Cell, Rows]:
+    """Where one value stands after one step, and the grid then (problem 6)."""
+    (row, column), (down, right) = cell, STEPS[direction]
+    target = (row + down, column + right)
+    value = rows[row][column]
+    if target not in CELLS or rows[target[0]][target[1]] not in (0, value):
+        return cell, rows
+    return target, with_tiles({target: rows[target[0]][target[1]] + value, cell: 0}, rows)
+
+
+def far(rows: Rows, cell: Cell, direction: str) -> tuple[Cell, Rows]:
+    """Where one tile stands when it has moved until it merged or was stopped (problem 8)."""
+    while True:
+        target, after = stepped(rows, cell, direction)
+        merged = len(tiles_of(after)) < len(tiles_of(rows))
+        if merged or target == cell:
+            return target, after
+        cell, rows = target, after
+
+
+# --- problems 2 to 6 ---
+
+FIGURE_2: Rows = [[0, 0, 0, 4], [0, 0, 4, 2], [2, 4, 4, 2], [0, 8, 4, 2]]
+FIGURE_3: Rows = [[0, 4, 0, 2], [2, 0, 0, 8], [0, 0, 16, 0], [32, 4, 0, 64]]
+
+
+def empty_slots() -> Iterator[Example]:
+    """The document's figure, one slot, none, all, and rows that are equal."""
+    grids = [FIGURE_2, EMPTY, STUCK, *(with_tiles({cell: 0}, STUCK) for cell in CELLS)]
+    grids += [[[0, 2, 2, 0]] * 2 + [[2, 2, 2, 2]] * 2, [[2, 0, 2, 0]] * 4]
+    grids += [random_rows(seed, (0, 0, 2, 4)) for seed in range(8)]
+    for rows in grids:
+        expected = [cell for cell in CELLS if cell not in tiles_of(rows)]
+        yield Example("empty_slots()", expected, given=grid(rows))
+
+
+def draws_every_slot(session: SubmissionSession) -> None:
+    """Each of three empty slots comes up in 40 draws, and nothing else does."""
+    for slots in ([(2, 3)], [(0, 0), (0, 3), (3, 1)]):
+        session.begin()
+        session.run(grid(with_tiles(dict.fromkeys(slots, 0), STUCK)))
+        found = [session.value("random_position()", seed=seed) for seed in range(40)]
+        del session.shown[2:]
+        strange = [slot for slot in found if slot not in slots]
+        if strange:
+            session.fail(" or ".join(map(str, slots)), str(strange[0]))
+        if set(found) != set(slots):
+            session.fail(f"each of {slots} from time to time", f"40 times one of {set(found)}")
+
+
+ONE_LEFT = with_tiles({(2, 3): 0}, STUCK)
+ADDED_EVERYWHERE = (
+    Example(
+        "add_random_number(board)",
+        given=laid(ONE_LEFT),
+        then={
+            "main.grid[2][3]": OneOf(2, 4),
+            "len(board.numbers)": 16,
+            "(2, 3) in board.numbers.values()": True,
+        },
+    ),
+    Example(
+        "add_random_number(board)",
+        given=laid(
+            ONE_LEFT,
+            "seen = []",
+            A_2_AND_A_4,
+            "put = gui.put",
+            "gui.put = lambda board, key, number, row, column: "
+            "seen.append(number.value) or put(board, key, number, row, column)",
+        ),
+        then={"seen == [main.grid[2][3]]": True},
+    ),
+    Example(
+        "add_random_number(board)\nadd_random_number(board)\nsorted(sum(main.grid, []))",
+        [0] * 14 + [2, 4],
+        given=laid(EMPTY, A_2_AND_A_4),
+    ),
+)
+THREE_KEYS = Satisfies(
+    "['Tile number 1', 'Tile number 2', 'Tile number 3'], or three other texts",
+    lambda keys: len(keys) == 3 and all(isinstance(key, str) for key in keys),
+)
+
+
+def counts_its_keys(session: SubmissionSession) -> None:
+    """Three numbers have three keys, which are texts: the course's own are "Count 1" and so on."""
+    session.fresh()
+    session.begin()
+    session.run(laid(EMPTY))
+    for _ in range(3):
+        session.run("add_random_number(board)")
+    session.expect("list(board.numbers)", THREE_KEYS)
+
+
+def identifier(cell: Cell, expected: str | None) -> Example:
+    """The key of the tile on a slot of the figure, or none."""
+    return Example(f"find_identifier(board, {cell[0]}, {cell[1]})", expected, given=laid(FIGURE_3))
+
+
+IDENTIFIERS = [identifier(cell, letter(cell)) for cell in tiles_of(FIGURE_3)]
+NO_IDENTIFIERS = [identifier(cell, None) for cell in CELLS if cell not in tiles_of(FIGURE_3)]
+
+
+def step_of(rows: Rows, cell: Cell, direction: str) -> Example:
+    """One call of `update_grid`."""
+    place, after = stepped(rows, cell, direction)
+    code = f"update_grid({cell[0]}, {cell[1]}, {direction})"
+    return Example(code, place, given=grid(rows), then={"main.grid": after})
+
+
+def steps(direction: str) -> list[Example]:
+    """One step of every number on a few grids, in one direction."""
+    grids = [with_tiles({(1, 1): 2}), with_tiles({(0, 0): 2, (3, 3): 4})]
+    grids += [STUCK, [[2, 2, 2, 2]] * 4, random_rows(5, (0, 2, 2, 4))]
+    return [step_of(rows, cell, direction) for rows in grids for cell in tiles_of(rows)]
+
+
+# --- problems 7 and 8 ---
+
+ONE: Rows = with_tiles({(1, 1): 2})
+
+
+def animated(direction: str, distance: int, code: str, expected: object, step: int = 20) -> Example:
+    """One tile alone, animated over a distance; `code` is what is to be `expected` then."""
+    down, right = STEPS[direction]
+    moves = (
+        "moves = []\ngui.move_tile = lambda board, key, right, down: moves.append((right, down))"
+    )
+    given = laid(ONE, moves)
+    return Example(
+        f"animate_movement(board, 'f', {distance * abs(right)}, {distance * abs(down)}, "
+        f"{direction})",
+        given=given if step == 20 else f"main.transition_value = {step}\n{given}",
+        then={code: Loosely(expected)},
+        expected=True if code == TOTAL else ...,
+    )
+
+
+TOTAL = "[sum(right for right, down in moves), sum(down for right, down in moves)]"
+
+
+def whole_way(direction: str) -> list[Example]:
+    """What one tile alone moves in all."""
+    down, right = STEPS[direction]
+    return [animated(direction, way, TOTAL, [right * way, down * way]) for way in (140, 50)]
+
+
+def in_steps(direction: str, distance: int, step: int = 20) -> Example:
+    """The single steps of one tile alone."""
+    down, right = STEPS[direction]
+    lengths = [step] * (distance // step) + [distance % step] * (distance % step > 0)
+    expected = [(right * length, down * length) for length in lengths]
+    return animated(direction, distance, "[m for m in moves if m != (0, 0)]", expected, step)
+
+
+def moved(tiles: dict[Cell, int], cell: Cell, direction: str) -> Example:
+    """One tile moved as far as it goes."""
+    rows = with_tiles(tiles)
+    after = far(rows, cell, direction)[1]
+    return Example(
+        f"move(board, {letter(cell)!r}, {direction})",
+        given=laid(rows),
+        then={"main.grid": after, "sorted(board.numbers.values())": tiles_of(after)},
+    )
+
+
+# --- problems 9 to 14, and 21 ---
+
+
+def whole_move(rows: Rows, direction: str, call: str) -> Example:
+    """One move of the whole board."""
+    after = slid(rows, direction)
+    then = {"main.grid": after, "sorted(board.numbers.values())": tiles_of(after)}
+    return Example(call, given=laid(rows), then=then)
+
+
+def line(values: list[int], direction: str) -> Rows:
+    """A grid with one line of numbers, the first of them at the wall."""
+    down, right = STEPS[direction]
+    ordered = values if (down or right) < 0 else values[::-1]
+    return with_tiles({(at, 2) if down else (2, at): value for at, value in enumerate(ordered)})
+
+
+def all_move(direction: str) -> tuple[Check, ...]:
+    """The checks of problems 9 to 12 for one direction."""
+    call = f"move_all_{direction.lower()}(board)"
+    gaps = [with_tiles({(at, 3 - at): 2 for at in range(4)}), line([0, 2, 0, 4], direction)]
+    gaps += [unequal_rows(seed) for seed in range(10)]
+    chains = ([2, 2, 0, 0], [0, 2, 0, 2], [4, 2, 2, 0], [2, 2, 2, 2], [2, 2, 4, 8], [2, 2, 4, 0])
+    merges = [line(values, direction) for values in chains]
+    merges += [random_rows(seed, (0, 2, 2, 4, 8)) for seed in range(10)]
+    far_moves, sums = (
+        [whole_move(rows, direction, call) for rows in grids] for grids in (gaps, merges)
+    )
+    return (
+        Check("every tile goes as far as it can", far_moves, weight=2),
+        Check("equal tiles merge, beginning at the wall", sums, weight=2),
+        Check("line by line, the tile nearest the wall first", [order_of(direction, call)]),
+    )
+
+
+def order_of(direction: str, call: str) -> Example:
+    """The order in which the tiles of a board begin to move."""
+    down, right = STEPS[direction]
+    middle = with_tiles({(1, 1): 2, (1, 2): 4, (2, 1): 8, (2, 2): 16})
+    cells = sorted(
+        tiles_of(middle),
+        key=lambda cell: (cell[1], -down * cell[0]) if down else (cell[0], -right * cell[1]),
+    )
+    order = {"list(dict.fromkeys(moved))": [letter(cell) for cell in cells]}
+    return Example(call, given=laid(middle, MOVED), then=order)
+
+
+def by_key(direction: str) -> Check:
+    """The check of problem 13 for one key."""
+    call = f"move_all(board, {event(direction)})"
+    grids = [ONE, *(unequal_rows(seed) for seed in range(3))]
+    examples = [whole_move(rows, direction, call) for rows in grids]
+    return Check(f"the key {direction.title()}", examples)
+
+
+def turn(rows: Rows, direction: str, then: dict[str, object], *notes: str) -> Example:
+    """One key press on a board."""
+    code = f"keyboard_callback({event(direction)}, frame, board)"
+    return Example(code, given=laid(rows, *notes), then=then)
+
+
+def moved_and_added(rows: Rows, direction: str) -> Example:
+    """A turn that moves: all tiles where they belong, and one more."""
+    after = tiles_of(slid(rows, direction))
+    stand = f"all(main.grid[r][c] for r, c in {after})"
+    count = "sum(number > 0 for row in main.grid for number in row)"
+    number = len(after) + 1
+    return turn(rows, direction, {stand: True, count: number, "len(board.numbers)": number})
+
+
+def nothing_added(tiles: dict[Cell, int], direction: str) -> Example:
+    """A turn that moves nothing: everything as before."""
+    rows = with_tiles(tiles)
+    return turn(rows, direction, {"main.grid": rows, "len(board.numbers)": len(tiles)})
+
+
+def key_turn(rows: Rows, direction: str, then: dict[str, object]) -> Example:
+    """A key press while the arrow keys are bound to something."""
+    alive = "alive = []\ngui.move_tile = lambda board, key, right, down: alive.append(sorted(keys))"
+    return turn(rows, direction, then, KEYS_BOUND, KEYS_DO_SOMETHING, alive)
+
+
+def key_plays(direction: str) -> Example:
+    """A key that was bound plays a turn."""
+    row, column = far(ONE, (1, 1), direction)[0]
+    return Example(
+        f"bind(frame, board)\nkeys['<{direction.title()}>']({event(direction)})",
+        given=laid(ONE, KEYS_BOUND),
+        then={f"main.grid[{row}][{column}]": 2},
+    )
+
+
+# --- problem 17 ---
+
+# The statements of the main section, wherever it stands, run in the module as it is.
+_MAIN_SECTION = """
+import ast
+done = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.AnnAssign)
+with open(main.__file__, encoding='utf-8') as file:
+    section = [
+        node for node in ast.parse(file.read()).body
+        if not isinstance(node, done)
+        and (not isinstance(node, ast.Assign) or isinstance(node.value, ast.Call))
+    ]
+main.grid = [[0, 0, 0, 0] for _ in range(4)]
+name, main.__name__ = main.__name__, '__main__'
+try:
+    exec(compile(ast.Module(section, []), main.__file__, 'exec'), vars(main))
+finally:
+    main.__name__ = name
+"""
+
+
+def starts_with(code: str, expected: object) -> Callable[[SubmissionSession], None]:
+    """The check of what is there when the student's main section waits for the player."""
+
+    def check(session: SubmissionSession) -> None:
+        session.begin()
+        outcome = session.run(_MAIN_SECTION)
+        session.shown[:] = [f"$ python {session.submission.file}"]
+        if outcome.error is not None and outcome.error.type != "LeftAlone":
+            session.fail("a window with a game", str(outcome.error))
+        session.expect("len(gui_window.opened)", 1)
+        session.shown.pop()
+        session.expect(code, expected)
+
+    return check
+
+
+# --- problems 18 to 20 ---
+
+TWO_ON_ONE = (
+    "main.grid = [[0, 0, 0, 0], [0, 8, 0, 0], [0, 0, 0, 0], [0, 0, 0, 4]]\n"
+    "frame, board = gui.setup()\n"
+    "gui.put(board, 'x', gui.find_number(4), 3, 3)\n"
+    "gui.put(board, 'y', gui.find_number(4), 1, 1)\n"
+    "gui.put(board, 'z', gui.find_number(4), 1, 1)\n"
+    "board.score = 100\n"
+)
+PICTURES = (
+    "pictures = {'x': 4, 'y': 4, 'z': 4}\n"
+    "gui.remove_number = lambda board, key: pictures.pop(key, None)\n"
+    "gui.put = lambda board, key, number, row, column: pictures.update({key: number.value}) is None"
+)
+SCORES = "shown = []\ngui.update_score = lambda board: shown.append(board.score)"
+
+
+def merged(code: str, expected: object, notes: str = "", answer: object = ...) -> list[Example]:
+    """What is to be found when two tiles have merged, whichever of them is asked for."""
+    then = {code: expected} if code else {}
+    return [
+        Example(f"merge(board, {key!r})", answer, given=TWO_ON_ONE + notes, then=then)
+        for key in "yz"
+    ]
+
+
+ONTO_AN_EQUAL = (
+    "main.grid = [[4, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]\n"
+    "frame, board = gui.setup()\n"
+    "gui.put(board, 'a', gui.find_number(2), 0, 0)\n"
+    "gui.put(board, 'b', gui.find_number(2), 0, 1)\n"
+    "board.numbers['b'] = (0, 0)"
+)
+ENDED = "ended = []\ngui.game_over = lambda board, winner: ended.append(bool(winner))"
+
+
+def over(rows: Rows, answer: bool, ended: list[bool]) -> Example:
+    """One call of `is_game_over`; `ended` are the messages it has to show."""
+    return Example("is_game_over(board)", answer, given=laid(rows, ENDED), then={"ended": ended})
+
+
+def reached(tiles: dict[Cell, int]) -> Example:
+    """2048 is on the board and a move is left: won, or not over yet as in the staff's solution."""
+    answers = OneOf((True, [True]), (False, []))
+    given = laid(with_tiles(tiles), ENDED)
+    return Example("is_game_over(board), ended", answers, given=given)
+
+
+def merges_left() -> Iterator[Rows]:
+    """Full boards on which exactly one pair of neighbours is equal."""
+    for row, column in CELLS:
+        for other in ((row, column + 1), (row + 1, column)):
+            if other in CELLS:
+                yield with_tiles({(row, column): 8, other: 8}, CHECKERED)
+
+
+WON_AT_LAST = [over(with_tiles({cell: 2048}, STUCK), True, [True]) for cell in ((3, 3), (0, 1))]
+
+
+# --- right versions of what other problems ask for ---
+
+FUNCTIONS = (
+    *("empty_slots", "random_position", "add_random_number", "find_identifier"),
+    *("update_grid", "animate_movement", "move", "move_all"),
+    *("move_all_down", "move_all_up", "move_all_right", "move_all_left"),
+    *("keyboard_callback", "bind", "unbind", "merge", "is_game_over"),
+)
+VALUES = ("grid", "helper", "controls", "transition_value")
+ALIASES = {"random_slot": "random_position", "find_key": "find_identifier"}
+
+
+def all_but(*asked: str) -> str:
+    """Code that puts our functions into the module ``main`` in place of all but `asked`."""
+    names = [name for name in FUNCTIONS if name not in asked]
+    names += [alias for alias, name in ALIASES.items() if name not in asked]
+    constants = {name: getattr(main, name) for name in VALUES[1:]}
+    defaults = f"for name, value in {constants}.items(): vars(main).setdefault(name, value)"
+    document = (*FUNCTIONS, *VALUES, *ALIASES)
+    return f"{defaults}\n{right_versions(main, names, 'main', document=document)}"
+
 
 # The other names that the document's examples use, and what the checker's examples use. What
 # an example has put in place of gui's functions is put back; a program that has taken them by
 # ``from gui import *`` finds them in gui when it runs.
 PRELUDE = """
-import gui
+import gui, gui_window
 from types import SimpleNamespace
 UP, DOWN, RIGHT, LEFT = 1, 2, 3, 4
 main.transition_value = 20
@@ -25,8 +502,9 @@ vars(gui).update(_given)
 for _name, _function in _given.items():
     if vars(main).get(_name) is _function:
         setattr(main, _name, lambda *parts, _name=_name: getattr(gui, _name)(*parts))
-for _name in ('bind', 'unbind') if gui.opened() else ():
-    vars(gui.opened()[0]).pop(_name, None)
+for _frame, _ in gui_window.opened:
+    for _name in ('bind', 'unbind'):
+        vars(_frame).pop(_name, None)
 if hasattr(main, 'random_slot') and not hasattr(main, 'random_position'):
     random_position = main.random_position = main.random_slot
 if hasattr(main, 'find_key') and not hasattr(main, 'find_identifier'):
@@ -41,10 +519,10 @@ def _problem(
     asked: str,
     *checks: Check,
     about: str | None = None,
-    patched: bool = True,
 ) -> Task:
     """A problem of the document, patched with right versions of all but what it is `about`."""
-    patches = (all_but(title if about is None else about),) if patched else ()
+    about = title if about is None else about
+    patches = () if about == "grid" else (all_but(about),)
     return Task(str(number), title, asked, marks, checks, patches)
 
 
@@ -54,26 +532,25 @@ TASKS = (
         "grid",
         1,
         "Let `grid` be the empty board: a list of four rows, each a list of four zeros.",
-        Check("four rows of four zeros", (Example("main.grid", checks.EMPTY),)),
+        Check("four rows of four zeros", [Example("main.grid", EMPTY)]),
         Check(
             "the rows are four different lists",
-            (Example("len({id(row) for row in main.grid})", 4),),
+            [Example("len({id(row) for row in main.grid})", 4)],
         ),
-        patched=False,
     ),
     _problem(
         2,
         "empty_slots",
         2,
         "Return the (row, column) of every empty slot of the grid, row by row.",
-        Check("all empty slots and no others", checks.empty_slots),
+        Check("all empty slots and no others", empty_slots),
     ),
     _problem(
         3,
         "random_position",
         1,
         "Return one of the empty slots, drawn at random.",
-        Check("any empty slot, and nothing else", run=checks.draws_every_slot),
+        Check("any empty slot, and nothing else", run=draws_every_slot),
     ),
     _problem(
         4,
@@ -81,17 +558,23 @@ TASKS = (
         3,
         "Put a random number on a random empty slot of board and grid, under a key "
         '"Tile number x" of its own, and return the slot.',
-        Check("returns the slot", checks.ADDED_SLOT),
-        Check("the grid and the board hold a 2 or a 4", checks.ADDED_EVERYWHERE),
-        Check("each number has a key of its own, a text", run=checks.counts_its_keys),
+        Check(
+            "returns the slot",
+            [
+                Example("add_random_number(board)", (2, 3), given=laid(ONE_LEFT)),
+                Example("add_random_number(board) in main.empty_slots()", False, given=laid(EMPTY)),
+            ],
+        ),
+        Check("the grid and the board hold a 2 or a 4", ADDED_EVERYWHERE),
+        Check("each number has a key of its own, a text", run=counts_its_keys),
     ),
     _problem(
         5,
         "find_identifier",
         2,
         "Return the key of the tile on a slot.",
-        Check("the key of every tile", lambda: checks.identifiers(FIGURE_3)),
-        Check("None for an empty slot", lambda: checks.no_identifiers(FIGURE_3)),
+        Check("the key of every tile", IDENTIFIERS),
+        Check("None for an empty slot", [IDENTIFIERS[0], *NO_IDENTIFIERS]),
     ),
     _problem(
         6,
@@ -99,12 +582,25 @@ TASKS = (
         7,
         "Move the number of one slot a single step in the grid: into an empty slot, or onto "
         "an equal number, with which it adds up. Return where it is then.",
-        *(
-            Check(f"steps {direction.lower()}", checks.steps(direction), weight=3)
-            for direction in checks.STEPS
+        *(Check(f"steps {direction.lower()}", steps(direction), weight=3) for direction in STEPS),
+        Check(
+            "an empty slot, too, goes where there is room",
+            [
+                step_of(with_tiles({(0, 0): 2, (0, 1): 2, (2, 2): 2}), (2, 1), direction)
+                for direction in STEPS
+            ],
         ),
-        Check("an empty slot, too, goes where there is room", checks.EMPTY_SOURCES),
-        Check("a sum can be added to again", checks.MERGED_BEFORE),
+        Check(
+            "a sum can be added to again",
+            [
+                Example(
+                    "update_grid(0, 1, LEFT)\nupdate_grid(0, 2, LEFT)\nupdate_grid(0, 1, LEFT)",
+                    (0, 0),
+                    given=grid([[2, 2, 4, 0], *EMPTY[1:]]),
+                    then={"main.grid[0]": [8, 0, 0, 0]},
+                )
+            ],
+        ),
     ),
     _problem(
         7,
@@ -112,26 +608,15 @@ TASKS = (
         12,
         "Move a tile by the distances in steps of `transition_value`, the rest at the end, "
         "in the direction given; return True.",
-        *(
-            Check(
-                f"the whole way {direction.lower()}",
-                (checks.animated(direction, 140), checks.animated(direction, 50)),
-                weight=2,
-            )
-            for direction in checks.STEPS
-        ),
+        *(Check(f"the whole way {way.lower()}", whole_way(way), weight=2) for way in STEPS),
         Check(
             "in steps of 20 pixels and a rest",
-            tuple(
-                checks.in_steps(direction, distance)
-                for direction in ("RIGHT", "DOWN")
-                for distance in (140, 50, 7)
-            ),
+            [in_steps(way, distance) for way in ("RIGHT", "DOWN") for distance in (140, 50, 7)],
             weight=2,
         ),
         Check(
             "in steps of transition_value",
-            (checks.in_steps("RIGHT", 140, 50), checks.in_steps("DOWN", 140, 70)),
+            [in_steps("RIGHT", 140, 50), in_steps("DOWN", 140, 70)],
             weight=2,
         ),
     ),
@@ -140,18 +625,42 @@ TASKS = (
         "move",
         6,
         "Move a tile slot by slot in a direction until it can go no further.",
-        Check("to the wall", checks.TO_THE_WALL, weight=3),
-        Check("to a different number", checks.TO_ANOTHER, weight=1),
-        Check("into an equal number, and then no further", checks.INTO_AN_EQUAL, weight=2),
+        Check(
+            "to the wall",
+            [
+                moved({(3, 1): 4}, (3, 1), "UP"),
+                moved({(0, 2): 4}, (0, 2), "DOWN"),
+                moved({(1, 0): 4}, (1, 0), "RIGHT"),
+                moved({(2, 3): 4}, (2, 3), "LEFT"),
+            ],
+            weight=3,
+        ),
+        Check(
+            "to a different number",
+            [
+                moved({(0, 0): 4, (0, 3): 2}, (0, 3), "LEFT"),
+                moved({(3, 2): 8, (0, 2): 2}, (0, 2), "DOWN"),
+                moved({(3, 2): 8, (2, 2): 2}, (2, 2), "DOWN"),
+            ],
+        ),
+        Check(
+            "into an equal number, and then no further",
+            [
+                moved({(0, 0): 2, (0, 3): 2}, (0, 3), "LEFT"),
+                moved({(0, 0): 8, (0, 1): 4, (0, 3): 4}, (0, 3), "LEFT"),
+                moved({(3, 1): 8, (2, 1): 4, (1, 1): 4}, (1, 1), "DOWN"),
+            ],
+            weight=2,
+        ),
     ),
-    *tuple(
+    *(
         _problem(
             number,
             f"move_all_{direction.lower()}",
             5,
             f"Move all tiles {words}, {line} by {line} from the first, "
             f"each time beginning with the {first} tile.",
-            *checks.all_move(direction),
+            *all_move(direction),
         )
         for number, direction, words, line, first in (
             (9, "DOWN", "down", "column", "lowermost"),
@@ -165,39 +674,86 @@ TASKS = (
         "move_all",
         3,
         "Move all tiles in the direction of the arrow key that `event.keysym` names.",
-        *tuple(checks.by_key(direction) for direction in checks.STEPS),
+        *map(by_key, STEPS),
     ),
     _problem(
         14,
         "keyboard_callback",
         7,
         "Move all tiles; add a random number if at least one of them has moved.",
-        Check("tiles move and a number comes", checks.ADDS, weight=3),
-        Check("a merge is a move, too", checks.ADDS_AFTER_MERGES, weight=1),
-        Check("no number comes when nothing moves", checks.ADDS_NOTHING, weight=3),
+        Check(
+            "tiles move and a number comes",
+            [moved_and_added(with_tiles({(1, 1): 2, (2, 2): 4}), way) for way in STEPS],
+            weight=3,
+        ),
+        Check(
+            "a merge is a move, too",
+            [
+                moved_and_added(with_tiles({(0, 0): 2, (0, 1): 2}), "LEFT"),
+                moved_and_added([[2, 2, 4, 8], *STUCK[1:]], "LEFT"),
+                moved_and_added([[2, 4, 2, 4], [2, 8, 16, 8], [4, 2, 4, 2], [8, 4, 8, 4]], "DOWN"),
+            ],
+        ),
+        Check(
+            "no number comes when nothing moves",
+            [
+                # One turn in which something moves, so that a function that does nothing fails.
+                turn(ONE, "LEFT", {"main.grid[1][0]": 2}),
+                nothing_added({(0, 0): 2}, "LEFT"),
+                nothing_added({(0, 0): 2}, "UP"),
+                nothing_added({(0, 0): 2, (0, 1): 4, (0, 2): 2, (0, 3): 4}, "UP"),
+                nothing_added({(3, 3): 2, (2, 3): 4}, "DOWN"),
+                nothing_added({(3, 3): 2, (3, 2): 4}, "RIGHT"),
+            ],
+            weight=3,
+        ),
     ),
     _problem(
         15,
         "bind",
         6,
         "Bind every key of `controls` to `keyboard_callback`, with map.",
-        Check("all four keys are bound", checks.BINDS_ALL),
-        Check("each key plays a turn", checks.KEYS_PLAY),
+        Check(
+            "all four keys are bound",
+            [
+                Example(
+                    "bind(frame, board)",
+                    given=laid(EMPTY, KEYS_BOUND),
+                    then={"sorted(keys)": SEQUENCES},
+                )
+            ],
+        ),
+        Check("each key plays a turn", list(map(key_plays, STEPS))),
     ),
     _problem(
         16,
         "unbind",
         6,
         "Unbind every key of `controls`, with map.",
-        Check("no key is bound any more", checks.UNBINDS_ALL),
+        Check(
+            "no key is bound any more",
+            [
+                Example(
+                    "unbind(frame)",
+                    given=laid(EMPTY, KEYS_BOUND, KEYS_DO_SOMETHING),
+                    then={"sorted(keys)": []},
+                )
+            ],
+        ),
     ),
     _problem(
         17,
         "the main section",
         2,
         "Put two numbers on the board and bind the arrow keys, then start.",
-        Check("two numbers stand on the board", run=checks.starts_with_two),
-        Check("the arrow keys are bound", run=checks.starts_with_keys),
+        Check(
+            "two numbers stand on the board",
+            run=starts_with("len(gui_window.opened[0][1].numbers)", 2),
+        ),
+        Check(
+            "the arrow keys are bound",
+            run=starts_with("sorted(gui_window.opened[0][0].bound)", SEQUENCES),
+        ),
         about="",
     ),
     _problem(
@@ -206,20 +762,51 @@ TASKS = (
         9,
         "If another tile stands on the same slot, make one of the two, with the sum of the "
         "grid, add it to the score, show both and return True; else return False.",
-        Check("True when two have merged", checks.MERGES_SAY_SO),
-        Check("False for a tile alone", checks.ALONE_SAYS_SO, weight=2),
-        Check("one of them is left in board.numbers", checks.MERGED_NUMBERS, weight=2),
-        Check("the window shows the sum", checks.MERGED_PICTURES, weight=2),
-        Check("the score grows by the sum", checks.MERGED_SCORE),
-        Check("the window shows the score", checks.MERGED_SCORE_SEEN),
+        Check("True when two have merged", merged("", None, answer=True)),
+        Check(
+            "False for a tile alone",
+            [
+                Example(
+                    "merge(board, 'f')", False, given=laid(ONE), then={"len(board.numbers)": 1}
+                ),
+                Example(
+                    "merge(board, 'x')", False, given=TWO_ON_ONE, then={"len(board.numbers)": 3}
+                ),
+            ],
+            weight=2,
+        ),
+        Check(
+            "one of them is left in board.numbers",
+            merged("sorted(board.numbers.values())", [(1, 1), (3, 3)]),
+            weight=2,
+        ),
+        Check(
+            "the window shows the sum",
+            merged("sorted(pictures.values())", [4, 8], PICTURES),
+            weight=2,
+        ),
+        Check("the score grows by the sum", merged("board.score", 108)),
+        Check("the window shows the score", merged("shown", [108], SCORES)),
     ),
     _problem(
         19,
         "animate_movement with merge",
         5,
         "When the tile has arrived, merge it; return False if it has merged.",
-        Check("the tile merges when it has arrived", checks.MERGES_AT_THE_END),
-        Check("False tells of the merge", checks.TELLS_OF_THE_MERGE),
+        Check(
+            "the tile merges when it has arrived",
+            [
+                Example(
+                    "animate_movement(board, 'b', 140, 0, LEFT)",
+                    given=ONTO_AN_EQUAL,
+                    then={"list(board.numbers.values())": [(0, 0)], "board.score": 4},
+                )
+            ],
+        ),
+        Check(
+            "False tells of the merge",
+            [Example("animate_movement(board, 'b', 140, 0, LEFT)", False, given=ONTO_AN_EQUAL)],
+        ),
         about="animate_movement",
     ),
     _problem(
@@ -228,30 +815,88 @@ TASKS = (
         10,
         "Show whether the game is won (2048 is on the board) or lost (nothing can move) and "
         "return True; return False while it goes on.",
-        Check("won when no move is left", checks.WON_AT_LAST, weight=2),
-        Check("never lost with 2048 on the board", checks.WON, weight=1),
-        Check("lost", checks.LOST, weight=3),
-        Check("goes on while a slot is empty", checks.GOES_ON, weight=2),
-        Check("goes on while two neighbours are equal", checks.GOES_ON_FULL, weight=2),
+        Check("won when no move is left", WON_AT_LAST, weight=2),
+        Check(
+            "never lost with 2048 on the board",
+            [
+                reached({(1, 2): 2048}),
+                reached({(0, 0): 2048, (3, 3): 2}),
+                reached({(3, 3): 2048, (3, 2): 2048}),
+                WON_AT_LAST[0],  # so that a function that never says anything fails
+            ],
+        ),
+        Check(
+            "lost",
+            [
+                over(rows, True, [False])
+                for rows in (STUCK, CHECKERED, [[2, 4, 2, 4], [8, 16, 8, 16]] * 2)
+            ],
+            weight=3,
+        ),
+        Check(
+            "goes on while a slot is empty",
+            [
+                over(rows, False, [])
+                for rows in (
+                    EMPTY,
+                    *(with_tiles({cell: 0}, STUCK) for cell in ((0, 0), (3, 3), (1, 2))),
+                )
+            ],
+            weight=2,
+        ),
+        Check(
+            "goes on while two neighbours are equal",
+            [over(rows, False, []) for rows in merges_left()],
+            weight=2,
+        ),
     ),
     _problem(
         21,
         "keyboard_callback and the keys",
         4,
         "Unbind the keys before anything moves; bind them again if the game is not over.",
-        Check("dead while tiles move, alive afterwards", checks.DEAD_AND_ALIVE, weight=2),
-        Check("dead when the game is won", checks.DEAD_WHEN_WON),
-        Check("dead when the new number ends the game", checks.DEAD_WHEN_LOST),
+        Check(
+            "dead while tiles move, alive afterwards",
+            [
+                key_turn(
+                    ONE,
+                    way,
+                    {"len(alive) > 0": True, "sum(alive, [])": [], "sorted(keys)": SEQUENCES},
+                )
+                for way in STEPS
+            ],
+            weight=2,
+        ),
+        Check(
+            "dead when the game is won",
+            [key_turn(with_tiles({(0, 0): 1024, (0, 1): 1024}), "RIGHT", {"sorted(keys)": []})],
+        ),
+        Check(
+            "dead when the new number ends the game",
+            [
+                # Only the new number, 2 or 4, fills the board. Without one the turn is problem
+                # 14's concern.
+                key_turn(
+                    [[0, 8, 32, 128], [4, 8, 16, 64], [8, 16, 32, 128], [16, 32, 64, 256]],
+                    "LEFT",
+                    {
+                        "len(alive) > 0": True,
+                        "sorted(keys) if len(board.numbers) == 16 else []": [],
+                    },
+                )
+            ],
+        ),
         about="keyboard_callback",
     ),
 )
 
+HERE = Path(__file__).parent
 GRADING = Grading(
     course="comp1127",
     module="main",
     files=("main.py", "game.py"),
-    expects=tuple(sorted(DOCUMENT_NAMES)),
-    given_files=(Path(__file__).parent / "given" / "gui.py",),
+    expects=(*FUNCTIONS, *VALUES),
+    given_files=(HERE / "gui.py", HERE / "given" / "gui_window.py"),
     gui=True,
     prelude=PRELUDE,
     opening="import {module} as main, gui; from {module} import *; "

@@ -6,7 +6,6 @@ program that is still moving tiles then runs to its end without drawing anything
 
 from __future__ import annotations
 
-import io
 import time
 import tkinter as tk
 from tkinter import font
@@ -15,8 +14,10 @@ from typing import Any
 from PIL import Image
 
 from py2048.courses.comp1127.tiles import CELL, EMPTY, GAP, NumberTile, draw_square
+from py2048.courses.windows import photo
 
 ROWS = COLUMNS = 4
+SIDE = COLUMNS * CELL + GAP
 BACKGROUND = "#bbada0"
 INK = "#3c3226"
 SCORE_HEIGHT = 90
@@ -28,7 +29,7 @@ STEP_SECONDS = 0.004
 """The least time between two steps of a moving tile while a game is shown."""
 
 
-class GameWindow(tk.Tk):
+class WindowFrame(tk.Tk):
     """The window frame, to which a program binds its keys.
 
     `playing` is true while `mainloop` shows it, `closed` once it is gone.
@@ -70,25 +71,19 @@ class GameWindow(tk.Tk):
             self.playing = False
 
 
-class GameBoard(tk.Frame):
+class BoardFrame(tk.Frame):
     """The board: where each tile stands, the score, and the canvas that shows both.
 
     `numbers` maps the key of each tile to its (row, column), counted from 0.
     """
 
-    def __init__(self, window: GameWindow) -> None:
+    def __init__(self, window: WindowFrame) -> None:
         super().__init__(window)
         self.numbers: dict[str, tuple[int, int]] = {}
         self.score = 0
         self.window = window
-        self.canvas = tk.Canvas(
-            self,
-            width=COLUMNS * CELL + GAP,
-            height=ROWS * CELL + GAP + SCORE_HEIGHT,
-            background=BACKGROUND,
-            borderwidth=0,
-            highlightthickness=0,
-        )
+        self.canvas = tk.Canvas(self, width=SIDE, height=SIDE + SCORE_HEIGHT)
+        self.canvas.configure(background=BACKGROUND, borderwidth=0, highlightthickness=0)
         self.canvas.pack()
         self._pictures: dict[NumberTile, tk.PhotoImage] = {}
         self._items: dict[str, int] = {}
@@ -104,7 +99,7 @@ class GameBoard(tk.Frame):
         """Draw the tile `key` on a cell, in place of an older picture of it."""
         self.erase_tile(key)
         if number not in self._pictures:
-            self._pictures[number] = self._photo(number.image)
+            self._pictures[number] = photo(self, number.image)
         picture = self._pictures[number]
         self._items[key] = self.canvas.create_image(*_corner(row, column), image=picture)
         self.canvas.itemconfigure(self._items[key], anchor="nw", tags="tile")
@@ -132,35 +127,27 @@ class GameBoard(tk.Frame):
         """Lay a veil over the cells, and across it a band with `text`."""
         self.canvas.delete("message")
         self.canvas.create_image(0, 0, image=self._veil, anchor="nw", tags="message")
-        middle = (COLUMNS * CELL + GAP) // 2
         self.canvas.create_text(
-            middle, middle, text=text, font=self._font(30), fill=INK, tags="message"
+            SIDE // 2, SIDE // 2, text=text, font=self._font(30), fill=INK, tags="message"
         )
 
     def _draw_ground(self) -> None:
         """Draw the empty cells and the score."""
-        side = COLUMNS * CELL + GAP
-        self._empty = self._photo(draw_square(EMPTY))
-        veil = Image.new("RGBA", (side, side), VEIL)
-        veil.paste(BAND, (0, (side - BAND_HEIGHT) // 2, side, (side + BAND_HEIGHT) // 2))
-        self._veil = self._photo(veil)
+        self._empty = photo(self, draw_square(EMPTY))
+        veil = Image.new("RGBA", (SIDE, SIDE), VEIL)
+        veil.paste(BAND, (0, (SIDE - BAND_HEIGHT) // 2, SIDE, (SIDE + BAND_HEIGHT) // 2))
+        self._veil = photo(self, veil)
         for row in range(ROWS):
             for column in range(COLUMNS):
                 self.canvas.create_image(*_corner(row, column), image=self._empty, anchor="nw")
         self.score_text = self.canvas.create_text(
-            side // 2, side + SCORE_HEIGHT // 2 - GAP // 2, font=self._font(30), fill=INK
+            SIDE // 2, SIDE + SCORE_HEIGHT // 2 - GAP // 2, font=self._font(30), fill=INK
         )
         self.show_score()
 
     def _font(self, pixels: int) -> font.Font:
         family = font.nametofont("TkDefaultFont", self).actual("family")
         return font.Font(self, family=family, size=-pixels, weight="bold")
-
-    def _photo(self, image: Image.Image) -> tk.PhotoImage:
-        """Hand a Pillow picture to Tk as PNG, which needs no further library."""
-        data = io.BytesIO()
-        image.save(data, "PNG")
-        return tk.PhotoImage(master=self, data=data.getvalue())
 
     def _pace(self) -> None:
         """Wait until `STEP_SECONDS` have passed since the last step."""
@@ -175,9 +162,9 @@ def _corner(row: int, column: int) -> tuple[int, int]:
     return GAP + column * CELL, GAP + row * CELL
 
 
-def open_window() -> tuple[GameWindow, GameBoard]:
+def open_window() -> tuple[WindowFrame, BoardFrame]:
     """Open a window with an empty board; raise tkinter.TclError without a display."""
-    window = GameWindow()
-    board = GameBoard(window)
+    window = WindowFrame()
+    board = BoardFrame(window)
     board.pack()
     return window, board

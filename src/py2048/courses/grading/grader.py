@@ -191,7 +191,8 @@ def grader_version(grading: Grading) -> str:
     here = Path(__file__).resolve().parent
     hasher = hashlib.sha256()
     course = here.parent / grading.course
-    for path in sorted([*here.rglob("*.py"), *course.rglob("*.py"), *grading.given_files]):
+    sources = (*here.rglob("*.py"), *here.rglob("*.tcl"), *course.rglob("*.py"))
+    for path in sorted({*sources, *grading.given_files}):
         hasher.update(path.read_bytes())
     return f"{__version__}+{hasher.hexdigest()[:12]}"
 

@@ -134,7 +134,7 @@ def agent_folder() -> Path:
 
 def _open_to_others(folder: Path) -> bool:
     """Whether any user can read what is in a folder."""
-    inner = all(path.stat().st_mode & 0o004 for path in (folder, *folder.glob("*.py")))
+    inner = all(path.stat().st_mode & 0o004 for path in (folder, *folder.glob("*.*")))
     return inner and all(path.stat().st_mode & 0o001 for path in (folder, *folder.parents))
 
 
@@ -205,7 +205,7 @@ class Process:
         )
         os.close(down)
         os.close(up)
-        self.send({**config, **self._places(), "trusted": sandbox.trusted})
+        self._send({**config, **self._places(), "trusted": sandbox.trusted})
 
     def _command(self, down: int, up: int) -> list[str]:
         """The interpreter with the agent's first file, and where to read and write."""
@@ -265,24 +265,13 @@ class Process:
     # -- asking -------------------------------------------------------------------------
 
     def ask(self, request: Facts, seconds: float) -> Facts:
-        """Send `request` and return the facts that come back within `seconds`; see `receive`."""
-        self.send(request)
-        return self.receive(time.monotonic() + seconds)
-
-    def send(self, request: Facts) -> None:
-        """Send a request; `receive` returns the answer, or the answers one by one."""
-        data = marshal.dumps(request)
-        data = len(data).to_bytes(4, "big") + data
-        with contextlib.suppress(BrokenPipeError):  # the reason shows when reading
-            while data:
-                data = data[os.write(self._requests, data) :]
-
-    def receive(self, deadline: float) -> Facts:
-        """Return the next answer.
+        """Send a request and return the answer.
 
         Raises:
-            ProcessDied: if the process ends, or has not answered by `deadline` and is killed.
+            ProcessDied: if the process ends, or has not answered after `seconds` and is killed.
         """
+        deadline = time.monotonic() + seconds
+        self._send(request)
         size = int.from_bytes(self._read(4, deadline), "big")
         if size > REPLY_BYTES:
             self.close()
@@ -294,6 +283,13 @@ class Process:
             self.close()
             raise ProcessDied("the submission spoiled the process that runs it") from error
         return facts
+
+    def _send(self, request: Facts) -> None:
+        data = marshal.dumps(request)
+        data = len(data).to_bytes(4, "big") + data
+        with contextlib.suppress(BrokenPipeError):  # the reason shows when reading
+            while data:
+                data = data[os.write(self._requests, data) :]
 
     def _read(self, size: int, deadline: float) -> bytes:
         parts = []
@@ -465,15 +461,14 @@ class Runner:
             "skip": list(self.submission.skip),
             "seconds": seconds,
         }
-        process.send(request)
-        facts = self._receive(process, seconds * (1 if load_mode == "whole" else 6))
+        facts = self._ask(process, request, seconds * (1 if load_mode == "whole" else 6))
         if not facts["can_be_copied"] and not self._loads_in_copies:
             self._drop(process)
             self._loads_in_copies = True
         return facts
 
-    def _receive(self, process: Process, seconds: float) -> Facts:
-        """The next answer, to a call that may work for `seconds`; a process that dies is dropped.
+    def _ask(self, process: Process, request: Facts, seconds: float) -> Facts:
+        """Ask for what may take `seconds` of work; a process that dies is dropped.
 
         The wait counts towards the time of the submission. Once a process had to be killed because
         it ignored its own alarms, none is given more than twice its time.
@@ -484,7 +479,7 @@ class Runner:
             wait = min(wait, 2 * _slowness() * seconds)
         left = self.sandbox.seconds * _slowness() - self._waited
         try:
-            return process.receive(began + min(wait, left))
+            return process.ask(request, min(wait, left))
         except ProcessDied:
             self._ignored_alarms |= process.overran
             self._ran_out |= time.monotonic() - began >= left  # also if the machine is busier now
@@ -505,20 +500,10 @@ class Runner:
             self._display = None
 
     def ask(self, request: Facts, seconds: float) -> Facts:
-        """One request to the current process; raise `ProcessDied` if that ends it."""
-        self.send(request)
-        return self.receive(seconds)
-
-    def send(self, request: Facts) -> None:
-        """Send a request to the current process."""
-        assert self._current is not None
-        self._current.send(request)
-
-    def receive(self, seconds: float) -> Facts:
-        """The next answer of the current process; raise `ProcessDied` if there is none."""
+        """Ask the current process, which may work for `seconds`; raise `ProcessDied` if it dies."""
         process = self._current
         assert process is not None
-        facts = self._receive(process, seconds)
+        facts = self._ask(process, request, seconds)
         if facts["state"] == "ended":
             self._after(process, facts)
             raise ProcessDied(cause(_code(facts["status"])))

@@ -368,41 +368,7 @@ def _class_table(heads: Sequence[str]) -> Table:
 
 # --- web pages: an index of the class and a page for each submission, complete in themselves ---
 
-PAGE_STYLE = """
-:root { color-scheme: light dark; --page: #fbfaf8; --card: #fff; --ink: #24211e; --muted: #635c54;
-  --line: #ded8d0; --link: #0b57b0; --good: #1a7f37; --bad: #c02626; }
-@media (prefers-color-scheme: dark) { :root { --page: #171614; --card: #201e1c; --ink: #ece7e0;
-  --muted: #aaa298; --line: #3b3733; --link: #8ab8ff; --good: #4ac26b; --bad: #ff8078; } }
-* { box-sizing: border-box; }
-body { font: 1rem/1.5 system-ui, sans-serif; max-width: 60rem; margin: 0 auto;
-  padding: 1.5rem 1rem 3rem; background: var(--page); color: var(--ink);
-  overflow-wrap: anywhere; }
-h1 { font-size: clamp(1.3rem, 4.5vw, 1.9rem); line-height: 1.25; margin: .3rem 0 .6rem; }
-h1 + p { font-size: 1.15rem; margin-top: 0; }
-h2 { display: flex; justify-content: space-between; align-items: baseline; gap: 1rem;
-  font-size: 1.15rem; margin: 0 0 .4rem; }
-h2 .marks { white-space: nowrap; font-variant-numeric: tabular-nums; }
-a { color: var(--link); }
-a:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
-.muted, footer { color: var(--muted); font-size: .9rem; }
-section, table { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; }
-section { padding: .9rem 1rem; margin: 1rem 0; }
-section > p { margin: 0 0 .6rem; }
-table { border-collapse: separate; border-spacing: 0; width: 100%; }
-th, td { text-align: left; vertical-align: top; padding: .4rem .7rem; }
-tbody td { border-top: 1px solid var(--line); }
-.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
-ul { list-style: none; margin: 0; padding: 0; }
-li { padding-left: 1.5em; text-indent: -1.5em; margin: .15rem 0; }
-li b { display: inline-block; width: 1.5em; text-indent: 0; }
-pre { font: .875rem/1.45 ui-monospace, monospace; text-indent: 0; margin: .4rem 0 .8rem -1.5em;
-  padding: .6rem .8rem; background: var(--page); border-left: 4px solid var(--bad);
-  white-space: pre-wrap; }
-.good { color: var(--good); } .bad { color: var(--bad); }
-footer { margin-top: 2rem; }
-@media (max-width: 36rem) { th, td { padding: .4rem .45rem; } }
-@media print { body { background: none; } section { break-inside: avoid; } }
-"""
+PAGE_STYLE = Path(__file__).with_suffix(".css").read_text("utf-8")
 # No script can run in these pages, whatever a submission printed.
 PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
@@ -439,7 +405,7 @@ def _page(title: str, body: str, run: RunInfo) -> str:
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{PAGE_POLICY}">\n'
-        f"<title>{escape(title)}</title>\n<style>{PAGE_STYLE}</style>\n</head>\n<body>\n"
+        f"<title>{escape(title)}</title>\n<style>\n{PAGE_STYLE}</style>\n</head>\n<body>\n"
         f"<h1>{escape(title)}</h1>\n{body}\n"
         f"<footer>Graded by py2048 {escape(run.grader)}. "
         f"{escape(run.protected)}.</footer>\n</body>\n</html>\n"

@@ -23,7 +23,6 @@ from py2048.courses.grading.tasks import (
 
 LOAD_MODES = ("whole", "each", "quiet")  # see ``agent/host.py``
 SHOWN_LINES = 16
-GROUP = 24  # examples sent at a time
 LEAST_PATIENCE = 0.1  # of the usual time, after several overruns
 PATIENCE = 12.0  # seconds that one check may take in all, for each second a call may take
 
@@ -104,27 +103,23 @@ class SubmissionSession:
             self._crashed("the program to load", death)
 
     def _run_patch(self) -> None:
-        request: Facts = {"code": self.reference_patch, "typed": [], "seed": None}
-        facts = self._ask({"op": "run", **request})
+        facts = self._ask({"op": "run", "code": self.reference_patch, "typed": [], "seed": None})
         if facts["error"]:
-            raise PatchFailed(self.text(), "right versions of other functions", str(_error(facts)))
+            raise PatchFailed(
+                self.text(), "right versions of other functions", str(_error(facts["error"]))
+            )
 
     def _ask(self, request: Facts) -> Facts:
         """Send one request to a process that is there; raise `ProcessDied`."""
-        return self.runner.receive(self._send(request))
-
-    def _send(self, request: Facts) -> float:
-        """Send one request; return the seconds that its calls may take."""
         if not self.runner.ready:
             self.fresh()
         seconds = min(self.seconds, max(0.05, self._deadline - time.monotonic()))
-        self.runner.send({"seconds": seconds, **request})
-        return seconds
+        return self.runner.ask({"seconds": seconds, **request}, seconds)
 
     def _begin(self) -> None:
         facts = self._ask({"op": "begin", "prelude": self.grading.prelude})
         if facts["error"]:
-            self.fail("the names that the examples use", str(_error(facts)))
+            self.fail("the names that the examples use", str(_error(facts["error"])))
 
     # -- typing lines -------------------------------------------------------------------
 
@@ -166,7 +161,7 @@ class SubmissionSession:
             facts = self._ask(request)
         except ProcessDied as death:
             self._crashed(expected, death)
-        error = _error(facts)
+        error = _error(facts["error"])
         self._check_time(error, expected)
         return RunResult(facts.get("value"), facts["output"], error, facts["asked"], facts["state"])
 
@@ -187,7 +182,7 @@ class SubmissionSession:
             self.fail("a value", show(result.error))
         return result.value
 
-    def expect(self, code: str, expected: Any = ..., **options: Any) -> RunResult:
+    def expect(self, code: str, expected: object = ..., **options: Any) -> RunResult:
         """Run lines and compare the value of the last; see `Example` for `expected`."""
         try:
             result = self.run(code, **options)
@@ -196,7 +191,7 @@ class SubmissionSession:
         self._compare(expected, result.error or result.value)
         return result
 
-    def _compare(self, expected: Any, actual: Any) -> None:
+    def _compare(self, expected: object, actual: object) -> None:
         if expected is ...:
             if isinstance(actual, Raised):
                 self.fail("no exception", show(actual))
@@ -212,42 +207,29 @@ class SubmissionSession:
     # -- examples -----------------------------------------------------------------------
 
     def examples(self, examples: Sequence[Example]) -> None:
-        """Try examples, each with fresh names; raise `CheckFailed` at the first that fails.
-
-        They are sent many at a time and answered one by one.
-        """
-        for start in range(0, len(examples), GROUP):
-            group = examples[start : start + GROUP]
-            found, death = self._answers(group)
-            for example, facts in zip(group, found, strict=False):
-                self._judge(example, facts)
-            if death is not None:
-                example = group[len(found)]
-                self._show_example(example)
+        """Try examples, each with fresh names; raise `CheckFailed` at the first that fails."""
+        for example in examples:
+            self.shown.clear()
+            self._show(example.given, ())
+            self._show(example.code, example.typed)
+            request = {
+                "op": "example",
+                "prelude": self.grading.prelude,
+                "given": example.given,
+                "code": example.code,
+                "then": list(example.then),
+                "typed": list(example.typed),
+                "seed": example.seed,
+            }
+            try:
+                facts = self._ask(request)
+            except ProcessDied as death:
                 self._crashed(_wanted(example.expected), death)
-
-    def _answers(self, group: Sequence[Example]) -> tuple[list[Facts], ProcessDied | None]:
-        """What the examples gave, and why the process died before the last of them, if it did."""
-        found: list[Facts] = []
-        try:
-            examples = list(map(_as_request, group))
-            prelude = self.grading.prelude
-            seconds = self._send({"op": "examples", "prelude": prelude, "examples": examples})
-            while len(found) < len(group) and not (found and found[-1]["over"]):
-                found.append(self.runner.receive(seconds))
-        except ProcessDied as death:
-            return found, death
-        return found, None
-
-    def _show_example(self, example: Example) -> None:
-        self.shown.clear()
-        self._show(example.given, ())
-        self._show(example.code, example.typed)
+            self._judge(example, facts)
 
     def _judge(self, example: Example, facts: Facts) -> None:
         """Compare what an example gave with what is expected."""
-        self._show_example(example)
-        early, error = _error(facts, "early"), _error(facts)
+        early, error = _error(facts["early"]), _error(facts["error"])
         self._check_time(early, show(example.expected))
         self._check_time(error, show(example.expected))
         if early is not None:
@@ -258,7 +240,7 @@ class SubmissionSession:
             self.fail(f"to print {_printed(example.prints)}", f"printed {printed}")
         for (expression, value), after in zip(example.then.items(), facts["then"], strict=True):
             self.shown.append(expression)
-            self._compare(value, _error(after) or after["value"])
+            self._compare(value, _error(after["error"]) or after["value"])
             self.shown.pop()
 
     # -- reporting ----------------------------------------------------------------------
@@ -282,32 +264,16 @@ class SubmissionSession:
         return "\n".join(lines)
 
 
-def _as_request(example: Example) -> Facts:
-    """The part of an example that the submission's process gets."""
-    return {
-        "given": example.given,
-        "code": example.code,
-        "then": list(example.then),
-        "typed": list(example.typed),
-        "seed": example.seed,
-    }
-
-
-def _wanted(expected: Any) -> str:
+def _wanted(expected: object) -> str:
     return "a result" if expected is ... else show(expected)
 
 
-def _error(facts: Facts, name: str = "error") -> Raised | None:
-    """The exception among the facts."""
-    found = facts[name]
-    if not found:
-        return None
-    return Raised(
-        found["type"], tuple(found["bases"]), found["message"], found["file"], found["line"]
-    )
+def _error(found: Facts | None) -> Raised | None:
+    """The exception that a process describes."""
+    return Raised(**found) if found else None
 
 
-def _printed(text: Any) -> str:
+def _printed(text: object) -> str:
     """Printed text for a report: as lines, unless it is a matcher."""
     return show(text) if not isinstance(text, str) or "\n" not in text.strip() else f"\n{text}"
 
@@ -325,7 +291,7 @@ def find_load_mode(session: SubmissionSession) -> None:
             if load_mode == LOAD_MODES[-1]:
                 raise Unreadable(f"{submission.file} cannot be loaded: {death}") from None
             continue
-        error = _error(facts)
+        error = _error(facts["error"])
         if error is not None:
             raise Unreadable(_load_error(submission, error))
         left_out = facts["left_out"]

@@ -14,10 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
-
-if TYPE_CHECKING:
-    from py2048.courses.grading.session import SubmissionSession
+from typing import Any, Protocol
 
 LONGEST = 600
 """Characters of a value that are shown."""
@@ -59,10 +56,10 @@ class Example:
     """
 
     code: str
-    expected: Any = ...  # ... : any value, as long as nothing is raised
+    expected: object = ...  # ... : any value, as long as nothing is raised
     given: str = ""
-    prints: Any = None
-    then: Mapping[str, Any] = field(default_factory=dict)
+    prints: object = None
+    then: Mapping[str, object] = field(default_factory=dict)
     typed: Sequence[str] = ()
     draws: Sequence[float] = ()
     seed: int = 0
@@ -86,7 +83,7 @@ class Check:
 
     title: str
     examples: Examples = ()
-    run: Callable[[SubmissionSession], None] | None = None
+    run: Callable[[Any], None] | None = None  # takes a `SubmissionSession`, which stands above
     weight: int = 1
     seconds: float | None = None
     reference_patches: tuple[str, ...] | None = None
@@ -181,7 +178,7 @@ class Opaque:
 class Array:
     """A NumPy array, as nested lists."""
 
-    rows: Any
+    rows: object
 
     def __repr__(self) -> str:
         return f"array({self.rows!r})"
@@ -207,7 +204,7 @@ class Raised:
 class Matcher(Protocol):
     """Something to expect other than a plain value; its text is shown to the student."""
 
-    def matches(self, actual: Any) -> bool:
+    def matches(self, actual: object) -> bool:
         """Whether `actual` is what is asked."""
         ...
 
@@ -219,7 +216,7 @@ class Raises:
     type: str
     message: str | None = None
 
-    def matches(self, actual: Any) -> bool:
+    def matches(self, actual: object) -> bool:
         """Whether `actual` is such an exception."""
         return (
             isinstance(actual, Raised)
@@ -238,7 +235,7 @@ class Satisfies:
     words: str
     holds: Callable[[Any], bool]
 
-    def matches(self, actual: Any) -> bool:
+    def matches(self, actual: object) -> bool:
         """Whether `actual` is as asked; a value of an unsuited kind is not."""
         try:
             return not isinstance(actual, Raised) and bool(self.holds(actual))
@@ -252,10 +249,10 @@ class Satisfies:
 class OneOf:
     """Expect one of several values."""
 
-    def __init__(self, *values: Any) -> None:
+    def __init__(self, *values: object) -> None:
         self.values = values
 
-    def matches(self, actual: Any) -> bool:
+    def matches(self, actual: object) -> bool:
         """Whether `actual` is one of them."""
         return any(same(value, actual) for value in self.values)
 
@@ -267,9 +264,9 @@ class OneOf:
 class Loosely:
     """Expect a value by ``==``, so that 4.0 passes for 4 and 1 for True."""
 
-    value: Any
+    value: object
 
-    def matches(self, actual: Any) -> bool:
+    def matches(self, actual: object) -> bool:
         """Whether `actual` equals the value."""
         return bool(self.value == actual)
 
@@ -283,7 +280,7 @@ class Lines:
 
     text: str
 
-    def matches(self, actual: Any) -> bool:
+    def matches(self, actual: object) -> bool:
         """Whether `actual` has the same lines."""
         return isinstance(actual, str) and _stripped(actual) == _stripped(self.text)
 
@@ -313,7 +310,7 @@ def same(expected: Any, actual: Any) -> bool:
     return bool(expected == actual)
 
 
-def show(value: Any) -> str:
+def show(value: object) -> str:
     """A value as Python code, cut when it is long."""
     if isinstance(value, (*MATCHERS, Raised)):
         return str(value)

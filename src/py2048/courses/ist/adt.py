@@ -25,7 +25,7 @@ from py2048.direction import Direction
 Coordinate = tuple[int, int]
 
 _SIZE = 4
-_MOVES = ("N", "S", "E", "W")
+_MOVES = {"N": Direction.UP, "S": Direction.DOWN, "E": Direction.RIGHT, "W": Direction.LEFT}
 _SPAWN = (2, 2, 2, 2, 4)
 
 
@@ -151,7 +151,7 @@ def board_reduce(b: _Board, d: str) -> _Board:
     """Move all tiles in direction `d`, add each merged value to the score, and return `b`."""
     if not (is_board(b) and _is_move(d)):
         _invalid("board_reduce")
-    b.rows, points = slide(b.rows, Direction.parse(d))
+    b.rows, points = slide(b.rows, _MOVES[d])
     # Not through board_update_score: a board may hold any integers, and 3 + 3 is no multiple of 4.
     b.score += points
     return b

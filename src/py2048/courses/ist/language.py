@@ -62,7 +62,7 @@ class Language:
             then={self(code): value for code, value in example.then.items()},
         )
 
-    def expectation(self, expected: Any) -> Any:
+    def expectation(self, expected: object) -> object:
         """What is expected, with its texts in this language."""
         match expected:
             case str():

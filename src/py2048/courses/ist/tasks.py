@@ -1,14 +1,838 @@
-"""The grading of the ist project, with the document's marks: 4, 6, 1 and 3."""
+"""The ist project as it is graded, with the document's marks: 4, 6, 1 and 3."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import random
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from typing import NamedTuple
 
-from py2048.courses.grading import Grading
+from py2048.board import Board, Slide
+from py2048.courses.grading import (
+    Check,
+    Example,
+    Grading,
+    Lines,
+    Raises,
+    SubmissionSession,
+    Task,
+    right_versions,
+)
 from py2048.courses.grading.python2 import places
-from py2048.courses.ist import checks
-from py2048.courses.ist.language import PORTUGUESE
+from py2048.courses.ist import adt
+from py2048.courses.ist.language import ENGLISH, PORTUGUESE, Language
+from py2048.direction import Direction
+from py2048.errors import BoardError
+
+# --- right versions of the two data types ---
+
+_COORDINATES = (
+    *("create_coordinate", "coordinate_row", "coordinate_col", "is_coordinate"),
+    "coordinates_equal",
+)
+_BOARDS = (
+    *("create_board", "board_position", "board_score", "board_empty_positions"),
+    *("board_fill_position", "board_update_score", "board_reduce", "is_board", "board_finished"),
+    *("boards_equal", "print_board", "copy_board"),
+)
+_DOCUMENT = (*_COORDINATES, *_BOARDS, "request_move", "fill_random_position", "game_2048")
+
+
+def _right(*names: str) -> str:
+    return right_versions(adt, names, "project", document=_DOCUMENT)
+
+
+COORDINATE, BOARD, REQUEST_MOVE = _right(*_COORDINATES), _right(*_BOARDS), _right("request_move")
+
+OTHER_COORDINATE = """
+def _other_coordinates(module):
+    def create_coordinate(row, column):
+        if row not in (1, 2, 3, 4) or column not in (1, 2, 3, 4):
+            raise ValueError("create_coordinate: invalid arguments")
+        return "r%dc%d" % (row, column)
+
+    module.create_coordinate = create_coordinate
+    module.coordinate_row = lambda c: int(c[1])
+    module.coordinate_col = lambda c: int(c[3])
+    module.is_coordinate = lambda c: isinstance(c, str) and len(c) == 4 and c[0::2] == "rc"
+    module.coordinates_equal = lambda c1, c2: c1 == c2
+
+_other_coordinates(project)
+"""
+"""Coordinates as texts, which a program that keeps to the operations does not notice."""
+
+_STEADY = """
+def _steady(module, names):
+    def become(b, new):
+        if isinstance(b, list):
+            b[:] = new
+        elif isinstance(b, dict):
+            b.update(new)
+        else:
+            vars(b).update(vars(new))
+
+    def steady(theirs):
+        def modifier(b, *rest):
+            new = theirs(b, *rest)
+            if new is not None and new is not b:
+                become(b, new)
+            return b
+        return modifier
+
+    for name in names:
+        if hasattr(module, name):
+            setattr(module, name, steady(getattr(module, name)))
+
+_steady(project, {names!r})
+"""
+"""The submission's own modifiers, which then change their board and return it."""
+
+_SCORED = """
+def _scored(module):
+    def board_update_score(b, v):
+        first, second = module.create_coordinate(1, 1), module.create_coordinate(1, 2)
+        if v:
+            module.board_fill_position(b, first, v // 2)
+            module.board_fill_position(b, second, v // 2)
+            module.board_reduce(b, 'W')
+            module.board_fill_position(b, first, 0)
+        return b
+
+    module.board_update_score = board_update_score
+
+_scored(project)
+"""
+"""Points for an empty board, earned as in a game: by a merge of the submission's own."""
+
+_READ = """
+def _read(module):
+    import contextlib, io, re
+
+    def seen(b):
+        text = io.StringIO()
+        with contextlib.redirect_stdout(text):
+            module.print_board(b)
+        return [int(number) for number in re.findall("-?[0-9]+", text.getvalue())]
+
+    def board_position(b, c):
+        return seen(b)[(module.coordinate_row(c) - 1) * 4 + module.coordinate_col(c) - 1]
+
+    def board_score(b):
+        return seen(b)[16]
+
+    replaced = {{"board_position": board_position, "board_score": board_score}}
+    for name in {names!r}:
+        setattr(module, name, replaced[name])
+
+_read(project)
+"""
+"""Accessors that read what the submission prints."""
+
+_CREATED = """
+def _created(module):
+    def apart(b):
+        if type(b) is list:
+            return [apart(part) for part in b]
+        if hasattr(b, "__dict__"):
+            vars(b).update(apart(vars(b)))
+        return {key: apart(part) for key, part in b.items()} if type(b) is dict else b
+
+    def create_board(*ignored):
+        try:
+            return apart(theirs())
+        except TypeError:
+            return apart(theirs(0))
+
+    theirs = module.create_board
+    module.create_board = create_board
+
+_created(project)
+"""
+"""The submission's own constructor, without an argument, and with rows that are not shared."""
+
+
+def board_patches(*about: str) -> tuple[str, ...]:
+    """Patches of single operations of a board, but never of those that a check is `about`.
+
+    The submission chooses how a board is represented, so its operations are patched by means of its
+    other operations.
+    """
+    modifiers = {"board_fill_position", "board_update_score", "board_reduce"} - {*about}
+    accessors = {"board_position", "board_score"} - {*about}
+    steady = _STEADY.format(names=sorted(modifiers))
+    if "create_board" not in about:
+        steady = _CREATED + steady
+    scored = "" if "board_update_score" in about else _SCORED
+    read = _READ.format(names=sorted(accessors))
+    return (COORDINATE, steady, steady + scored, read, COORDINATE + steady + scored + read)
+
+
+@contextmanager
+def replacing(session: SubmissionSession, code: str) -> Iterator[None]:
+    """Run `code`, which rebinds names of the submission's module, for the time of the block."""
+    session.run(code)
+    session.begin()
+    try:
+        yield
+    finally:
+        session.close()
+
+
+_REFUSED = Raises("ValueError", "create_coordinate: invalid arguments")
+_CELLS = [(row, column) for row in range(1, 5) for column in range(1, 5)]
+_OUTSIDE = ("-1, 1", "1, 5", "0, 0", "5, 1", "1, 0", "4, 5", "100, 1")
+_NO_INTEGERS = ("1.0, 1", "1, 2.5", "'1', 1", "1, None", "[1], 1", "(1, 2), 1", "1, '4'")
+_OTHER_THINGS = (
+    *("0", "None", "'a'", "''", "{}", "[]", "()", "1.5", "[1, 2]", "(1,)", "(0, 1)", "(1, 5)"),
+    *("(1, 2, 3)", "('a', 'b')", "(1.0, 2.0)", "(None, 1)", "create_coordinate"),
+)
+
+
+def _made(row: int, column: int) -> str:
+    return f"create_coordinate({row}, {column})"
+
+
+def _accessor(name: str, index: int) -> Check:
+    """Check that `name` gives back one of the two numbers."""
+    return Check(
+        f"{name} gives back what the coordinate was made of",
+        [Example(f"{name}({_made(*cell)})", cell[index]) for cell in _CELLS],
+    )
+
+
+COORDINATES = Task(
+    id="1",
+    title="Coordinate ADT",
+    asked=(
+        "An immutable coordinate of a row and a column from 1 to 4: create_coordinate, "
+        "coordinate_row, coordinate_col, is_coordinate and coordinates_equal."
+    ),
+    marks=4,
+    checks=(
+        Check(
+            "create_coordinate refuses rows and columns outside 1 to 4",
+            [
+                Example(_made(2, 3)),
+                *(Example(f"create_coordinate({numbers})", _REFUSED) for numbers in _OUTSIDE),
+            ],
+        ),
+        Check(
+            "create_coordinate refuses what is no integer, with a ValueError",
+            [
+                Example(_made(2, 3)),
+                *(Example(f"create_coordinate({things})", _REFUSED) for things in _NO_INTEGERS),
+            ],
+        ),
+        _accessor("coordinate_row", 0),
+        _accessor("coordinate_col", 1),
+        Check(
+            "is_coordinate is True for coordinates and False for anything else",
+            [
+                *(Example(f"is_coordinate({_made(*cell)})", True) for cell in _CELLS),
+                *(Example(f"is_coordinate({thing})", False) for thing in _OTHER_THINGS),
+            ],
+            weight=2,
+        ),
+        Check(
+            "coordinates_equal compares row and column",
+            [
+                Example(f"coordinates_equal({_made(*first)}, {_made(*second)})", first == second)
+                for first in _CELLS
+                for second in _CELLS
+                if first[0] in (1, 3) or first == second[::-1]
+            ],
+            weight=2,
+        ),
+    ),
+)
+
+
+Rows = Sequence[Sequence[int]]
+
+DIRECTIONS = dict(zip("NSWE", Direction, strict=True))
+EMPTY = ((0,) * 4,) * 4
+STUCK = ((2, 4, 2, 4), (4, 2, 4, 2), (2, 4, 2, 4), (4, 2, 4, 2))
+ROWS_OF_B = (
+    "[[board_position(b, create_coordinate(r, c)) for c in (1, 2, 3, 4)] for r in (1, 2, 3, 4)]"
+)
+
+
+def build(rows: Rows = EMPTY, score: int = 0) -> str:
+    """Return the lines that make a board `b` with these values and this score."""
+    fills = [
+        f"board_fill_position(b, create_coordinate({r}, {c}), {value})"
+        for r, row in enumerate(rows, 1)
+        for c, value in enumerate(row, 1)
+        if value
+    ]
+    points = [f"board_update_score(b, {score})"] if score else []
+    return "\n".join(["b = create_board()", *points, *fills])
+
+
+def nested(rows: Rows) -> list[list[int]]:
+    """Return `rows` as `ROWS_OF_B` gives them."""
+    return [list(row) for row in rows]
+
+
+def shown(rows: Rows, score: int) -> Lines:
+    """Return what `print_board` prints; blanks at the ends of lines make no difference."""
+    lines = [" ".join(f"[ {value} ]" for value in row) for row in rows]
+    return Lines("\n".join([*lines, f"Score: {score}"]))
+
+
+def refused(name: str, calls: Iterable[str]) -> list[Example]:
+    """Return the examples that each of `calls` on an empty board is refused by `name`."""
+    error = Raises("ValueError", f"{name}: invalid arguments")
+    return [Example(call, error, given=build()) for call in calls]
+
+
+def _row(*values: int) -> Rows:
+    return (values, *EMPTY[1:])
+
+
+def _boards() -> Iterator[Rows]:
+    """Boards for the reductions: the known traps first, then random ones, sparse to full."""
+    for values in (
+        *((2, 0, 0, 0), (0, 2, 0, 0), (0, 0, 0, 2), (2, 2, 0, 0), (2, 0, 0, 2), (0, 2, 0, 4)),
+        *((2, 2, 2, 0), (2, 2, 2, 2), (2, 2, 4, 0), (4, 2, 2, 0), (4, 0, 2, 2), (2, 4, 2, 4)),
+        *((4, 4, 8, 4), (8, 4, 4, 8), (2, 2, 4, 8), (1024, 1024, 2048, 0)),
+    ):
+        yield _row(*values)
+        yield tuple((0, 0, value, 0) for value in values)
+    # Equal lines, of which a program that looks a line up by its value moves only the first.
+    yield ((0, 2, 2, 0), (0, 2, 2, 0), (4, 0, 0, 4), (0, 2, 2, 0))
+    yield ((2, 2, 0, 0), (0, 0, 0, 0), (2, 2, 0, 0), (0, 0, 0, 0))
+    yield STUCK
+    numbers = random.Random(2014)
+    for tiles in (2, 4, 6, 8, 10, 12, 14, 16, 16, 16):
+        cells = [numbers.choice((2, 2, 4, 4, 8, 16)) for _ in range(tiles)] + [0] * (16 - tiles)
+        numbers.shuffle(cells)
+        yield tuple(tuple(cells[n : n + 4]) for n in range(0, 16, 4))
+
+
+def _reductions() -> Iterator[tuple[Rows, str, Rows, int]]:
+    """Boards, directions, and the results: values and points."""
+    for rows in _boards():
+        for letter, direction in DIRECTIONS.items():
+            slide = Board.from_rows(rows).slide(direction)
+            yield rows, letter, slide.board.rows, slide.points
+
+
+def _reduced_values() -> Iterator[Example]:
+    for rows, letter, after, _ in _reductions():
+        yield Example(
+            f"board_reduce(b, '{letter}')", given=build(rows), then={ROWS_OF_B: nested(after)}
+        )
+
+
+def _reduced_results() -> Iterator[Example]:
+    for rows, letter, _, points in _reductions():
+        then = {"board_score(b)": points + 4}
+        yield Example(f"board_reduce(b, '{letter}')", given=build(rows, 4), then=then)
+    for letter in DIRECTIONS:
+        yield Example(f"board_reduce(b, '{letter}') is b", True, given=build(_row(0, 2, 2, 0)))
+    wrong = ("'n'", "''", "'NS'", "'X'", "None", "1", "'North'", "['N']", "('N',)", "'N '")
+    yield from refused("board_reduce", [f"board_reduce(b, {thing})" for thing in wrong])
+
+
+def _finished() -> Iterator[Example]:
+    """Boards with what `board_finished` says of them; asking leaves the board as it is."""
+    # One merge is left, in a column or in a row; in a corner; one cell is empty.
+    column = ((2, 8, 2, 4), (8, 4, 8, 2), (2, 4, 2, 4), (4, 2, 4, 2))
+    almost = [[list(row) for row in STUCK] for _ in range(4)]
+    almost[0][0][0] = 4
+    almost[1][3][3] = 4
+    almost[2][1][1] = 0
+    almost[3][2][3] = 2
+    full = [rows for rows in _boards() if all(map(all, rows))]
+    for rows in (
+        EMPTY,
+        _row(2, 0, 0, 0),
+        _row(2, 2, 4, 8),
+        STUCK,
+        column,
+        tuple(zip(*column, strict=True)),
+        *almost,
+        *full,
+    ):
+        filled = all(map(all, rows))
+        finished = filled and not Board.from_rows(rows).legal_directions()
+        unchanged = {ROWS_OF_B: nested(rows), "board_score(b)": 4}
+        yield Example("board_finished(b)", finished, given=build(rows, 4), then=unchanged)
+
+
+def _knows_coordinates_by_their_operations(
+    session: SubmissionSession, words: Language = ENGLISH
+) -> None:
+    """Use the board with coordinates of another kind."""
+    rows = ((2, 2, 0, 0), (0, 0, 0, 0), (0, 0, 0, 8), (0, 0, 0, 0))
+    steps: tuple[tuple[str, object], ...] = (
+        (build(rows), ...),
+        ("board_position(b, create_coordinate(3, 4))", 8),
+        ("len(board_empty_positions(b))", 13),
+        ("coordinate_col(board_empty_positions(b)[0])", 3),
+        ("board_score(board_reduce(b, 'E'))", 4),
+        ("board_position(b, create_coordinate(1, 4))", 4),
+    )
+    with replacing(session, words(OTHER_COORDINATE)):
+        session.shown.append("# coordinates are now made and read in another way")
+        for code, expected in steps:
+            session.expect(words(code), expected)
+        session.expect(words("print_board(b)"))
+
+
+_TWO_BOARDS = "b = create_board()\nother = create_board()\n"
+_FILL_ONE = "board_fill_position(b, create_coordinate(1, 1), 2)"
+_OTHERS = "board_position(other, create_coordinate(1, 1))"
+_NO_COORDINATES = ("0", "None", "'x'", "(0, 1)", "(5, 5)", "[1, 1]", "(1.5, 2)")
+_NO_VALUES = ("'2'", "2.0", "None", "[2]")
+_NO_POINTS = ("2", "3", "-4", "-1", "4.0", "'4'", "None", "[4]")
+_NO_BOARDS = ("'a'", "0", "None", "[]", "{}", "()", "(1, 2)", "True", "[[0] * 4] * 4")
+_MIXED = ((2, 0, 0, 4), (0, 8, 0, 0), (0, 0, 16, 0), (32, 0, 0, 64))
+_EMPTIES = "[(coordinate_row(c), coordinate_col(c)) for c in board_empty_positions(b)]"
+_AT_2_3 = "board_position(b, create_coordinate(2, 3))"
+
+
+def _empty_cells(rows: Rows) -> list[tuple[int, int]]:
+    return [(row + 1, column + 1) for row, column in Board.from_rows(rows).empty_cells()]
+
+
+_CREATE = Check(
+    "create_board makes an empty board with score 0, a new one each time",
+    [
+        Example(ROWS_OF_B, nested(EMPTY), given=build()),
+        Example("board_score(create_board())", 0),
+        Example(_FILL_ONE, given=_TWO_BOARDS, then={_OTHERS: 0}),
+        Example(_FILL_ONE, given=build(), then={ROWS_OF_B: nested(_row(2, 0, 0, 0))}),
+    ],
+    reference_patches=board_patches("create_board"),
+)
+_POSITION = Check(
+    "board_position reads a value and refuses what is no coordinate",
+    [
+        Example(ROWS_OF_B, nested(_MIXED), given=build(_MIXED)),
+        Example("board_position(create_board(), create_coordinate(2, 4))", 0),
+        *refused("board_position", [f"board_position(b, {c})" for c in _NO_COORDINATES]),
+    ],
+    reference_patches=board_patches("board_position"),
+)
+_SCORE = Check(
+    "board_score and board_update_score: points are a multiple of 4 that is not negative",
+    [
+        Example("board_score(board_update_score(b, 4))", 4, given=build()),
+        Example("board_score(board_update_score(b, 0))", 8, given=build(score=8)),
+        Example("board_score(board_update_score(b, 2048))", 2056, given=build(score=8)),
+        Example("board_update_score(b, 4)", given=build(), then={"board_score(b)": 4}),
+        Example("board_update_score(b, 4) is b", True, given=build()),
+        *refused("board_update_score", [f"board_update_score(b, {v})" for v in _NO_POINTS]),
+    ],
+    reference_patches=board_patches("board_score", "board_update_score"),
+)
+_EMPTY_POSITIONS = Check(
+    "board_empty_positions lists the empty positions row by row",
+    [
+        *(
+            Example(_EMPTIES, _empty_cells(rows), given=build(rows))
+            for rows in (EMPTY, _MIXED, _row(2, 4, 8, 16), STUCK)
+        ),
+        Example("create_coordinate(1, 2) in board_empty_positions(b)", True, given=build()),
+    ],
+    reference_patches=board_patches(),
+)
+_FILL = Check(
+    "board_fill_position puts any integer at a coordinate and refuses other arguments",
+    [
+        Example("board_fill_position(b, create_coordinate(2, 3), 2)", given=build()),
+        *(
+            Example(
+                f"board_fill_position(b, create_coordinate(2, 3), {value})",
+                given=build(_MIXED),
+                then={_AT_2_3: value},
+            )
+            for value in (2, 0, 3, -2, 131072)
+        ),
+        Example("board_fill_position(b, create_coordinate(2, 3), 2) is b", True, given=build()),
+        *refused(
+            "board_fill_position",
+            [
+                *(f"board_fill_position(b, {c}, 2)" for c in _NO_COORDINATES),
+                *(f"board_fill_position(b, create_coordinate(1, 1), {v})" for v in _NO_VALUES),
+            ],
+        ),
+    ],
+    reference_patches=board_patches("board_fill_position"),
+)
+_IS_BOARD = Check(
+    "is_board is True for boards and False for anything else",
+    [
+        Example("is_board(b)", True, given=build()),
+        Example("is_board(b)", True, given=build(_MIXED, 8)),
+        Example("is_board(b)", True, given=f"{build(_MIXED)}\nboard_reduce(b, 'N')"),
+        Example("is_board(create_coordinate(1, 1))", False),
+        *(Example(f"is_board({thing})", False) for thing in _NO_BOARDS),
+    ],
+    reference_patches=board_patches(),
+)
+
+
+def _as_other(lines: str) -> str:
+    return lines.replace("b = ", "other = ").replace("(b,", "(other,")
+
+
+_EQUAL = Check(
+    "boards_equal compares the values and the score",
+    [
+        Example("boards_equal(b, other)", equal, given=f"{build(*one)}\n{_as_other(build(*two))}")
+        for one, two, equal in (
+            ((EMPTY, 0), (EMPTY, 0), True),
+            ((EMPTY, 0), (EMPTY, 4), False),
+            ((_row(2, 0, 0, 0), 0), (EMPTY, 0), False),
+            ((_row(2, 0, 0, 0), 4), (_row(2, 0, 0, 0), 4), True),
+            ((_row(2, 0, 0, 0), 0), (_row(0, 2, 0, 0), 0), False),
+            ((_row(2, 0, 0, 0), 0), (_row(4, 0, 0, 0), 0), False),
+            ((_MIXED, 4), (_MIXED, 4), True),
+            ((_MIXED, 4), (_MIXED[::-1], 4), False),
+        )
+    ],
+    reference_patches=board_patches(),
+)
+_PRINT = Check(
+    "print_board prints the values and the score, and refuses what is no board",
+    [
+        *(
+            Example("print_board(b)", None, given=build(rows, score), prints=shown(rows, score))
+            for rows, score in ((EMPTY, 0), (_MIXED, 0), (_MIXED, 2096), (_row(2048, 0, 0, 0), 4))
+        ),
+        *refused("print_board", [f"print_board({thing})" for thing in ("'a'", "0", "None", "[]")]),
+    ],
+    reference_patches=board_patches(),
+)
+
+
+BOARDS = Task(
+    id="2",
+    title="Board ADT",
+    asked=(
+        "A board of 4x4 values with a score: create_board, board_position, board_score, "
+        "board_empty_positions, board_fill_position, board_update_score, board_reduce, is_board, "
+        "board_finished, boards_equal and print_board. The modifiers change their board and "
+        "return it; wrong arguments raise a ValueError that names the function."
+    ),
+    marks=6,
+    checks=(
+        _CREATE,
+        _POSITION,
+        _SCORE,
+        _EMPTY_POSITIONS,
+        _FILL,
+        Check(
+            "board_reduce moves the tiles and merges each once",
+            _reduced_values,
+            reference_patches=board_patches("board_reduce"),
+        ),
+        Check(
+            "board_reduce scores, changes and returns its board, and refuses other directions",
+            _reduced_results,
+            reference_patches=board_patches("board_reduce"),
+        ),
+        _IS_BOARD,
+        Check(
+            "board_finished is for full boards without a move, and only looks",
+            _finished,
+            reference_patches=board_patches(),
+        ),
+        _EQUAL,
+        _PRINT,
+        Check(
+            "the board uses coordinates through their operations",
+            run=_knows_coordinates_by_their_operations,
+            reference_patches=board_patches()[1:-1],
+        ),
+    ),
+)
+
+
+PROMPT = "Pick a move (N, S, E, W): "
+REFUSAL = "Invalid move."
+
+_LINE = r"(?:\[ \d+ \] ?){4}\s*\n"
+_BOARD = rf"((?:{_LINE}){{4}})Score: (\d+)"
+
+
+def _asks_again(wrong: Sequence[str], letter: str) -> Example:
+    refusals = f"{PROMPT}{REFUSAL}\n" * len(wrong)
+    return Example("request_move()", letter, typed=[*wrong, letter], prints=refusals + PROMPT)
+
+
+REQUEST = Task(
+    id="3",
+    title="request_move",
+    asked=(
+        "Ask for a move until one of N, S, E and W is typed, exactly so, and return it; "
+        "say so each time when it is none."
+    ),
+    marks=1,
+    checks=(
+        Check("asks and returns the letter", [_asks_again((), letter) for letter in "NSEW"]),
+        Check(
+            "asks again until the answer is one of the four capital letters",
+            [
+                _asks_again(("1", "a", "n"), "N"),
+                *(
+                    _asks_again((wrong,), "E")
+                    for wrong in ("", "NS", "SE", "EW", "e", "North", "X")
+                ),
+                *(_asks_again((wrong,), "S") for wrong in ("S ", " S", "NSEW", "W,", "'S'")),
+            ],
+        ),
+    ),
+)
+
+
+class PrintedBoard(NamedTuple):
+    """What the player sees before an answer: a board and its score."""
+
+    board: Board
+    score: int
+
+    def __str__(self) -> str:
+        rows = [" ".join(f"[ {value} ]" for value in row) for row in self.board.rows]
+        return "\n".join([*rows, f"Score: {self.score}"])
+
+
+class ObservedGame(NamedTuple):
+    """A game as it was seen.
+
+    Attributes:
+        scenes: the boards that were shown, the start first.
+        letters: what was typed, one letter between two scenes.
+        ended: whether the game ended, rather than asked for more letters.
+        closing: whether a board was shown after the last letter of a game that ended.
+    """
+
+    scenes: list[PrintedBoard]
+    letters: list[str]
+    ended: bool
+    closing: bool
+
+    def turns(self) -> Iterator[tuple[PrintedBoard, str, PrintedBoard]]:
+        """Scenes before and after each letter."""
+        yield from zip(self.scenes, self.letters, self.scenes[1:], strict=False)
+
+
+def play(
+    session: SubmissionSession, letters: Sequence[str], seed: int, words: Language
+) -> ObservedGame:
+    """Play with these letters; the scenes are read from what the game prints."""
+    session.shown.clear()
+    outcome = session.run(words("game_2048()"), typed=letters, seed=seed)
+    _tell(session, letters, outcome.asked, words)
+    if outcome.error is not None and outcome.error.type != "EOFError":
+        session.fail("a game", str(outcome.error))
+    *questions, rest = outcome.output.split(words(PROMPT))
+    ended = outcome.error is None
+    scenes: list[PrintedBoard] = []
+    for part in questions:
+        scenes.append(_scene_before_a_question(session, scenes, part, words))
+    closing = _last_scene(rest, words) if ended else None
+    if closing is not None:
+        scenes.append(closing)
+    if not scenes:
+        session.fail("a board", f"printed {outcome.output!r}")
+    return ObservedGame(scenes, list(letters[: len(scenes) - 1]), ended, closing is not None)
+
+
+def _scene_before_a_question(
+    session: SubmissionSession, scenes: Sequence[PrintedBoard], part: str, words: Language
+) -> PrintedBoard:
+    scene = _last_scene(part, words)
+    if scene is None and scenes and words(REFUSAL) in part:
+        return scenes[-1]  # to call a move that changes nothing invalid is as good
+    if scene is None:
+        session.fail("the board before each question", f"printed {part!r}")
+    return scene
+
+
+def _tell(session: SubmissionSession, letters: Sequence[str], asked: int, words: Language) -> None:
+    """Show the letters that were read, the last few of them if there are many."""
+    read = list(letters[:asked])
+    typed = f"# typed: {'… ' if len(read) > 12 else ''}{' '.join(read[-12:])}"
+    session.shown[:] = [words("game_2048()"), *([typed] if read else [])]
+
+
+def _last_scene(text: str, words: Language) -> PrintedBoard | None:
+    found = re.findall(words(_BOARD), text)
+    if not found:
+        return None
+    lines, score = found[-1]
+    try:
+        board = Board.from_rows(
+            [map(int, re.findall(r"\d+", line)) for line in lines.strip().splitlines()]
+        )
+    except BoardError:
+        return None
+    return PrintedBoard(board, int(score))
+
+
+def _at(
+    session: SubmissionSession,
+    words: Language,
+    before: PrintedBoard,
+    letter: str,
+    expected: str,
+    after: PrintedBoard,
+) -> None:
+    """Report what came after `letter` on the board `before`."""
+    picture = [f"# {line}" for line in words(str(before)).splitlines()]
+    session.shown[:] = [words("game_2048()"), *picture, f"# typed: {letter}"]
+    _fail(session, words, expected, f"\n{after}")
+
+
+def _fail(session: SubmissionSession, words: Language, expected: str, actual: str) -> None:
+    session.fail(words(expected), words(actual))
+
+
+def _slide(before: PrintedBoard, letter: str) -> Slide:
+    return before.board.slide(DIRECTIONS[letter])
+
+
+def _new_tile(slide: Slide, after: Board) -> int | None:
+    """Return the tile that makes `after` of the slid board, if exactly one does."""
+    new = [cell for cell in slide.board.empty_cells() if after[cell]]
+    if len(new) == 1 and slide.board.with_tile(new[0], after[new[0]]) == after:
+        return after[new[0]]
+    return None
+
+
+def _letters(seed: int, count: int) -> list[str]:
+    return random.Random(seed).choices("NSEW", k=count)
+
+
+def check_moves(session: SubmissionSession, played: ObservedGame, words: Language) -> None:
+    """Fail unless each move that changes the board is a slide and one new tile."""
+    for before, letter, after in played.turns():
+        slide = _slide(before, letter)
+        if not slide.changed:
+            continue
+        if _new_tile(slide, after.board) not in (2, 4):
+            afterstate = PrintedBoard(slide.board, before.score + slide.points)
+            _at(session, words, before, letter, f"one new 2 or 4 on\n{afterstate}", after)
+        if after.score != before.score + slide.points:
+            _at(session, words, before, letter, f"Score: {before.score + slide.points}", after)
+
+
+def _moves(session: SubmissionSession, words: Language = ENGLISH) -> None:
+    for seed in range(4):
+        played = play(session, _letters(seed, 40), seed, words)
+        if len(played.letters) < 10:
+            session.fail("a game of more than ten moves", f"{len(played.letters)} moves")
+        check_moves(session, played, words)
+
+
+def _nothing_moved(session: SubmissionSession, words: Language = ENGLISH) -> None:
+    for seed in range(4):
+        letters = [letter for letter in _letters(seed, 10) for _ in range(4)]
+        for before, letter, after in play(session, letters, seed, words).turns():
+            if not _slide(before, letter).changed and after != before:
+                _at(session, words, before, letter, "the same board again", after)
+
+
+def _spawns(session: SubmissionSession, words: Language = ENGLISH) -> None:
+    """Two tiles at the start; then a 4 one time in five, judged over many moves."""
+    tiles: list[int] = []
+    for seed in range(10):
+        played = play(session, _letters(seed, 150), seed, words)
+        start = played.scenes[0]
+        if 16 - len(start.board.empty_cells()) != 2 or start.score:
+            _fail(session, words, "two tiles and score 0 at the start", f"\n{start}")
+        found = (
+            _new_tile(slide, after.board)
+            for before, letter, after in played.turns()
+            if (slide := _slide(before, letter)).changed
+        )
+        tiles.extend(tile for tile in found if tile)
+    share = tiles.count(4) / max(1, len(tiles))
+    session.shown[:] = [words("game_2048()  # ten times")]
+    if not 0.14 < share < 0.26:
+        session.fail("a 4 one time in five", f"{tiles.count(4)} fours in {len(tiles)} new tiles")
+
+
+def _ends(session: SubmissionSession, words: Language = ENGLISH) -> None:
+    for seed in range(2):
+        played = play(session, _letters(seed, 3000), seed, words)
+        last = played.scenes[-1]
+        asked_at = played.scenes[:-1] if played.closing else played.scenes
+        stuck = [scene for scene in asked_at if not scene.board.legal_directions()]
+        if stuck:
+            _fail(session, words, "the end, as no move is left", f"another question at\n{stuck[0]}")
+        if not played.ended:
+            _fail(session, words, "an end", f"still asking at\n{last}")
+        if not played.closing:
+            session.fail("the board at the end", "none")
+        if last.board.legal_directions():
+            _fail(session, words, "to go on while a move is left", f"the end at\n{last}")
+
+
+_RICH = """
+def _start_with_two_tiles_of_1024(module):
+    empty_board = module.create_board
+
+    def create_board(*ignored):
+        b = empty_board()
+        b = module.board_fill_position(b, module.create_coordinate(1, 1), 1024)
+        return module.board_fill_position(b, module.create_coordinate(1, 2), 1024)
+
+    module.create_board = create_board
+
+_start_with_two_tiles_of_1024(project)
+"""
+
+
+def _plays_on(session: SubmissionSession, words: Language = ENGLISH) -> None:
+    """Give the game a board with two tiles of 1024."""
+    letters = ["W", *_letters(1, 12)]
+    with replacing(session, words(_RICH)):
+        played = play(session, letters, 1, words)
+    if played.scenes[0].board.max_tile < 1024:
+        _fail(session, words, "a game on the board of create_board", f"\n{played.scenes[0]}")
+    if len(played.letters) < len(letters):
+        _fail(session, words, "to play on after 2048", f"the end at\n{played.scenes[-1]}")
+
+
+def _keeps_to_the_operations(session: SubmissionSession, words: Language = ENGLISH) -> None:
+    """Play with types that are represented in another way."""
+    with replacing(session, words(OTHER_COORDINATE + BOARD)):
+        played = play(session, _letters(5, 30), 5, words)
+    session.shown.append("# coordinates and boards are represented in another way")
+    if len(played.letters) < 10:
+        session.fail("a game of more than ten moves", f"{len(played.letters)} moves")
+    check_moves(session, played, words)
+
+
+GAME = Task(
+    id="4",
+    title="game_2048",
+    asked=(
+        "Play a whole game: two tiles at the start, the board before each question, a new tile "
+        "after each move that changed the board (2 with 0.8, 4 with 0.2), on past 2048, until "
+        "no move is left; then the final board."
+    ),
+    marks=3,
+    checks=(
+        Check("two tiles at the start, and a 4 one time in five", run=_spawns),
+        Check("each move is a reduction, its points and one new tile", run=_moves),
+        Check("a move that changes nothing brings nothing new", run=_nothing_moved),
+        Check("the game goes on after 2048", run=_plays_on),
+        Check("the game ends when no move is left and shows the final board", run=_ends),
+        Check("the game uses both types through their operations", run=_keeps_to_the_operations),
+    ),
+    reference_patches=(
+        COORDINATE + BOARD + REQUEST_MOVE,
+        *(patch + REQUEST_MOVE for patch in board_patches()),
+    ),
+)
 
 
 def outside_ascii(text: str) -> Iterator[str]:
@@ -26,7 +850,7 @@ ENGLISH_GRADING = Grading(
     module="project",
     files=("project.py",),
     expects=("create_coordinate", "create_board", "board_reduce", "request_move", "game_2048"),
-    tasks=(checks.COORDINATES, checks.BOARDS, checks.REQUEST, checks.GAME),
+    tasks=(COORDINATES, BOARDS, REQUEST, GAME),
     remarks=outside_ascii,
     not_graded=(
         "The document gives 14 of 20 marks (70 %) for correct execution, which is what is graded "

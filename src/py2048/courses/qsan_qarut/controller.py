@@ -29,7 +29,7 @@ QUIET = "#767676"
 """Colour of the 0 on an empty cell."""
 
 
-class Cell(TypedDict):
+class CellWidgets(TypedDict):
     """What stands on one square of the window."""
 
     frame: tk.Frame
@@ -69,7 +69,7 @@ class Controller:
                 cells[i][j] = self._set_cell(i, j, spacing)
         return cells
 
-    def _set_cell(self, row: int, column: int, spacing: int) -> Cell:
+    def _set_cell(self, row: int, column: int, spacing: int) -> CellWidgets:
         canvas, side = self.view.game_canvas, self.side
         frame = tk.Frame(canvas, width=side, height=side)
         number = tk.Label(canvas, compound="center", borderwidth=0, padx=0, pady=0)
@@ -90,7 +90,7 @@ class Controller:
         if game.is_won:
             self.win_game()
 
-    def _show_number(self, cell: Cell, number: int) -> None:
+    def _show_number(self, cell: CellWidgets, number: int) -> None:
         color, text = colors[number], str(number)
         cell["frame"]["bg"] = color
         cell["number"].configure(

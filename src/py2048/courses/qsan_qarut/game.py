@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from py2048.courses.windows import opened, run
 from py2048.errors import CourseError
+
+if TYPE_CHECKING:
+    from py2048.courses.qsan_qarut.controller import Controller
 
 LARGEST = 90
 """The largest N whose squares can still be told apart in the window."""
@@ -13,13 +18,8 @@ LARGEST = 90
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Play until the window is closed; return the exit status, 2 for a request in vain."""
-    try:
-        size = grid_size(sys.argv[1:] if arguments is None else arguments)
-        open_game(size)
-    except CourseError as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
+    given = sys.argv[1:] if arguments is None else arguments
+    return run(lambda: open_game(grid_size(given)))
 
 
 def grid_size(arguments: Sequence[str]) -> int | None:
@@ -45,26 +45,16 @@ def open_game(grid: int | None) -> None:
     Raises:
         CourseError: if no window can be opened.
     """
-    try:
-        import tkinter
-    except ImportError as error:
-        raise CourseError(
-            "this Python has no tkinter, which draws the window; "
-            "on Debian and Ubuntu install it with: sudo apt install python3-tk"
-        ) from error
-    if __package__:
-        from py2048.courses.qsan_qarut.controller import Controller
-    else:  # copied out of the package: the file beside this one
-        from controller import Controller  # type: ignore[import-not-found, no-redef]
 
-    try:
-        controller = Controller(grid)
-    except tkinter.TclError as error:
-        raise CourseError(
-            f"no window can be opened ({error}); "
-            "run this in a desktop session, or set DISPLAY to one"
-        ) from error
-    controller.view.window.mainloop()
+    def open_window() -> Controller:
+        if __package__:
+            from py2048.courses.qsan_qarut.controller import Controller
+        else:  # copied out of the package: the file beside this one
+            from controller import Controller  # type: ignore[import-not-found, no-redef]
+
+        return Controller(grid)
+
+    opened(open_window).view.window.mainloop()
 
 
 if __name__ == "__main__":

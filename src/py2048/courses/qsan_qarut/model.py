@@ -84,14 +84,16 @@ class Game:
         return int(row), int(column)
 
     def make_move(self, move: str) -> None:
-        """Move in the direction 'l', 'r', 'u' or 'b', and bring the score up to date.
+        """Move in the direction 'l', 'r', 'u' or 'b'; note the score, a win and the end.
 
         Raises:
             CourseError: if `move` is none of the four letters.
         """
         self.stack(move)
         self.update_score()
-        self.check_finish()
+        if WINNING_NUMBER in self.board:
+            self.is_won = True
+        self.is_finished = 0 not in self.board and not legal_directions(_rows(self.board))
 
     def stack(self, move: str) -> None:
         """Shift and merge all lines; if anything moved, add a number.
@@ -101,7 +103,7 @@ class Game:
         """
         if move not in DIRECTIONS:
             raise CourseError(f"move {move!r} is none of 'l', 'r', 'u' and 'b'")
-        before = self._rows()
+        before = _rows(self.board)
         after, _ = slide(before, DIRECTIONS[move])
         if after != before:
             self.board[:] = after
@@ -111,43 +113,44 @@ class Game:
         """Make the score the sum of all numbers on the board."""
         self.score = int(self.board.sum())
 
-    def check_finish(self) -> None:
-        """Note whether the game is won, and whether it is over."""
-        if WINNING_NUMBER in self.board:
-            self.is_won = True
-        self.is_finished = 0 not in self.board and not legal_directions(self._rows())
-
     def show_model(self) -> None:
         """Write the score and the board to the command line."""
-        print(f"Score: {self.score}\n{self.board}\n")
+        _show(self)
 
     def left_arrow(self, event: object) -> None:
         """Answer the key ``<Left>``."""
-        self._answer("l")
+        _answer(self, "l")
 
     def right_arrow(self, event: object) -> None:
         """Answer the key ``<Right>``."""
-        self._answer("r")
+        _answer(self, "r")
 
     def up_arrow(self, event: object) -> None:
         """Answer the key ``<Up>``."""
-        self._answer("u")
+        _answer(self, "u")
 
     def down_arrow(self, event: object) -> None:
         """Answer the key ``<Down>``."""
-        self._answer("b")
+        _answer(self, "b")
 
-    def _answer(self, move: str) -> None:
-        won_before = self.is_won
-        self.make_move(move)
-        self.show_model()
-        if self.is_won and not won_before:
-            print(f"You won: {WINNING_NUMBER} is on the board! The game goes on.\n")
-        if self.is_finished:
-            print(f"Game over. Your score is {self.score}.\n")
 
-    def _rows(self) -> Rows:
-        return tuple(map(tuple, self.board.tolist()))
+def _answer(game: Game, move: str) -> None:
+    """Move, and say on the command line what came of it."""
+    won_before = game.is_won
+    game.make_move(move)
+    _show(game)
+    if game.is_won and not won_before:
+        print(f"You won: {WINNING_NUMBER} is on the board! The game goes on.\n")
+    if game.is_finished:
+        print(f"Game over. Your score is {game.score}.\n")
+
+
+def _show(game: Game) -> None:
+    print(f"Score: {game.score}\n{game.board}\n")
+
+
+def _rows(board: NDArray[np.int_]) -> Rows:
+    return tuple(map(tuple, board.tolist()))
 
 
 def _checked_size(size: object) -> int:

@@ -2,8 +2,485 @@
 
 from __future__ import annotations
 
-from py2048.courses.grading import Check, Example, Grading, Task
-from py2048.courses.qsan_qarut import checks
+import random
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from py2048.board import slide
+from py2048.courses.grading import (
+    Check,
+    Example,
+    Grading,
+    OneOf,
+    Satisfies,
+    SubmissionSession,
+    Task,
+    right_versions,
+)
+from py2048.courses.qsan_qarut import model
+from py2048.courses.qsan_qarut.model import DIRECTIONS
+
+PRELUDE = "import numpy as np"
+"""What every example of the model can use."""
+
+Board = list[list[int]]
+
+ARROWS = {"l": "left", "r": "right", "u": "up", "b": "down"}
+NOTHING_ADDED = "game.add_num = lambda: None"
+
+TINY: tuple[Board, ...] = (
+    [[0, 2], [0, 0]],
+    [[2, 2], [0, 0]],
+    [[2, 2], [2, 2]],
+    [[2, 4], [4, 2]],
+    [[2, 0, 2], [0, 4, 4], [8, 8, 8]],
+    [[4, 4, 8], [2, 2, 4], [16, 8, 8]],
+    [[2, 2, 4, 8], [4, 2, 2, 0], [2, 0, 0, 2], [2, 2, 2, 2]],
+    [[2, 0, 2, 4], [2, 0, 2, 4], [0, 0, 0, 2], [2, 0, 2, 4]],
+    [[65536, 65536, 0, 0], [1024, 1024, 2048, 0], [0, 0, 0, 0], [4, 8, 8, 4]],
+    [[2, 2, 2, 2, 2], [0, 2, 0, 2, 2], [4, 0, 4, 8, 8], [0, 0, 0, 0, 2], [8, 4, 2, 2, 4]],
+)
+
+
+def laid(rows: Board) -> str:
+    """Return the lines that make a `game` with these rows."""
+    return f"game = Model({len(rows)}).game\ngame.board = np.array({rows})"
+
+
+def slid(rows: Board, move: str) -> Board:
+    """Return the rows after a move, from the shared engine."""
+    return list(map(list, slide(tuple(map(tuple, rows)), DIRECTIONS[move])[0]))
+
+
+def turned(rows: Board) -> Board:
+    """Return the rows as columns."""
+    return list(map(list, zip(*rows, strict=True)))
+
+
+def with_one_more_at_most(wanted: Board) -> Satisfies:
+    """Expect the numbers of `wanted`; one further 2 or 4 on an empty cell does no harm."""
+
+    def holds(actual: Any) -> bool:
+        pairs = [
+            (want, have)
+            for ours, theirs in zip(wanted, actual, strict=True)
+            for want, have in zip(ours, theirs, strict=True)
+        ]
+        more = [have for want, have in pairs if want != have]
+        fresh = [have for want, have in pairs if want == 0 and have in (2, 4)]
+        return more == fresh and len(more) <= 1
+
+    return Satisfies(str(wanted), holds)
+
+
+def stacked(move: str) -> list[Example]:
+    """Boards of all kinds, and what `stack` makes of them."""
+    chance = random.Random(move)
+    boards = [*TINY, *map(turned, TINY)]
+    for size in (2, 3, 4, 4, 4, 5, 6):
+        for values in ((0, 0, 2, 4), (0, 2, 2, 4, 8), (2, 4), (0, 2, 512, 131072)):
+            line = range(size)
+            boards.append([[chance.choice(values) for _ in line] for _ in line])
+    return [
+        Example(
+            f"game.stack({move!r})",
+            given=f"{laid(rows)}\n{NOTHING_ADDED}",
+            then={"game.board.tolist()": with_one_more_at_most(slid(rows, move))},
+        )
+        for rows in boards
+    ]
+
+
+# --- the start and new numbers ---
+
+
+def fresh_boards() -> Iterator[Example]:
+    """Boards of several sizes just after the start."""
+    for size in (2, 3, 4, 7):
+        given = f"game = Game({size})"
+        yield Example("game.board.shape", (size, size), given=given)
+        yield Example("np.issubdtype(game.board.dtype, np.integer)", True, given=given)
+        yield Example("int(np.count_nonzero(game.board))", 1, given=given)
+        yield Example("int(game.board.sum())", OneOf(2, 4), given=given)
+
+
+FULL_BOARD_CLEARED = Example(
+    "game.set_board()",
+    given="game = Game(3)\ngame.board = np.full((3, 3), 8)",
+    then={"game.board.shape": (3, 3), "int(np.count_nonzero(game.board))": 1},
+)
+
+COUNT = "int(np.count_nonzero(game.board))"
+FREE_CELL = "tuple(int(part) for part in game.get_random_position())"
+
+
+def draws_every_free_cell(session: SubmissionSession) -> None:
+    """`get_random_position` gives each empty cell at some time, and never another."""
+    for rows, free in (
+        ([[2, 4], [0, 2]], {(1, 0)}),
+        ([[2, 0, 4], [0, 4, 2], [2, 8, 0]], {(0, 1), (1, 0), (2, 2)}),
+    ):
+        session.begin()
+        session.run(laid(rows))
+        found = session.value(f"sorted({{{FREE_CELL} for _ in range(200)}})", seed=1)
+        if set(map(tuple, found)) != free:
+            session.fail(f"each of the empty cells {sorted(free)} at some time", str(found))
+
+
+def adds_2_or_4(session: SubmissionSession) -> None:
+    """`add_num` puts 2 and 4 about equally often on empty cells, and changes no other."""
+    session.begin()
+    session.run(laid([[8, 0], [0, 16]]))
+    session.run("def add():\n    game.board = np.array([[8, 0], [0, 16]])\n    game.add_num()")
+    session.run("def added():\n    add()\n    return game.board.tolist()")
+    boards = session.value("[added() for _ in range(600)]", seed=2)
+    new = []
+    for rows in boards:
+        values = [rows[0][1], rows[1][0]]
+        if [rows[0][0], rows[1][1]] != [8, 16] or min(values) != 0:
+            session.fail("one number more, and the others untouched", str(rows))
+        new.append(max(values))
+    twos = new.count(2)
+    if set(new) - {2, 4} or not 230 <= twos <= 370:
+        session.fail("2 or 4, half of the time each", f"{twos} twos among 600: {sorted(set(new))}")
+
+
+# The second, so that a method that does nothing fails.
+FULL_STAYS = tuple(
+    Example("game.add_num()", given=laid(rows), then={COUNT: 4})
+    for rows in ([[2, 4], [8, 16]], [[2, 4], [8, 0]])
+)
+
+
+def grows(rows: Board, move: str) -> str:
+    """Return code for how much the sum of the board grows by a move."""
+    return f"{laid(rows)}\ngame.stack({move!r})\nint(game.board.sum()) - {sum(map(sum, rows))}"
+
+
+LONELY = [[0, 0, 0], [0, 8, 0], [0, 0, 0]]
+
+
+def adds_after_each_move(session: SubmissionSession) -> None:
+    """A move that changed the board is followed by one new number, in every direction."""
+    moved = 0
+    for move in DIRECTIONS:
+        session.begin()
+        still = f"{laid(LONELY)}\n{NOTHING_ADDED}\ngame.stack({move!r})"
+        if session.value(f"{still}\ngame.board.tolist() == {LONELY}"):
+            continue  # another task asks whether the number slides
+        moved += 1
+        for seed in range(8):
+            session.begin()
+            session.expect(grows(LONELY, move), OneOf(2, 4), seed=seed)
+    if not moved:
+        session.fail("the number to move in some direction", "it never moves")
+
+
+STILL = (
+    ([[2, 4], [0, 0]], "lr"),
+    ([[2, 0], [4, 0]], "ub"),
+    ([[0, 0, 0], [2, 4, 2], [4, 2, 4]], "lr"),
+    ([[0, 2, 4], [0, 4, 2], [0, 2, 4]], "ub"),
+    ([[2, 4], [8, 16]], "lrub"),
+)
+
+
+def adds_nothing_else(session: SubmissionSession) -> None:
+    """A move that changed nothing is followed by no new number."""
+    for rows, moves in STILL:
+        for move in moves:
+            session.begin()
+            session.expect(grows(rows, move), 0)
+    if not any(session.value(grows(LONELY, move)) for move in DIRECTIONS):
+        session.fail("a new number after some other move", "there never is one")
+
+
+# --- moves, score, end ---
+
+
+def scored(move: str) -> list[Example]:
+    """Moves, after which the score is the sum of the board, new numbers included."""
+    still = {"l": [[2, 0], [4, 0]], "r": [[0, 2], [0, 4]]}
+    still |= {"u": [[2, 4], [0, 0]], "b": [[0, 0], [2, 4]]}
+    code = f"game.make_move({move!r})\nint(game.score) - int(game.board.sum())"
+    return [
+        Example(code, 0, given=laid(LONELY), then={"int(game.score) in (10, 12)": True}),
+        Example(code, 0, given=laid(still[move]), then={"int(game.score)": 6}),
+    ]
+
+
+def alone(move: str, code: str) -> Example:
+    """A number that stands alone slides in the direction of `move`."""
+    return Example(
+        code,
+        given=f"{laid(LONELY)}\n{NOTHING_ADDED}",
+        then={"game.board.tolist()": with_one_more_at_most(slid(LONELY, move))},
+    )
+
+
+def writes_score_and_board(session: SubmissionSession) -> None:
+    """Each arrow writes the score and the board as they are after the move."""
+    for move, name in ARROWS.items():
+        session.begin()
+        session.run(laid([[64, 32, 0], [0, 16, 8], [4, 0, 128]]))
+        output = session.run(f"game.{name}_arrow(None)", seed=3).output
+        rows = session.value("game.board.tolist()", show=False)
+        score = session.value("int(game.score)", show=False)
+        numbers = " ".join(re.findall(r"\d+", output))
+        board = " ".join(str(number) for row in rows for number in row)
+        if f" {board} " not in f" {numbers} ":
+            session.fail(f"the board {rows} on the command line ({move})", repr(output))
+        if str(score) not in numbers.split():
+            session.fail(f"the score {score} on the command line ({move})", repr(output))
+
+
+def flag(rows: Board, name: str, expected: bool, arrow: str = "left") -> Example:
+    """One arrow, and whether the game is won or finished afterwards."""
+    then = {f"bool(game.{name})": expected}
+    return Example(f"game.{arrow}_arrow(None)", given=laid(rows), then=then)
+
+
+FINISHED = (
+    flag([[2, 4], [8, 16]], "is_finished", True),
+    flag([[2, 4, 8], [16, 32, 64], [2, 4, 8]], "is_finished", True),
+    flag([[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 2]], "is_finished", True),
+)
+FILLED_BY_THE_LAST_NUMBER = (
+    Example(
+        "game.left_arrow(None)",
+        given=laid([[0, 8], [16, 32]]),
+        then={"int(np.count_nonzero(game.board))": 4, "bool(game.is_finished)": True},
+    ),
+)
+GOES_ON = (
+    FINISHED[0],  # so that a method that does nothing fails
+    flag([[2, 4], [2, 8]], "is_finished", False),
+    flag([[2, 4], [8, 4]], "is_finished", False),
+    flag([[2, 4, 8], [16, 32, 64], [2, 128, 64]], "is_finished", False),
+    flag([[8, 4, 2], [16, 32, 64], [8, 128, 128]], "is_finished", False, "up"),
+    flag([[2, 2], [4, 8]], "is_finished", False, "down"),
+    flag([[2, 0], [0, 0]], "is_finished", False),
+    flag([[2, 0, 4], [8, 0, 16], [2, 0, 4]], "is_finished", False),
+)
+WON = (
+    flag([[1024, 1024], [0, 0]], "is_won", True),
+    flag([[1024, 0, 0], [0, 2048, 0], [0, 0, 2]], "is_won", True),
+    flag([[512, 512], [0, 0]], "is_won", False),
+    flag([[2, 4], [8, 16]], "is_won", False),
+)
+PLAYS_ON = (
+    Example(
+        "game.left_arrow(None)\nbefore = game.board.tolist()\ngame.right_arrow(None)",
+        given=f"{laid([[1024, 1024], [0, 0]])}\n{NOTHING_ADDED}",
+        then={"bool(game.is_won)": True, "game.board.tolist() != before": True},
+    ),
+)
+
+
+def _announced(session: SubmissionSession, rows: Board, words: str, what: str) -> None:
+    session.begin()
+    session.run(laid(rows))
+    output = session.run("game.left_arrow(None)").output
+    if not re.search(words, output, re.IGNORECASE):
+        session.fail(f"the command line to say {what}", repr(output))
+
+
+WON_WORDS = r"\bw[io]n|congrat|victor"
+OVER_WORDS = r"over|lost|lose|finished|no more"
+
+
+def announces(session: SubmissionSession) -> None:
+    """The end is said, and so is the win, but only once, and neither too early."""
+    _keeps_quiet(session)
+    _announced(session, [[2, 4], [8, 16]], OVER_WORDS, "that the game is over")
+    _announced(session, [[1024, 1024, 0], [0, 0, 0], [0, 0, 0]], WON_WORDS, "that it is won")
+    output = session.run("game.down_arrow(None)").output
+    if re.search(WON_WORDS, output, re.IGNORECASE):
+        session.fail("the win to be announced once", repr(output))
+
+
+def _keeps_quiet(session: SubmissionSession) -> None:
+    session.begin()
+    session.run(laid([[2, 0, 0], [0, 4, 0], [0, 0, 0]]))
+    output = session.run("game.left_arrow(None)").output
+    for words in (WON_WORDS, OVER_WORDS):
+        if re.search(words, output, re.IGNORECASE):
+            session.fail("no announcement yet", repr(output))
+
+
+OPEN = """
+def opened(n=4):
+    import sys, tkinter
+    # A controller made when the file is imported, as in the document, must not wait for a player.
+    tkinter.Misc.mainloop = tkinter.Tk.mainloop = lambda *_: None
+    try:
+        import controller as module
+    except ModuleNotFoundError as error:
+        if error.name != 'controller':
+            raise
+        import game as module  # the document calls the controller so, too
+    found = [v for v in vars(module).values() if type(v).__name__ == 'Controller']
+    asks = bool(found) and not hasattr(found[-1], 'model')
+    if found and (n == 4 or asks):
+        made = found[-1]
+    else:
+        module.N = n
+        made = module.Controller()
+    if not hasattr(made, 'model'):
+        begin(n)
+    return made
+
+def begin(n):
+    # The window asks for the size first, and a button begins.
+    for field in screen.widgets('Spinbox') + screen.widgets('Entry') + screen.widgets('Combobox'):
+        field.call('insert', 0, str(n))
+        field.call('delete', len(str(n)), 'end')
+    screen.push([str(b.cget('text')) for b in screen.widgets('Button')][-1])
+
+def lay(made, rows):
+    made.model.game.board = np.array(rows)
+    made.update_view(None)
+
+def shown(made):
+    return [[str(cell['number'].cget('text')) for cell in row] for row in made.cells]
+
+def board(made):
+    return [[str(number) for number in row] for row in made.model.game.board.tolist()]
+"""
+"""Code that opens the student's window, to be run first."""
+
+KEYS = {"Left": (1, 0), "Right": (1, 3), "Up": (0, 1), "Down": (3, 1)}
+LONELY_4 = "[[0, 0, 0, 0], [0, 8, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]"
+STUCK = "[[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 2]]"
+WINNING = "[[1024, 1024, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]"
+
+
+def begin(session: SubmissionSession, n: int = 4) -> None:
+    """Open the window in a fresh process."""
+    session.fresh()
+    session.begin()
+    session.run(OPEN, show=False)
+    session.expect(f"made = opened({n})" if n != 4 else "made = opened()")
+
+
+def has_the_documents_window(session: SubmissionSession) -> None:
+    """Title, size, two canvases, the score."""
+    begin(session)
+    session.expect("made.view.window.title()", "Qsan Qarut")
+    session.run("made.view.window.update()", show=False)
+    size = session.value("str(made.view.window.geometry())").partition("+")[0]
+    if size != "600x665":
+        session.fail("600x665", size)
+    session.expect("tuple(bool(side) for side in made.view.window.resizable())", (False, False))
+    session.expect("len(screen.widgets('Canvas')) >= 2", True)
+    session.expect("screen.shows('Score: 0')", True)
+    session.expect("screen.shows('Game Over')", False)
+
+
+def shows_the_board(session: SubmissionSession) -> None:
+    """Every cell shows its number; equal numbers look the same and others do not."""
+    begin(session)
+    session.expect("shown(made) == board(made)", True)
+    rows = "[[2, 4, 8, 16], [32, 64, 128, 256], [512, 1024, 2048, 0], [2, 2, 0, 0]]"
+    session.expect(f"lay(made, {rows})")
+    session.expect("shown(made) == board(made)", True)
+    colours = "{made.cells[i][j]['frame'].cget('bg') for i, j in %s}"
+    session.expect(f"len({colours % '[(0, 0), (3, 0), (3, 1)]'})", 1)
+    session.expect(f"len({colours % '[(0, 0), (0, 1), (1, 0), (2, 2), (2, 3)]'})", 5)
+
+
+def has_every_colour(session: SubmissionSession) -> None:
+    """Numbers beyond 2048 can be shown as well."""
+    begin(session)
+    session.expect("lay(made, [[2 ** (i + j + 6) for j in range(4)] for i in range(4)])")
+    session.expect("shown(made)[3][3]", "4096")
+
+
+def has_colours_to_the_end(session: SubmissionSession) -> None:
+    """So can those that only very long games reach, up to the largest that can occur."""
+    begin(session)
+    session.expect("lay(made, [[2 ** (4 * i + j + 2) for j in range(4)] for i in range(4)])")
+    session.expect("shown(made)[3][3]", str(2**17))
+
+
+def fits_any_size(session: SubmissionSession) -> None:
+    """Other values of N give other boards."""
+    for n in (2, 3, 5, 8):
+        begin(session, n)
+        session.expect("len(made.cells), len(made.cells[0])", (n, n))
+        session.expect("shown(made) == board(made)", True)
+        widths = "[cell['frame'].cget('width') for row in made.cells for cell in row]"
+        width = float(session.value(f"max(float(width) for width in {widths})"))
+        if width * n > 600:
+            session.fail(f"{n} cells beside each other in 600 pixels", f"{width:g} pixels a cell")
+
+
+def keys_move(session: SubmissionSession) -> None:
+    """Each arrow key moves once, and the window follows."""
+    for key, (row, column) in KEYS.items():
+        begin(session)
+        session.expect(f"lay(made, {LONELY_4})")
+        session.expect(f"screen.press('{key}')")
+        session.expect(f"int(made.model.game.board[{row}][{column}])", 8)
+        session.expect("int(np.count_nonzero(made.model.game.board))", 2)
+        session.expect("shown(made) == board(made)", True)
+        session.expect("screen.shows('Score: ' + str(made.model.game.board.sum()))", True)
+
+
+def stops_at_the_end(session: SubmissionSession) -> None:
+    """The end is shown, and the keys do nothing any more."""
+    begin(session)
+    session.expect(f"lay(made, {STUCK})\nscreen.press('Left')")
+    session.expect("screen.shows('Game Over')", True)
+    session.run(f"made.model.game.board = np.array({LONELY_4})")
+    for key in KEYS:
+        session.expect(f"screen.press('{key}')")
+    session.expect("int(made.model.game.board[1][1])", 8)
+
+
+BUTTONS = "[b.text() for b in screen.widgets('Button') if b.winfo_ismapped()]"
+
+
+def begins_anew(session: SubmissionSession) -> None:
+    """The button, shown at the end, starts a game in which the keys work, once for each press."""
+    begin(session)
+    session.expect(f"lay(made, {STUCK})\nscreen.press('Left')")
+    buttons = session.value(BUTTONS)
+    if not buttons:
+        session.fail("a button for a new game", "no button is shown")
+    session.expect(f"screen.push({buttons[-1]!r})", True)
+    session.expect("int(np.count_nonzero(made.model.game.board))", 1)
+    session.expect("shown(made) == board(made)", True)
+    session.expect("screen.shows('Score: 0')", True)
+    session.expect("screen.shows('Game Over')", False)
+    session.expect(f"lay(made, {LONELY_4})\nscreen.press('Left')")
+    session.expect("int(made.model.game.board[1][0])", 8)
+    session.expect("int(np.count_nonzero(made.model.game.board))", 2)
+
+
+def shows_the_win(session: SubmissionSession) -> None:
+    """A win is said in the window, and the keys still work; on the last move, too."""
+    begin(session)
+    session.expect(f"lay(made, {WINNING})")
+    before = session.value("screen.texts()", show=False)
+    session.expect("screen.press('Left')")
+    after = session.value("screen.texts()", show=False)
+    if not _says_won(set(after) - set(before)):
+        session.fail("the window to say that the game is won", str(after))
+    session.expect("screen.press('Down')")
+    session.expect("int(made.model.game.board[3][0])", 2048)
+    begin(session)
+    session.expect(f"lay(made, {STUCK.replace('[[2,', '[[2048,')})\nscreen.press('Left')")
+    if not _says_won(set(session.value("screen.texts()"))):
+        session.fail("a win on the last move to be shown", "the window does not say it")
+
+
+def _says_won(texts: set[str]) -> bool:
+    return any(word in text.lower() for text in texts for word in ("won", "win", "congrat"))
+
+
+# --- the tasks ---
 
 _START = """
 def _patch_start():
@@ -25,105 +502,23 @@ def _patch_start():
 _patch_start()
 """
 
-_BOARD = """
-def _patch_board():
-    def set_board(self):
-        self.board = np.zeros((self.grid, self.grid), dtype=int)
-        self.add_num()
-    Game.set_board = set_board
-_patch_board()
-"""
 
-_NUMBER = """
-def _patch_number():
-    def get_random_position(self):
-        cells = np.argwhere(self.board == 0)
-        row, column = cells[np.random.randint(len(cells))]
-        return int(row), int(column)
-
-    def add_num(self):
-        if 0 in self.board:
-            i, j = self.get_random_position()
-            self.board[i][j] = np.random.choice([2, 4])
-    Game.get_random_position, Game.add_num = get_random_position, add_num
-_patch_number()
-"""
-
-_STACK = """
-def _patch_stack():
-    def slid(line):
-        tiles = [n for n in line if n]
-        out = []
-        while tiles:
-            n = tiles.pop(0)
-            if tiles and tiles[0] == n:
-                n += tiles.pop(0)
-            out.append(n)
-        return out + [0] * (len(line) - len(out))
-
-    def stack(self, move):
-        rows = self.board.tolist()
-        lines = [list(line) for line in zip(*rows)] if move in 'ub' else rows
-        turn = -1 if move in 'rb' else 1
-        after = [slid(line[::turn])[::turn] for line in lines]
-        if after != lines:
-            self.board[:] = [list(line) for line in zip(*after)] if move in 'ub' else after
-            self.add_num()
-    Game.stack = stack
-_patch_stack()
-"""
-
-_SCORE = """
-def _patch_score():
-    def update_score(self):
-        self.score = int(self.board.sum())
-    Game.update_score = update_score
-_patch_score()
-"""
-
-_MOVE = """
-def _patch_move():
-    def make_move(self, move):
-        self.stack(move)
-        self.update_score()
-    Game.make_move = make_move
-_patch_move()
-"""
-
-_ARROWS = """
-def _patch_arrows():
-    def is_stuck(board):
-        beside, below = board[:, 1:] == board[:, :-1], board[1:] == board[:-1]
-        return 0 not in board and not beside.any() and not below.any()
-
-    def arrow(move):
-        def handler(self, event=None):
-            self.make_move(move)
-            if 2048 in self.board:
-                self.is_won = True
-            if is_stuck(self.board):
-                self.is_finished = True
-        return handler
-    Game.left_arrow, Game.right_arrow = arrow('l'), arrow('r')
-    Game.up_arrow, Game.down_arrow = arrow('u'), arrow('b')
-_patch_arrows()
-"""
-
-PARTS = {
-    "start": _START,
-    "board": _BOARD,
-    "number": _NUMBER,
-    "stack": _STACK,
-    "score": _SCORE,
-    "move": _MOVE,
-    "arrows": _ARROWS,
+# The methods of `Game` by what they are about; a start of a student's own is tried first.
+METHODS = {
+    "board": ("set_board",),
+    "number": ("get_random_position", "add_num"),
+    "stack": ("stack",),
+    "score": ("update_score",),
+    "move": ("make_move",),
+    "arrows": ("left_arrow", "right_arrow", "up_arrow", "down_arrow"),
 }
 
 
 def all_but(*about: str) -> tuple[str, ...]:
     """Code that puts right versions of all parts but those that a check is `about`."""
-    parts = "".join(code for name, code in PARTS.items() if name not in about)
-    return (f"import numpy as np\n{parts}",)
+    names = [name for part, names in METHODS.items() if part not in about for name in names]
+    start = "" if "start" in about else _START
+    return (start + right_versions(model, names, "model", place="model.Game"),)
 
 
 MARKS = 10
@@ -135,14 +530,14 @@ def _task(id: str, title: str, asked: str, *checks: Check, about: tuple[str, ...
 
 
 def _stack(number: str, title: str, moves: str) -> Task:
-    words = [checks.ARROWS[move] for move in moves]
+    words = [ARROWS[move] for move in moves]
     return _task(
         number,
         title,
         f"`stack` shifts all numbers {' or '.join(words)} as far as they go; equal "
         "neighbours merge, those at the wall first, each number once a move.",
         *tuple(
-            Check(f"everything goes {word}", checks.stacked(move))
+            Check(f"everything goes {word}", stacked(move))
             for move, word in zip(moves, words, strict=True)
         ),
         about=("stack",),
@@ -166,21 +561,18 @@ TASKS = (
                 ),
             ),
         ),
-        Check("a board of N by N with one number", tuple(checks.fresh_boards())),
-        Check("set_board clears the board", (checks.FULL_BOARD_CLEARED,)),
-        about=(
-            "start",
-            "board",
-        ),
+        Check("a board of N by N with one number", tuple(fresh_boards())),
+        Check("set_board clears the board", (FULL_BOARD_CLEARED,)),
+        about=("start", "board"),
     ),
     _task(
         "2",
         "add_num and get_random_position",
         "`get_random_position` returns row and column of a random empty cell; `add_num` puts "
         "2 or 4 there, half of the time each, and does nothing on a full board.",
-        Check("any empty cell, and no other", run=checks.draws_every_free_cell),
-        Check("2 or 4, equally often", run=checks.adds_2_or_4),
-        Check("a full board stays as it is", checks.FULL_STAYS),
+        Check("any empty cell, and no other", run=draws_every_free_cell),
+        Check("2 or 4, equally often", run=adds_2_or_4),
+        Check("a full board stays as it is", FULL_STAYS),
         about=("number",),
     ),
     _stack("3", "stack, left and right", "lr"),
@@ -189,8 +581,8 @@ TASKS = (
         "5",
         "stack adds a number",
         "A move that changed the board is followed by one new number; one that did not, by none.",
-        Check("one number after a move", run=checks.adds_after_each_move),
-        Check("none after a move that moved nothing", run=checks.adds_nothing_else),
+        Check("one number after a move", run=adds_after_each_move),
+        Check("none after a move that moved nothing", run=adds_nothing_else),
         about=("stack",),
     ),
     _task(
@@ -203,20 +595,17 @@ TASKS = (
             (
                 Example(
                     "game.update_score()",
-                    given=checks.laid("[[2, 4], [8, 16]]"),
+                    given=laid([[2, 4], [8, 16]]),
                     then={"int(game.score)": 30},
                 ),
             ),
         ),
-        Check("make_move moves", tuple(checks.made(move) for move in checks.DIRECTIONS)),
+        Check("make_move moves", [alone(move, f"game.make_move({move!r})") for move in DIRECTIONS]),
         Check(
             "the score is right after each move",
-            tuple(example for move in checks.DIRECTIONS for example in checks.scored(move)),
+            tuple(example for move in DIRECTIONS for example in scored(move)),
         ),
-        about=(
-            "score",
-            "move",
-        ),
+        about=("score", "move"),
     ),
     _task(
         "7",
@@ -224,16 +613,13 @@ TASKS = (
         "After each arrow `is_finished` says whether the board is full and nothing can merge, "
         "and `is_won` whether 2048 has been reached; both are announced on the command line, the "
         "win once, and play goes on after it.",
-        Check("finished when full and stuck", checks.FINISHED),
-        Check("the new number counts", checks.FILLED_BY_THE_LAST_NUMBER),
-        Check("not finished while a move is left", checks.GOES_ON),
-        Check("won with 2048", checks.WON),
-        Check("play goes on after a win", checks.PLAYS_ON),
-        Check("announced, the win once", run=checks.announces),
-        about=(
-            "move",
-            "arrows",
-        ),
+        Check("finished when full and stuck", FINISHED),
+        Check("the new number counts", FILLED_BY_THE_LAST_NUMBER),
+        Check("not finished while a move is left", GOES_ON),
+        Check("won with 2048", WON),
+        Check("play goes on after a win", PLAYS_ON),
+        Check("announced, the win once", run=announces),
+        about=("move", "arrows"),
     ),
     _task(
         "8",
@@ -242,11 +628,13 @@ TASKS = (
         "board to the command line.",
         Check(
             "each arrow makes its move",
-            tuple(
-                checks.arrow(move, twice=twice) for move in checks.ARROWS for twice in (False, True)
-            ),
+            [
+                alone(move, "\n".join([f"game.{name}_arrow(None)"] * times))
+                for move, name in ARROWS.items()
+                for times in (1, 2)
+            ],
         ),
-        Check("score and board are written", run=checks.writes_score_and_board),
+        Check("score and board are written", run=writes_score_and_board),
         about=("arrows",),
     ),
     _task(
@@ -254,21 +642,21 @@ TASKS = (
         "The window",
         'The window "Qsan Qarut" of 600 by 665 pixels shows the score and the board: for each '
         "cell a frame and a label in `controller.cells`, in a colour for every number, for any N.",
-        Check("title, size, score", run=checks.has_the_documents_window),
-        Check("the cells show the board", run=checks.shows_the_board),
-        Check("colours for numbers beyond 2048", run=checks.has_every_colour),
-        Check("colours up to 131072", run=checks.has_colours_to_the_end, weight=0),
-        Check("any N", run=checks.fits_any_size, seconds=5),
+        Check("title, size, score", run=has_the_documents_window),
+        Check("the cells show the board", run=shows_the_board),
+        Check("colours for numbers beyond 2048", run=has_every_colour),
+        Check("colours up to 131072", run=has_colours_to_the_end, weight=0),
+        Check("any N", run=fits_any_size, seconds=5),
     ),
     _task(
         "10",
         "Keys, the end, a new game",
         "The arrow keys move and the view follows; at the end the window says Game Over, the "
         "keys do nothing, and a button starts a new game. A win is shown and play goes on.",
-        Check("the arrow keys move", run=checks.keys_move),
-        Check("the end stops the keys", run=checks.stops_at_the_end),
-        Check("the button begins anew", run=checks.begins_anew),
-        Check("a win is shown", run=checks.shows_the_win),
+        Check("the arrow keys move", run=keys_move),
+        Check("the end stops the keys", run=stops_at_the_end),
+        Check("the button begins anew", run=begins_anew),
+        Check("a win is shown", run=shows_the_win),
     ),
 )
 
@@ -280,7 +668,7 @@ GRADING = Grading(
     tasks=TASKS,
     gui=True,
     libraries=("numpy", "PIL"),
-    prelude=checks.PRELUDE,
+    prelude=PRELUDE,
     opening="import numpy as np; from {module} import *",
     not_graded="how the window looks, beyond its parts, texts and colours",
 )

@@ -1,17 +1,17 @@
 """The view: the window, its bars and canvases, the colours and the pictures of the tiles.
 
-Tiles are drawn with Pillow, four times too large and scaled down, which smooths their round
-corners; no picture file is read.
+Tiles are drawn with Pillow; no picture file is read.
 """
 
 from __future__ import annotations
 
 import colorsys
-import io
 import tkinter as tk
 from tkinter import font
 
-from PIL import Image, ImageDraw
+from PIL import Image
+
+from py2048.courses.windows import photo, rounded
 
 WINDOW_WIDTH = 600
 WINDOW_HEIGHT = 665
@@ -20,8 +20,6 @@ BAR_HEIGHT = 65
 
 PAGE = "#121212"
 FIELD = "#232323"
-
-_SCALE = 4
 
 
 class Colors(dict[int, str]):
@@ -67,11 +65,7 @@ colors = Colors(
 
 def draw_tile(side: int, color: str) -> Image.Image:
     """Return a tile of `side` pixels square with round corners, standing on the field."""
-    image = Image.new("RGB", (side * _SCALE, side * _SCALE), FIELD)
-    edge = side * _SCALE - 1
-    radius = side * _SCALE // 12
-    ImageDraw.Draw(image).rounded_rectangle((0, 0, edge, edge), radius, fill=color)
-    return image.resize((side, side), Image.Resampling.LANCZOS)
+    return rounded(side, side, side / 12, color, FIELD)
 
 
 class View:
@@ -114,11 +108,8 @@ class View:
 
     def set_main_canvas(self) -> tk.Canvas:
         """Return the canvas of the whole window above the bar, in its place."""
-        height = WINDOW_HEIGHT - BAR_HEIGHT
-        canvas = tk.Canvas(
-            self.window, width=WINDOW_WIDTH, height=height, background=PAGE, highlightthickness=0
-        )
-        canvas.place(x=0, y=0)
+        canvas = tk.Canvas(self.window, background=PAGE, highlightthickness=0)
+        canvas.place(x=0, y=0, width=WINDOW_WIDTH, height=WINDOW_HEIGHT - BAR_HEIGHT)
         return canvas
 
     def set_game_canvas(self) -> tk.Canvas:
@@ -148,10 +139,7 @@ class View:
     def tile(self, side: int, color: str) -> tk.PhotoImage:
         """Return the picture of a tile, drawn once for each side and colour."""
         if (side, color) not in self._tiles:
-            data = io.BytesIO()
-            draw_tile(side, color).save(data, "PNG")
-            picture = tk.PhotoImage(master=self.window, data=data.getvalue())
-            self._tiles[side, color] = picture
+            self._tiles[side, color] = photo(self.window, draw_tile(side, color))
         return self._tiles[side, color]
 
     def fitting_font(self, text: str, width: int, size: int) -> tuple[str, int]:

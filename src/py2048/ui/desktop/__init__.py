@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from py2048.errors import Py2048Error
 
@@ -47,22 +47,10 @@ def has_tkinter() -> bool:
     return all(importlib.util.find_spec(name) for name in ("tkinter", "_tkinter"))
 
 
-def run(
-    session: Session | Callable[[], Session],
-    *,
-    theme: str | None = None,
-    reduced_motion: bool = False,
-    player: str | None = None,
-    watch: bool = False,
-    begin: Callable[[Session], object] | None = None,
-    state_file: Path | None = None,
-) -> int:
-    """Play in a window until it is closed; return the exit status.
+class WindowOptions(TypedDict, total=False):
+    """How to open a window.
 
-    Args:
-        session: where the game is, which is left open; or a function that opens one, which is
-            called after the first frame and its session closed in the end. If it cannot be
-            opened, the window says so and the game is kept in memory.
+    Attributes:
         theme: the name of a theme; by default the one used last.
         reduced_motion: show moves without animation; by default as chosen last.
         player: the spec of the player that gives hints and plays by itself.
@@ -70,6 +58,24 @@ def run(
         begin: starts a game where there is none; by default the last unfinished game is
             resumed, or a new one starts.
         state_file: a file that remembers what the window looked like.
+    """
+
+    theme: str | None
+    reduced_motion: bool
+    player: str | None
+    watch: bool
+    begin: Callable[[Session], object] | None
+    state_file: Path | None
+
+
+def run(session: Session | Callable[[], Session], **options: Unpack[WindowOptions]) -> int:
+    """Play in a window until it is closed; return the exit status.
+
+    Args:
+        session: where the game is, which is left open; or a function that opens one, which is
+            called after the first frame and its session closed in the end. If it cannot be
+            opened, the window says so and the game is kept in memory.
+        options: how to open the window.
 
     Raises:
         NoDesktopError: if no window can be opened.
@@ -77,17 +83,9 @@ def run(
     """
     if not has_tkinter():
         raise NoDesktopError(MISSING)
-    from py2048.ui.desktop.launch import start
+    from py2048.ui.desktop.launch import GameWindow
 
-    app = start(
-        session,
-        theme=theme,
-        reduced_motion=reduced_motion,
-        player=player,
-        watch=watch,
-        begin=begin,
-        state_file=state_file,
-    )
-    _closed.append(app)
-    app.run()
+    window = GameWindow(session, **options)
+    _closed.append(window)
+    window.run()
     return 0

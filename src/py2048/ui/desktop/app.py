@@ -8,26 +8,28 @@ import sys
 import tkinter as tk
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Concatenate, ParamSpec
 
 from py2048 import __version__
 from py2048.board import Board
+from py2048.errors import Py2048Error
+from py2048.game import Record
+from py2048.game.import_2048verse import load_record
 from py2048.players import list_players
 from py2048.rng import parse_seed
 from py2048.rules import RandomStart, Rules, list_rules
-from py2048.session import Hint, Session
+from py2048.session import Session
 from py2048.ui.desktop import dialogs
+from py2048.ui.desktop.board_image import GifExport, save_board_image
 from py2048.ui.desktop.dialogs import Dialog
-from py2048.ui.desktop.file_actions import FileActions
 from py2048.ui.desktop.style import colour_menu
 from py2048.ui.desktop.window import MainWindow
-from py2048.ui.desktop.window_state import WindowState
 from py2048.ui.shared.actions import ACTIONS, GAME, MENUS, PLAYER, VIEW, UserAction
-from py2048.ui.shared.background_worker import WorkResult
-from py2048.ui.shared.controller import Controller, fault_of
-from py2048.ui.shared.motion import BoardTransition
-from py2048.ui.shared.presenter import PACES
-from py2048.ui.shared.screen import Banner, FileKind, ListRequest, Status
+from py2048.ui.shared.background import WorkResult
+from py2048.ui.shared.controller import PACES, Controller, fault_of, minute_of
+from py2048.ui.shared.screen import RECORDS, Choice, FileKind, ListRequest, Status
 from py2048.ui.shared.themes import THEMES, Theme
 
 POLL = 15
@@ -36,6 +38,21 @@ POLL = 15
 WIDGET_KEYS = ("space", "Return", "Tab", "ISO_Left_Tab")
 """Keys that belong to the button that has the focus."""
 
+PICTURES = FileKind("PNG pictures", ".png")
+GIFS = FileKind("Animated GIFs", ".gif")
+CURRENT = "current"
+"""Stands for the current game, which the store has no name for."""
+
+MOUSE_HELP = (
+    ("", ""),
+    ("Mouse", "Drag over the board, or click near one of its sides, to slide"),
+    ("Tab", "Goes to the buttons and back; Space or Enter presses one"),
+    ("Escape", "Closes a dialog"),
+    ("", "The game is saved after every move."),
+)
+
+P = ParamSpec("P")
+
 
 class DesktopApp:
     """The game in a window: a `py2048.ui.shared.screen.GameScreen`, and the actions only it has.
@@ -43,8 +60,7 @@ class DesktopApp:
     Args:
         window: the widgets.
         session: where the game is.
-        theme: the colours that the window has.
-        state: what to remember about the window.
+        remember: keeps what is to be remembered about the window.
         reduced_motion: show moves without animation.
         player: the spec of the player that gives hints and plays by itself.
     """
@@ -53,47 +69,49 @@ class DesktopApp:
         self,
         window: MainWindow,
         session: Session,
-        theme: Theme,
-        state: WindowState,
+        remember: Callable[..., None],
         *,
         reduced_motion: bool = False,
         player: str | None = None,
     ) -> None:
-        self.window, self.root, self.scale = window, window.root, window.scale
-        self.session = session
+        self.window, self.root, self.session = window, window.root, session
+        # Parts of the window do much of what the controller asks for.
+        board = window.board
+        self.show_board, self.finish_motion, self.show_hint = board.show, board.finish, board.point
+        self.cover, self.show_gain = board.overlay.show, window.header.rise
+        self.say, self.warn, self.show_unsaved = window.say, window.warn, window.show_unsaved
         self.dialog: Dialog | None = None
-        self._state = state
+        self._remember = remember
         self._results: queue.SimpleQueue[WorkResult] = queue.SimpleQueue()
         self._polling = ""
         self.controller = controller = Controller(
-            session, self, theme, reduced_motion=reduced_motion, player=player
+            session, self, window.theme, reduced_motion=reduced_motion, player=player
         )
         controller.remember_animation_speed()
         controller.more_rules = (("Make your own …", self.open_rules_form),)
-        self.files = FileActions(controller, self.root, self.scale, self.open, self.play_from)
         controller.commands |= {
             "seed": self.new_from_seed,
             "edit": self.edit_board,
-            "replay": self.files.choose_replay,
-            "picture": self.files.export_picture,
-            "animated_gif": self.files.export_gif,
-            "copy": self.files.copy,
-            "paste": self.files.paste,
+            "replay": self.choose_replay,
+            "picture": self.export_picture,
+            "animated_gif": self.export_gif,
+            "copy": self.copy,
+            "paste": self.paste,
             "statistics": self.show_statistics,
             "full_screen": self.toggle_full_screen,
             "about": self.show_about,
             "keep_going": self.keep_going,
         }
         self.menus = Menus(self.root, controller)
-        self.menus.set_theme(theme, self.scale)
-        self.root.protocol("WM_DELETE_WINDOW", controller.quit)
+        self.menus.set_theme(window.theme, window.scale)
+        self.root.protocol("WM_DELETE_WINDOW", lambda: controller.do("quit"))
 
     def close(self) -> None:
         """Leave the session to others, and remember the window."""
         self.controller.close()
         if self.dialog is not None:
             self.dialog.close()
-        self._state.set(theme=self.controller.theme.name, geometry=self.root.geometry())
+        self._remember(theme=self.window.theme.name, geometry=self.root.geometry())
 
     def press(self, event: tk.Event[tk.Misc]) -> str | None:
         """Do the action of a key."""
@@ -109,14 +127,6 @@ class DesktopApp:
 
     # What the controller asks for
 
-    def show_board(self, transition: BoardTransition, pace: float) -> None:
-        """Show a board become another."""
-        self.window.board.show(transition, pace)
-
-    def finish_motion(self) -> None:
-        """Jump to the end of the running animation."""
-        self.window.board.finish()
-
     def show_status(self, status: Status) -> None:
         """Show the scores, which buttons can do something, and the settings in use."""
         self.window.header.show(status)
@@ -124,43 +134,19 @@ class DesktopApp:
         self.window.show_autoplay(self.controller.autoplay, self.controller.set_speed)
         self.menus.refresh()
 
-    def show_gain(self, points: int, *, is_animated: bool) -> None:
-        """Let points rise from the score."""
-        self.window.header.rise(points, is_animated=is_animated)
-
-    def show_hint(self, hint: Hint) -> None:
-        """Show a hint on the board."""
-        self.window.board.point(hint)
-
-    def cover(self, banner: Banner | None, *, is_animated: bool) -> None:
-        """Cover the board with words, or uncover it."""
-        self.window.board.overlay.show(banner, is_animated=is_animated)
-
-    def say(self, text: str) -> None:
-        """Show a message in the status line."""
-        self.window.say(text)
-
-    def warn(self, text: str) -> None:
-        """Show a warning until the player has dismissed it."""
-        self.window.warn(text)
-
-    def show_unsaved(self, reason: str) -> None:
-        """Show why something is not saved, until it is."""
-        self.window.show_unsaved(reason)
-
     def set_theme(self, theme: Theme) -> None:
         """Change the colours."""
         self.window.set_theme(theme)
-        self.menus.set_theme(theme, self.scale)
-        self._state.set(theme=theme.name)
+        self.menus.set_theme(theme, self.window.scale)
+        self._remember(theme=theme.name)
 
     def ask(self, text: str, yes: str, no: str, action: Callable[[], object]) -> None:
         """Ask a question; Enter does `action`."""
-        self.open(lambda: dialogs.ask(self.root, self.scale, text, yes, no, action))
+        self.open(dialogs.ask, text, yes, no, action)
 
     def choose(self, request: ListRequest) -> None:
         """Let the player choose from a list."""
-        self.open(lambda: dialogs.ListDialog(self.root, self.scale, request))
+        self.open(dialogs.ListDialog, request)
 
     def ask_to_save(
         self, title: str, kind: FileKind, name: str, take: Callable[[Path], object]
@@ -178,15 +164,8 @@ class DesktopApp:
 
     def show_help(self) -> None:
         """Show all keys."""
-        lines = (
-            *((action.shown, action.help) for action in ACTIONS if action.shown),
-            ("", ""),
-            ("Mouse", "Drag over the board, or click near one of its sides, to slide"),
-            ("Tab", "Goes to the buttons and back; Space or Enter presses one"),
-            ("Escape", "Closes a dialog"),
-            ("", "The game is saved after every move."),
-        )
-        self.open(lambda: dialogs.read(self.root, self.scale, "Keys and mouse", lines))
+        keys = [(action.shown, action.help) for action in ACTIONS if action.shown]
+        self.open(dialogs.read, "Keys and mouse", (*keys, *MOUSE_HELP))
 
     def later(self, seconds: float, action: Callable[[], None]) -> TkTimer:
         """Call `action` after some seconds."""
@@ -214,13 +193,14 @@ class DesktopApp:
 
     # Dialogs
 
-    def open(self, make: Callable[[], Dialog]) -> None:
-        """Show a dialog in place of the one that is open; autoplay stops."""
-        self.controller.autoplay.stop()
+    def open(
+        self, make: Callable[Concatenate[MainWindow, P], Dialog], *args: P.args, **options: P.kwargs
+    ) -> None:
+        """Show a dialog in place of the one that is open."""
         if self.dialog is not None:
             self.dialog.close()
-        self.dialog = dialog = make()
-        dialog.when_closed(lambda: self._closed(dialog))
+        self.dialog = dialog = make(self.window, *args, **options)
+        dialog.on_close = lambda: self._closed(dialog)
 
     def _closed(self, dialog: Dialog) -> None:
         if self.dialog is dialog:
@@ -234,28 +214,23 @@ class DesktopApp:
         def start(seed: str) -> None:
             self.controller.start_new(lambda: self.session.start(seed=parse_seed(seed)))
 
-        self.open(
-            lambda: dialogs.prompt(
-                self.root, self.scale, "New game from a seed", text, start,
-                value=str(self.session.game.seed),
-                check=lambda seed: fault_of(lambda: parse_seed(seed)),
-            )
-        )  # fmt: skip
+        def check(seed: str) -> str:
+            return fault_of(lambda: parse_seed(seed))
+
+        seed = str(self.session.game.seed)
+        self.open(dialogs.prompt, "New game from a seed", text, seed, start, check)
 
     def open_rules_form(self) -> None:
         """Make rules in a form."""
-        from py2048.ui.desktop.rules_dialog import RulesDialog
+        from py2048.ui.desktop.setup_dialogs import RulesDialog
 
-        self.open(
-            lambda: RulesDialog(self.root, self.scale, self.session.rules, self.controller.play_by)
-        )
+        self.open(RulesDialog, self.session.rules, self.controller.play_by)
 
     def edit_board(self) -> None:
         """Set up a board."""
-        from py2048.ui.desktop.editor import EditorDialog
+        from py2048.ui.desktop.setup_dialogs import EditorDialog
 
-        theme, board = self.controller.theme, self.session.game.board
-        self.open(lambda: EditorDialog(self.root, self.scale, theme, board, self.play_from))
+        self.open(EditorDialog, self.session.game.board, self.play_from)
 
     def play_from(self, board: Board) -> None:
         """Start a game from this position."""
@@ -266,8 +241,7 @@ class DesktopApp:
         """Show your games in numbers and plots."""
         from py2048.ui.desktop.statistics_window import StatisticsWindow
 
-        theme = self.controller.theme
-        self.open(lambda: StatisticsWindow(self.root, self.scale, theme, self.session))
+        self.open(StatisticsWindow, self.session)
 
     def show_about(self) -> None:
         """Show the version."""
@@ -276,7 +250,7 @@ class DesktopApp:
             ("", "The game 2048: to play it, to teach with it, to study it."),
             ("Python", platform.python_version()),
         )
-        self.open(lambda: dialogs.read(self.root, self.scale, "About py2048", lines))
+        self.open(dialogs.read, "About py2048", lines)
 
     def keep_going(self) -> None:
         """Uncover the board after a win."""
@@ -287,6 +261,99 @@ class DesktopApp:
     def toggle_full_screen(self) -> None:
         """Fill the screen, or not."""
         self.root.attributes("-fullscreen", not self.root.attributes("-fullscreen"))
+
+    # The clipboard
+
+    def copy(self) -> None:
+        """Copy the board as text."""
+        self.root.clipboard_clear()
+        self.root.clipboard_append(str(self.session.game.board))
+        self.say("The board is in the clipboard, as text.")
+
+    def paste(self) -> None:
+        """Play from the board in the clipboard."""
+        try:
+            board = Board.parse(self.root.clipboard_get())
+        except tk.TclError:
+            self.say("The clipboard holds no text.")
+        except Py2048Error as error:
+            self.warn(f"the clipboard holds no board: {error}")
+        else:
+            self.play_from(board)
+
+    # Records to watch, and exports
+
+    def choose_replay(self) -> None:
+        """Choose a game to watch: the current one, a finished one, or one in a file."""
+        session = self.session
+        choices = [Choice(CURRENT, "This game", f"{session.game.score:,} points")]
+
+        def add_finished() -> None:
+            choices.extend(
+                Choice(
+                    game.id,
+                    game.rules.partition(":")[0],
+                    f"{game.score:,} points, {game.max_tile} reached, {minute_of(game.finished)}",
+                )
+                for game in session.finished(limit=200)
+            )
+
+        def watch(load: Callable[[], Record]) -> None:
+            self.controller.attempt(lambda: self.watch(load()))
+
+        def take(game: str) -> None:
+            watch(session.record if game == CURRENT else partial(session.finished_record, game))
+
+        def take_file(path: Path) -> None:
+            watch(partial(load_record, path))
+
+        ask = partial(self.ask_to_open, "Watch a record", RECORDS, take_file)
+        self.controller.attempt(add_finished)
+        self.choose(ListRequest("Watch a game", choices, take, more=(("From a file …", ask),)))
+
+    def watch(self, record: Record) -> None:
+        """Open a record in the viewer.
+
+        Raises:
+            RecordError: if the record breaks its own rules.
+        """
+        from py2048.ui.desktop.replay_window import ReplayWindow
+
+        def play_from(turns: int) -> None:
+            self.controller.replace_game(lambda: self.session.start_from(record, turns))
+
+        self.open(ReplayWindow, record, play_from, self.controller.presenter.is_animated)
+
+    def export_picture(self) -> None:
+        """Write the board as a picture."""
+
+        def save(path: Path) -> None:
+            game, theme = self.session.game, self.window.theme
+            if self.controller.attempt(
+                lambda: save_board_image(path, game.board, game.score, theme)
+            ):
+                self.say(f"Written to {path}.")
+
+        self.ask_to_save("Export the board", PICTURES, self.controller.file_name, save)
+
+    def export_gif(self) -> None:
+        """Write the game as an animated GIF, in the background."""
+
+        def save(path: Path) -> None:
+            export = GifExport(path, self.session.record(), self.window.theme)
+            export.start()
+            self._follow(export)
+
+        self.ask_to_save("Export the game", GIFS, self.controller.file_name, save)
+
+    def _follow(self, export: GifExport) -> None:
+        if text := export.progress():
+            self.say(text)
+            self.root.after(100, lambda: self._follow(export))
+        elif export.error is None:
+            self.say(f"Written to {export.path}.")
+        else:
+            self.warn(f"cannot write {export.path}: {export.error.strerror}")
 
 
 class TkTimer:
@@ -367,15 +434,13 @@ class Menus:
         return menu
 
     def _add_line(self, menu: tk.Menu, action: UserAction) -> None:
-        def do() -> None:
-            self._controller.do(action.name)
-
+        do, shown = partial(self._controller.do, action.name), _accelerator(action.shown)
         if action.name == "animation":
             menu.add_checkbutton(
-                label=action.title, accelerator=action.shown, variable=self.animated, command=do
+                label=action.title, accelerator=shown, variable=self.animated, command=do
             )
         else:
-            menu.add_command(label=action.title, accelerator=_accelerator(action.shown), command=do)
+            menu.add_command(label=action.title, accelerator=shown, command=do)
 
     def _add_lists(self) -> None:
         controller = self._controller

@@ -6,15 +6,22 @@ the same on every machine.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PIL import Image, ImageDraw, ImageFont
 
 from py2048.board import Board, Cell
 from py2048.direction import Direction
+from py2048.ui.shared.motion import direction_of
 from py2048.ui.shared.themes import Theme
+
+if TYPE_CHECKING:
+    from py2048.game import Record
 
 IMAGE_SIDE = 720
 """The longer side of a board in a file, in pixels."""
@@ -68,13 +75,8 @@ class BoardGrid:
         down = (height - 2 * margin) / (rows + (rows + 1) * GAP)
         cell = max(4, int(min(across, down)))
         grid = cls(shape, 0, 0, cell, max(1, int(GAP * cell)))
-        return cls(
-            shape,
-            max(0, (width - grid.width) // 2),
-            max(0, (height - grid.height) // 2),
-            grid.cell,
-            grid.gap,
-        )
+        left, top = max(0, (width - grid.width) // 2), max(0, (height - grid.height) // 2)
+        return replace(grid, left=left, top=top)
 
     @property
     def pitch(self) -> int:
@@ -123,13 +125,6 @@ class BoardGrid:
         if max(abs(across), abs(down)) < BAND or abs(abs(across) - abs(down)) < CORNER:
             return None
         return direction_of(across, down)
-
-
-def direction_of(across: float, down: float) -> Direction:
-    """Return the direction that a vector mostly points in."""
-    if abs(across) >= abs(down):
-        return Direction.RIGHT if across > 0 else Direction.LEFT
-    return Direction.DOWN if down > 0 else Direction.UP
 
 
 def swipe(across: float, down: float, least: float) -> Direction | None:
@@ -207,15 +202,8 @@ def write(
 ) -> None:
     """Write a bold text around a point."""
     # The font has one weight; an outline of its own colour makes it bold.
-    ImageDraw.Draw(image).text(
-        centre,
-        text,
-        colour,
-        _font(size),
-        anchor="mm",
-        stroke_width=size / 38,
-        stroke_fill=colour,
-    )
+    pen = ImageDraw.Draw(image)
+    pen.text(centre, text, colour, _font(size), "mm", stroke_width=size / 38, stroke_fill=colour)
 
 
 def ground(grid: BoardGrid, theme: Theme) -> Image.Image:
@@ -317,3 +305,94 @@ def save_board_image(path: Path, position: Board, score: int, theme: Theme) -> N
     """
     grid = BoardGrid.fit(position.shape, IMAGE_SIDE, IMAGE_SIDE)
     scored_board(position, score, grid, theme).save(path, "PNG", optimize=True)
+
+
+# A game as an animated GIF
+
+GIF_SIDE = 320
+"""The longer side of a board in pixels."""
+
+MOST_FRAMES = 1500
+"""A longer game is shown in larger steps, so that its file stays at a few megabytes."""
+
+FRAME_MS, LAST_MS = 120, 2500
+
+
+def save_gif(
+    path: Path, record: Record, theme: Theme, report: Callable[[int], object] = lambda _: None
+) -> None:
+    """Write a game as an animated GIF: a frame for each turn, the last one shown longer.
+
+    Args:
+        path: the file.
+        record: the game.
+        theme: its colours.
+        report: called with the number of frames that are drawn.
+
+    Raises:
+        OSError: if the file cannot be written.
+        RecordError: if the record breaks its rules.
+    """
+    grid = BoardGrid.fit(record.rules.shape, GIF_SIDE, GIF_SIDE)
+    positions = [(record.start, 0), *((board, score) for board, _, score in record.replay())]
+    step = -(-len(positions) // MOST_FRAMES)
+    shown = [*positions[:-1:step], positions[-1]]
+    base = ground(grid, theme)
+    palette = _palette(grid, theme, base)
+
+    def frames() -> Iterator[Image.Image]:
+        for number, (position, score) in enumerate(shown, start=1):
+            frame = scored_board(position, score, grid, theme, base)
+            yield frame.quantize(palette=palette, dither=Image.Dither.NONE)
+            report(number)
+
+    drawn = frames()
+    times = [FRAME_MS] * (len(shown) - 1) + [LAST_MS]
+    how = {"save_all": True, "append_images": drawn, "loop": 0, "optimize": False}
+    next(drawn).save(path, "GIF", duration=times, **how)
+
+
+def _palette(grid: BoardGrid, theme: Theme, base: Image.Image) -> Image.Image:
+    """Return an image with a palette for all frames: the colours of every tile."""
+    sample = Image.new("RGB", (grid.cell * 6, grid.cell * 4), theme.page)
+    for index in range(20):
+        face = tile(2 << index, grid.cell, theme, grid.radius)
+        sample.paste(face, (index % 6 * grid.cell, index // 6 * grid.cell), face)
+    sample.paste(base.resize((grid.cell * 2, grid.cell)), (grid.cell * 2, grid.cell * 3))
+    write(sample, (grid.cell * 5, grid.cell * 3.5), "0", theme.ink, grid.cell)
+    return sample.quantize(colors=128, method=Image.Quantize.MEDIANCUT)
+
+
+class GifExport(threading.Thread):
+    """Writes an animated GIF in a thread, so that the window stays alive.
+
+    Args:
+        path: the file; it appears when it is complete.
+        record: the game.
+        theme: its colours.
+    """
+
+    def __init__(self, path: Path, record: Record, theme: Theme) -> None:
+        super().__init__(name="gif-export", daemon=True)
+        self.path = path
+        self._record = record
+        self._theme = theme
+        self._frames = 0
+        self.error: OSError | None = None
+
+    def run(self) -> None:
+        """Write the file; a fault leaves none behind."""
+        unfinished = self.path.with_name(self.path.name + ".part")
+        try:
+            save_gif(unfinished, self._record, self._theme, self._count)
+            unfinished.replace(self.path)
+        except OSError as error:
+            self.error = error
+            unfinished.unlink(missing_ok=True)
+
+    def _count(self, frames: int) -> None:
+        self._frames = frames
+
+    def progress(self) -> str:
+        """Return the progress in words, or an empty text at the end."""
+        return f"Drawing frame {self._frames} …" if self.is_alive() else ""

@@ -7,6 +7,7 @@ import time
 import tkinter as tk
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from functools import partial
 from tkinter import ttk
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from py2048.board import Board
 from py2048.direction import Direction
 from py2048.ui.desktop import board_image
 from py2048.ui.desktop.board_image import BoardGrid, swipe
-from py2048.ui.desktop.style import font
+from py2048.ui.desktop.style import write
 from py2048.ui.shared import motion
 from py2048.ui.shared.screen import Banner
 from py2048.ui.shared.themes import Theme
@@ -42,6 +43,9 @@ class CanvasBoard(tk.Canvas):
         parent: the widget to stand in.
         theme: the colours.
         pushed: called with the direction of each swipe and of each click near a side.
+
+    Attributes:
+        cells: where the cells lie; `None` before the window has a size.
     """
 
     def __init__(
@@ -54,7 +58,7 @@ class CanvasBoard(tk.Canvas):
         self._pushed = pushed
         self._photos = Photos(self)
         self._shape = (4, 4)
-        self._grid: BoardGrid | None = None
+        self.cells: BoardGrid | None = None
         self._transition = motion.BoardTransition((), Board.empty(4, 4))
         self._pace = 0.0
         self._began = 0.0
@@ -85,11 +89,6 @@ class CanvasBoard(tk.Canvas):
         return self._transition.board
 
     @property
-    def cells(self) -> BoardGrid | None:
-        """Where the cells lie; `None` before the window has a size."""
-        return self._grid
-
-    @property
     def is_moving(self) -> bool:
         """Whether an animation is running."""
         return bool(self._timer)
@@ -100,7 +99,6 @@ class CanvasBoard(tk.Canvas):
         self._photos.clear()
         self.configure(background=theme.page, highlightbackground=theme.page)
         self._ring(theme.page)
-        self.overlay.set_theme(theme)
         self._lay_out()
 
     def show(self, transition: motion.BoardTransition, pace: float) -> None:
@@ -151,14 +149,14 @@ class CanvasBoard(tk.Canvas):
             self._timer = self.after(max(1, round(1000 * rest)), self._draw_frame)
 
     def _draw(self, sprites: Sequence[motion.Sprite]) -> None:
-        if self._grid is None:
+        if self.cells is None:
             return
         while len(self._items) < len(sprites):
             self._items.append(self.create_image(0, 0, state="hidden", tags="tile"))
             self._shown.append(None)
             self.tag_raise("over")
         for index, sprite in enumerate(sprites):
-            self._draw_sprite(index, sprite, self._grid)
+            self._draw_sprite(index, sprite, self.cells)
         for index in range(len(sprites), len(self._items)):
             if self._shown[index] is not None:
                 self.itemconfigure(self._items[index], state="hidden")
@@ -191,27 +189,26 @@ class CanvasBoard(tk.Canvas):
         if width < 10 or height < 10:
             return
         grid = BoardGrid.fit(self._shape, width, height)
-        offset = border // 2
-        grid = BoardGrid(self._shape, grid.left + offset, grid.top + offset, grid.cell, grid.gap)
+        grid = replace(grid, left=grid.left + border // 2, top=grid.top + border // 2)
         self._photos.clear()
-        self._grid, theme = grid, self._theme
+        self.cells, theme = grid, self._theme
         self._shown = [None] * len(self._items)
         base = self._photos.get("ground", lambda: board_image.ground(grid, theme))
         self._kept = [base]
         self.itemconfigure(self._ground, image=base)
         self.coords(self._ground, grid.left, grid.top)
         self.finish()
-        self.overlay.lay_out(grid)
+        self.overlay.lay_out(grid, theme)
         if self._hint:
             self._draw_hint()
 
     def _draw_hint(self) -> None:
-        if self._grid is None or self._hint is None:
+        if self.cells is None or self._hint is None:
             return
         from py2048.ui.shared.describe import loss_text  # costs more than a window's first picture
 
         self.delete("hint")
-        grid, theme, hint = self._grid, self._theme, self._hint
+        grid, theme, hint = self.cells, self._theme, self._hint
         side = max(16, round(0.5 * min(grid.width, grid.height)))
         arrow = self._photos.get(
             ("arrow", hint.direction), lambda: board_image.arrow(hint.direction, side, theme)
@@ -237,11 +234,11 @@ class CanvasBoard(tk.Canvas):
         self.focus_set()
 
     def _on_release(self, event: tk.Event[tk.Misc]) -> None:
-        if self._press is None or self._grid is None:
+        if self._press is None or self.cells is None:
             return
         (x, y), self._press = self._press, None
-        direction = swipe(event.x - x, event.y - y, LEAST_SWIPE * self._grid.cell)
-        direction = direction or self._grid.side_at(x, y)
+        direction = swipe(event.x - x, event.y - y, LEAST_SWIPE * self.cells.cell)
+        direction = direction or self.cells.side_at(x, y)
         if direction is not None:
             self._pushed(direction)
 
@@ -255,14 +252,9 @@ class CanvasBoard(tk.Canvas):
 
 def _side(grid: BoardGrid, direction: Direction, width: int, height: int) -> tuple[float, float]:
     """Return where the label of a direction stands: inside the side that it is about."""
-    x, y = grid.centre
-    across, down = grid.width / 2 - width / 2 - grid.gap, grid.height / 2 - height / 2 - grid.gap
-    return {
-        Direction.UP: (x, y - down),
-        Direction.DOWN: (x, y + down),
-        Direction.LEFT: (x - across, y),
-        Direction.RIGHT: (x + across, y),
-    }[direction]
+    (x, y), (down, across) = grid.centre, motion.STEPS[direction]
+    far_x, far_y = (grid.width - width) / 2 - grid.gap, (grid.height - height) / 2 - grid.gap
+    return x + across * far_x, y + down * far_y
 
 
 OVERLAY_STEPS = 10
@@ -277,13 +269,14 @@ class Overlay:
     """Covers a canvas slowly when a game is won or over, with a banner and buttons.
 
     Attributes:
+        current: the banner that is shown or on its way.
         act: called with the action of the button that is pressed.
     """
 
     def __init__(self, canvas: tk.Canvas, theme: Theme) -> None:
         self._canvas = canvas
         self._theme = theme
-        self._banner: Banner | None = None
+        self.current: Banner | None = None
         self._grid: BoardGrid | None = None
         self._step = 0
         self._timer = ""
@@ -291,25 +284,15 @@ class Overlay:
         self._buttons: list[ttk.Button] = []
         self.act: Callable[[str], object] = lambda _: None
 
-    @property
-    def current(self) -> Banner | None:
-        """The banner that is shown or on its way."""
-        return self._banner
-
-    def set_theme(self, theme: Theme) -> None:
-        """Change the colours."""
-        self._theme = theme
-        self._draw()
-
-    def lay_out(self, grid: BoardGrid) -> None:
-        """Follow the board to its new place."""
-        self._grid = grid
+    def lay_out(self, grid: BoardGrid, theme: Theme) -> None:
+        """Follow the board to its new place, in these colours."""
+        self._grid, self._theme = grid, theme
         self._draw()
 
     def show(self, banner: Banner | None, *, is_animated: bool) -> None:
         """Show a banner, or none."""
         self._clear()
-        self._banner = banner
+        self.current = banner
         if banner is None:
             return
         if is_animated:
@@ -347,7 +330,7 @@ class Overlay:
             self._canvas.focus_set()
 
     def _draw(self) -> None:
-        banner, grid = self._banner, self._grid
+        banner, grid = self.current, self._grid
         if banner is None or grid is None or not self._step:
             return
         is_new = not self._buttons
@@ -370,20 +353,14 @@ class Overlay:
         x, y = grid.centre
         unit = min(grid.height / 10, grid.width / 10, 46)
         width = round(grid.width * 0.94)
-        for text, offset, size, colour in (
-            (banner.title, -2.2, unit * min(1.15, 13 / len(banner.title)), self._theme.ink),
-            (" ".join(banner.lines), -0.6, unit * 0.5, self._theme.ink),
+        for text, offset, size in (
+            (banner.title, -2.2, unit * min(1.15, 13 / len(banner.title))),
+            (" ".join(banner.lines), -0.6, unit * 0.5),
         ):
-            self._canvas.create_text(
-                x,
-                y + offset * unit,
-                text=text,
-                fill=colour,
-                width=width,
-                justify="center",
-                font=font(self._canvas, max(size, 9), bold=text is banner.title),
-                tags=("banner", "over"),
-            )
+            write(
+                self._canvas, (x, y + offset * unit), text, self._theme.ink, max(size, 9),
+                bold=text is banner.title, width=width, justify="center", tags=("banner", "over"),
+            )  # fmt: skip
         self._place_buttons(banner, grid, y + 1.2 * unit)
 
     def _place_buttons(self, banner: Banner, grid: BoardGrid, y: float) -> None:

@@ -11,8 +11,10 @@ from functools import partial
 from pathlib import Path
 from tkinter import ttk
 
+from py2048.ui.desktop.board_view import CanvasBoard
 from py2048.ui.desktop.style import font
-from py2048.ui.shared.screen import Choice, FileKind, ListRequest, no_fault
+from py2048.ui.desktop.window import MainWindow
+from py2048.ui.shared.screen import Choice, FileKind, ListRequest
 
 
 class Dialog(tk.Toplevel):
@@ -20,47 +22,32 @@ class Dialog(tk.Toplevel):
 
     Attributes:
         body: the frame for its content.
+        on_close: called after the dialog has closed, however it was closed.
 
     Args:
-        root: the main window.
+        window: the main window.
         title: its title.
-        scale: how many pixels of this screen are one of an ordinary screen.
-        modal: whether the game waits for it.
     """
 
-    def __init__(self, root: tk.Tk, title: str, scale: float, *, modal: bool = True) -> None:
-        super().__init__(root)
+    def __init__(self, window: MainWindow, title: str) -> None:
+        super().__init__(window.root)
         self.withdraw()
-        self.scale = scale
+        self.scale, self.theme, self._owner = window.scale, window.theme, window.root
         self.title(f"{title} - 2048")
-        self.transient(root)
-        self.configure(background=str(root.cget("background")))
-        self.body = ttk.Frame(self, padding=round(12 * scale))
+        self.transient(self._owner)
+        self.configure(background=self.theme.page)
+        self.body = ttk.Frame(self, padding=round(12 * self.scale))
         self.body.pack(fill="both", expand=True)
         self.bind("<Escape>", lambda _: self.close())
         self.protocol("WM_DELETE_WINDOW", self.close)
-        self._owner = root
-        self._is_modal = modal
-        self._on_close: list[Callable[[], object]] = []
-
-    def when_closed(self, action: Callable[[], object]) -> None:
-        """Do something after the dialog has closed, however it was closed."""
-        self._on_close.append(action)
+        self.on_close: Callable[[], object] = lambda: None
 
     def open(self, focus: tk.Misc | None = None) -> None:
         """Show the dialog over the middle of the game."""
-        self.update_idletasks()
-        root, width, height = self._owner, self.winfo_reqwidth(), self.winfo_reqheight()
-        x = root.winfo_rootx() + (root.winfo_width() - width) // 2
-        y = root.winfo_rooty() + (root.winfo_height() - height) // 3
-        x = max(0, min(x, root.winfo_screenwidth() - width))
-        y = max(0, min(y, root.winfo_screenheight() - height))
-        self.geometry(f"+{x}+{y}")
-        self.deiconify()
+        self.tk.call("tk::PlaceWindow", self, "widget", self._owner)
         self.lift()
         (focus or self).focus_set()
-        if self._is_modal:
-            self.after_idle(self._grab)
+        self.after_idle(self._grab)
 
     def _grab(self) -> None:
         if self.winfo_viewable():
@@ -72,75 +59,77 @@ class Dialog(tk.Toplevel):
         """Close the dialog."""
         if self.winfo_exists():
             self.destroy()
-            for action in self._on_close:
-                action()
+            self.on_close()
+
+    def close_and(self, action: Callable[[], object]) -> None:
+        """Close the dialog, then do something."""
+        self.close()
+        action()
 
     def add_title(self, text: str) -> None:
         """Put a large line at the top."""
         label = ttk.Label(self.body, text=text, style="Title.TLabel")
         label.pack(anchor="w", pady=(0, round(8 * self.scale)))
 
+    def add_text(self, text: str = "", style: str = "TLabel", *, below: bool = False) -> ttk.Label:
+        """Put a text under what is there, or above what is at the bottom."""
+        label = ttk.Label(self.body, text=text, style=style, wraplength=round(400 * self.scale))
+        label.pack(side="bottom" if below else "top", anchor="w")
+        return label
+
+    def add_board(self, side: int) -> CanvasBoard:
+        """Put a board under what is there, so large in pixels of an ordinary screen at first."""
+        view = CanvasBoard(self.body, self.theme, lambda _: None)
+        view.configure(width=round(side * self.scale), height=round(side * self.scale))
+        view.pack(fill="both", expand=True, pady=round(6 * self.scale))
+        return view
+
     def add_buttons(self, *buttons: tuple[str, Callable[[], object]]) -> list[ttk.Button]:
         """Put a row of buttons at the bottom, the first one for the Enter key."""
         row = ttk.Frame(self.body)
         row.pack(side="bottom", fill="x", pady=(round(10 * self.scale), 0))
-        made: list[ttk.Button] = []
-        for text, command in reversed(buttons):
-            button = ttk.Button(row, text=text, command=command)
+        made = [ttk.Button(row, text=text, command=command) for text, command in buttons]
+        for button in reversed(made):  # the order of Tab is that in which they were made
             button.pack(side="right", padx=(round(6 * self.scale), 0))
-            button.bind("<Return>", lambda _, command=command: _and_stop(command))  # type: ignore[misc]
-            made.insert(0, button)
-        for button in made:
-            button.lift()  # the order of Tab is that of reading
+            button.bind("<Return>", _press)
         self.bind("<Return>", lambda _: buttons[0][1]())
         return made
 
 
-def _and_stop(command: Callable[[], object]) -> str:
-    command()
+def _press(event: tk.Event[ttk.Button]) -> str:
+    event.widget.invoke()
     return "break"
 
 
-def ask(
-    root: tk.Tk, scale: float, text: str, yes: str, no: str, action: Callable[[], object]
-) -> Dialog:
+def ask(window: MainWindow, text: str, yes: str, no: str, action: Callable[[], object]) -> Dialog:
     """Ask a question; Enter and Y say yes, Escape and N say no."""
-    dialog = Dialog(root, "Question", scale)
-    ttk.Label(dialog.body, text=text, wraplength=round(360 * scale)).pack(anchor="w")
-
-    def agree() -> None:
-        dialog.close()
-        action()
-
+    dialog = Dialog(window, "Question")
+    dialog.add_text(text)
+    agree = partial(dialog.close_and, action)
     buttons = dialog.add_buttons((yes, agree), (no, dialog.close))
-    for key in "yY":
-        dialog.bind(key, lambda _: agree())
-    for key in "nN":
-        dialog.bind(key, lambda _: dialog.close())
+    for key, answer in (("y", agree), ("Y", agree), ("n", dialog.close), ("N", dialog.close)):
+        dialog.bind(key, lambda _, answer=answer: answer())  # type: ignore[misc]
     dialog.open(buttons[0])
     return dialog
 
 
 def prompt(
-    root: tk.Tk,
-    scale: float,
+    window: MainWindow,
     title: str,
     text: str,
+    value: str,
     take: Callable[[str], object],
-    *,
-    value: str = "",
-    check: Callable[[str], str] = no_fault,
+    check: Callable[[str], str],
 ) -> Dialog:
     """Ask for a line of text; `check` returns what is wrong with it, `take` uses it."""
-    dialog = Dialog(root, title, scale)
+    dialog = Dialog(window, title)
     dialog.add_title(title)
-    ttk.Label(dialog.body, text=text, wraplength=round(360 * scale)).pack(anchor="w")
+    dialog.add_text(text)
     entry = ttk.Entry(dialog.body, width=34)
     entry.insert(0, value)
     entry.select_range(0, "end")
-    entry.pack(fill="x", pady=round(6 * scale))
-    line = ttk.Label(dialog.body, style="Fault.TLabel", wraplength=round(360 * scale))
-    line.pack(anchor="w")
+    entry.pack(fill="x", pady=round(6 * dialog.scale))
+    line = dialog.add_text(style="Fault.TLabel")
 
     def accept() -> None:
         answer = entry.get().strip()
@@ -148,8 +137,7 @@ def prompt(
         if fault:
             line.configure(text=fault)
         else:
-            dialog.close()
-            take(answer)
+            dialog.close_and(lambda: take(answer))
 
     dialog.add_buttons(("OK", accept), ("Cancel", dialog.close))
     dialog.open(entry)
@@ -159,23 +147,18 @@ def prompt(
 class ListDialog(Dialog):
     """A list to choose from, with a line for a text that is not in it."""
 
-    def __init__(self, root: tk.Tk, scale: float, request: ListRequest) -> None:
-        super().__init__(root, request.title, scale)
+    def __init__(self, window: MainWindow, request: ListRequest) -> None:
+        super().__init__(window, request.title)
         self.add_title(request.title)
         self._request = request
-        self.fault = ttk.Label(self.body, style="Fault.TLabel", wraplength=round(440 * scale))
-        buttons: list[tuple[str, Callable[[], object]]] = [("Choose", self.accept)]
-        buttons += [(text, partial(self._instead, action)) for text, action in request.more]
-        self.add_buttons(*buttons, ("Cancel", self.close))
-        self.fault.pack(side="bottom", anchor="w")
+        more = [(text, partial(self.close_and, action)) for text, action in request.more]
+        self.add_buttons(("Choose", self.accept), *more, ("Cancel", self.close))
+        self.fault = self.add_text(style="Fault.TLabel", below=True)
         self.entry: ttk.Entry | None = self._add_entry(request.own) if request.own else None
         self.table = self._add_table(request.choices)
         values = [choice.value for choice in request.choices]
         if values:
-            chosen = request.current if request.current in values else values[0]
-            self.table.selection_set(chosen)
-            self.table.focus(chosen)
-            self.table.see(chosen)
+            self._select(request.current if request.current in values else values[0])
         self.open(self.table)
 
     def _add_entry(self, own: str) -> ttk.Entry:
@@ -206,14 +189,12 @@ class ListDialog(Dialog):
     def _step(self, step: int) -> None:
         lines = self.table.get_children()
         place = lines.index(self.table.focus()) + step
-        line = lines[min(max(place, 0), len(lines) - 1)]
+        self._select(lines[min(max(place, 0), len(lines) - 1)])
+
+    def _select(self, line: str) -> None:
         self.table.selection_set(line)
         self.table.focus(line)
         self.table.see(line)
-
-    def _instead(self, action: Callable[[], object]) -> None:
-        self.close()
-        action()
 
     def accept(self) -> None:
         """Take the text if there is one, else the line that is chosen."""
@@ -223,8 +204,7 @@ class ListDialog(Dialog):
         if fault:
             self.fault.configure(text=fault)
         else:
-            self.close()
-            self._request.take(chosen)
+            self.close_and(lambda: self._request.take(chosen))
 
 
 _SCROLLING = (
@@ -237,35 +217,21 @@ _SCROLLING = (
 )
 
 
-def _lines_on(root: tk.Tk, scale: float) -> int:
-    """Return how many lines of text a dialog can have on this screen."""
-    return max(5, int((root.winfo_screenheight() - 200 * scale) / (20 * scale)))
-
-
-def read(root: tk.Tk, scale: float, title: str, lines: Sequence[tuple[str, str]]) -> Dialog:
+def read(window: MainWindow, title: str, lines: Sequence[tuple[str, str]]) -> Dialog:
     """Show lines of two columns to read; they scroll where they must."""
-    dialog = Dialog(root, title, scale)
+    dialog = Dialog(window, title)
     dialog.add_title(title)
     buttons = dialog.add_buttons(("Close", dialog.close))
-    background, foreground = (
-        str(root.cget("background")),
-        str(ttk.Style(root).lookup(".", "foreground")),
-    )
+    scale, theme = window.scale, window.theme
+    room = max(5, int((dialog.winfo_screenheight() - 200 * scale) / (20 * scale)))
+    height = min(len(lines) + 4, room)  # there is some space between lines
     text = tk.Text(
-        dialog.body,
-        width=62,
-        height=min(len(lines) + 4, _lines_on(root, scale)),  # there is some space between lines
-        wrap="word",
-        relief="flat",
-        borderwidth=0,
-        highlightthickness=0,
-        background=background,
-        foreground=foreground,
-        font=font(root, 13 * scale),
-        tabs=(round(96 * scale),),
-    )
+        dialog.body, width=62, height=height, wrap="word", tabs=(round(96 * scale),),
+        relief="flat", borderwidth=0, highlightthickness=0,
+        background=theme.page, foreground=theme.ink, font=font(dialog, 13 * scale),
+    )  # fmt: skip
     text.tag_configure("line", lmargin2=round(96 * scale), spacing1=2)
-    text.tag_configure("key", font=font(root, 13 * scale, bold=True))
+    text.tag_configure("key", font=font(dialog, 13 * scale, bold=True))
     for left, right in lines:
         text.insert("end", left, ("line", "key"), f"\t{right}\n", "line")
     text.configure(state="disabled")
@@ -297,10 +263,7 @@ def ask_to_save(root: tk.Tk, title: str, kind: FileKind, name: str) -> Path | No
     from tkinter import filedialog
 
     chosen = filedialog.asksaveasfilename(
-        parent=root,
-        title=title,
-        filetypes=_types(kind),
-        initialfile=name + kind.ending,
+        parent=root, title=title, filetypes=_types(kind), initialfile=name + kind.ending
     )
     if not chosen:
         return None

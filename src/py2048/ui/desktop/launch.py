@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import sys
 import tkinter as tk
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from py2048.errors import StorageError
-from py2048.ui.desktop import NoDesktopError
+from py2048.ui.desktop import NoDesktopError, WindowOptions
 from py2048.ui.desktop.window import HEIGHT, LEAST_HEIGHT, LEAST_WIDTH, WIDTH, MainWindow
-from py2048.ui.desktop.window_state import WindowState
-from py2048.ui.shared.themes import DEFAULT_THEME, Theme, ThemeError, get_theme
+from py2048.ui.shared.themes import BY_NAME, DEFAULT_THEME, Theme, get_theme
 
 if TYPE_CHECKING:
-    from py2048.direction import Direction
     from py2048.session import Session
     from py2048.ui.desktop.app import DesktopApp
 
@@ -32,41 +31,30 @@ ICON_SIDES = (128, 64, 32, 16)
 class GameWindow:
     """A window with a game in it: it opens before the store, and closes whatever happens.
 
+    `py2048.ui.desktop.run` says what the session and the options are.
+
     Attributes:
         root: the window.
         app: the application, once the session is open.
     """
 
     def __init__(
-        self,
-        session: Session | Callable[[], Session],
-        theme: str | None,
-        state: WindowState,
-        begin: Callable[[Session], object] | None,
-        *,
-        reduced_motion: bool,
-        player: str | None,
-        watch: bool = False,
+        self, session: Session | Callable[[], Session], **options: Unpack[WindowOptions]
     ) -> None:
-        self._session = session
-        self._theme = theme
-        self._state = state
-        self._begin = begin
-        self._reduced = reduced_motion
-        self._player = player
-        self._watch = watch
+        self._session, self._options = session, options
+        self._state = WindowState(options.get("state_file"))
         self._opened: Session | None = None
         self._pressed: list[tk.Event[tk.Misc]] = []
         self._is_closed = False
         self._error: BaseException | None = None
         self.app: DesktopApp | None = None
-        palette = get_theme(theme) if theme else remembered_theme(state.get("theme"))
-        self._palette = palette or DEFAULT_THEME
+        name = options.get("theme")
+        theme = get_theme(name) if name else BY_NAME.get(self._state.get("theme"))
         self.root = _open_root()
         self.root.report_callback_exception = self._fail
-        self._set_up()
+        self._set_up(theme or DEFAULT_THEME)
 
-    def _set_up(self) -> None:
+    def _set_up(self, theme: Theme) -> None:
         root = self.root
         root.title("2048")
         scale = _scale(root)
@@ -74,7 +62,7 @@ class GameWindow:
         root.minsize(*_within(room, LEAST_WIDTH * scale, LEAST_HEIGHT * scale))
         width, height = _within(room, WIDTH * scale, HEIGHT * scale)
         root.geometry(_usable(root, self._state.get("geometry")) or f"{width}x{height}")
-        self.window = MainWindow(root, self._palette, scale, self._act, self._move)
+        self.window = MainWindow(root, theme, scale, self._act)
         root.bind("<Key>", self._press)
         root.bind("<<Quit>>", lambda _: self.close())
         root.protocol("WM_DELETE_WINDOW", self.close)
@@ -107,20 +95,15 @@ class GameWindow:
     def _open(self, session: Session) -> None:
         from py2048.ui.desktop.app import DesktopApp  # the first frame does not wait for it
 
-        chosen = remembered_theme(str(session.get_setting("theme", "")))
-        if self._theme is None and chosen is not None and chosen != self._palette:
-            self._palette = chosen
+        options, chosen = self._options, BY_NAME.get(str(session.get_setting("theme", "")))
+        if not options.get("theme") and chosen is not None and chosen != self.window.theme:
             self.window.set_theme(chosen)
         self.app = app = DesktopApp(
-            self.window,
-            session,
-            self._palette,
-            self._state,
-            reduced_motion=self._reduced,
-            player=self._player,
-        )
-        app.controller.begin(self._begin)
-        if self._watch and not session.game.is_over:
+            self.window, session, self._state.set,
+            reduced_motion=options.get("reduced_motion", False), player=options.get("player"),
+        )  # fmt: skip
+        app.controller.begin(options.get("begin"))
+        if options.get("watch") and not session.game.is_over:
             app.controller.toggle_autoplay()
         for event in self._pressed:
             app.press(event)
@@ -170,41 +153,47 @@ class GameWindow:
         if self.app is not None:
             self.app.controller.do(name)
 
-    def _move(self, direction: Direction) -> None:
-        if self.app is not None:
-            self.app.controller.move(direction)
-
-    def _fail(
-        self,
-        _kind: type[BaseException],
-        error: BaseException,
-        _trace: TracebackType | None,
-    ) -> None:
+    def _fail(self, _kind: object, error: BaseException, _trace: object) -> None:
         """End the window; `run` raises the error, which must not hide in a half-working window."""
         self._error = self._error or error
         self.close()
 
 
-def start(
-    session: Session | Callable[[], Session],
-    *,
-    theme: str | None = None,
-    reduced_motion: bool = False,
-    player: str | None = None,
-    watch: bool = False,
-    begin: Callable[[Session], object] | None = None,
-    state_file: Path | None = None,
-) -> GameWindow:
-    """Return a window that is ready to run; see `py2048.ui.desktop.run`."""
-    return GameWindow(
-        session,
-        theme,
-        WindowState(state_file),
-        begin,
-        reduced_motion=reduced_motion,
-        player=player,
-        watch=watch,
-    )
+class WindowState:
+    """A few values in a file that is read before the store opens, so that the first frame is early.
+
+    A lost or damaged file only costs these values.
+
+    Args:
+        path: the file; `None` remembers nothing.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._values = {} if path is None else _read_state(path)
+
+    def get(self, key: str, default: str = "") -> str:
+        """Return a remembered value, or `default`."""
+        return str(self._values.get(key, default))
+
+    def set(self, **values: str) -> None:
+        """Remember values; one that cannot be written is forgotten with the process."""
+        if self._path is None or values.items() <= self._values.items():
+            return
+        self._values |= values
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._path.write_text(json.dumps(self._values), encoding="utf-8")
+        except OSError:
+            self._path = None  # a read-only folder: do not try again
+
+
+def _read_state(path: Path) -> dict[str, object]:
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return values if isinstance(values, dict) else {}
 
 
 def _open_root() -> tk.Tk:
@@ -250,17 +239,15 @@ def _within(room: tuple[int, int], width: float, height: float) -> tuple[int, in
 
 def _usable(root: tk.Tk, geometry: str) -> str:
     """Return a remembered geometry, cut to the screen, if the window would be seen there."""
-    size, plus, place = geometry.partition("+")
-    try:
-        width, height = map(int, size.split("x"))
-        x, y = map(int, place.split("+")) if plus else (0, 0)
-    except ValueError:
+    found = re.fullmatch(r"(\d+)x(\d+)(\+(\d+)\+(\d+))?", geometry)
+    if found is None:
         return ""
+    width, height, x, y = (int(found[group] or 0) for group in (1, 2, 4, 5))
     is_seen = 0 <= x < root.winfo_screenwidth() - 50 and 0 <= y < root.winfo_screenheight() - 50
     if not is_seen or width < LEAST_WIDTH or height < LEAST_HEIGHT:
         return ""
     width, height = _within(_room(root), width, height)
-    if not plus:
+    if not found[3]:
         return f"{width}x{height}"
     x, y = min(x, root.winfo_screenwidth() - width), min(y, root.winfo_screenheight() - height)
     return f"{width}x{height}+{x}+{y}"
@@ -272,11 +259,3 @@ def _set_icon(root: tk.Tk) -> None:
 
     photos = [photo_of(icon(side, DEFAULT_THEME), root) for side in ICON_SIDES]
     root.iconphoto(True, *photos)
-
-
-def remembered_theme(name: str) -> Theme | None:
-    """Return the theme of this name, if there is one."""
-    try:
-        return get_theme(name)
-    except ThemeError:
-        return None

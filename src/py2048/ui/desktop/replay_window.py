@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import tkinter as tk
 from collections.abc import Callable
 from tkinter import ttk
 
 from py2048.game import Record
 from py2048.session import Moved, Replay, Undone
-from py2048.ui.desktop.board_view import CanvasBoard
 from py2048.ui.desktop.dialogs import Dialog
+from py2048.ui.desktop.window import MainWindow
 from py2048.ui.shared import motion
-from py2048.ui.shared.autoplay import SPEEDS, START_SPEED
+from py2048.ui.shared.background import SPEEDS, START_SPEED
 from py2048.ui.shared.describe import describe
-from py2048.ui.shared.themes import Theme
 
 PAGE = 10
 """How many moves Page Up and Page Down skip."""
@@ -25,9 +23,7 @@ class ReplayWindow(Dialog):
     """Walks through a record.
 
     Args:
-        root: the main window.
-        scale: how many pixels of this screen are one of an ordinary screen.
-        theme: the colours.
+        window: the main window.
         record: the game.
         play_from: called with a number of turns, to continue the game from there.
         is_animated: whether tiles slide or jump.
@@ -38,15 +34,13 @@ class ReplayWindow(Dialog):
 
     def __init__(
         self,
-        root: tk.Tk,
-        scale: float,
-        theme: Theme,
+        window: MainWindow,
         record: Record,
         play_from: Callable[[int], object],
         is_animated: bool,
     ) -> None:
         self.replay = Replay(record)
-        super().__init__(root, "Watch a game", scale)
+        super().__init__(window, "Watch a game")
         self._play_from = play_from
         self._is_animated = is_animated
         self._timer = ""
@@ -54,14 +48,11 @@ class ReplayWindow(Dialog):
         who = record.player or "a person"
         day = f", {record.finished[:10]}" if record.finished else ""
         title = f"{record.rules.name}, {record.score:,} points, by {who}{day}"
-        ttk.Label(self.body, text=title, style="Muted.TLabel").pack(anchor="w")
+        self.add_text(title, "Muted.TLabel")
         self.add_buttons(("Play on from here", self._play_from_here), ("Close", self.close))
-        self.line = ttk.Label(self.body, wraplength=round(400 * scale))
-        self.line.pack(side="bottom", anchor="w", fill="x")
+        self.line = self.add_text(below=True)
         self._add_controls()
-        self.view = CanvasBoard(self.body, theme, lambda _: None)
-        self.view.configure(width=round(400 * scale), height=round(400 * scale))
-        self.view.pack(fill="both", expand=True, pady=round(6 * scale))
+        self.view = self.add_board(400)
         self._bind_events()
         self._jump(0)
         self.open(self.view)
@@ -70,21 +61,19 @@ class ReplayWindow(Dialog):
         row = ttk.Frame(self.body)
         row.pack(side="bottom", fill="x", pady=4)
         self.buttons = {}
-        for name, text, action in (
-            ("first", "|<", lambda: self.seek(0)),
-            ("back", "<", self.back),
-            ("play", "Play", self.toggle),
-            ("forward", ">", self.forward),
-            ("last", ">|", lambda: self.seek(len(self.replay))),
+        for text, action in (
+            ("|<", lambda: self.seek(0)),
+            ("<", self.back),
+            ("Play", self.toggle),
+            (">", self.forward),
+            (">|", lambda: self.seek(len(self.replay))),
         ):
             button = ttk.Button(row, text=text, command=action, style="Tool.TButton")
             button.pack(side="left", expand=True, fill="x", padx=2)
-            self.buttons[name] = button
+            self.buttons[text] = button
         ttk.Label(row, text="Speed").pack(side="left", padx=(8, 2))
-        speed = ttk.Combobox(
-            row, values=[str(each) for each in REPLAY_SPEEDS], width=3, state="readonly"
-        )
-        speed.set(str(self._speed))
+        speed = ttk.Combobox(row, values=[*map(str, REPLAY_SPEEDS)], width=3, state="readonly")
+        speed.set(self._speed)
         speed.bind("<<ComboboxSelected>>", lambda _: self.set_speed(int(speed.get())))
         speed.pack(side="left")
         self.slider = ttk.Scale(self.body, from_=0, to=max(1, len(self.replay)))
@@ -160,7 +149,7 @@ class ReplayWindow(Dialog):
             return
         if self.replay.index == len(self.replay):
             self._jump(0)
-        self.buttons["play"].configure(text="Pause")
+        self.buttons["Play"].configure(text="Pause")
         self._run()
 
     def _run(self) -> None:
@@ -172,7 +161,7 @@ class ReplayWindow(Dialog):
         if self._timer:
             self.after_cancel(self._timer)
             self._timer = ""
-            self.buttons["play"].configure(text="Play")
+            self.buttons["Play"].configure(text="Play")
 
     def set_speed(self, speed: int) -> None:
         """Run so many moves a second."""
@@ -184,8 +173,7 @@ class ReplayWindow(Dialog):
 
     def _play_from_here(self) -> None:
         index = self.replay.index
-        self.close()
-        self._play_from(index)
+        self.close_and(lambda: self._play_from(index))
 
     def close(self) -> None:
         """Close the viewer, running or not."""

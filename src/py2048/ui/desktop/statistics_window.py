@@ -6,6 +6,7 @@ import tkinter as tk
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import floor, log10
 from statistics import fmean, median
 from tkinter import ttk
 from typing import Literal
@@ -13,7 +14,8 @@ from typing import Literal
 from py2048.errors import Py2048Error
 from py2048.session import RecordSummary, Session
 from py2048.ui.desktop.dialogs import Dialog
-from py2048.ui.desktop.style import font
+from py2048.ui.desktop.style import write
+from py2048.ui.desktop.window import MainWindow
 from py2048.ui.shared.themes import Theme
 
 MOST_GAMES = 10_000
@@ -88,11 +90,7 @@ def nice_steps(top: float, most: int = 5) -> list[float]:
     """Return round values from 0 that reach `top`, for the lines behind a plot."""
     if top <= 0:
         return [0.0, 1.0]
-    magnitude = 1.0
-    while magnitude * 10 <= top:
-        magnitude *= 10
-    while magnitude > top:
-        magnitude /= 10
+    magnitude = 10.0 ** floor(log10(top))
     step = next(
         magnitude * factor for factor in (0.2, 0.5, 1, 2, 5) if top / (magnitude * factor) <= most
     )
@@ -104,15 +102,12 @@ class StatisticsWindow(Dialog):
     """Your finished games in numbers and two plots.
 
     Args:
-        root: the main window.
-        scale: how many pixels of this screen are one of an ordinary screen.
-        theme: the colours.
+        window: the main window.
         session: where the games are kept.
     """
 
-    def __init__(self, root: tk.Tk, scale: float, theme: Theme, session: Session) -> None:
-        super().__init__(root, "Statistics", scale)
-        self._theme = theme
+    def __init__(self, window: MainWindow, session: Session) -> None:
+        super().__init__(window, "Statistics")
         fault = ""
         try:
             self._games = session.finished(limit=MOST_GAMES)
@@ -120,13 +115,13 @@ class StatisticsWindow(Dialog):
             self._games, fault = [], str(error)
         self.add_title("Your games")
         (close,) = self.add_buttons(("Close", self.close))
-        texts = {game.rules: game.rules.partition(",end")[0] for game in self._games}
-        self._rules = {ALL: ALL} | {_short(text, list(texts)): text for text in texts}
+        texts = list(dict.fromkeys(game.rules for game in self._games))
+        self._rules = {ALL: ALL} | {_short(text, texts): text for text in texts}
         self._add_choices(str(session.rules))
         self._table = ttk.Frame(self.body)
-        self._table.pack(anchor="w", pady=round(6 * scale))
+        self._table.pack(anchor="w", pady=round(6 * self.scale))
         if fault:
-            ttk.Label(self.body, text=fault, style="Fault.TLabel").pack(anchor="w")
+            self.add_text(fault, "Fault.TLabel")
         self.plots = [self._add_plot(), self._add_plot()]
         self.summary = GameStatistics((), (), 0, 0)
         self.refresh()
@@ -150,13 +145,8 @@ class StatisticsWindow(Dialog):
         return box
 
     def _add_plot(self) -> tk.Canvas:
-        canvas = tk.Canvas(
-            self.body,
-            width=round(520 * self.scale),
-            height=round(HEIGHT * self.scale),
-            background=self._theme.panel,
-            highlightthickness=0,
-        )
+        canvas = tk.Canvas(self.body, background=self.theme.panel, highlightthickness=0)
+        canvas.configure(width=round(520 * self.scale), height=round(HEIGHT * self.scale))
         canvas.pack(fill="both", expand=True, pady=(0, round(8 * self.scale)))
         canvas.bind("<Configure>", lambda _: self._draw())
         return canvas
@@ -176,9 +166,9 @@ class StatisticsWindow(Dialog):
 
     def _draw(self) -> None:
         if self.summary.scores:
-            self._draw_scores(Plot(self.plots[0], self._theme, self.scale, "Scores, game by game"))
+            self._draw_scores(Plot(self.plots[0], self.theme, self.scale, "Scores, game by game"))
             title = "Games by their largest tile"
-            self._draw_tiles(Plot(self.plots[1], self._theme, self.scale, title))
+            self._draw_tiles(Plot(self.plots[1], self.theme, self.scale, title))
         else:
             for canvas in self.plots:
                 canvas.delete("all")
@@ -195,8 +185,7 @@ class StatisticsWindow(Dialog):
         tiles = self.summary.tiles
         plot.scale_to(max(count for _, count in tiles))
         for index, (tile, count) in enumerate(tiles):
-            style = self._theme.tile(tile) if tile else self._theme.tile(2)
-            plot.bar(index, len(tiles), count, style.background, f"{tile}")
+            plot.bar(index, len(tiles), count, self.theme.tile(tile or 2).background, f"{tile}")
 
 
 class Plot:
@@ -213,14 +202,7 @@ class Plot:
         self._write(self._left, 13 * scale, title, "w", theme.ink)
 
     def _write(self, x: float, y: float, text: str, anchor: Anchor, colour: str) -> None:
-        self._canvas.create_text(
-            x,
-            y,
-            text=text,
-            anchor=anchor,
-            fill=colour,
-            font=font(self._canvas, 12 * self._scale),
-        )
+        write(self._canvas, (x, y), text, colour, 12 * self._scale, anchor=anchor)
 
     def scale_to(self, top: float) -> None:
         """Let values from 0 to `top` fit, and draw lines at round ones."""

@@ -4,27 +4,35 @@ from __future__ import annotations
 
 import tkinter as tk
 from tkinter import ttk
+from typing import Any
 
 from py2048.ui.shared.themes import Theme, mixed
 
-FAMILY = "TkDefaultFont"
+_families: dict[str, str] = {}
+"""The system's family by interpreter: asking for it takes most of a millisecond."""
 
 
 def font(root: tk.Misc, pixels: float, *, bold: bool = False) -> tuple[str, int, str]:
     """Return a font of this height in pixels, of the system's family."""
-    family = _family(root)
-    return family, -max(7, round(pixels)), "bold" if bold else "normal"
-
-
-_families: dict[str, str] = {}
-
-
-def _family(root: tk.Misc) -> str:
     name = str(root.tk)
     if name not in _families:
-        _families.clear()
-        _families[name] = str(root.tk.call("font", "actual", FAMILY, "-family"))
-    return _families[name]
+        _families[name] = str(root.tk.call("font", "actual", "TkDefaultFont", "-family"))
+    return _families[name], -max(7, round(pixels)), "bold" if bold else "normal"
+
+
+def write(
+    canvas: tk.Canvas,
+    place: tuple[float, float],
+    text: str,
+    colour: str,
+    pixels: float,
+    *,
+    bold: bool = False,
+    **options: Any,
+) -> None:
+    """Write on a canvas; `options` are further ones of its text items."""
+    letters = font(canvas, pixels, bold=bold)
+    canvas.create_text(*place, text=text, fill=colour, font=letters, **options)
 
 
 def cut(root: tk.Misc, text: str, font: tuple[str, int, str], room: float) -> str:
@@ -47,11 +55,13 @@ def apply(root: tk.Tk, theme: Theme, scale: float) -> None:
     style.configure("Muted.TLabel", foreground=theme.muted)
     style.configure("Fault.TLabel", foreground=theme.accent)
     style.configure("Title.TLabel", font=font(root, 17 * scale, bold=True))
+    style.configure("Warning.TFrame", background=theme.panel)
+    letters = font(root, 13 * scale, bold=True)
+    warning = {"background": theme.panel, "foreground": theme.accent, "font": letters}
+    style.configure("Warning.TLabel", **warning)
     style.configure("Treeview", background=theme.panel, rowheight=round(24 * scale))
     style.map(
-        "Treeview",
-        background=[("selected", theme.accent)],
-        foreground=[("selected", theme.page)],
+        "Treeview", background=[("selected", theme.accent)], foreground=[("selected", theme.page)]
     )
     root.configure(background=theme.page)
     _colour_lists(root, theme, font(root, 13 * scale))

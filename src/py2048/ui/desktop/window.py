@@ -6,20 +6,16 @@ import time
 import tkinter as tk
 from collections.abc import Callable
 from tkinter import ttk
-from typing import TYPE_CHECKING
 
 from py2048.ui.desktop import style
 from py2048.ui.desktop.board_image import rounded
 from py2048.ui.desktop.board_view import CanvasBoard, Photos
-from py2048.ui.desktop.style import cut, font
+from py2048.ui.desktop.style import cut, font, write
 from py2048.ui.shared import motion
 from py2048.ui.shared.actions import BY_NAME
-from py2048.ui.shared.autoplay import SPEEDS, Autoplay
+from py2048.ui.shared.background import SPEEDS, Autoplay
 from py2048.ui.shared.screen import Status
 from py2048.ui.shared.themes import Theme, mixed
-
-if TYPE_CHECKING:
-    from py2048.direction import Direction
 
 WIDTH, HEIGHT = 480, 640
 LEAST_WIDTH, LEAST_HEIGHT = 240, 300
@@ -54,28 +50,20 @@ class MainWindow:
         root: the window to fill.
         theme: the colours.
         scale: how many pixels of this screen are one of an ordinary screen.
-        act: called with the name of the action of each button that is pressed.
-        move: called with a direction that the mouse gives.
+        act: called with the name of an action that the mouse or a button asks for.
     """
 
     def __init__(
-        self,
-        root: tk.Tk,
-        theme: Theme,
-        scale: float,
-        act: Callable[[str], object],
-        move: Callable[[Direction], object],
+        self, root: tk.Tk, theme: Theme, scale: float, act: Callable[[str], object]
     ) -> None:
-        self.root = root
-        self.scale = scale
+        self.root, self.theme, self.scale = root, theme, scale
         self._act = act
-        self._theme = theme
         self._bar: ttk.Frame | None = None
         style.apply(root, theme, scale)
         self.header = ScoreHeader(root, theme, scale)
         self.tools = ttk.Frame(root)
         self.buttons = {name: self._add_tool(name, text) for name, text in TOOLS}
-        self.board = CanvasBoard(root, theme, move)
+        self.board = CanvasBoard(root, theme, lambda direction: act(str(direction)))
         self.board.overlay.act = act
         self.line = tk.Label(root, anchor="nw", justify="left", height=LINES)
         self.header.pack(fill="x", padx=round(4 * scale), pady=(round(4 * scale), 0))
@@ -102,16 +90,12 @@ class MainWindow:
         style.apply(self.root, theme, self.scale)
         self.header.set_theme(theme)
         self.board.set_theme(theme)
-        self._theme = theme
+        self.theme = theme
         self._colour_line()
 
     def _colour_line(self) -> None:
-        self.line.configure(
-            background=self._theme.page,
-            foreground=self._theme.ink,
-            font=style.font(self.root, 13 * self.scale),
-        )
-        self.notice.set_theme(self._theme)
+        letters = font(self.root, 13 * self.scale)
+        self.line.configure(background=self.theme.page, foreground=self.theme.ink, font=letters)
 
     # Messages
 
@@ -169,7 +153,7 @@ class MainWindow:
         return bar
 
 
-class WarningBar(tk.Frame):
+class WarningBar(ttk.Frame):
     """What the player must not miss, below the board: all of it, for as long as it matters.
 
     Args:
@@ -178,11 +162,11 @@ class WarningBar(tk.Frame):
     """
 
     def __init__(self, root: tk.Tk, scale: float) -> None:
-        super().__init__(root)
+        super().__init__(root, style="Warning.TFrame")
         self._scale = scale
         self._warning = self._unsaved = ""
         pad = round(6 * scale)
-        self._label = tk.Label(self, anchor="w", justify="left")
+        self._label = ttk.Label(self, anchor="w", justify="left", style="Warning.TLabel")
         self._button = ttk.Button(self, text="OK", command=self.dismiss)
         self._label.pack(side="left", fill="both", expand=True, padx=pad, pady=pad)
         self._label.bind(
@@ -193,15 +177,6 @@ class WarningBar(tk.Frame):
     def text(self) -> str:
         """What is shown, an empty text if nothing."""
         return "\n".join(filter(None, (self._unsaved, self._warning)))
-
-    def set_theme(self, theme: Theme) -> None:
-        """Change the colours."""
-        self.configure(background=theme.panel)
-        self._label.configure(
-            background=theme.panel,
-            foreground=theme.accent,
-            font=style.font(self, 13 * self._scale, bold=True),
-        )
 
     def show(self, *, warning: str | None = None, unsaved: str | None = None) -> None:
         """Replace the warning, which stays until it is dismissed, or what is not saved."""
@@ -296,14 +271,9 @@ class ScoreHeader(tk.Canvas):
         self.delete("rise")
         if not points or not is_animated or "Score" not in self._boxes:
             return
-        self.create_text(
-            self._boxes["Score"],
-            self.winfo_height() * 0.8,
-            text=f"{points:+,}",
-            fill=self._theme.accent,
-            font=font(self, 17 * self._scale, bold=True),
-            tags="rise",
-        )
+        place = self._boxes["Score"], self.winfo_height() * 0.8
+        size = 17 * self._scale
+        write(self, place, f"{points:+,}", self._theme.accent, size, bold=True, tags="rise")
         self._rose = time.perf_counter()
         if not self._timer:
             self._timer = self.after(FRAME, self._lift)
@@ -324,28 +294,14 @@ class ScoreHeader(tk.Canvas):
         if width < 20:
             return
         self.delete("head")
-        scale = self._scale
+        scale, ink = self._scale, self._theme.ink
         left = self._draw_box("Best", self.status.best, width - round(6 * scale), height)
         left = self._draw_box("Score", self.status.score, left - round(6 * scale), height)
-        room = left - 12 * scale
-        title = "2048" if room > 70 * scale else ""
-        self.create_text(
-            8 * scale,
-            height * 0.36,
-            text=title,
-            anchor="w",
-            fill=self._theme.ink,
-            font=font(self, min(34 * scale, room / 3), bold=True),
-            tags="head",
-        )
-        self.create_text(
-            9 * scale,
-            height * 0.8,
-            anchor="w",
-            font=font(self, HEADER_LINE * scale),
-            tags=("head", "line"),
-        )
-        self._room = room
+        self._room = room = left - 12 * scale
+        title, size = "2048" if room > 70 * scale else "", min(34 * scale, room / 3)
+        place, line = (8 * scale, height * 0.36), (9 * scale, height * 0.8)
+        write(self, place, title, ink, size, bold=True, anchor="w", tags="head")
+        write(self, line, "", ink, HEADER_LINE * scale, anchor="w", tags=("head", "line"))
         self._show_line()
         self.tag_raise("rise")
 
@@ -358,33 +314,18 @@ class ScoreHeader(tk.Canvas):
         self.itemconfigure("line", text=text, fill=theme.accent if status.note else theme.muted)
 
     def _draw_box(self, label: str, value: int, right: int, height: int) -> int:
-        scale = self._scale
-        text = f"{value:,}"
+        scale, theme, text = self._scale, self._theme, f"{value:,}"
         size = 19 if self.winfo_width() > 400 * scale else 15
         width = round(max(58.0, len(text) * size * 0.66 + 20) * scale)
         box_height = height - round(8 * scale)
         photo = self._photos.get(
-            (width, box_height),
-            lambda: rounded(width, box_height, round(5 * scale), self._theme.panel),
+            (width, box_height), lambda: rounded(width, box_height, round(5 * scale), theme.panel)
         )
         self.create_image(right, height / 2, image=photo, anchor="e", tags="head")
         x = right - width // 2
-        self.create_text(
-            x,
-            height * 0.29,
-            text=label,
-            fill=self._theme.muted,
-            font=font(self, 12 * scale),
-            tags="head",
-        )
-        self.create_text(
-            x,
-            height * 0.64,
-            text=text,
-            fill=self._theme.ink,
-            font=font(self, size * scale, bold=True),
-            tags=("head", label),
-        )
+        write(self, (x, height * 0.29), label, theme.muted, 12 * scale, tags="head")
+        place, tags = (x, height * 0.64), ("head", label)
+        write(self, place, text, theme.ink, size * scale, bold=True, tags=tags)
         self._boxes[label] = x
         return right - width
 

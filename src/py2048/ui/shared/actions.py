@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-GAME, MOVE, PLAYER, VIEW, HELP = "Game", "Move", "Player", "View", "Help"
-MENUS = (GAME, MOVE, PLAYER, VIEW, HELP)
+GAME, MOVE, PLAYER, VIEW, HELP = MENUS = ("Game", "Move", "Player", "View", "Help")
 
 
 class UserAction(NamedTuple):
@@ -35,73 +34,59 @@ class UserAction(NamedTuple):
     help: str
 
 
-def _action(
-    name: str,
-    menu: str,
-    title: str,
-    keys: str,
-    window_keys: str,
-    shown: str,
-    label: str,
-    help_: str,
-) -> UserAction:
-    return UserAction(
-        name, menu, title, tuple(keys.split()), tuple(window_keys.split()), shown, label, help_
-    )
+# name | title | keys | window_keys | shown | label | help, under the name of their menu
+_TABLE = """\
+[Game]
+new | New game | n N | Control-n | N | new | Start a new game; asks if one is in progress
+seed | New game from a seed … |  |  |  |  | The same seed gives the same tiles
+rules | Rules and size … | m M |  | M | rules | Choose the rules and the size of the board
+games | Games in progress … | g G |  | G | games | Resume another game in progress
+edit | Set up a board … |  | e E | E |  | Put tiles where you like, then play
+open | Open a record … | ctrl+o |  | Ctrl+O | open | Continue a recorded game from a file
+save | Save as a record … | ctrl+s |  | Ctrl+S | save | Save this game as a record in a file
+replay | Watch a record … |  | v V | V |  | Watch a recorded game, move by move
+picture | Export as a picture … |  | Control-e | Ctrl+E |  | Write the board as a PNG file
+animated_gif | Export as an animation … |  |  |  |  | Write the game as an animated GIF
+copy | Copy the board |  | Control-c | Ctrl+C |  | Copy the board as text
+paste | Paste a board |  | Control-v | Ctrl+V |  | Play from a copied board
+statistics | Statistics |  | i I | I |  | Your games, best scores and plots
+quit | Quit | q Q ctrl+q |  | Q | quit | Quit; the game is kept
+[Move]
+up | Up | up w W k K | KP_Up | ↑ W K | up | Slide up
+down | Down | down s S j J | KP_Down | ↓ S J | down | Slide down
+left | Left | left a A h | KP_Left | ← A H | left | Slide left
+right | Right | right d D l L | KP_Right | → D L | right | Slide right
+undo | Undo | u U backspace | Control-z | U | undo | Take the last move back, as often as you like
+redo | Redo | r R | Control-y | R | redo | Play again a move that was taken back
+[Player]
+hint | Hint | question_mark |  | ? | hint | Show the best move and what each is worth
+autoplay | Play by itself | space |  | Space | autoplay | Let the player play; any move stops it
+faster | Faster | plus equals_sign | KP_Add | + | faster | Autoplay faster
+slower | Slower | minus | KP_Subtract | - | slower | Autoplay slower
+player | Choose the player … | p P |  | P | player | Choose who gives hints and plays by itself
+[View]
+theme | Next theme | t T |  | T | theme | Change the colours
+animation | Animation | x X |  | X | motion | Switch the animation off or on
+full_screen | Full screen |  | F11 | F11 |  | Fill the screen, or not
+[Help]
+help | Keys and mouse | f1 H |  | F1 | help | Show this help
+about | About py2048 |  |  |  |  | The version of this program
+"""
 
 
-ACTIONS = (
-    _action("new", GAME, "New game", "n N", "Control-n", "N", "new",
-            "Start a new game; asks if one is in progress"),
-    _action("seed", GAME, "New game from a seed …", "", "", "", "",
-            "The same seed gives the same tiles"),
-    _action("rules", GAME, "Rules and size …", "m M", "", "M", "rules",
-            "Choose the rules and the size of the board"),
-    _action("games", GAME, "Games in progress …", "g G", "", "G", "games",
-            "Resume another game in progress"),
-    _action("edit", GAME, "Set up a board …", "", "e E", "E", "",
-            "Put tiles where you like, then play"),
-    _action("open", GAME, "Open a record …", "ctrl+o", "", "Ctrl+O", "open",
-            "Continue a recorded game from a file"),
-    _action("save", GAME, "Save as a record …", "ctrl+s", "", "Ctrl+S", "save",
-            "Save this game as a record in a file"),
-    _action("replay", GAME, "Watch a record …", "", "v V", "V", "",
-            "Watch a recorded game, move by move"),
-    _action("picture", GAME, "Export as a picture …", "", "Control-e", "Ctrl+E", "",
-            "Write the board as a PNG file"),
-    _action("animated_gif", GAME, "Export as an animation …", "", "", "", "",
-            "Write the game as an animated GIF"),
-    _action("copy", GAME, "Copy the board", "", "Control-c", "Ctrl+C", "",
-            "Copy the board as text"),
-    _action("paste", GAME, "Paste a board", "", "Control-v", "Ctrl+V", "",
-            "Play from a copied board"),
-    _action("statistics", GAME, "Statistics", "", "i I", "I", "",
-            "Your games, best scores and plots"),
-    _action("quit", GAME, "Quit", "q Q ctrl+q", "", "Q", "quit", "Quit; the game is kept"),
-    _action("up", MOVE, "Up", "up w W k K", "KP_Up", "↑ W K", "up", "Slide up"),
-    _action("down", MOVE, "Down", "down s S j J", "KP_Down", "↓ S J", "down", "Slide down"),
-    _action("left", MOVE, "Left", "left a A h", "KP_Left", "← A H", "left", "Slide left"),
-    _action("right", MOVE, "Right", "right d D l L", "KP_Right", "→ D L", "right", "Slide right"),
-    _action("undo", MOVE, "Undo", "u U backspace", "Control-z", "U", "undo",
-            "Take the last move back, as often as you like"),
-    _action("redo", MOVE, "Redo", "r R", "Control-y", "R", "redo",
-            "Play again a move that was taken back"),
-    _action("hint", PLAYER, "Hint", "question_mark", "", "?", "hint",
-            "Show the best move and what each is worth"),
-    _action("autoplay", PLAYER, "Play by itself", "space", "", "Space", "autoplay",
-            "Let the player play; any move stops it"),
-    _action("faster", PLAYER, "Faster", "plus equals_sign", "KP_Add", "+", "faster",
-            "Autoplay faster"),
-    _action("slower", PLAYER, "Slower", "minus", "KP_Subtract", "-", "slower",
-            "Autoplay slower"),
-    _action("player", PLAYER, "Choose the player …", "p P", "", "P", "player",
-            "Choose who gives hints and plays by itself"),
-    _action("theme", VIEW, "Next theme", "t T", "", "T", "theme", "Change the colours"),
-    _action("animation", VIEW, "Animation", "x X", "", "X", "motion",
-            "Switch the animation off or on"),
-    _action("full_screen", VIEW, "Full screen", "", "F11", "F11", "", "Fill the screen, or not"),
-    _action("help", HELP, "Keys and mouse", "f1 H", "", "F1", "help", "Show this help"),
-    _action("about", HELP, "About py2048", "", "", "", "", "The version of this program"),
-)  # fmt: skip
+def _actions() -> list[UserAction]:
+    actions: list[UserAction] = []
+    menu = ""
+    for line in _TABLE.splitlines():
+        if line.startswith("["):
+            menu = line.strip("[]")
+            continue
+        name, title, keys, window_keys, *texts = map(str.strip, line.split("|"))
+        actions.append(
+            UserAction(name, menu, title, tuple(keys.split()), tuple(window_keys.split()), *texts)
+        )
+    return actions
 
+
+ACTIONS = _actions()
 BY_NAME = {action.name: action for action in ACTIONS}

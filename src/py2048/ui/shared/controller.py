@@ -1,22 +1,44 @@
-"""`Controller`: every action that the terminal and the window share, on a session and a screen."""
+"""`Controller`, for actions, and `Presenter`, for events: what terminal and window share."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial, singledispatchmethod
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from py2048.direction import Direction
 from py2048.errors import Py2048Error, StorageError
 from py2048.game.import_2048verse import load_record
 from py2048.players import list_players
 from py2048.rules import Rules, get_rules, list_rules
-from py2048.session import HINT_PLAYER, Event, SavingChanged, Session
-from py2048.ui.shared.autoplay import PURPOSE, SPEEDS, START_SPEED, Autoplay
-from py2048.ui.shared.background_worker import BackgroundWorker, WorkResult
+from py2048.session import HINT_PLAYER, Event, Session, events
+from py2048.ui.shared import motion
+from py2048.ui.shared.background import (
+    PURPOSE,
+    SPEEDS,
+    START_SPEED,
+    Autoplay,
+    BackgroundWorker,
+    WorkResult,
+)
 from py2048.ui.shared.describe import describe, describe_rules
-from py2048.ui.shared.presenter import PACES, Presenter, current_events
-from py2048.ui.shared.screen import RECORDS, Choice, GameScreen, ListRequest
+from py2048.ui.shared.screen import RECORDS, Banner, Choice, GameScreen, ListRequest, Status
 from py2048.ui.shared.themes import Theme, get_theme, next_theme
+
+if TYPE_CHECKING:
+    from py2048.compiled.jit.progress import Compiling
+
+PACES = {"slow": 2.0, "normal": 1.0, "fast": 0.5}
+"""How many times longer than in the original an animation takes, by the name of its speed."""
+
+LEAST_PACE = 0.2
+"""A fast autoplay shortens animations; below this share of their time they are left out."""
+
+HELP = {"assisted": "assisted", "computer": "by a player"}
+"""The words for a game's category; none for a plain one."""
+
+OVER = "The game is over: n starts a new one, u takes the last move back."
 
 HINT = "hint"
 SAVING_PERIOD = 0.25
@@ -24,6 +46,9 @@ SAVING_PERIOD = 0.25
 
 RULES_TEXT = "or rules as a text, such as classic:size=5x5"
 PLAYER_TEXT = "or a player with options, such as expectimax:depth=3"
+
+KEEPS_PLAYING = {"autoplay", "faster", "slower", "theme", "animation", "full_screen", "copy"}
+"""The actions that do not stop autoplay."""
 
 
 class Controller:
@@ -67,16 +92,13 @@ class Controller:
         self.more_rules: tuple[tuple[str, Callable[[], object]], ...] = ()
         self._unsubscribe: Callable[[], None] = lambda: None
         self.commands: dict[str, Callable[[], object]] = {
-            "new": self.new_game,
+            "new": lambda: self.start_new(self.session.start),
             "rules": self.choose_rules,
             "games": self.choose_game,
             "open": self.open_record,
             "save": self.save_record,
             "quit": self.quit,
-            "up": lambda: self.move(Direction.UP),
-            "down": lambda: self.move(Direction.DOWN),
-            "left": lambda: self.move(Direction.LEFT),
-            "right": lambda: self.move(Direction.RIGHT),
+            **{str(each): partial(self.move, each) for each in Direction},
             "undo": self.undo,
             "redo": self.redo,
             "hint": self.hint,
@@ -86,7 +108,7 @@ class Controller:
             "player": self.choose_player,
             "theme": lambda: self.set_theme(next_theme(self.theme.name).name),
             "animation": self.toggle_animation,
-            "help": self.show_help,
+            "help": self.screen.show_help,
         }
 
     # Beginning and ending
@@ -104,7 +126,7 @@ class Controller:
             for event in current_events(self.session):
                 self.presenter.show(event)
         if self.session.unsaved:
-            self._listen(SavingChanged(self.session.unsaved))
+            self._listen(events.SavingChanged(self.session.unsaved))
 
     def _resume(self, session: Session) -> None:
         if not session.resume():
@@ -117,7 +139,6 @@ class Controller:
 
     def quit(self) -> None:
         """Quit, after asking if something is not saved."""
-        self.autoplay.stop()
         if self.session.unsaved:
             text = f"Not saved: {self.session.unsaved}. Quit all the same?"
             self.screen.ask(text, "Quit", "Stay", self.screen.quit)
@@ -125,7 +146,9 @@ class Controller:
             self.screen.quit()
 
     def do(self, name: str) -> None:
-        """Do the action called `name`."""
+        """Do the action called `name`; most end autoplay."""
+        if name not in KEEPS_PLAYING:
+            self.autoplay.stop()
         self.commands[name]()
 
     def attempt(self, action: Callable[[], object]) -> bool:
@@ -139,7 +162,7 @@ class Controller:
 
     def _listen(self, event: Event) -> None:
         self.presenter.show(event)
-        if isinstance(event, SavingChanged):
+        if isinstance(event, events.SavingChanged):
             self._check_saving()
 
     def _check_saving(self) -> None:
@@ -162,21 +185,15 @@ class Controller:
 
     def undo(self) -> None:
         """Take the last move back."""
-        self.autoplay.stop()
         if not self.session.undo():
             self.screen.say("There is nothing to take back.")
 
     def redo(self) -> None:
         """Play again a move that was taken back."""
-        self.autoplay.stop()
         if not self.session.redo():
             self.screen.say("There is no move to play again.")
 
     # Games
-
-    def new_game(self) -> None:
-        """Start a new game, after asking if one is in progress."""
-        self.start_new(self.session.start)
 
     def start_new(self, action: Callable[[], object]) -> None:
         """Start a new game by `action`, after asking if one is in progress."""
@@ -199,7 +216,6 @@ class Controller:
 
     def choose_rules(self) -> None:
         """Choose rules, then continue their game or start one."""
-        self.autoplay.stop()
         choices = [Choice(rules.name, rules.name, describe_rules(rules)) for rules in list_rules()]
         self.screen.choose(
             ListRequest(
@@ -218,44 +234,42 @@ class Controller:
         self.autoplay.stop()
         self.session.set_setting("rules", str(rules))
         if rules == self.session.rules:
-            self.new_game()
+            self.start_new(self.session.start)
         else:
             self.replace_game(lambda: self.session.switch_rules(rules))
 
     def choose_game(self) -> None:
         """Resume another game in progress."""
-        self.autoplay.stop()
-        choices: list[Choice] = []
+        self.attempt(self._choose_game)
 
-        def fill() -> None:
-            choices.extend(
-                Choice(
-                    game.id,
-                    game.rules.partition(":")[0],
-                    f"{game.score:,} points, {game.position} moves, last played "
-                    f"{minute_of(game.updated)}",
-                )
-                for game in self.session.saved_games()
-                if game.turns
+    def _choose_game(self) -> None:
+        choices = [
+            Choice(
+                game.id,
+                game.rules.partition(":")[0],
+                f"{game.score:,} points, {game.position} moves, last played "
+                f"{minute_of(game.updated)}",
             )
-
-        if self.attempt(fill) and not choices:
-            self.screen.say("There are no games in progress.")
-        elif choices:
-            request = ListRequest("Games in progress", choices, self._resume_game)
+            for game in self.session.saved_games()
+            if game.turns
+        ]
+        if choices:
+            request = ListRequest(
+                "Games in progress",
+                choices,
+                lambda id_: self.attempt(partial(self._resume_game, id_)),
+            )
             self.screen.choose(request)
+        else:
+            self.screen.say("There are no games in progress.")
 
     def _resume_game(self, game_id: str) -> None:
         """Resume a game as it is now: another window may have continued or finished it."""
-
-        def resume() -> None:
-            found = [game for game in self.session.saved_games() if game.id == game_id]
-            if found:
-                self.session.resume_saved(found[0])
-            else:
-                self.screen.say("This game is no longer in progress.")
-
-        self.attempt(resume)
+        found = [game for game in self.session.saved_games() if game.id == game_id]
+        if found:
+            self.session.resume_saved(found[0])
+        else:
+            self.screen.say("This game is no longer in progress.")
 
     def _remembered_rules(self) -> Rules:
         try:
@@ -272,7 +286,6 @@ class Controller:
             if self.attempt(lambda: self.session.save_record(path)):
                 self.screen.say(f"Saved as {path}.")
 
-        self.autoplay.stop()
         self.screen.ask_to_save("Save this game as", RECORDS, self.file_name, save)
 
     @property
@@ -287,7 +300,6 @@ class Controller:
         def load(path: Path) -> None:
             self.replace_game(lambda: self.session.start_from(load_record(path)))
 
-        self.autoplay.stop()
         self.screen.ask_to_open("Continue the game of the record", RECORDS, load)
 
     # Players
@@ -299,7 +311,6 @@ class Controller:
 
     def choose_player(self) -> None:
         """Choose who gives hints and plays by itself."""
-        self.autoplay.stop()
         self.screen.choose(
             ListRequest(
                 "Player for hints and autoplay",
@@ -324,7 +335,6 @@ class Controller:
 
     def hint(self) -> None:
         """Ask the player what to do, in the background."""
-        self.autoplay.stop()
         if self.session.game.is_over:
             self.screen.say("The game is over: there is no move to hint at.")
             return
@@ -423,11 +433,6 @@ class Controller:
         self.screen.say(f"Animation {'on' if is_animated else 'off'}.")
         self.presenter.show_status()
 
-    def show_help(self) -> None:
-        """Show all keys."""
-        self.autoplay.stop()
-        self.screen.show_help()
-
 
 def fault_of(action: Callable[[], object]) -> str:
     """Return why `action` fails, or an empty text if it does not."""
@@ -441,3 +446,137 @@ def fault_of(action: Callable[[], object]) -> str:
 def minute_of(moment: str) -> str:
     """Return the date and the minute of a time in ISO 8601."""
     return moment[:16].replace("T", " ")
+
+
+def current_events(session: Session) -> list[Event]:
+    """Return the events that introduce the session's game to a screen that opens on it."""
+    game, best = session.game, session.best
+    started = events.GameStarted(game.board, game.score, best, resumed=game.ply > 0)
+    if not game.is_over:
+        return [started]
+    return [started, events.GameOver(game.outcome, game.score, best, 0 < game.score == best)]
+
+
+class Presenter:
+    """Shows on a screen what happens in a session.
+
+    Args:
+        session: the session.
+        screen: the screen.
+        autoplay: hurries the animations while it is on.
+        text_of: returns the message for an event, in as many words as the screen has room for.
+
+    Attributes:
+        is_animated: whether tiles slide or jump.
+        speed: a key of `PACES`.
+        thinking: who is asked for a hint now, or an empty text.
+        compiling: the compiler's progress with that player.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        screen: GameScreen,
+        autoplay: Autoplay,
+        text_of: Callable[[Event], str] = describe,
+    ) -> None:
+        self._session = session
+        self._screen = screen
+        self._autoplay = autoplay
+        self._text_of = text_of
+        self.is_animated = True
+        self.speed = "normal"
+        self.thinking = ""
+        self.compiling: Compiling | None = None
+
+    @singledispatchmethod
+    def show(self, event: object) -> None:
+        """Show an event. A running animation jumps to its end."""
+        raise TypeError(f"{event!r} is no event of a session")
+
+    @show.register
+    def _(self, event: events.GameStarted) -> None:
+        self._show_position(event, motion.appearing(event.board))
+
+    @show.register
+    def _(self, event: events.Moved) -> None:
+        self._show_position(event, motion.of_move(event))
+        self._screen.show_gain(event.points, is_animated=self.is_animated)
+
+    @show.register
+    def _(self, event: events.Undone) -> None:
+        self._show_position(event, motion.of_undo(event))
+
+    @show.register
+    def _(self, event: events.IllegalMove) -> None:
+        if self._session.game.is_over:
+            self._screen.say(OVER)
+            return
+        self._screen.say(self._text_of(event))
+        self.show_status()
+        self._screen.show_gain(event.penalty, is_animated=self.is_animated)
+
+    @show.register
+    def _(self, event: events.Won) -> None:
+        self._screen.say(self._text_of(event))
+        if event.plays_on and not self._autoplay.is_on:
+            banner = Banner(f"You made {event.tile}!", ("Any move continues.",), False)
+            self._screen.cover(banner, is_animated=self.is_animated)
+
+    @show.register
+    def _(self, event: events.GameOver) -> None:
+        self._autoplay.stop()
+        self._screen.say(self._text_of(event))
+        title = "You win!" if self._session.game.has_won else "Game over!"
+        best = "A new best!" if event.is_best else f"Best {event.best:,}" if event.best else ""
+        banner = Banner(title, tuple(filter(None, (f"Score {event.score:,}", best))), True)
+        self._screen.cover(banner, is_animated=self.is_animated)
+
+    @show.register
+    def _(self, event: events.Hinted) -> None:
+        self._screen.show_hint(event.hint)
+        self._screen.say(self._text_of(event))
+
+    @show.register
+    def _(self, event: events.StorageFailed) -> None:
+        self._screen.warn(event.message)
+
+    @show.register
+    def _(self, event: events.SavingChanged) -> None:
+        self._screen.show_unsaved(event.unsaved)
+
+    def show_status(self) -> None:
+        """Show the scores and who thinks or plays."""
+        session = self._session
+        note = str(self._autoplay)
+        if self.thinking:
+            progress = f": {self.compiling}" if self.compiling else " is thinking …"
+            note = f"{self.thinking}{progress}"
+        self._screen.show_status(
+            Status(
+                session.game.rules.name,
+                session.game.score,
+                session.best,
+                session.game.ply,
+                HELP.get(session.category, ""),
+                note,
+                session.can_undo,
+                session.can_redo,
+            )
+        )
+
+    def _show_position(self, event: Event, transition: motion.BoardTransition) -> None:
+        """Show a new position without what belonged to the one before."""
+        self._screen.cover(None, is_animated=False)
+        self._screen.say(self._text_of(event))
+        self._screen.show_board(transition, self._pace(transition))
+        self.show_status()
+
+    def _pace(self, transition: motion.BoardTransition) -> float:
+        if not self.is_animated or not transition.seconds:
+            return 0.0
+        pace = PACES[self.speed]
+        if self._autoplay.is_on:
+            share = self._autoplay.interval / transition.seconds
+            pace = min(pace, share) if share >= LEAST_PACE else 0.0
+        return pace

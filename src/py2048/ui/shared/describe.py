@@ -15,57 +15,33 @@ from py2048.board import Board, Cell
 from py2048.direction import Direction
 from py2048.game import Outcome, Turn
 from py2048.players import Unit
-from py2048.rules import (
-    BoardSum,
-    EdgeSpawn,
-    MergePoints,
-    Merging,
-    MovePoints,
-    RandomSpawn,
-    Rules,
-)
+from py2048.rules import BoardSum, EdgeSpawn, MergePoints, Merging, MovePoints, RandomSpawn, Rules
 from py2048.rules.parts import CornerSpawn, NetPoints
-from py2048.session import (
-    Event,
-    GameOver,
-    GameStarted,
-    Hint,
-    Hinted,
-    IllegalMove,
-    Moved,
-    SavingChanged,
-    StorageFailed,
-    Undone,
-    Won,
-)
+from py2048.session import Event, Hint, events
 
 FEW_TILES = 4
 """A start with at most this many tiles is read out tile by tile."""
 
 
+@singledispatch
 def describe(event: Event) -> str:
     """Return what happened in one line of plain sentences.
 
     A move sounds like "Left: merged 4 and 4 into 8, plus 8. A 2 at row 1, column 3. Score 24."
     """
-    return _describe(event)
-
-
-@singledispatch
-def _describe(event: object) -> str:
     raise TypeError(f"{event!r} is no event of a session")
 
 
-@_describe.register
-def _(event: GameStarted) -> str:
+@describe.register
+def _(event: events.GameStarted) -> str:
     rows, columns = event.board.shape
     opening = "Game resumed" if event.resumed else "New game"
     tiles = _tiles(event.board)
     return f"{opening}, {rows} by {columns}. {tiles} Score {event.score}.{_best(event.best)}"
 
 
-@_describe.register
-def _(event: Moved) -> str:
+@describe.register
+def _(event: events.Moved) -> str:
     opening = "Redone. " if event.redone else ""
     merges = describe_merges(event.turn)
     points = f", {_signed(event.points)}" if event.points else ""
@@ -76,26 +52,26 @@ def _(event: Moved) -> str:
     )
 
 
-@_describe.register
-def _(event: IllegalMove) -> str:
+@describe.register
+def _(event: events.IllegalMove) -> str:
     if event.penalty:
         loss = _signed(event.penalty)
         return f"{_name(event.direction)}: nothing moves, {loss}. Score {event.score}."
     return f"{_name(event.direction)}: nothing moves."
 
 
-@_describe.register
-def _(event: Undone) -> str:
+@describe.register
+def _(event: events.Undone) -> str:
     return f"Undone: {event.turn.direction}. Score {event.score}."
 
 
-@_describe.register
-def _(event: Won) -> str:
+@describe.register
+def _(event: events.Won) -> str:
     return f"You made {event.tile}: you win!" + (" Play on if you like." if event.plays_on else "")
 
 
-@_describe.register
-def _(event: GameOver) -> str:
+@describe.register
+def _(event: events.GameOver) -> str:
     ending = {
         Outcome.WON: "Game over: you win!",
         Outcome.LOST: "Game over: no move is left.",
@@ -105,18 +81,18 @@ def _(event: GameOver) -> str:
     return f"{ending} Score {event.score}.{best}"
 
 
-@_describe.register
-def _(event: Hinted) -> str:
+@describe.register
+def _(event: events.Hinted) -> str:
     return describe_hint(event.hint)
 
 
-@_describe.register
-def _(event: StorageFailed) -> str:
+@describe.register
+def _(event: events.StorageFailed) -> str:
     return f"Warning: {event.message}"
 
 
-@_describe.register
-def _(event: SavingChanged) -> str:
+@describe.register
+def _(event: events.SavingChanged) -> str:
     if not event.unsaved:
         return "All is saved again."
     return f"Not saved: {event.unsaved}. The game continues, and is saved when that is possible."

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from py2048.direction import Direction
+
 if TYPE_CHECKING:
     from py2048.board import Board, Cell, Motion
     from py2048.session import Moved, Undone
@@ -150,3 +152,19 @@ def bezier(x1: float, y1: float, x2: float, y2: float) -> Callable[[float], floa
 ease = bezier(0.25, 0.1, 0.25, 1.0)
 ease_in = bezier(0.42, 0.0, 1.0, 1.0)
 ease_in_out = bezier(0.42, 0.0, 0.58, 1.0)
+
+
+STEPS = {
+    Direction.UP: (-1, 0),
+    Direction.DOWN: (1, 0),
+    Direction.LEFT: (0, -1),
+    Direction.RIGHT: (0, 1),
+}
+"""One cell in each direction: rows down, columns across."""
+
+
+def direction_of(across: float, down: float) -> Direction:
+    """Return the direction that a vector mostly points in."""
+    if abs(across) >= abs(down):
+        return Direction.RIGHT if across > 0 else Direction.LEFT
+    return Direction.DOWN if down > 0 else Direction.UP

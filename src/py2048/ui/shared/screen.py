@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from py2048.session import Hint
-    from py2048.ui.shared.autoplay import Stoppable
-    from py2048.ui.shared.background_worker import WorkResult
+    from py2048.ui.shared.background import Stoppable, WorkResult
     from py2048.ui.shared.motion import BoardTransition
     from py2048.ui.shared.themes import Theme
 

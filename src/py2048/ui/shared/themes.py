@@ -101,96 +101,76 @@ def _styles(backgrounds: str, dark: str, light: str) -> tuple[TileStyle, ...]:
     )
 
 
-LIGHT = Theme(
-    name="light",
-    title="Light",
+def _theme(
+    name: str,
+    title: str,
+    colours: str,
+    inks: tuple[str, str],
+    tiles: str,
+    beyond: str,
+    *,
+    dark: bool,
+    text_contrast: float = 4.5,
+    least_step: float = 9.0,
+) -> Theme:
+    """Return a theme from the colours of its page, ink, muted, panel, accent, board and empty."""
+    styles, more = _styles(tiles, *inks), _styles(beyond, *inks)
+    page, ink, muted, panel, accent, board, empty = colours.split()
+    return Theme(
+        name, title, dark, page, ink, muted, panel, accent, board, empty,
+        text_contrast, least_step, styles, more,
+    )  # fmt: skip
+
+
+LIGHT = _theme(
+    "light",
+    "Light",
+    "#faf8ef #4a4038 #6e6155 #ece4d8 #a63a12 #b8a898 #cabdae",
+    ("#2b211a", "#ffffff"),
+    "#f3ebe0 #efd5a6 #f2a65a #d97d44 #cf4020 #951a1f"
+    " #8a6a1c #b18316 #cfa11e #f2c737 #ffeb8e"
+    " #0f5c50 #178467 #61cbc5 #4190d2 #3453a0 #351f6b",
+    "#8240b4 #c98bdd #5c1f57 #e9b8d8",
     dark=False,
-    page="#faf8ef",
-    ink="#4a4038",
-    muted="#6e6155",
-    panel="#ece4d8",
-    accent="#a63a12",
-    board="#b8a898",
-    empty="#cabdae",
-    text_contrast=4.5,
-    least_step=9.0,
-    tiles=_styles(
-        "#f3ebe0 #efd5a6 #f2a65a #d97d44 #cf4020 #951a1f"
-        " #8a6a1c #b18316 #cfa11e #f2c737 #ffeb8e"
-        " #0f5c50 #178467 #61cbc5 #4190d2 #3453a0 #351f6b",
-        dark="#2b211a",
-        light="#ffffff",
-    ),
-    beyond=_styles("#8240b4 #c98bdd #5c1f57 #e9b8d8", dark="#2b211a", light="#ffffff"),
 )
 
-DARK = Theme(
-    name="dark",
-    title="Dark",
+DARK = _theme(
+    "dark",
+    "Dark",
+    "#171512 #ece4d8 #a3988b #2a2622 #f5b04c #2a2622 #38332e",
+    ("#201812", "#ffffff"),
+    "#e6ded3 #d3b88a #f1a050 #d27442 #b7462e #7f1117"
+    " #7d5f14 #a67f11 #c99d1c #eec12f #ffe885"
+    " #0c5a4e #12826a #56c3a1 #3d8fd6 #4a5bca #54369b",
+    "#ab5eea #d3a3ea #7d2f77 #efc3e2",
     dark=True,
-    page="#171512",
-    ink="#ece4d8",
-    muted="#a3988b",
-    panel="#2a2622",
-    accent="#f5b04c",
-    board="#2a2622",
-    empty="#38332e",
-    text_contrast=4.5,
-    least_step=9.0,
-    tiles=_styles(
-        "#e6ded3 #d3b88a #f1a050 #d27442 #b7462e #7f1117"
-        " #7d5f14 #a67f11 #c99d1c #eec12f #ffe885"
-        " #0c5a4e #12826a #56c3a1 #3d8fd6 #4a5bca #54369b",
-        dark="#201812",
-        light="#ffffff",
-    ),
-    beyond=_styles("#ab5eea #d3a3ea #7d2f77 #efc3e2", dark="#201812", light="#ffffff"),
 )
 
-HIGH_CONTRAST = Theme(
-    name="high-contrast",
-    title="High contrast",
+HIGH_CONTRAST = _theme(
+    "high-contrast",
+    "High contrast",
+    "#000000 #ffffff #d0d0d0 #1c1c1c #ffe600 #000000 #262626",
+    ("#000000", "#ffffff"),
+    "#f9fcff #fdedbe #ffb225 #f56b52 #a32f15 #ff9dc0"
+    " #a12664 #cd9d00 #ffd524 #10e5ff #ffff00"
+    " #1e6537 #00b060 #78f6a2 #5bb6e6 #1751c1 #a284e9",
+    "#e5bdfc #800fd8 #ffd0f0 #a20890",
     dark=True,
-    page="#000000",
-    ink="#ffffff",
-    muted="#d0d0d0",
-    panel="#1c1c1c",
-    accent="#ffe600",
-    board="#000000",
-    empty="#262626",
     text_contrast=7.0,
     least_step=13.0,
-    tiles=_styles(
-        "#f9fcff #fdedbe #ffb225 #f56b52 #a32f15 #ff9dc0"
-        " #a12664 #cd9d00 #ffd524 #10e5ff #ffff00"
-        " #1e6537 #00b060 #78f6a2 #5bb6e6 #1751c1 #a284e9",
-        dark="#000000",
-        light="#ffffff",
-    ),
-    beyond=_styles("#e5bdfc #800fd8 #ffd0f0 #a20890", dark="#000000", light="#ffffff"),
 )
 
-COLOUR_BLIND = Theme(
-    name="colour-blind",
-    title="Colour-blind safe",
+COLOUR_BLIND = _theme(
+    "colour-blind",
+    "Colour-blind safe",
+    "#f5f6f8 #1d2631 #56616e #e3e7ec #1f4f8f #b4b8be #cdd1d6",
+    ("#10151c", "#ffffff"),
+    "#fdfefe #b9bdff #a4e1c4 #5a9bd0 #2f6fb0 #123f7d"
+    " #674804 #9f6b00 #c69603 #f5ce12 #fff5a5"
+    " #5b1a0a #9e5119 #d57a43 #fab98f #444b55 #000000",
+    "#6b57a1 #d5c5f0 #2f2a63 #b5fdff",
     dark=False,
-    page="#f5f6f8",
-    ink="#1d2631",
-    muted="#56616e",
-    panel="#e3e7ec",
-    accent="#1f4f8f",
-    board="#b4b8be",
-    empty="#cdd1d6",
-    text_contrast=4.5,
     least_step=13.0,
-    tiles=_styles(
-        "#fdfefe #b9bdff #a4e1c4 #5a9bd0 #2f6fb0 #123f7d"
-        " #674804 #9f6b00 #c69603 #f5ce12 #fff5a5"
-        " #5b1a0a #9e5119 #d57a43 #fab98f #444b55 #000000",
-        dark="#10151c",
-        light="#ffffff",
-    ),
-    beyond=_styles("#6b57a1 #d5c5f0 #2f2a63 #b5fdff", dark="#10151c", light="#ffffff"),
 )
 
 # The sixteen colours that every terminal has, as the text console shows them. Others show them
@@ -217,6 +197,7 @@ def in_sixteen_colours(theme: Theme) -> Theme:
 
 
 THEMES: tuple[Theme, ...] = (DARK, LIGHT, HIGH_CONTRAST, COLOUR_BLIND)
+BY_NAME = {theme.name: theme for theme in THEMES}
 DEFAULT_THEME = DARK
 
 
@@ -226,11 +207,9 @@ def get_theme(name: str) -> Theme:
     Raises:
         ThemeError: no theme has that name; the message suggests the nearest.
     """
-    for theme in THEMES:
-        if theme.name == name:
-            return theme
-    known = [theme.name for theme in THEMES]
-    raise ThemeError(f"unknown theme {name!r}{did_you_mean(name, known)}")
+    if name not in BY_NAME:
+        raise ThemeError(f"unknown theme {name!r}{did_you_mean(name, BY_NAME)}")
+    return BY_NAME[name]
 
 
 def next_theme(name: str) -> Theme:

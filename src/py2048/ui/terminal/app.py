@@ -23,21 +23,21 @@ from py2048.direction import Direction
 from py2048.players import Unit
 from py2048.session import Event, GameStarted, Hint, Hinted, Moved, Session, Undone
 from py2048.ui.shared.actions import ACTIONS
-from py2048.ui.shared.background_worker import WorkResult
+from py2048.ui.shared.background import WorkResult
 from py2048.ui.shared.controller import Controller
 from py2048.ui.shared.describe import describe, loss_text
 from py2048.ui.shared.motion import BoardTransition
-from py2048.ui.shared.screen import Banner, FileKind, ListRequest, Status
+from py2048.ui.shared.screen import Banner, FileKind, ListRequest
 from py2048.ui.shared.themes import (
+    BY_NAME,
     DEFAULT_THEME,
     THEMES,
     Theme,
-    ThemeError,
     get_theme,
     in_sixteen_colours,
 )
 from py2048.ui.terminal.board import TerminalBoard
-from py2048.ui.terminal.dialogs import ConfirmDialog, HelpScreen, ListScreen, PromptScreen
+from py2048.ui.terminal.dialogs import Answer, ConfirmDialog, HelpScreen, ListScreen, PromptScreen
 from py2048.ui.terminal.game_view import GameView
 
 SHORTEST_TIMER = 0.001
@@ -90,10 +90,14 @@ class GameApp(App[None]):
         player: str | None = None,
     ) -> None:
         super().__init__()
-        self.view = GameView()
+        self.view = view = GameView()
+        # Parts of the screen do much of what the controller asks for.
+        self.finish_motion, self.show_status = view.board.finish, view.show_status
+        self.say, self.show_unsaved = view.say, view.show_unsaved
         self._plays_at_once = player is not None
         self._closed_dialog = 0.0
-        colours = get_theme(theme) if theme else _remembered_theme(session)
+        name = str(session.get_setting("theme", ""))
+        colours = get_theme(theme) if theme else BY_NAME.get(name, DEFAULT_THEME)
         for known in THEMES:
             self.register_theme(_textual_theme(self._visible(known)))
         self.theme = colours.name
@@ -140,7 +144,7 @@ class GameApp(App[None]):
     def on_terminal_board_pushed(self, event: TerminalBoard.Pushed) -> None:
         """Slide where the mouse went, unless it is the second half of a double click."""
         if monotonic() - self._closed_dialog > self.CLICK_CHAIN_TIME_THRESHOLD:
-            self.controller.move(event.direction)
+            self.controller.do(str(event.direction))
 
     def on_game_app_work_done(self, event: WorkDone) -> None:
         """Use what a player has answered."""
@@ -156,18 +160,7 @@ class GameApp(App[None]):
     def show_board(self, transition: BoardTransition, pace: float) -> None:
         """Show a board become another."""
         self.view.set_shape(transition.board.shape)
-        if pace:
-            self.view.board.play(transition, pace)
-        else:
-            self.view.board.show(transition.board)
-
-    def finish_motion(self) -> None:
-        """Jump to the end of the running animation."""
-        self.view.board.finish()
-
-    def show_status(self, status: Status) -> None:
-        """Show the scores."""
-        self.view.show_status(status)
+        self.view.board.show(transition, pace)
 
     def show_gain(self, points: int, *, is_animated: bool) -> None:  # noqa: ARG002 - it does not move
         """Show the points that a move has gained, for a moment."""
@@ -182,17 +175,9 @@ class GameApp(App[None]):
         self.view.board.point(None)
         self.view.cover(banner)
 
-    def say(self, text: str) -> None:
-        """Show a message until the next one."""
-        self.view.say(text)
-
     def warn(self, text: str) -> None:
         """Show a warning for some seconds."""
         self.notify(text, severity="warning", timeout=8, markup=False)
-
-    def show_unsaved(self, reason: str) -> None:
-        """Show why something is not saved, until it is."""
-        self.view.show_unsaved(reason)
 
     def set_theme(self, theme: Theme) -> None:
         """Change the colours."""
@@ -201,28 +186,22 @@ class GameApp(App[None]):
 
     def ask(self, text: str, yes: str, no: str, action: Callable[[], object]) -> None:
         """Ask a question; do `action` if the answer is yes."""
-
-        def answer(is_yes: bool | None) -> None:
-            if is_yes:
-                action()
-
-        self.push_screen(ConfirmDialog(text, yes.lower(), no.lower()), answer)
+        question = ConfirmDialog(text, yes.lower(), no.lower())
+        self.push_screen(question, _unless_closed(lambda _: action()))
 
     def choose(self, request: ListRequest) -> None:
         """Let the player choose from a list."""
-        self.push_screen(ListScreen(request), _unless_cancelled(request.take))
+        self.push_screen(ListScreen(request), _unless_closed(request.take))
 
     def ask_to_save(
         self, title: str, kind: FileKind, name: str, take: Callable[[Path], object]
     ) -> None:
         """Ask for the name of a file to write."""
-        prompt = PromptScreen(title, name + kind.ending)
-        self.push_screen(prompt, _unless_cancelled(lambda text: take(Path(text).expanduser())))
+        self.push_screen(PromptScreen(title, name + kind.ending), _unless_closed(take))
 
     def ask_to_open(self, title: str, kind: FileKind, take: Callable[[Path], object]) -> None:  # noqa: ARG002 - any file may be named
         """Ask for the name of a file to read."""
-        prompt = PromptScreen(title)
-        self.push_screen(prompt, _unless_cancelled(lambda text: take(Path(text).expanduser())))
+        self.push_screen(PromptScreen(title), _unless_closed(take))
 
     def show_help(self) -> None:
         """Show all keys."""
@@ -248,19 +227,12 @@ class GameApp(App[None]):
         return in_sixteen_colours(theme) if self.console.color_system == "standard" else theme
 
 
-def _remembered_theme(session: Session) -> Theme:
-    try:
-        return get_theme(str(session.get_setting("theme", DEFAULT_THEME.name)))
-    except ThemeError:
-        return DEFAULT_THEME
+def _unless_closed(take: Callable[[Answer], object]) -> Callable[[Answer | None], None]:
+    def closed(answer: Answer | None) -> None:
+        if answer is not None:
+            take(answer)
 
-
-def _unless_cancelled(take: Callable[[str], object]) -> Callable[[str | None], None]:
-    def answer(text: str | None) -> None:
-        if text is not None:
-            take(text)
-
-    return answer
+    return closed
 
 
 def brief(event: Event) -> str:

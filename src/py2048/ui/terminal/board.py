@@ -1,12 +1,17 @@
 """The board in a terminal: a widget that draws tiles, animates transitions, understands the mouse.
 
-Pixels are quarters of characters, see `py2048.ui.terminal.layout`.
+The board is drawn on *pixels*: each character cell is two pixels wide and two high, since block
+characters (``▘``, ``▐``, ``▄`` …) can colour its quarters. Sizes ending in ``_columns`` and
+``_rows`` count characters; everything else here counts pixels.
 """
 
 from __future__ import annotations
 
+import string
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum
 from functools import lru_cache
 from time import monotonic
 from typing import NamedTuple
@@ -22,9 +27,8 @@ from textual.widget import Widget
 
 from py2048.board import Board
 from py2048.direction import Direction
-from py2048.ui.shared.motion import BoardTransition, Sprite, still
+from py2048.ui.shared.motion import BoardTransition, Sprite, direction_of, still
 from py2048.ui.shared.themes import DEFAULT_THEME, Theme, mixed
-from py2048.ui.terminal.layout import TerminalGrid, label
 
 FRAMES_PER_SECOND = 50
 SWIPE_COLUMNS = 4
@@ -34,8 +38,10 @@ SWIPE_COLUMNS = 4
 class TerminalBoard(Widget):
     """The board as it is now, or on its way there.
 
-    `show` puts a board on the screen at once; `play` animates the way to it. Either one ends
-    whatever is still moving, so the picture never lags behind the game.
+    `show` ends whatever is still moving, so the picture never lags behind the game.
+
+    Attributes:
+        board: the board that is shown, or is being moved to.
     """
 
     class Pushed(Message):
@@ -50,7 +56,7 @@ class TerminalBoard(Widget):
         self._clock = clock
         self._palette = DEFAULT_THEME
         self._grid: TerminalGrid | None = None
-        self._board: Board | None = None
+        self.board: Board | None = None
         self._transition: BoardTransition | None = None
         self._began = 0.0
         self._pace = 1.0
@@ -62,11 +68,6 @@ class TerminalBoard(Widget):
         self._pressed: tuple[int, int] | None = None
         self._faded = False
         self._pointer: Direction | None = None
-
-    @property
-    def board(self) -> Board | None:
-        """The board that is shown, or is being moved to."""
-        return self._board
 
     @property
     def is_moving(self) -> bool:
@@ -99,14 +100,12 @@ class TerminalBoard(Widget):
         self._pointer = direction
         self._redraw()
 
-    def show(self, board: Board) -> None:
-        """Put `board` on the screen at once."""
-        self._board = board
-        self._end()
-
-    def play(self, transition: BoardTransition, pace: float = 1.0) -> None:
-        """Animate the way to the transition's board, in `pace` times its usual time."""
-        self._board = transition.board
+    def show(self, transition: BoardTransition, pace: float) -> None:
+        """Show a board become another in `pace` times the usual time; 0 shows the end at once."""
+        self.board = transition.board
+        if not pace:
+            self._end()
+            return
         self._pace = pace
         self._transition = transition
         self._began = self._clock()
@@ -135,10 +134,10 @@ class TerminalBoard(Widget):
         return (self._clock() - self._began) / self._pace
 
     def _sprites(self) -> list[Sprite]:
-        if self._board is None:
+        if self.board is None:
             return []
         if self._transition is None:
-            return still(self._board)
+            return still(self.board)
         return self._transition.at(self._elapsed())
 
     def _redraw(self) -> None:
@@ -194,21 +193,14 @@ class TerminalBoard(Widget):
         """The side of the board that a click is near; none in its middle."""
         across = (x + 0.5) / self.size.width - 0.5
         down = (y + 0.5) / self.size.height - 0.5
-        if max(abs(across), abs(down)) < 0.2:
-            return None
-        if abs(across) >= abs(down):
-            return Direction.RIGHT if across > 0 else Direction.LEFT
-        return Direction.DOWN if down > 0 else Direction.UP
+        return None if max(abs(across), abs(down)) < 0.2 else direction_of(across, down)
 
 
 def _swipe(across: int, down: int) -> Direction | None:
     """The direction of a drag, in characters; none if it was too short."""
     # A character is about twice as high as it is wide.
-    if max(abs(across), 2 * abs(down)) < SWIPE_COLUMNS:
-        return None
-    if abs(across) >= 2 * abs(down):
-        return Direction.RIGHT if across > 0 else Direction.LEFT
-    return Direction.DOWN if down > 0 else Direction.UP
+    is_short = max(abs(across), 2 * abs(down)) < SWIPE_COLUMNS
+    return None if is_short else direction_of(across, 2 * down)
 
 
 def to_strip(runs: list[Run]) -> Strip:
@@ -312,19 +304,15 @@ def _growth(length: int, scale: float, gap: int) -> int:
 DIGIT_HEIGHT = 5
 DIGIT_WIDTH = 3
 
-# Five rows of three pixels each, from the top.
-_DIGITS = {
-    "0": ("###", "# #", "# #", "# #", "###"),
-    "1": (" # ", "## ", " # ", " # ", "###"),
-    "2": ("###", "  #", "###", "#  ", "###"),
-    "3": ("###", "  #", "###", "  #", "###"),
-    "4": ("# #", "# #", "###", "  #", "  #"),
-    "5": ("###", "#  ", "###", "  #", "###"),
-    "6": ("###", "#  ", "###", "# #", "###"),
-    "7": ("###", "  #", "  #", "  #", "  #"),
-    "8": ("###", "# #", "###", "# #", "###"),
-    "9": ("###", "# #", "###", "  #", "###"),
-}
+_FONT = """
+### .#. ### ### #.# ### ### ### ### ###
+#.# ##. ..# ..# #.# #.. #.. ..# #.# #.#
+#.# .#. ### ### ### ### ### ..# ### ###
+#.# .#. #.. ..# ..# ..# #.# ..# #.# ..#
+### ### ### ### ..# ### ### ..# ### ###
+"""
+_ROWS = [line.split() for line in _FONT.split("\n")[1:-1]]
+_DIGITS = dict(zip(string.digits, zip(*_ROWS, strict=True), strict=True))
 
 
 def digits_width(text: str) -> int:
@@ -466,3 +454,193 @@ def _block(quarters: tuple[int, int, int, int]) -> tuple[str, int, int]:
         # tile; the upper half with its colours exchanged has no such edge.
         return _QUARTERS[15 - mask], ground, ink
     return _QUARTERS[mask], ink, ground
+
+
+# The layout of the screen, from a large one down to 20 x 10, and labels for tiles
+
+FULL_WIDTH = 6
+"""Columns that show every tile up to 131072 in digits."""
+
+POWERS_WIDTH = 2
+"""At this width and below a label is the tile's rank, since digits would not fit."""
+
+LARGEST_PITCH = 12
+"""Characters from one cell's top to the next one's, at most: larger boards look empty."""
+
+COMFORTABLE_PITCH = 5
+"""Tiles of this many rows need not grow at the cost of scores and keys beside the board."""
+
+PANEL_COLUMNS = 28
+PANEL_ROWS = 22
+LOGO_ROWS = 4
+HEADER_ROWS = 3
+BARS_ROWS = 2
+"""The message and the keys, one row each."""
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalGrid:
+    """The grid of a board: how far apart its cells are and how wide the frame is."""
+
+    rows: int
+    columns: int
+    pitch_x: int
+    pitch_y: int
+    gap_x: int
+    gap_y: int
+    frame_x: int
+    frame_y: int
+
+    @property
+    def tile_width(self) -> int:
+        """The width of a tile."""
+        return self.pitch_x - self.gap_x
+
+    @property
+    def tile_height(self) -> int:
+        """The height of a tile."""
+        return self.pitch_y - self.gap_y
+
+    @property
+    def label_columns(self) -> int:
+        """How many characters fit on a tile."""
+        return self.tile_width // 2
+
+    @property
+    def width_columns(self) -> int:
+        """The width of the board with its frame, in characters."""
+        return -(-(self.columns * self.pitch_x - self.gap_x + 2 * self.frame_x) // 2)
+
+    @property
+    def height_rows(self) -> int:
+        """The height of the board with its frame, in characters."""
+        return -(-(self.rows * self.pitch_y - self.gap_y + 2 * self.frame_y) // 2)
+
+    @property
+    def shows_powers(self) -> bool:
+        """Whether tiles are labelled with their rank, for want of room."""
+        return self.label_columns <= POWERS_WIDTH
+
+    def corner(self, row: float, column: float) -> tuple[int, int]:
+        """Return the top left pixel ``(x, y)`` of a cell, or of a place between cells."""
+        return (
+            self.frame_x + round(column * self.pitch_x),
+            self.frame_y + round(row * self.pitch_y),
+        )
+
+
+def fit(width: int, height: int, rows: int, columns: int) -> TerminalGrid | None:
+    """Return the largest grid for a board of `rows` x `columns` on `width` x `height` characters.
+
+    Roomy boards have a frame and square tiles. Smaller ones give up the frame, then the gaps;
+    `None` means that not even one character per cell fits.
+    """
+    styles = (_framed(width, height, rows, columns), _bare(width, height, rows, columns))
+    for geometry, least_label in zip(styles, (4, 3), strict=True):
+        if geometry is not None and geometry.label_columns >= least_label:
+            return geometry
+    return _gapless(width, height, rows, columns)
+
+
+def _framed(width: int, height: int, rows: int, columns: int) -> TerminalGrid | None:
+    across, down = (width - 1) // columns, (height - 1) // rows
+    # Two characters are about as wide as one is high; narrow tiles may be wider than high.
+    high = min(down, max(across // 2, 2), LARGEST_PITCH)
+    wide = min(across, max(2 * high, FULL_WIDTH + 1))
+    if wide < 2 or high < 2:
+        return None
+    return TerminalGrid(rows, columns, 2 * wide, 2 * high, gap_x=2, gap_y=1, frame_x=2, frame_y=1)
+
+
+def _bare(width: int, height: int, rows: int, columns: int) -> TerminalGrid | None:
+    across, down = (width + 1) // columns, height // rows
+    high = min(down, max(across // 2, 1), 2)
+    wide = min(across, FULL_WIDTH + 1)
+    if wide < 2 or high < 1:
+        return None
+    return TerminalGrid(rows, columns, 2 * wide, 2 * high, 2, int(high > 1), frame_x=0, frame_y=0)
+
+
+def _gapless(width: int, height: int, rows: int, columns: int) -> TerminalGrid | None:
+    wide = min(width // columns, POWERS_WIDTH)
+    if wide < 1 or height < rows:
+        return None
+    return TerminalGrid(rows, columns, 2 * wide, 2, gap_x=0, gap_y=0, frame_x=0, frame_y=0)
+
+
+class Arrangement(Enum):
+    """Where the scores are: beside the board, above it, or squeezed into one line."""
+
+    WIDE = "wide"
+    TALL = "tall"
+    COMPACT = "compact"
+    NONE = "too-small"
+
+
+def arrange(
+    width: int, height: int, rows: int, columns: int
+) -> tuple[Arrangement, TerminalGrid | None]:
+    """Return the arrangement that shows a board of `rows` x `columns` best, and the board's grid.
+
+    The grid is what there is room for.
+    """
+    rooms = {
+        Arrangement.WIDE: (width - PANEL_COLUMNS - 4, height),
+        Arrangement.TALL: (width - 2, height - HEADER_ROWS - BARS_ROWS),
+        Arrangement.COMPACT: (width, height - 2),
+    }
+    grids = {
+        arrangement: fit(across, down, rows, columns)
+        for arrangement, (across, down) in rooms.items()
+        if across > 0 and down > 0
+    }
+    none: tuple[Arrangement, TerminalGrid | None] = (Arrangement.NONE, None)
+    return max([none, *grids.items()], key=lambda choice: _legibility(choice[1]))
+
+
+def _legibility(grid: TerminalGrid | None) -> tuple[int, int]:
+    """How well a grid can be read: digits before powers, then height, up to a comfortable one."""
+    if grid is None:
+        return -1, 0
+    return min(grid.label_columns, FULL_WIDTH), min(grid.pitch_y, 2 * COMFORTABLE_PITCH)
+
+
+# Labels of tiles
+
+_UNITS = "kMGTPE"
+_BASE36 = string.digits + string.ascii_lowercase
+
+
+def label(value: int, width: int) -> str:
+    """Return the text for a tile on `width` columns, at most that long.
+
+    Digits where they fit, then thousands (``131k``), and on one or two columns the rank: ``11``
+    is 2048. A board uses one width for all its tiles, so that a label has one meaning.
+
+    >>> label(131072, 6), label(131072, 4), label(131072, 3), label(131072, 2)
+    ('131072', '131k', '.1M', '17')
+    """
+    if width <= POWERS_WIDTH:
+        return _rank(value.bit_length() - 1, width)
+    for text in _spellings(value):
+        if len(text) <= width:
+            return text
+    return "·"
+
+
+def _rank(rank: int, width: int) -> str:
+    if width == 1:
+        return _BASE36[rank] if rank < len(_BASE36) else "·"
+    return str(rank) if rank < 100 else "··"
+
+
+def _spellings(value: int) -> list[str]:
+    """The ways to write `value`, the most exact first."""
+    spellings = [str(value)]
+    for power, unit in enumerate(_UNITS, start=1):
+        thousands = value / 1000**power
+        if thousands >= 1:
+            spellings.append(f"{int(thousands)}{unit}")
+        elif thousands >= 0.1:
+            spellings.append(f".{int(thousands * 10)}{unit}")
+    return [*spellings, f"2^{value.bit_length() - 1}"]

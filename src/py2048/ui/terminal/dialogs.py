@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from pathlib import Path
 from typing import ClassVar, TypeVar
 
 from rich.markup import escape
@@ -20,16 +21,17 @@ from py2048.ui.terminal.game_view import key_of
 Answer = TypeVar("Answer")
 
 
-class ModalDialog(ModalScreen[Answer]):
-    """A screen over the game that asks for something.
+class ModalDialog(ModalScreen[Answer | None]):
+    """A screen over the game that asks for something; Escape closes it without an answer.
 
     A double click or a second Enter reaches a dialog that has its answer already, and would close
     the screen below it; so only the first answer counts.
     """
 
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "Close")]
     _is_closed = False
 
-    def close(self, answer: Answer) -> None:
+    def action_close(self, answer: Answer | None = None) -> None:
         """Close with this answer, unless there is one."""
         if not self._is_closed:
             self._is_closed = True
@@ -40,8 +42,8 @@ class ConfirmDialog(ModalDialog[bool]):
     """A yes-or-no question; Enter and y say yes, Escape and n say no."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y,Y,enter", "answer(True)", "Yes"),
-        Binding("n,N,escape,q", "answer(False)", "No"),
+        Binding("y,Y,enter", "close(True)", "Yes"),
+        Binding("n,N,q", "close", "No"),
     ]
 
     def __init__(self, text: str, yes: str, no: str) -> None:
@@ -53,13 +55,9 @@ class ConfirmDialog(ModalDialog[bool]):
         with Vertical(classes="dialog"):
             yield Static(self._text, classes="title", markup=False)
             yield Static(
-                f"[bold $accent]y[/] [@click=screen.answer(True)]{escape(self._yes)}[/]    "
-                f"[bold $accent]n[/] [@click=screen.answer(False)]{escape(self._no)}[/]"
+                f"[bold $accent]y[/] [@click=screen.close(True)]{escape(self._yes)}[/]    "
+                f"[bold $accent]n[/] [@click=screen.close()]{escape(self._no)}[/]"
             )
-
-    def action_answer(self, answer: bool) -> None:
-        """Close with the answer."""
-        self.close(answer)
 
 
 class Choices(OptionList):
@@ -76,14 +74,13 @@ class Choices(OptionList):
             super().action_page_up()  # type: ignore[no-untyped-call]  # Textual's own
 
 
-class ListScreen(ModalDialog[str | None]):
+class ListScreen(ModalDialog[str]):
     """A list to choose from, with a line for a text that is not in it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "cancel", "Cancel"),
-        Binding("j", "step(1)", "Down"),
-        Binding("k", "step(-1)", "Up"),
-        Binding("q", "cancel", "Cancel"),
+        Binding("j", "down", "Down"),
+        Binding("k", "up", "Up"),
+        Binding("q", "close", "Close"),
     ]
 
     def __init__(self, request: ListRequest) -> None:
@@ -110,7 +107,7 @@ class ListScreen(ModalDialog[str | None]):
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Close with the chosen value."""
-        self.close(self._request.choices[event.option_index].value)
+        self.action_close(self._request.choices[event.option_index].value)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Close with the text, or show what is wrong with it."""
@@ -119,24 +116,19 @@ class ListScreen(ModalDialog[str | None]):
         if fault:
             self._fault.update(fault)
         else:
-            self.close(text)
+            self.action_close(text)
 
-    def action_step(self, step: int) -> None:
-        """Move through the list."""
-        if step > 0:
-            self._list.action_cursor_down()
-        else:
-            self._list.action_cursor_up()
+    def action_down(self) -> None:
+        """Move down the list."""
+        self._list.action_cursor_down()
 
-    def action_cancel(self) -> None:
-        """Close without a choice."""
-        self.close(None)
+    def action_up(self) -> None:
+        """Move up the list."""
+        self._list.action_cursor_up()
 
 
-class PromptScreen(ModalDialog[str | None]):
-    """A line to type a text into; Enter accepts, Escape cancels."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "Cancel")]
+class PromptScreen(ModalDialog[Path]):
+    """A line to type the name of a file into; Enter accepts, Escape cancels."""
 
     def __init__(self, title: str, value: str = "") -> None:
         super().__init__()
@@ -149,18 +141,15 @@ class PromptScreen(ModalDialog[str | None]):
             yield Input(self._value)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Close with the text."""
-        self.close(event.value.strip() or None)
-
-    def action_cancel(self) -> None:
-        """Close without a text."""
-        self.close(None)
+        """Close with the file."""
+        name = event.value.strip()
+        self.action_close(Path(name).expanduser() if name else None)
 
 
 class HelpScreen(ModalDialog[None]):
     """All keys, and what the mouse does."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,f1,H,enter,space", "close", "Close")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("q,f1,H,enter,space", "close", "Close")]
 
     def compose(self) -> ComposeResult:
         """Lay out the keys in a list that scrolls where it must."""
@@ -173,10 +162,6 @@ class HelpScreen(ModalDialog[None]):
                 markup=False,
             )
             yield Static("[$text-muted]Escape closes this help.[/]")
-
-    def action_close(self) -> None:
-        """Close the help."""
-        self.close(None)
 
 
 def _line(action: UserAction) -> str:

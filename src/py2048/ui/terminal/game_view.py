@@ -20,14 +20,15 @@ from textual.widgets import Static
 from py2048.ui.shared.actions import BY_NAME, UserAction
 from py2048.ui.shared.screen import Banner, Status
 from py2048.ui.shared.themes import DEFAULT_THEME, Theme
-from py2048.ui.terminal.board import Canvas, TerminalBoard, to_strip
-from py2048.ui.terminal.layout import (
+from py2048.ui.terminal.board import (
     LOGO_ROWS,
     PANEL_ROWS,
     Arrangement,
-    Layout,
+    Canvas,
+    TerminalBoard,
     TerminalGrid,
     arrange,
+    to_strip,
 )
 
 BANNER_COLUMNS = 28
@@ -47,7 +48,15 @@ POWERS_NOTE = "11 means 2048"
 
 
 class GameView(Container):
-    """Everything on the screen of a game."""
+    """Everything on the screen of a game.
+
+    Attributes:
+        board: the board.
+        arrangement: where things stand at this size.
+        grid: the grid of the board at this size; `None` if it does not fit.
+        status: the scores and facts that are shown.
+        note: the message that is shown.
+    """
 
     def __init__(self) -> None:
         super().__init__(id="game")
@@ -62,31 +71,11 @@ class GameView(Container):
         self._message = FixedText(id="message", markup=False)
         self._banner_box = Static(id="banner")
         self._shape = (4, 4)
-        self._status = Status()
-        self._layout = Layout(Arrangement.NONE, None)
+        self.status, self.note = Status(), ""
+        self.arrangement = Arrangement.NONE
+        self.grid: TerminalGrid | None = None
         self._banner: Banner | None = None
-        self._note = ""
         self._unsaved = ""
-
-    @property
-    def arrangement(self) -> Arrangement:
-        """Where things stand at this size."""
-        return self._layout.arrangement
-
-    @property
-    def grid(self) -> TerminalGrid | None:
-        """The grid of the board at this size; `None` if it does not fit."""
-        return self._layout.grid
-
-    @property
-    def note(self) -> str:
-        """The message that is shown."""
-        return self._note
-
-    @property
-    def status(self) -> Status:
-        """The scores and facts that are shown."""
-        return self._status
 
     def compose(self) -> ComposeResult:
         """Create every part once; the arrangement decides which are seen."""
@@ -131,7 +120,7 @@ class GameView(Container):
 
     def show_status(self, status: Status) -> None:
         """Show scores and facts."""
-        self._status = status
+        self.status = status
         for box, number in zip(self._boxes, 2 * (status.score, status.best), strict=True):
             box.set_number(number)
         name = f"[bold]{escape(status.rules)}[/] {self._shape[0]}x{self._shape[1]}"
@@ -151,7 +140,7 @@ class GameView(Container):
 
     def say(self, text: str) -> None:
         """Show a message until the next one; lines are joined where there is room for one only."""
-        self._note = text
+        self.note = text
         shown = text or (POWERS_NOTE if self.grid and self.grid.shows_powers else "")
         self._panel_note.show(shown)
         self._message.show(shown.replace("\n", "  "))
@@ -170,24 +159,19 @@ class GameView(Container):
 
     def _place_banner(self) -> None:
         banner, grid = self._banner, self.grid
-        self._banner_box.display = (
-            banner is not None
-            and grid is not None
-            and grid.width_columns > BANNER_COLUMNS
-            and grid.height_rows >= BANNER_ROWS
-        )
-        if banner is not None and grid is not None:
-            markup = _banner_markup(banner)
-            self._banner_box.update(markup)
-            height = markup.count("\n") + 1 + BANNER_EDGES
-            self._banner_box.styles.offset = (
-                (grid.width_columns - BANNER_COLUMNS) // 2,
-                (grid.height_rows - height) // 2,
-            )
+        self._banner_box.display = False
+        if banner is None or grid is None:
+            return
+        across, down = grid.width_columns - BANNER_COLUMNS, grid.height_rows
+        self._banner_box.display = across > 0 and down >= BANNER_ROWS
+        markup = _banner_markup(banner)
+        self._banner_box.update(markup)
+        height = markup.count("\n") + 1 + BANNER_EDGES
+        self._banner_box.styles.offset = across // 2, (down - height) // 2
 
     def _write_line(self, points: int) -> None:
         gain = f" [bold $accent]{points:+}[/]" if points else ""
-        status = self._status
+        status = self.status
         self._line.show(f"[bold]{status.score}[/]{gain} [$text-muted]best {status.best}[/]")
 
     def _warning_rows(self, size: Size) -> int:
@@ -200,21 +184,19 @@ class GameView(Container):
         warning.update(self._unsaved)
         warning.display = bool(self._unsaved)
         height = size.height - self._warning_rows(size)
-        self._layout = layout = arrange(size.width, height, *self._shape)
+        self.arrangement, self.grid = arrange(size.width, height, *self._shape)
         for arrangement in Arrangement:
-            self.set_class(arrangement is layout.arrangement, f"-{arrangement.value}")
+            self.set_class(arrangement is self.arrangement, f"-{arrangement.value}")
         self.set_class(height < PANEL_ROWS, "-short")
         self.set_class(height < PANEL_ROWS - LOGO_ROWS, "-shorter")
-        self.board.set_grid(layout.grid)
+        self.board.set_grid(self.grid)
         self.query_one("#bar", Static).update(key_bar(size.width))
         self._place_banner()
-        self.say(self._note)
+        self.say(self.note)
 
 
 class Logo(Widget):
     """The four digits of the name, as tiles."""
-
-    _tiles = (("2", 2048), ("0", 16), ("4", 8), ("8", 32))
 
     def __init__(self) -> None:
         super().__init__()
@@ -228,7 +210,7 @@ class Logo(Widget):
     def render_line(self, y: int) -> Strip:
         """Return one row of the picture."""
         canvas = Canvas(self.size.width, self.size.height, self._palette.page)
-        for index, (digit, value) in enumerate(self._tiles):
+        for index, (digit, value) in enumerate((("2", 2048), ("0", 16), ("4", 8), ("8", 32))):
             style = self._palette.tile(value)
             canvas.rectangle(12 * index, 0, 10, 5, style.background)
             canvas.write(6 * index + 2, 1, digit, style.text)

@@ -15,8 +15,8 @@ from py2048.direction import Direction
 from py2048.errors import DirectionError, Py2048Error, did_you_mean
 from py2048.rules import Rules
 from py2048.session import HINT_PLAYER, Event, Hint, Session
+from py2048.ui.shared.controller import current_events
 from py2048.ui.shared.describe import describe, describe_board, describe_rules
-from py2048.ui.shared.presenter import current_events
 
 if TYPE_CHECKING:
     from py2048.compiled.jit.progress import Compiling
@@ -38,10 +38,6 @@ HELP = (
 
 LONGEST = 1000
 """The characters of a line that are read at once: an input need not have lines at all."""
-
-
-class _Quit(Exception):  # noqa: N818 - not an error
-    """The player wants to leave."""
 
 
 class PlainTextGame:
@@ -73,10 +69,9 @@ class PlainTextGame:
             "rules": self._rules,
             "save": self._save,
             "help": self._help,
-            "quit": self._quit,
         }
         self._words = self._commands | {
-            "b": self._board, "n": self._new, "q": self._quit, "exit": self._quit,
+            "b": self._board, "n": self._new,
             "?": self._hint, "h": self._help, "z": self._undo, "y": self._redo,
         }  # fmt: skip
 
@@ -99,13 +94,15 @@ class PlainTextGame:
         answer, self._wants_new = self._wants_new, None
         if not word:
             return True
+        if word.lower() in ("quit", "q", "exit"):
+            return False
         try:
-            if answer is not None and word.lower() in ("y", "yes", "n", "no"):
-                self._confirm(answer, word.lower()[0] == "y")
+            if answer is not None and word.lower() in ("y", "yes"):
+                self._session.start(answer)
+            elif answer is not None and word.lower() in ("n", "no"):
+                self._write("The game continues.")
             else:
                 self._do(word.lower(), rest.strip())
-        except _Quit:
-            return False
         except (Py2048Error, OSError) as error:
             self._write(f"{error}")
         return True
@@ -122,7 +119,7 @@ class PlainTextGame:
         try:
             direction = Direction.parse(word)
         except DirectionError:
-            known = [*self._commands, *(str(direction) for direction in Direction)]
+            known = [*self._commands, "quit", *(str(direction) for direction in Direction)]
             self._write(f"Unknown command {word!r}{did_you_mean(word, known)}. Type help.")
             return
         if self._session.game.is_over:
@@ -145,12 +142,6 @@ class PlainTextGame:
             self._write("A game is in progress. Start a new one? Type yes or no.")
         else:
             self._session.start(rules)
-
-    def _confirm(self, rules: Rules, yes: bool) -> None:
-        if yes:
-            self._session.start(rules)
-        else:
-            self._write("The game continues.")
 
     def _resume(self, text: str) -> None:
         if not self._session.resume(Rules.parse(text) if text else None):
@@ -232,9 +223,6 @@ class PlainTextGame:
     def _help(self, _: str) -> None:
         for line in HELP:
             self._write(line)
-
-    def _quit(self, _: str) -> None:
-        raise _Quit
 
 
 def run(session: Session, stdin: TextIO, stdout: TextIO, *, player: str | None = None) -> int:

@@ -411,43 +411,23 @@ class Agent:
             self.prelude = prelude, compile(prelude, "<grader>", "exec")
         return self.prelude[1]
 
-    def do_examples(self, request: Facts) -> None:
-        """Run examples one after the other, each with fresh names; reply after each.
-
-        Stop when one overruns.
-        """
-        for example in request["examples"]:
-            facts = self._example(example, request)
-            self._reply({**facts, "state": "done"})
-            if facts["over"]:
-                break
-
-    def _example(self, example: Facts, request: Facts) -> Facts:
-        """Prepare, run, and look afterwards."""
+    def do_example(self, request: Facts) -> None:
+        """Prepare, run, and look afterwards, with fresh names."""
         seconds = request["seconds"]
         early = self._begin(request)
-        nothing: Facts = {
-            "value": None,
-            "error": None,
-            "output": "",
-            "then": [],
-            "over": False,
-        }
-        if early is None and example["given"]:
-            self._prepare({**example, "typed": []})
-            early = self._run(example["given"], seconds)["error"]
-        if early is not None:
-            return {**nothing, "early": early, "over": early["type"] == "OutOfTime"}
+        if early is None and request["given"]:
+            self._prepare({**request, "typed": []})
+            early = self._run(request["given"], seconds)["error"]
         self.output.take()
-        self._prepare(example)
-        facts = {**nothing, "early": None, **self._run(example["code"], seconds)}
-        facts["output"] = self.output.take()
-        facts["over"] = bool(facts["error"]) and facts["error"]["type"] == "OutOfTime"
-        if not facts["over"]:
-            self._follow()
-            facts["then"] = [self._run(expression, seconds) for expression in example["then"]]
-        self.output.take()
-        return facts
+        facts: Facts = {"value": None, "error": None, "then": [], "early": early}
+        if early is None:
+            self._prepare(request)
+            facts |= self._run(request["code"], seconds)
+            facts["output"] = self.output.take()
+            if not facts["error"] or facts["error"]["type"] != "OutOfTime":
+                self._follow()
+                facts["then"] = [self._run(expression, seconds) for expression in request["then"]]
+        self._reply({**facts, "state": "done"})
 
     def _follow(self) -> None:
         """Bring the names up to date with the module's, but for those that were assigned."""
@@ -522,7 +502,7 @@ class Agent:
             file, line = self.file, error.lineno or 0
         return {
             "type": type(error).__name__,
-            "bases": [kind.__name__ for kind in serialize.BASES(type(error))],
+            "bases": tuple(kind.__name__ for kind in serialize.BASES(type(error))),
             "message": error.msg if isinstance(error, SyntaxError) else words_of(error),
             "file": file,
             "line": line,

@@ -10,6 +10,7 @@ The user asks Tk itself and no object of the program, which may have changed tho
 from __future__ import annotations
 
 import _tkinter
+import os
 import sys
 import tkinter
 import tkinter.colorchooser
@@ -36,58 +37,6 @@ OLD_NAMES = {
     "tkColorChooser": tkinter.colorchooser, "ttk": tkinter.ttk, "Tkconstants": tkinter.constants,
     "ScrolledText": tkinter.scrolledtext,
 }  # fmt: skip
-
-# `after` with another queue: its timers come due when `release` sets the time.
-TIMERS = """
-namespace eval ::py2048 { variable now 0; variable count 1000000; variable queue {} }
-rename ::after ::py2048::after
-proc ::py2048::due {} {
-    variable queue
-    return [lsort -real -index 1 [lmap {id timer} $queue {list $id {*}$timer}]]
-}
-proc ::py2048::release {time} {
-    variable queue; variable now $time
-    foreach timer [due] {
-        if {[lindex $timer 1] > $now + 0.001} break
-        dict unset queue [lindex $timer 0]
-        ::py2048::after 0 [lindex $timer 2]
-    }
-}
-proc ::py2048::next {} { lindex [due] 0 1 }
-proc ::after {what args} {
-    upvar ::py2048::queue queue
-    if {[string is wideinteger -strict $what] && [llength $args]} {
-        set id after#[incr ::py2048::count]
-        dict set queue $id [list [expr {$::py2048::now + max(1, $what)}] [concat {*}$args]]
-        return $id
-    }
-    set id [lindex $args 0]
-    if {$what eq "info" && [dict exists $queue $id]} {
-        return [list [lindex [dict get $queue $id] 1] timer]
-    }
-    if {$what eq "info" && ![llength $args]} {
-        return [concat [dict keys $queue] [::py2048::after info]]
-    }
-    if {$what eq "cancel"} {
-        foreach {known timer} $queue {
-            if {$known eq $id || [lindex $timer 1] eq [concat {*}$args]} {
-                dict unset queue $known
-                return
-            }
-        }
-    }
-    return [uplevel 1 [list ::py2048::after $what {*}$args]]
-}
-bind . <<Py2048Look>> {set ::py2048::serial %#}
-proc ::py2048::items {canvas options} {
-    lmap item [$canvas find all] {
-        list [$canvas type $item] [$canvas coords $item] [lmap name $options {
-            if {[catch {$canvas itemcget $item -$name} value]} {set value ""}
-            string range $value 0 end
-        }]
-    }
-}
-"""
 
 # Tcl's dialogs: what they are called in Python, and the answer without an instruction.
 BOXES = {
@@ -140,6 +89,8 @@ class TkControl:
         self._quitting = False
         self._raised: BaseException | None = None
         self._serial = 0
+        with open(f"{os.path.dirname(__file__)}/timers.tcl", encoding="utf-8") as timers:
+            self._timers = timers.read()
         self._create = _tkinter.create
         self._after = tkinter.Misc.after
         self._take_over()
@@ -170,7 +121,7 @@ class TkControl:
         """What `_tkinter.create` becomes."""
         interpreter: Any = TclInterpreter(self._create(*words), self._loop, self._quit)
         if interpreter.eval("info commands winfo"):
-            interpreter.eval(TIMERS)
+            interpreter.eval(self._timers)
             interpreter.createcommand("tk_messageBox", self._box)
             for name, kind in CHOOSERS.items():
                 interpreter.createcommand(name, self._chooser(kind))
@@ -203,12 +154,26 @@ class TkControl:
             self.clock.allow(seconds)
             return
         end = self.clock.now + seconds
+        self._run_timers(end)
+        self.clock.skip(end - self.clock.now)
+        self.pump()
+
+    def settle(self, seconds: float) -> None:
+        """Let time pass until no timer is set, but no longer than `seconds`."""
+        end = self.clock.now + seconds
+        while (due := self.next_due()) is not None and self.clock.now + due <= end:
+            if not self.waiting:
+                self.clock.allow(max(due, 0.001))
+                return
+            self._run_timers(end)
+            self.pump()
+
+    def _run_timers(self, end: float) -> None:
+        """Let time pass from timer to timer, up to `end`."""
         self.pump(thoroughly=False)
         while (due := self.next_due()) is not None and self.clock.now + due <= end + 1e-9:
             self.clock.skip(due)
             self.pump(thoroughly=False)
-        self.clock.skip(end - self.clock.now)
-        self.pump()
 
     # -- events -------------------------------------------------------------------------
 
@@ -437,37 +402,31 @@ class Widget:
 
     def bound(self) -> list[str]:
         """The events that something is bound to."""
-        return [
-            str(word)
-            for word in self.interpreter.splitlist(self.interpreter.call("bind", self.path))
-        ]
+        return list(map(str, self.interpreter.splitlist(self.interpreter.call("bind", self.path))))
 
     def grid(self) -> dict[str, str]:
         """Its place in a grid."""
         words = self.interpreter.splitlist(self.interpreter.call("grid", "info", self.path))
         return {str(k).lstrip("-"): str(v) for k, v in zip(words[::2], words[1::2], strict=True)}
 
-    # -- canvases -----------------------------------------------------------------------
+    def items(self) -> list[tuple[str, list[float], dict[str, str]]]:
+        """What is drawn on a canvas, the lowest first: kind, coordinates, options."""
+        split = self.interpreter.splitlist
+        found = []
+        for item in split(self.interpreter.call("::py2048::items", self.path, ITEM_OPTIONS)):
+            kind, coords, values = split(item)
+            options = zip(ITEM_OPTIONS, split(values), strict=True)
+            told = {name: str(value) for name, value in options if value not in {"", ()}}
+            found.append((str(kind), [float(number) for number in split(coords)], told))
+        return found
 
-    def find_all(self) -> list[str]:
-        """The items of a canvas, the lowest first."""
-        return self.words("find", "all")
-
-    def item(self, number: object, name: str) -> str:
-        """An option of an item; not every kind has every option."""
-        try:
-            return str(self.call("itemcget", number, f"-{name}"))
-        except TclError:
-            return ""
-
-    def coords(self, number: object) -> list[float]:
-        """Where an item is."""
-        return [float(word) for word in self.words("coords", number)]
-
-    def drawn_texts(self) -> list[tuple[str, str]]:
-        """The texts on a canvas that are not hidden, with their numbers."""
-        texts = [n for n in self.find_all() if str(self.call("type", n)) == "text"]
-        return [(n, self.item(n, "text")) for n in texts if self.item(n, "state") != "hidden"]
+    def drawn_texts(self) -> list[tuple[str, list[float]]]:
+        """The texts on a canvas that are not hidden, and where they are."""
+        return [
+            (options.get("text", ""), coords)
+            for kind, coords, options in self.items()
+            if kind == "text" and options.get("state") != "hidden"
+        ]
 
 
 class TkUser:
@@ -509,15 +468,7 @@ class TkUser:
 
     def items(self, canvas: Any) -> list[tuple[str, list[float], dict[str, str]]]:
         """What is drawn on a canvas, in order: kind, coordinates, options."""
-        seen = _handle(canvas)
-        split = seen.interpreter.splitlist
-        found = []
-        for item in split(seen.interpreter.call("::py2048::items", seen.path, ITEM_OPTIONS)):
-            kind, coords, values = split(item)
-            options = zip(ITEM_OPTIONS, split(values), strict=True)
-            told = {name: str(value) for name, value in options if value not in {"", ()}}
-            found.append((str(kind), [float(number) for number in split(coords)], told))
-        return found
+        return _handle(canvas).items()
 
     def dialogs(self) -> list[tuple[str, str, str]]:
         """The message boxes so far: kind, title, message."""
@@ -576,10 +527,9 @@ class TkUser:
 
     def _push_drawn(self, text: str) -> bool:
         for canvas in self.widgets("Canvas"):
-            for number, drawn in canvas.drawn_texts():
+            for drawn, place in canvas.drawn_texts():
                 if _says(drawn, text):
-                    x, y = canvas.coords(number)
-                    self.click(canvas, x, y)
+                    self.click(canvas, place[0], place[1])
                     return True
         return False
 
@@ -619,11 +569,7 @@ class TkUser:
 
     def settle(self, seconds: float = 5.0) -> None:
         """Let time pass until no timer is set, but no longer than `seconds`."""
-        left = seconds
-        while left > 0 and (due := self._windows.next_due()) is not None and due <= left:
-            step = max(due, 0.001)
-            self._windows.advance(step)
-            left -= step
+        self._windows.settle(seconds)
 
 
 def _handle(widget: Any) -> Widget:
@@ -673,7 +619,7 @@ def _texts_of(widget: Widget) -> list[str]:
     if not widget.winfo_ismapped():
         return []
     if kind == "Canvas":
-        return [text for _, text in widget.drawn_texts()]
+        return [text for text, _ in widget.drawn_texts()]
     if kind in READABLE:
         return [str(widget.call("get"))]
     if kind == "Text":

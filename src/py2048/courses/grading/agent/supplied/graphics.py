@@ -12,6 +12,7 @@ import os
 import sys  # noqa: F401 - programs that say ``from graphics import *`` count on it
 import time
 import tkinter as tk
+from collections.abc import Callable
 from typing import Any
 
 FONT = ("helvetica", 12, "normal")
@@ -87,9 +88,8 @@ class GraphWin(tk.Canvas):
         self.autoflush = autoflush
         self.trans: Transform | None = None
         self.closed = False
-        self.lastKey = ""
-        self.mouseX: Any = None
-        self.mouseY: Any = None
+        self._key = ""
+        self._click: tuple[int, int] | None = None
         self._mouseCallback: Any = None
         self.bind("<Button-1>", self._clicked)
         self.bind_all("<Key>", self._pressed)
@@ -102,12 +102,12 @@ class GraphWin(tk.Canvas):
         return "<Closed GraphWin>" if self.isClosed() else f"GraphWin('{self.master.title()}')"
 
     def _clicked(self, event: Any) -> None:
-        self.mouseX, self.mouseY = event.x, event.y
+        self._click = event.x, event.y
         if self._mouseCallback:
             self._mouseCallback(Point(event.x, event.y))
 
     def _pressed(self, event: Any) -> None:
-        self.lastKey = event.keysym
+        self._key = event.keysym
 
     def _check_open(self) -> None:
         if self.closed:
@@ -163,46 +163,46 @@ class GraphWin(tk.Canvas):
     def getMouse(self) -> Point:
         """Wait for a click; return where it was."""
         self.update()
-        self.mouseX = self.mouseY = None
-        while self.mouseX is None or self.mouseY is None:
-            self.update()
-            if self.closed:
-                raise GraphicsError("getMouse in closed window")
-            time.sleep(0.1)
-        return self._taken_click()
+        self._click = None
+        self._wait("getMouse", lambda: self._click is not None)
+        return Point(*self._taken_click())
 
     def checkMouse(self) -> Point | None:
         """Where the last click was since the last look; None if there was none."""
-        if self.closed:
-            raise GraphicsError("checkMouse in closed window")
-        self.update()
-        return None if self.mouseX is None else self._taken_click()
+        self._look("checkMouse")
+        return None if self._click is None else Point(*self._taken_click())
 
-    def _taken_click(self) -> Point:
-        x, y = self.toWorld(self.mouseX, self.mouseY)
-        self.mouseX = self.mouseY = None
-        return Point(x, y)
+    def _taken_click(self) -> tuple[float, float]:
+        click, self._click = self._click, None
+        assert click is not None
+        return self.toWorld(*click)
 
     def getKey(self) -> str:
         """Wait for a key; return its name."""
-        self.lastKey = ""
-        while self.lastKey == "":
-            self.update()
-            if self.closed:
-                raise GraphicsError("getKey in closed window")
-            time.sleep(0.1)
+        self._key = ""
+        self._wait("getKey", lambda: self._key != "")
         return self._taken_key()
 
     def checkKey(self) -> str:
         """The last key since the last look; an empty text if there was none."""
-        if self.closed:
-            raise GraphicsError("checkKey in closed window")
-        self.update()
+        self._look("checkKey")
         return self._taken_key()
 
     def _taken_key(self) -> str:
-        key, self.lastKey = self.lastKey, ""
+        key, self._key = self._key, ""
         return key
+
+    def _look(self, what: str) -> None:
+        if self.closed:
+            raise GraphicsError(f"{what} in closed window")
+        self.update()
+
+    def _wait(self, what: str, arrived: Callable[[], bool]) -> None:
+        while not arrived():
+            self._look(what)
+            if self.closed:
+                raise GraphicsError(f"{what} in closed window")
+            time.sleep(0.1)
 
     def setMouseHandler(self, func: Any) -> None:
         """Call `func` with the point of every click."""
@@ -243,7 +243,7 @@ class GraphWin(tk.Canvas):
 class GraphicsObject:
     """Something that can be drawn; `config` are the options for the canvas."""
 
-    def __init__(self, options: list[str]) -> None:
+    def __init__(self, options: tuple[str, ...], *points: Point) -> None:
         usual = {
             "fill": "", "outline": "black", "width": "1", "arrow": "none", "text": "",
             "justify": "center", "font": FONT,
@@ -251,6 +251,7 @@ class GraphicsObject:
         self.canvas: GraphWin | None = None
         self.id: Any = None
         self.config: dict[str, Any] = {name: usual[name] for name in options}
+        self.points = [point.clone() for point in points]
 
     def setFill(self, color: str) -> None:
         """Fill with a colour."""
@@ -266,29 +267,33 @@ class GraphicsObject:
 
     def draw(self, graphwin: GraphWin) -> Any:
         """Draw in a window; return the object."""
-        if self.canvas and not self.canvas.isClosed():
+        if self._drawn():
             raise GraphicsError("Object currently drawn")
         if graphwin.isClosed():
             raise GraphicsError(CLOSED)
         self.canvas = graphwin
-        self.id = self._draw(graphwin, self.config)
+        self.id = self._draw(graphwin, [graphwin.toScreen(p.x, p.y) for p in self.points])
         graphwin.addItem(self)
         graphwin.autoflushed()
         return self
 
+    def _drawn(self) -> GraphWin | None:
+        """The open window in which this is drawn."""
+        return self.canvas if self.canvas and not self.canvas.isClosed() else None
+
     def undraw(self) -> None:
         """Take away from the window; do nothing if it is not there."""
-        if self.canvas and not self.canvas.isClosed():
-            self.canvas.delete(self.id)
-            self.canvas.delItem(self)
-            self.canvas.autoflushed()
+        if canvas := self._drawn():
+            canvas.delete(self.id)
+            canvas.delItem(self)
+            canvas.autoflushed()
         self.canvas = self.id = None
 
     def move(self, dx: float, dy: float) -> None:
         """Move by a distance."""
-        self._move(dx, dy)
-        canvas = self.canvas
-        if canvas and not canvas.isClosed():
+        for point in self.points:
+            point.x, point.y = point.x + dx, point.y + dy
+        if canvas := self._drawn():
             scale = canvas.trans
             across = dx / scale.xscale if scale else dx
             down = -dy / scale.yscale if scale else dy
@@ -297,24 +302,21 @@ class GraphicsObject:
 
     def clone(self) -> Any:
         """The same, not drawn."""
-        canvas, number = self.canvas, self.id
+        drawn = self.canvas, self.id
         self.canvas = self.id = None
         other = copy.deepcopy(self)
-        self.canvas, self.id = canvas, number
+        self.canvas, self.id = drawn
         return other
 
     def _reconfig(self, option: str, value: Any) -> None:
         if option not in self.config:
             raise GraphicsError("Object does not support this operation")
         self.config[option] = value
-        if self.canvas and not self.canvas.isClosed():
-            self.canvas.itemconfig(self.id, {option: value})
-            self.canvas.autoflushed()
+        if canvas := self._drawn():
+            canvas.itemconfig(self.id, {option: value})
+            canvas.autoflushed()
 
-    def _draw(self, canvas: Any, options: dict[str, Any]) -> Any:
-        raise NotImplementedError
-
-    def _move(self, dx: float, dy: float) -> None:
+    def _draw(self, canvas: Any, places: list[tuple[float, float]]) -> Any:
         raise NotImplementedError
 
 
@@ -322,20 +324,17 @@ class Point(GraphicsObject):
     """A point."""
 
     def __init__(self, x: float, y: float) -> None:
-        super().__init__(["outline", "fill"])
+        super().__init__(("outline", "fill"))
         self.setFill = self.setOutline  # type: ignore[method-assign]
         self.x, self.y = float(x), float(y)
+        self.points = [self]
 
     def __repr__(self) -> str:
         return f"Point({self.x}, {self.y})"
 
-    def _draw(self, canvas: Any, options: dict[str, Any]) -> Any:
-        x, y = canvas.toScreen(self.x, self.y)
-        return canvas.create_rectangle(x, y, x + 1, y + 1, options)
-
-    def _move(self, dx: float, dy: float) -> None:
-        self.x += dx
-        self.y += dy
+    def _draw(self, canvas: Any, places: list[tuple[float, float]]) -> Any:
+        ((x, y),) = places
+        return canvas.create_rectangle(x, y, x + 1, y + 1, self.config)
 
     def clone(self) -> Point:
         """The same point, not drawn."""
@@ -358,18 +357,11 @@ class _BBox(GraphicsObject):
     def __init__(
         self, p1: Point, p2: Point, options: tuple[str, ...] = ("outline", "width", "fill")
     ) -> None:
-        super().__init__(list(options))
-        self.p1, self.p2 = p1.clone(), p2.clone()
+        super().__init__(options, p1, p2)
+        self.p1, self.p2 = self.points
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.p1}, {self.p2})"
-
-    def _corners(self, canvas: Any) -> tuple[float, ...]:
-        return (*canvas.toScreen(self.p1.x, self.p1.y), *canvas.toScreen(self.p2.x, self.p2.y))
-
-    def _move(self, dx: float, dy: float) -> None:
-        for point in (self.p1, self.p2):
-            point.x, point.y = point.x + dx, point.y + dy
 
     def getP1(self) -> Point:
         """The first corner."""
@@ -387,15 +379,15 @@ class _BBox(GraphicsObject):
 class Rectangle(_BBox):
     """A rectangle between two corners."""
 
-    def _draw(self, canvas: Any, options: dict[str, Any]) -> Any:
-        return canvas.create_rectangle(*self._corners(canvas), options)
+    def _draw(self, canvas: Any, places: list[tuple[float, float]]) -> Any:
+        return canvas.create_rectangle(*places, self.config)
 
 
 class Oval(_BBox):
     """An oval between two corners."""
 
-    def _draw(self, canvas: Any, options: dict[str, Any]) -> Any:
-        return canvas.create_oval(*self._corners(canvas), options)
+    def _draw(self, canvas: Any, places: list[tuple[float, float]]) -> Any:
+        return canvas.create_oval(*places, self.config)
 
 
 class Circle(Oval):
@@ -422,8 +414,8 @@ class Line(_BBox):
         self.setFill("black")
         self.setOutline = self.setFill  # type: ignore[method-assign]
 
-    def _draw(self, canvas: Any, options: dict[str, Any]) -> Any:
-        return canvas.create_line(*self._corners(canvas), options)
+    def _draw(self, canvas: Any, places: list[tuple[float, float]]) -> Any:
+        return canvas.create_line(*places, self.config)
 
     def setArrow(self, option: str) -> None:
         """Where it has arrows: first, last, both or none."""
@@ -438,8 +430,7 @@ class Polygon(GraphicsObject):
     def __init__(self, *points: Any) -> None:
         if len(points) == 1 and isinstance(points[0], list):
             points = tuple(points[0])
-        super().__init__(["outline", "width", "fill"])
-        self.points = [point.clone() for point in points]
+        super().__init__(("outline", "width", "fill"), *points)
 
     def __repr__(self) -> str:
         return f"Polygon{tuple(self.points)}"
@@ -448,25 +439,24 @@ class Polygon(GraphicsObject):
         """The corners."""
         return [point.clone() for point in self.points]
 
-    def _move(self, dx: float, dy: float) -> None:
-        for point in self.points:
-            point.x, point.y = point.x + dx, point.y + dy
-
-    def _draw(self, canvas: Any, options: dict[str, Any]) -> Any:
-        return canvas.create_polygon(*(canvas.toScreen(p.x, p.y) for p in self.points), options)
+    def _draw(self, canvas: Any, places: list[tuple[float, float]]) -> Any:
+        return canvas.create_polygon(*places, self.config)
 
 
-class _Lettering(GraphicsObject):
-    """Something with a font around a point."""
+class _Anchored(GraphicsObject):
+    """Something around a point."""
 
-    anchor: Point
-
-    def _move(self, dx: float, dy: float) -> None:
-        self.anchor.x, self.anchor.y = self.anchor.x + dx, self.anchor.y + dy
+    def __init__(self, options: tuple[str, ...], p: Point) -> None:
+        super().__init__(options, p)
+        (self.anchor,) = self.points
 
     def getAnchor(self) -> Point:
         """The middle."""
         return self.anchor.clone()
+
+
+class _Lettering(_Anchored):
+    """Something with a font."""
 
     def setFace(self, face: str) -> None:
         """One of helvetica, arial, courier, times roman."""
@@ -492,17 +482,15 @@ class Text(_Lettering):
     """A text around a point."""
 
     def __init__(self, p: Point, text: Any) -> None:
-        super().__init__(["justify", "fill", "text", "font"])
-        self.anchor = p.clone()
-        self.config["fill"] = "black"
-        self.setText(text)
+        super().__init__(("justify", "fill", "text", "font"), p)
+        self.config.update(fill="black", text=text)
         self.setOutline = self.setFill  # type: ignore[method-assign]
 
     def __repr__(self) -> str:
         return f"Text({self.anchor}, '{self.getText()}')"
 
-    def _draw(self, canvas: Any, options: dict[str, Any]) -> Any:
-        return canvas.create_text(*canvas.toScreen(self.anchor.x, self.anchor.y), options)
+    def _draw(self, canvas: Any, places: list[tuple[float, float]]) -> Any:
+        return canvas.create_text(*places, self.config)
 
     def setText(self, text: Any) -> None:
         """Show another text."""
@@ -521,8 +509,7 @@ class Entry(_Lettering):
     """A line to type into, so many letters wide."""
 
     def __init__(self, p: Point, width: int) -> None:
-        super().__init__(["font"])
-        self.anchor = p.clone()
+        super().__init__(("font",), p)
         self.width = width
         self.text = tk.StringVar(_root, "")
         self.config.update(fill="gray", color="black")
@@ -531,14 +518,11 @@ class Entry(_Lettering):
     def __repr__(self) -> str:
         return f"Entry({self.anchor}, {self.width})"
 
-    def _draw(self, canvas: Any, options: dict[str, Any]) -> Any:
-        x, y = canvas.toScreen(self.anchor.x, self.anchor.y)
-        self.entry = tk.Entry(
-            canvas, width=self.width, textvariable=self.text, bg=options["fill"],
-            fg=options["color"], font=options["font"],
-        )  # fmt: skip
+    def _draw(self, canvas: Any, places: list[tuple[float, float]]) -> Any:
+        look = {"bg": self.config["fill"], "fg": self.config["color"], "font": self.config["font"]}
+        self.entry = tk.Entry(canvas, width=self.width, textvariable=self.text, **look)
         self.entry.focus_set()
-        return canvas.create_window(x, y, window=self.entry)
+        return canvas.create_window(*places, window=self.entry)
 
     def undraw(self) -> None:
         """Take away from the window."""
@@ -563,30 +547,22 @@ class Entry(_Lettering):
         """Write into the line."""
         self.text.set(t)
 
-    def setFill(self, color: str) -> None:
-        """The colour behind the letters."""
-        self._look("fill", "bg", color)
-
     def setTextColor(self, color: str) -> None:
         """The colour of the letters."""
-        self._look("color", "fg", color)
+        self._reconfig("color", color)
 
     def _reconfig(self, option: str, value: Any) -> None:
-        self._look(option, option, value)
-
-    def _look(self, name: str, option: str, value: Any) -> None:
-        self.config[name] = value
+        self.config[option] = value
         if self.entry is not None:
-            self.entry.configure({option: value})
+            self.entry.configure({{"fill": "bg", "color": "fg"}.get(option, option): value})
             _root.update()
 
 
-class Image(GraphicsObject):
+class Image(_Anchored):
     """A picture around a point: of a file, or an empty one of a width and a height."""
 
     def __init__(self, p: Point, *pixmap: Any) -> None:
-        super().__init__([])
-        self.anchor = p.clone()
+        super().__init__((), p)
         if len(pixmap) == 1:
             self.img = tk.PhotoImage(file=pixmap[0], master=_root)
         else:
@@ -596,23 +572,14 @@ class Image(GraphicsObject):
     def __repr__(self) -> str:
         return f"Image({self.anchor}, {self.getWidth()}, {self.getHeight()})"
 
-    def _draw(self, canvas: Any, options: dict[str, Any]) -> Any:
-        del options
-        x, y = canvas.toScreen(self.anchor.x, self.anchor.y)
-        return canvas.create_image(x, y, image=self.img)
-
-    def _move(self, dx: float, dy: float) -> None:
-        self.anchor.x, self.anchor.y = self.anchor.x + dx, self.anchor.y + dy
+    def _draw(self, canvas: Any, places: list[tuple[float, float]]) -> Any:
+        return canvas.create_image(*places, image=self.img)
 
     def clone(self) -> Image:
         """The same, not drawn."""
         other = Image(self.anchor, self.getWidth(), self.getHeight())
         other.img = self.img.copy()
         return other
-
-    def getAnchor(self) -> Point:
-        """The middle."""
-        return self.anchor.clone()
 
     def getWidth(self) -> int:
         """In pixels."""

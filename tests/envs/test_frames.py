@@ -8,8 +8,15 @@ import pickle
 import numpy as np
 import pytest
 
-from py2048.envs.vector import ArrayPool, ShownBatch
+from py2048.envs.vector import FramePool, ShownBatch
 from py2048.rules import get_rules
+
+RULES = get_rules("classic")
+
+
+def boards(pool: FramePool) -> np.ndarray:
+    """Return an array of the next frame, as an agent is given it."""
+    return pool.take().shown().boards
 
 
 def address(array: np.ndarray) -> int:
@@ -18,8 +25,8 @@ def address(array: np.ndarray) -> int:
 
 def test_memory_that_nobody_holds_is_used_again() -> None:
     """What was dropped comes back; nothing new is allocated."""
-    pool = ArrayPool((8, 4), np.uint8)
-    places = {address(pool.take()) for _ in range(20)}
+    pool = FramePool(RULES, 8, 512, True)
+    places = {address(boards(pool)) for _ in range(20)}
     assert len(places) == 1
 
 
@@ -37,38 +44,39 @@ def test_memory_that_nobody_holds_is_used_again() -> None:
 )
 def test_memory_in_use_is_never_handed_out(hold) -> None:  # type: ignore[no-untyped-def]
     """A view of whatever kind keeps its memory from being written to."""
-    pool = ArrayPool((8, 4), np.uint8)
-    held = hold(pool.take())
-    first = address(pool.take())
+    pool = FramePool(RULES, 8, 512, True)
+    held = hold(boards(pool))
+    first = address(boards(pool))
     for _ in range(20):
-        assert address(pool.take()) == first
+        assert address(boards(pool)) == first
     del held
-    assert {address(pool.take()) for _ in range(3)} != {first}
+    assert {address(boards(pool)) for _ in range(3)} != {first}
 
 
 def test_those_who_keep_everything_get_new_memory() -> None:
     """However many arrays are kept, each has memory of its own, and few wait to be used again."""
-    pool = ArrayPool(16, np.int64)
-    kept = [pool.take()[:] for _ in range(3 * ArrayPool.KEPT)]
+    pool = FramePool(RULES, 8, 512, True)
+    kept = [boards(pool) for _ in range(3 * FramePool.KEPT)]
     assert len({address(array) for array in kept}) == len(kept)
-    assert len(pool._kept) == ArrayPool.KEPT
+    assert len(pool._kept) == FramePool.KEPT
 
 
 def test_without_reference_counts_all_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a Python that does not count references nothing is used again."""
     monkeypatch.setattr("sys.implementation.name", "other")
-    pool = ArrayPool(16, np.int64)
-    kept = [address(pool.take()) for _ in range(ArrayPool.KEPT)]
+    pool = FramePool(RULES, 8, 512, True)
+    kept = [address(boards(pool)) for _ in range(FramePool.KEPT)]
     assert len(set(kept)) == len(kept)
 
 
 def test_copies_share_no_memory() -> None:
     """A copy of a batch of games writes to arrays of its own."""
-    batch = ShownBatch(get_rules("classic"), 8, seed=1, threads=1)
+    batch = ShownBatch(RULES, 8, threads=1)
+    batch.reseed(1)
     options = {"penalty": 0.0, "is_log": False, "is_terminal": False}
-    boards = batch.show(**options)[0].boards  # type: ignore[arg-type]
-    before = boards.copy()
+    shown = batch.show(**options)[0].shown().boards  # type: ignore[arg-type]
+    before = shown.copy()
     for other in (copy.deepcopy(batch), pickle.loads(pickle.dumps(batch))):
         other.play_random(5)
-        assert not np.shares_memory(other.show(**options)[0].boards, boards)
-    assert np.array_equal(boards, before)
+        assert not np.shares_memory(other.show(**options)[0].shown().boards, shown)
+    assert np.array_equal(shown, before)
