@@ -101,6 +101,14 @@ def evaluate(
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the results: .png or .svg.")
     ] = None,
+    from_boards: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            callback=no_device,
+            help="Play on from saved boards; count how often the next large tile is made.",
+        ),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
 ) -> int:
     """Let each PLAYER play the same games; compare their scores.
@@ -110,6 +118,8 @@ def evaluate(
     from py2048.arena import Tournament
     from py2048.arena.report import data, text_report
 
+    if from_boards:
+        return _from_boards(players, from_boards, games, chosen_seed(seed) or 0, jobs, as_json)
     tournament = Tournament(
         tuple(players),
         chosen_rules(rules, size),
@@ -124,6 +134,42 @@ def evaluate(
         write(results)
     print(json.dumps(data(results)) if as_json else text_report(results))
     return 0 if results.complete else INTERRUPTED
+
+
+def _from_boards(
+    players: list[str], file: Path, games: int, seed: int, jobs: int | None, as_json: bool
+) -> int:
+    """Print for each stage of a file how often each player makes the next large tile."""
+    from py2048.arena.boards import SavedBoards, last_stretch
+    from py2048.compiled.threads import available_threads
+    from py2048.players import make_player
+    from py2048.players.searching import SearchPlayer
+
+    _, boards = SavedBoards.load(file).split()
+    rows = []
+    for spec in players:
+        player = make_player(spec)
+        if not isinstance(player, SearchPlayer):
+            raise TournamentError(f"{spec} does not search: --from-boards takes players that do")
+        for stage in sorted(set(map(tuple, boards.stages.tolist()))):
+            chosen = boards.of(stage).spread(games)
+            with telling(quiet=as_json):
+                found = last_stretch(
+                    partial(player.new_searcher, boards.rules),
+                    chosen,
+                    seed=seed,
+                    threads=jobs or available_threads(),
+                )
+            row = {"player": spec, "stage": stage, "boards": found.boards}
+            rows.append(row | {"share": found.share, "error": found.error})
+            if not as_json:
+                print(
+                    f"{spec}: {stage[0]:,} and a sum of {stage[1]:,}: {2 * stage[0]:,} made in "
+                    f"{found.share:.1%} ± {found.error:.1%} of {found.boards:,} boards"
+                )
+    if as_json:
+        print(json.dumps(rows))
+    return 0
 
 
 STDOUT = Path("-")

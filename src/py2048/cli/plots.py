@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from py2048.arena import PlayerSummary, Results
+    from py2048.arena.boards import Calibration
     from py2048.ntuple.run import CurvePoint
 
 FORMATS = (".png", ".svg", ".pdf")
@@ -95,4 +96,21 @@ def draw_curve(curve: Sequence[CurvePoint], path: Path) -> None:
     axes.set(xlabel="games", ylabel="mean score", ylim=(0, None))
     axes.grid(alpha=0.3)
     axes.legend()
+    figure.savefig(path, dpi=120)
+
+
+def draw_calibration(rows: Sequence[Calibration], path: Path) -> None:
+    """Draw by how much a network expects too many points, over the sum of the board."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    axes = figure.subplots()
+    errors = [2 * row.error for row in rows]
+    axes.errorbar(
+        [row.stage[1] for row in rows], [row.excess for row in rows], errors, marker="o", capsize=3
+    )
+    axes.set(xlabel="sum of the board", ylabel="points expected less those that came")
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_formatter(lambda total, _: f"{total:.0f}")
+    axes.grid(alpha=0.3)
     figure.savefig(path, dpi=120)

@@ -6,6 +6,8 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,8 +30,10 @@ from py2048.errors import WeightsError
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from py2048.arena.boards import Calibration
     from py2048.ntuple.network import Network
     from py2048.ntuple.run import CurvePoint, StopCriteria, TrainingProgress, TrainingRun
+    from py2048.ntuple.trainer import ScoreTally
 
 Settings = dict[str, Any]
 Watch = Callable[["TrainingProgress"], None]
@@ -39,6 +43,10 @@ WIDTH = 60
 BAR = 30
 
 DEFAULT_MINUTES = 10.0
+CALIBRATION_GAMES = 200
+
+PLAN = "plan.toml"
+"""The settings of a training of bands, in its folder."""
 
 SHIPPED = "shipped"
 """The name in ``--from`` of the weights that come with py2048; a file is ``./shipped``."""
@@ -76,12 +84,19 @@ def train(
     plot: Annotated[bool, typer.Option("--plot", help="Draw the curve as curve.png.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the result only.")] = False,
 ) -> int:
-    """Train an n-tuple network in FOLDER. Ctrl-C stops and saves; --resume continues."""
-    from py2048.ntuple.run import WEIGHTS
+    """Train an n-tuple network in FOLDER. Ctrl-C stops and saves; --resume continues.
+
+    Settings with bands train these, one after the other.
+    """
+    from py2048.ntuple.run import WEIGHTS, load_toml
 
     given: Settings = {"rules": rules, "seed": chosen_seed(seed), "threads": threads}
     given |= {"games": games, "minutes": minutes}
-    config_values, stop = _settings(config, settings or [], given)
+    file_values = load_toml(config) if config else {}
+    if "bands" in file_values or (resume and (folder / PLAN).exists()):
+        changes = dict(map(_setting, settings or [])) | {"weights": weights}
+        return _ascend(folder, config, given | changes, resume=resume, quiet=quiet)
+    config_values, stop = _settings(file_values, settings or [], given)
     if plot:
         plots.check_plots()
     with telling(quiet=quiet):
@@ -101,13 +116,12 @@ def train(
 
 
 def _settings(
-    file: Path | None, texts: list[str], options: Settings
+    values: Settings, texts: list[str], options: Settings
 ) -> tuple[Settings, StopCriteria]:
     """Return the settings and the limits: from the file, then ``--set``, then the options."""
-    from py2048.ntuple.run import StopCriteria, load_toml
+    from py2048.ntuple.run import StopCriteria
     from py2048.ntuple.trainer import current_names, dataclass_from
 
-    values = load_toml(file) if file else {}
     values = current_names(values | values.pop("run", {}))
     values |= current_names(dict(map(_setting, texts)))
     values |= {name: value for name, value in options.items() if value is not None}
@@ -128,6 +142,33 @@ def _setting(text: str) -> tuple[str, Any]:
         return name, tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
         return name, value
+
+
+def _ascend(
+    folder: Path, config: Path | None, changes: Settings, *, resume: bool, quiet: bool
+) -> int:
+    """Train the bands of a plan, which is kept in the folder."""
+    from py2048.arena.ascent import Ascent, plan_from
+    from py2048.ntuple.run import load_toml
+
+    kept = folder / PLAN
+    if kept.exists() and not resume:
+        raise WeightsError(f"{folder} holds a training: continue it with --resume, or name another")
+    values = load_toml(config or kept)
+    plan = plan_from(values | {n: value for n, value in changes.items() if value is not None})
+    with telling(quiet=quiet):
+        ascent = Ascent(folder, plan, (lambda _: None) if quiet else _say)
+        if config:
+            kept.write_text(config.read_text(encoding="utf-8"), encoding="utf-8")
+        try:
+            ascent.run()
+        except KeyboardInterrupt:
+            print("stopped: --resume continues from the last checkpoint")
+    return 0
+
+
+def _say(text: str) -> None:
+    print(f"{datetime.now():%Y-%m-%d %H:%M}  {text}", flush=True)
 
 
 def _run_of(folder: Path, values: Settings, weights: str | None, *, resume: bool) -> TrainingRun:
@@ -179,6 +220,16 @@ def weights(
             metavar="N", callback=between(0, 1e18), help="Measure the strength over so many games."
         ),
     ] = 0,
+    calibration: Annotated[
+        bool,
+        typer.Option(
+            "--calibration",
+            help="Compare, by stage, the points it expects with those that come.",
+        ),
+    ] = False,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the calibration: .png or .svg.")
+    ] = None,
     seed: SeedOption = None,
     threads: Annotated[int, parallel("Games at the same time.")] = 1,
     json: JsonOption = False,
@@ -187,8 +238,16 @@ def weights(
     from py2048.ntuple.weights import header_of, load, save_packed
 
     data: Settings = header_of(file) | {"bytes": file.stat().st_size}
-    network = load(file) if pack or games else None
+    if plot:
+        plots.check_plots(plot)
+        calibration = True
+    network = load(file) if pack or games or calibration else None
     first = chosen_seed(seed) or 0
+    if network and calibration:
+        found = _calibration(network, games or CALIBRATION_GAMES, first, threads, quiet=json)
+        data["calibration"] = [each._asdict() for each in found]
+        if plot:
+            plots.draw_calibration(found, plot)
     if network and games:
         data["strength"] = _strength(network, games, first, threads, quiet=json)
     if network and pack:
@@ -203,13 +262,47 @@ def weights(
     return 0
 
 
+def _calibration(
+    network: Network, games: int, seed: int, threads: int, *, quiet: bool
+) -> list[Calibration]:
+    from py2048.arena.boards import calibrate, quarters
+    from py2048.search.limits import SearchLimits
+    from py2048.search.searcher import Searcher
+
+    stages = [stage for rank in range(8, 17) for stage in quarters(1 << rank)]
+    with telling(quiet=quiet):
+        player = partial(Searcher, network.rules, network, SearchLimits(1))
+        return calibrate(player, stages, games, seed=seed, threads=threads)
+
+
 def _strength(network: Network, games: int, seed: int, threads: int, *, quiet: bool) -> Settings:
     from py2048.ntuple.trainer import evaluate
 
     with telling(quiet=quiet):
-        tally = evaluate(network, games, seed, threads=threads)
+        play = _play_by_bands if network.bands else evaluate
+        tally = play(network, games, seed, threads=threads)
     tiles = {1 << rank: tally.rate(1 << rank) for rank in range(11, 17)}
     return {"games": games, "mean": tally.mean, "error": tally.error, "tiles": tiles}
+
+
+def _play_by_bands(network: Network, games: int, seed: int, *, threads: int) -> ScoreTally:
+    """Play the games that `evaluate` plays, by a network with bands."""
+    import numpy as np
+
+    from py2048.arena.boards import on_threads
+    from py2048.ntuple.trainer import ScoreTally
+    from py2048.rng import derive_seed
+    from py2048.search.limits import SearchLimits
+    from py2048.search.searcher import Searcher, play_games
+
+    player = partial(Searcher, network.rules, network, SearchLimits(1))
+    played = on_threads(
+        player, lambda searcher, n: play_games(searcher, [derive_seed(seed, n)]), games, threads
+    )
+    results = [(int(each.scores[0]), int(each.tiles[0])) for each in played]
+    scores, tiles = np.array(results).T
+    ranks = np.bincount(np.log2(tiles).astype(np.int64), minlength=64)
+    return ScoreTally(games, float(scores.sum()), float((scores.astype(float) ** 2).sum()), ranks)
 
 
 def _print_weights(data: Settings) -> None:
@@ -218,8 +311,21 @@ def _print_weights(data: Settings) -> None:
     print(f"stages   {', '.join(map(str, [0, *data['stages']]))}; held: {data['held']}")
     print(f"ranks    {data['ranks']}, tiles up to {1 << data['ranks'] - 1:,}")
     print(f"encoding {data['encoding']}, {data['bytes']:,} bytes")
+    for band in data.get("bands", {}).get("bands", ()):
+        print(f"band     from {band['tile']:,} and a sum of {band['least']:,}")
     for entry in data["history"]:
-        print(f"trained  {entry['games']:,} games, {entry['moves']:,} moves, {entry['seconds']} s")
+        what = "band {}, {}: ".format(*entry["band"]) if "band" in entry else ""
+        print(
+            f"trained  {what}{entry['games']:,} games, {entry['moves']:,} moves, "
+            f"{entry['seconds']} s"
+        )
+    for row in data.get("calibration", ()):
+        tile, least = row["stage"]
+        print(
+            f"at       {tile:,}, sum {least:,}: expects {row['predicted']:,.0f}, gets "
+            f"{row['realised']:,.0f}: {row['excess']:+,.0f} ± {row['error']:,.0f} "
+            f"over {row['boards']:,} boards"
+        )
     if "strength" in data:
         _print_strength("plays", data["strength"])
     if "packed" in data:

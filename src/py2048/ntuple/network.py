@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from functools import cache, cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,69 @@ MAX_RANK = 31
 """The largest rank on a board that a network rates."""
 
 
+class Band(NamedTuple):
+    """The boards of one part of a game, and how they are valued.
+
+    Attributes:
+        tile: the largest tile of its boards.
+        least: the least sum of their tiles.
+        level: what the value below is too high by where the sum is `least`, with a margin.
+        slope: how much more it is too high by for each point of the sum.
+        goal: the value of a board on which a larger tile has been made.
+    """
+
+    tile: int
+    least: int
+    level: float = 0.0
+    slope: float = 0.0
+    goal: float = 0.0
+
+    def excess(self, total: int) -> float:
+        """Return what the value below is reduced by on boards of this sum."""
+        return self.level + self.slope * (total - self.least)
+
+
+@dataclass(frozen=True)
+class Bands:
+    """What a network adds to its value late in a game, in each band by weights of its own.
+
+    Attributes:
+        layout: the tuples and ranks of all bands; it has no stages.
+        bands: the bands, ascending.
+        table: the weights, int16 `[bands * layout.size]` in units of `step`, band after band.
+        step: the points that one unit of the table is worth.
+
+    Raises:
+        WeightsError: if these do not fit together.
+    """
+
+    layout: NetworkLayout
+    bands: tuple[Band, ...]
+    table: Quantized
+    step: float
+
+    def __post_init__(self) -> None:
+        if self.layout.kind != "4x4" or self.layout.stages:
+            raise WeightsError("bands are for 4x4 boards, and have no stages")
+        if not self.bands or list(self.bands) != sorted(self.bands):
+            raise WeightsError("bands must ascend by tile and sum")
+        shape = (len(self.bands) * self.layout.size,)
+        if self.table.shape != shape or self.table.dtype != np.int16:
+            raise WeightsError(f"bands have int16 weights {shape}")
+
+    def with_band(self, band: Band, table: Quantized) -> Bands:
+        """Return these bands and another one, or one replaced, by weights in the same step."""
+        size, kept = self.layout.size, {each: at for at, each in enumerate(self.bands)}
+        kept = {each: at for each, at in kept.items() if each[:2] != band[:2]}
+        bands = sorted([*kept, band])
+        whole = np.zeros((len(bands), size), np.int16)
+        for row, each in zip(whole, bands, strict=True):
+            part = table if each is band else self.table[kept[each] * size :][:size]
+            used = np.flatnonzero(part)  # pages of zeros stay unused
+            row[used] = part[used]
+        return Bands(self.layout, tuple(bands), whole.reshape(-1), self.step)
+
+
 @dataclass(frozen=True)
 class Network:
     """An n-tuple network, trained for some rules.
@@ -49,6 +112,7 @@ class Network:
             tuple by tuple, and within a tuple the rank of the first cell varies fastest.
         history: one mapping for each training, in plain JSON values.
         step: the points that one unit of the table is worth.
+        bands: what is added late in a game.
 
     Raises:
         WeightsError: if layout, rules and weights do not fit together.
@@ -59,9 +123,12 @@ class Network:
     table: Weights | Quantized
     history: tuple[Mapping[str, Any], ...] = field(default=())
     step: float = 1.0
+    bands: Bands | None = None
 
     def __post_init__(self) -> None:
         check_rules(self.layout, self.rules)
+        if self.bands and (self.layout.kind != "4x4" or self.rules.ends_at_target):
+            raise WeightsError("bands are for 4x4 boards and games without an end at a target")
         table = self.table
         if table.shape != (self.layout.weights,) or table.dtype not in (np.float32, np.int16):
             raise WeightsError(
@@ -88,33 +155,57 @@ class Network:
         """Whether the network estimates the points of these rules."""
         return objective_key(rules) == objective_key(self.rules)
 
-    def value(self, afterstate: Board) -> float:
+    def band_of(self, board: Board) -> Band | None:
+        """Return the band by which all values of a search from a board are computed.
+
+        A search compares values, so these are all of one band: that of its root. Without search
+        that is the board to move on.
+        """
+        found = None
+        for band in self.bands.bands if self.bands else ():
+            if band.tile == board.max_tile and band.least <= board.sum:
+                found = band
+        return found
+
+    def value(self, afterstate: Board, band: Band | None = None) -> float:
         """Return the points still to come after a slide, before its spawn.
 
         This is the reference of the compiled evaluations.
 
+        Args:
+            afterstate: the board.
+            band: the band of the root, if it has one.
+
         Raises:
             BoardError: if the board has another shape.
         """
-        layout = self.layout
-        ranks = np.array(downgraded(ranks_of(layout, afterstate), layout.known))
-        stage = layout.stage_of(tile for row in afterstate.rows for tile in row)
-        factors, offsets = self._indexing
-        found = self.table[factors @ ranks + offsets + stage * layout.size]
-        return float(found.sum(dtype=np.float32)) * self.step
+        stage = self.layout.stage_of(tile for row in afterstate.rows for tile in row)
+        value = _sum_of(self.layout, self.table, stage, afterstate) * self.step
+        if band is None or self.bands is None:
+            return value
+        number = self.bands.bands.index(band)
+        added = _sum_of(self.bands.layout, self.bands.table, number, afterstate)
+        return value - band.excess(afterstate.sum) + added * self.bands.step
 
-    @cached_property
-    def _indexing(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """For each tuple and image, what each cell's rank is multiplied by, and the offset."""
-        layout = self.layout
-        radix = 16 if layout.is_packed else layout.ranks
-        factors = np.zeros((layout.active, self.rules.cells), np.int64)
-        for number, (cells, image) in enumerate(
-            (cells, image) for cells in layout.tuples for image in layout.images
-        ):
-            for place, cell in enumerate(cells):
-                factors[number, image[cell]] = radix**place
-        return factors, np.repeat(np.array(layout.offsets[:-1]), layout.symmetries)
+
+def _sum_of(layout: NetworkLayout, table: Weights | Quantized, number: int, board: Board) -> float:
+    """Return the sum of the weights that a board selects in table `number` of several."""
+    ranks = np.array(downgraded(ranks_of(layout, board), layout.known))
+    factors, offsets = _indexing(layout)
+    return float(table[factors @ ranks + offsets + number * layout.size].sum(dtype=np.float32))
+
+
+@cache
+def _indexing(layout: NetworkLayout) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For each tuple and image, what each cell's rank is multiplied by, and the offset."""
+    radix = 16 if layout.is_packed else layout.ranks
+    factors = np.zeros((layout.active, layout.rows * layout.columns), np.int64)
+    for number, (cells, image) in enumerate(
+        (cells, image) for cells in layout.tuples for image in layout.images
+    ):
+        for place, cell in enumerate(cells):
+            factors[number, image[cell]] = radix**place
+    return factors, np.repeat(np.array(layout.offsets[:-1]), layout.symmetries)
 
 
 def objective_key(rules: Rules) -> tuple[object, ...]:

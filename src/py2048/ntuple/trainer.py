@@ -203,6 +203,10 @@ def _typed(name: str, value: Any, kind: Any) -> Any:
         if isinstance(value, list) and all(type(number) is int for number in value):
             return tuple(value)
         raise WeightsError(f"{name} = {value!r} must be a list of whole numbers")
+    if kind == tuple[float, ...]:
+        if isinstance(value, list) and all(type(number) in (int, float) for number in value):
+            return tuple(map(float, value))
+        raise WeightsError(f"{name} = {value!r} must be a list of numbers")
     if type(value) is not kind:
         raise WeightsError(f"{name} = {value!r} must be of type {kind.__name__}")
     return value
@@ -363,7 +367,7 @@ class Trainer:
             worker, seed = self.workers[number], self._seeds[number]
             self._run(worker, self._td_params, seed, shares[number], each)
 
-        _in_threads(work, count)
+        in_threads(work, count)
 
     def prepare(self) -> None:
         """Compile what is needed, which takes a while the first time."""
@@ -397,7 +401,7 @@ class Trainer:
             share = firsts[number + 1] - firsts[number]
             self._run(players[number], params, np.uint64(seed), share, ENDLESS)
 
-        _in_threads(work, count)
+        in_threads(work, count)
         return tally_of(players)
 
     def network(self, note: Mapping[str, Any] | None = None) -> Network:
@@ -432,7 +436,8 @@ def tally_of(workers: list[kernels.WorkerState]) -> ScoreTally:
     )
 
 
-def _in_threads(work: Callable[[int], None], count: int) -> None:
+def in_threads(work: Callable[[int], None], count: int) -> None:
+    """Call `work` with each number below `count`, on as many threads."""
     if count == 1:
         work(0)
         return

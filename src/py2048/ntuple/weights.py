@@ -9,6 +9,7 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +21,7 @@ from py2048.errors import RulesError, WeightsError
 from py2048.ntuple import _network_kernels as kernels
 from py2048.ntuple.archive import Archive, open_archive, write_archive
 from py2048.ntuple.layout import NetworkLayout
-from py2048.ntuple.network import Network, Quantized, in_points, objective_key
+from py2048.ntuple.network import Band, Bands, Network, Quantized, in_points, objective_key
 from py2048.rules import Rules
 
 KIND = "py2048-weights"
@@ -39,6 +40,7 @@ class WeightsHeader(NamedTuple):
     rules: Rules
     history: tuple[Mapping[str, Any], ...]
     step: float
+    bands: Bands | None
 
 
 def save(
@@ -54,7 +56,7 @@ def save(
     """
     numbers = list(held) or list(range(len(network.layout.stages) + 1))
     stages = network.weights.reshape(-1, network.layout.size)
-    arrays = [("weights", stages[numbers] if held else stages)]
+    arrays = chain([("weights", stages[numbers] if held else stages)], _packed_bands(network.bands))
     kind = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
     write_archive(Path(path), KIND, _header(network, EXACT, numbers), arrays, compression=kind)
 
@@ -70,7 +72,8 @@ def save_packed(
     """Save a network small: weights as whole numbers of `step` points, without zeros.
 
     Each stage is saved as its difference from the stage before it in the file. A bit for each entry
-    says whether it is zero; the others take two bytes before compression.
+    says whether it is zero; the others take two bytes before compression. Bands are in whole steps
+    of their own, and are saved as they are.
 
     Args:
         network: the network.
@@ -90,10 +93,11 @@ def save_packed(
     numbers = list(held) or list(range(len(network.layout.stages) + 1))
     steps = quantized(network, step, prune)
     header = {**_header(network, PACKED, numbers), "step": step, "prune": prune}
-    arrays = _packed(steps[numbers], numbers)
+    arrays = chain(_packed(steps[numbers], numbers), _packed_bands(network.bands))
     # LZMA would make files 3 % smaller, which take seven times as long to read.
     write_archive(Path(path), KIND, header, arrays, compression=zipfile.ZIP_DEFLATED)
-    return Network(network.layout, network.rules, steps.reshape(-1), network.history, step)
+    table = steps.reshape(-1)
+    return Network(network.layout, network.rules, table, network.history, step, network.bands)
 
 
 def quantized(network: Network, step: float, prune: float = 0.0) -> Quantized:
@@ -113,14 +117,24 @@ def quantized(network: Network, step: float, prune: float = 0.0) -> Quantized:
 def _packed(steps: Quantized, numbers: Sequence[int]) -> Iterator[tuple[str, NDArray[Any]]]:
     before = np.zeros(steps.shape[1], np.int16)
     for number, stage in zip(numbers, steps, strict=True):
-        change = stage - before  # wraps around, and so does the sum when it is read
-        used = change != 0
-        values = change[used]
-        zigzag = ((values << 1) ^ (values >> 15)).view(np.uint16)
-        yield f"stage{number}/used", np.packbits(used)
-        yield f"stage{number}/low", (zigzag & 0xFF).astype(np.uint8)
-        yield f"stage{number}/high", (zigzag >> 8).astype(np.uint8)
+        # The change wraps around, and so does the sum when it is read.
+        yield from _packed_changes(f"stage{number}", stage - before)
         before = stage
+
+
+def _packed_bands(bands: Bands | None) -> Iterator[tuple[str, NDArray[Any]]]:
+    if bands:
+        for number, part in enumerate(bands.table.reshape(len(bands.bands), -1)):
+            yield from _packed_changes(f"band{number}", part)
+
+
+def _packed_changes(name: str, change: Quantized) -> Iterator[tuple[str, NDArray[Any]]]:
+    used = change != 0
+    values = change[used]
+    zigzag = ((values << 1) ^ (values >> 15)).view(np.uint16)
+    yield f"{name}/used", np.packbits(used)
+    yield f"{name}/low", (zigzag & 0xFF).astype(np.uint8)
+    yield f"{name}/high", (zigzag >> 8).astype(np.uint8)
 
 
 def load(path: Path | str, *more: Path | str, mapped: bool = False) -> Network:
@@ -145,7 +159,7 @@ def load(path: Path | str, *more: Path | str, mapped: bool = False) -> Network:
             first = first._replace(step=1.0)
         parts |= added
     table = _joined(first.layout, parts, path)
-    return Network(first.layout, first.rules, table, first.history, first.step)
+    return Network(first.layout, first.rules, table, first.history, first.step, first.bands)
 
 
 def _joined(layout: NetworkLayout, parts: Parts, path: Path | str) -> NDArray[Any]:
@@ -171,21 +185,41 @@ def _parts_of(path: Path, *, mapped: bool) -> tuple[WeightsHeader, Parts]:
             table = _checked(archive, "weights", array, np.float32, (len(held), layout.size))
         else:
             raise WeightsError(f"{path} has an unknown encoding {header.get('encoding')!r}")
-        head = WeightsHeader(layout, rules, tuple(header.get("history", ())), step)
+        bands = _bands_of(archive) if "bands" in header else None
+        head = WeightsHeader(layout, rules, tuple(header.get("history", ())), step, bands)
         return head, dict(zip(held, table, strict=True))
 
 
 def _unpacked(archive: Archive, layout: NetworkLayout, held: Sequence[int]) -> Quantized:
     steps = np.zeros((len(held), layout.size), np.int16)
     for row, number in enumerate(held):
-        used = _part(archive, f"stage{number}/used", (-(-layout.size // 8),))
-        low, high = (_part(archive, f"stage{number}/{name}") for name in ("low", "high"))
         if row:
             steps[row] = steps[row - 1]
-        if not np.bitwise_count(used).sum() == low.size == high.size:
-            raise WeightsError(f"{archive.path} is damaged: stage {number} has the wrong size")
-        (add_changes if IS_PLAIN else kernels.add_changes)(used, low, high, steps[row])
+        _add_part(archive, f"stage{number}", steps[row])
     return steps
+
+
+def _add_part(archive: Archive, name: str, steps: Quantized) -> None:
+    used = _part(archive, f"{name}/used", (-(-steps.size // 8),))
+    low, high = (_part(archive, f"{name}/{half}") for half in ("low", "high"))
+    if not np.bitwise_count(used).sum() == low.size == high.size:
+        raise WeightsError(f"{archive.path} is damaged: {name} has the wrong size")
+    (add_changes if IS_PLAIN else kernels.add_changes)(used, low, high, steps)
+
+
+def _bands_of(archive: Archive) -> Bands:
+    try:
+        header = archive.header["bands"]
+        tuples = tuple(tuple(map(int, cells)) for cells in header["tuples"])
+        layout = NetworkLayout(4, 4, tuples, ranks=header["ranks"])
+        bands = tuple(Band(**band) for band in header["bands"])
+        step = float(header["step"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise WeightsError(f"{archive.path} is damaged: its bands lack {error}") from None
+    table = np.zeros((len(bands), layout.size), np.int16)
+    for number, part in enumerate(table):
+        _add_part(archive, f"band{number}", part)
+    return Bands(layout, bands, table.reshape(-1), step)
 
 
 def add_changes(
@@ -220,7 +254,15 @@ def header_of(path: Path | str) -> dict[str, Any]:
 
 
 def _header(network: Network, encoding: str, held: Sequence[int]) -> Mapping[str, Any]:
-    layout = network.layout
+    layout, bands = network.layout, network.bands
+    late: dict[str, Any] = {}
+    if bands:
+        late["bands"] = {
+            "tuples": [list(cells) for cells in bands.layout.tuples],
+            "ranks": bands.layout.ranks,
+            "step": bands.step,
+            "bands": [band._asdict() for band in bands.bands],
+        }
     return {
         "rules": str(network.rules),
         "rows": layout.rows,
@@ -231,6 +273,7 @@ def _header(network: Network, encoding: str, held: Sequence[int]) -> Mapping[str
         "held": list(held),
         "encoding": encoding,
         "history": [dict(entry) for entry in network.history],
+        **late,
     }
 
 

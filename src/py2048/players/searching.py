@@ -83,7 +83,7 @@ class SearchPlayer:
         if not isinstance(evaluation, Network):
             return Unit.RATING
         known = game.board.max_tile < 1 << evaluation.layout.ranks
-        return Unit.POINTS if known else Unit.RATING
+        return Unit.POINTS if known or evaluation.band_of(game.board) else Unit.RATING
 
     def searcher(self, rules: Rules) -> Searcher:
         """Return the compiled search for the rules, made once.
@@ -93,11 +93,17 @@ class SearchPlayer:
         """
         with self._lock:
             if rules not in self._searchers:
-                evaluation = self._evaluation_for(rules)
-                self._searchers[rules] = Searcher(
-                    rules, evaluation, self._limits, threads=self._threads
-                )
+                self._searchers[rules] = self.new_searcher(rules)
             return self._searchers[rules]
+
+    def new_searcher(self, rules: Rules) -> Searcher:
+        """Return a search of its own for the rules, to use beside others.
+
+        Raises:
+            PlayerError: if there are no weights for the rules.
+        """
+        evaluation = self._evaluation_for(rules)
+        return Searcher(rules, evaluation, self._limits, threads=self._threads)
 
     def play_games(self, rules: Rules, seeds: Sequence[int]) -> list[FinishedGame]:
         """Play the game of each seed to its end, compiled; wait for the compiler if necessary.

@@ -82,6 +82,7 @@ class Parts(NamedTuple, Generic[Board]):
     store: Callable[[Board, Cells, Context], None]
     leaf: Callable[[Board, Context, Weights], float]
     fetch: Callable[[Board, Context, Weights], None]
+    enter: Callable[[Board, Context], None]
 
 
 class Afterstates(NamedTuple, Generic[Board]):
@@ -571,7 +572,7 @@ def make_move_kernel(
         """Make a legal move; return the board after the spawn."""
         moves = slides(board, FIRST, context)
         after, gained = moves[best]
-        state[OVER] = np.int64(is_won(after, gained, context))
+        state[OVER] = np.int64(context.is_endless == 0 and is_won(after, gained, context))
         word = draw(key, np.uint64(state[PLY]))
         state[SCORE] += gained
         state[PLY] += 1
@@ -587,7 +588,7 @@ Play = Callable[
 
 def make_play_kernel(parts: Parts[Board]) -> Play:
     """Return the kernel that searches, and plays games, with these parts."""
-    load, store = parts.load, parts.store
+    load, store, enter = parts.load, parts.store, parts.enter
     known, around = make_afterstate_kernels(parts), make_spawn_kernels(parts)
     decide = make_decide_kernel(make_choose_kernel(parts, known, around))
     made = make_move_kernel(parts, known, around)
@@ -629,6 +630,7 @@ def make_play_kernel(parts: Parts[Board]) -> Play:
         board = load(cells, FIRST, context)
         count, is_over = np.int64(0), bool(state[OVER] != 0)
         while not is_over:
+            enter(board, context)
             best = decide(board, params, context, weights, points, values, fresh)
             if len(directions) == 0:
                 return np.int64(0)
@@ -645,7 +647,7 @@ def make_play_kernel(parts: Parts[Board]) -> Play:
     return play
 
 
-def parts_of(kind: str, leaf: Any, fetch: Any) -> Parts[Any]:
+def parts_of(kind: str, leaf: Any, fetch: Any, enter: Any = leaves.enter_nothing) -> Parts[Any]:
     """Return the operations of a kind of board, with a leaf for such boards."""
     if kind == "cells":
         operations = [
@@ -660,15 +662,18 @@ def parts_of(kind: str, leaf: Any, fetch: Any) -> Parts[Any]:
             *(boards.hash_of_packed, boards.ranks_on_packed, boards.load_packed),
             boards.store_packed,
         ]
-    return Parts._make([*operations, leaf, fetch])
+    return Parts._make([*operations, leaf, fetch, enter])
 
 
 @cache
-def play_kernel(kind: str, evaluation: str, code: Code = ()) -> Play:
+def play_kernel(kind: str, evaluation: str, code: Code = (), band_code: Code = ()) -> Play:
     """Return the kernel for a kind of board and an evaluation, ``heuristic`` or ``network``.
 
-    A 4x4 network has a kernel of its own, made from its `code`.
+    A 4x4 network has a kernel of its own, made from its `code` and that of its bands.
     """
+    if band_code:
+        banded = leaves.make_banded_kernels(code, band_code)
+        return make_play_kernel(parts_of(kind, *banded, leaves.enter_band))
     if code:
         return make_play_kernel(parts_of(kind, *leaves.make_network_kernels(code)))
     leaf = getattr(leaves, f"{evaluation}_{kind}")

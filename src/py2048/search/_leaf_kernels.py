@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from py2048.compiled._board_kernels import Int, Word
+from py2048.compiled._board_kernels import Int, Word, sum_packed
 from py2048.compiled.jit import kernel, prefetch
 from py2048.ntuple._heuristic_kernels import lines_4x4, lines_cells, lines_small, squeezed
 from py2048.ntuple._network_kernels import (
@@ -21,6 +21,7 @@ from py2048.ntuple._network_kernels import (
     write_indices_cells,
 )
 from py2048.ntuple.layout import Code
+from py2048.ntuple.network import NEVER
 from py2048.search._board_kernels import Packed, ranks_on_cells, ranks_on_packed
 from py2048.search.context import Context
 
@@ -29,6 +30,10 @@ ZERO, ONE = np.uint64(0), np.uint64(1)
 IndexOf = Callable[[Word], Word]
 Leaf = Callable[[Packed, Context, Weights], float]
 Fetch = Callable[[Packed, Context, Weights], None]
+BandedWeights = tuple[Weights, Weights]
+"""The table of a network, and that of its bands."""
+BandedLeaf = Callable[[Packed, Context, BandedWeights], float]
+BandedFetch = Callable[[Packed, Context, BandedWeights], None]
 AddImage = Callable[[Word, Word, Weights], Any]
 FetchImage = Callable[[Word, Word, Weights], None]
 
@@ -73,8 +78,8 @@ def first_weight(seen: Word, context: Context) -> Word:
     return np.uint64(np.uint64(stage) * context.stage_size)
 
 
-def make_network_kernels(code: Code) -> tuple[Leaf, Fetch]:
-    """Return the leaf of one 4x4 network, and the kernel that prefetches its weights.
+def make_sum_kernels(code: Code) -> tuple[AddImage, FetchImage]:
+    """Return the kernel that sums the weights of a 4x4 board, and the one that prefetches them.
 
     The shifts and masks of the tuples are constants, so finding the weights of a board twice costs
     little; and the weights of several boards can be fetched at the same time.
@@ -87,25 +92,98 @@ def make_network_kernels(code: Code) -> tuple[Leaf, Fetch]:
     for index_of in tuples:
         fetch_image = _make_fetch_kernel(index_of, fetch_image)
 
-    @kernel(fastmath=True, borrows=True)
-    def network(board: Packed, context: Context, weights: Weights) -> float:
-        """Return the points that a network expects after an afterstate."""
-        begin = first_weight(ranks_on_packed(board, context), context) if context.stages else ZERO
-        a, b, c, d, e, f, g, h = images_4x4(known_word(board[0], board[1], context.known))
+    @kernel(inline=True, fastmath=True, borrows=True)
+    def sum_of(word: Word, begin: Word, weights: Weights) -> Any:
+        a, b, c, d, e, f, g, h = images_4x4(word)
         one = add_image(a, begin, weights) + add_image(b, begin, weights)
         two = add_image(c, begin, weights) + add_image(d, begin, weights)
         three = add_image(e, begin, weights) + add_image(f, begin, weights)
         four = add_image(g, begin, weights) + add_image(h, begin, weights)
-        return np.float64(((one + two) + (three + four)) * context.step)
+        return (one + two) + (three + four)
+
+    @kernel(inline=True, borrows=True)
+    def fetch_of(word: Word, begin: Word, weights: Weights) -> None:
+        for image in images_4x4(word):
+            fetch_image(image, begin, weights)
+
+    return sum_of, fetch_of
+
+
+def make_network_kernels(code: Code) -> tuple[Leaf, Fetch]:
+    """Return the leaf of one 4x4 network, and the kernel that prefetches its weights."""
+    sum_of, fetch_of = make_sum_kernels(code)
+
+    @kernel(fastmath=True, borrows=True)
+    def network(board: Packed, context: Context, weights: Weights) -> float:
+        """Return the points that a network expects after an afterstate."""
+        begin = first_weight(ranks_on_packed(board, context), context) if context.stages else ZERO
+        word = known_word(board[0], board[1], context.known)
+        return np.float64(sum_of(word, begin, weights) * context.step)
 
     @kernel(borrows=True)
     def fetch(board: Packed, context: Context, weights: Weights) -> None:
         """Prefetch the weights that `network` reads."""
         begin = first_weight(ranks_on_packed(board, context), context) if context.stages else ZERO
-        for image in images_4x4(known_word(board[0], board[1], context.known)):
-            fetch_image(image, begin, weights)
+        fetch_of(known_word(board[0], board[1], context.known), begin, weights)
 
     return network, fetch
+
+
+def make_banded_kernels(code: Code, band_code: Code) -> tuple[BandedLeaf, BandedFetch]:
+    """Return the same for a network with bands."""
+    network, fetch = make_network_kernels(code)
+    sum_of, fetch_of = make_sum_kernels(band_code)
+
+    @kernel(borrows=True)
+    def banded(board: Packed, context: Context, weights: BandedWeights) -> float:
+        """Return the points that a network expects, by the band of the root."""
+        value = network(board, context, weights[0])
+        if context.band == 0:
+            return np.float64(value)
+        band = context.band_list[context.band - 1]
+        begin = np.uint64(context.band - 1) * context.band_size
+        word = known_word(board[0], board[1], context.band_known)
+        beyond = sum_packed(board[0], board[1]) - band["least"]
+        added = sum_of(word, begin, weights[1]) * context.band_step
+        return np.float64(value - band["level"] - band["slope"] * beyond + added)
+
+    @kernel(borrows=True)
+    def fetch_banded(board: Packed, context: Context, weights: BandedWeights) -> None:
+        """Prefetch the weights that `banded` reads."""
+        fetch(board, context, weights[0])
+        if context.band > 0:
+            begin = np.uint64(context.band - 1) * context.band_size
+            word = known_word(board[0], board[1], context.band_known)
+            fetch_of(word, begin, weights[1])
+
+    return banded, fetch_banded
+
+
+@kernel(borrows=True)
+def enter_band(board: Packed, context: Context) -> None:
+    """Note the band of a root; in one, a search ends where a larger tile is made."""
+    top, total = ranks_on_packed(board, context), sum_packed(board[0], board[1])
+    chosen = np.int64(0)
+    for number in range(context.bands):
+        band = context.band_list[number]
+        # `top` has a bit for each tile: below twice the band's, the largest is that or smaller.
+        if band["tile"] <= top < band["tile"] << ONE and total >= band["least"]:
+            chosen = np.int64(number + 1)
+    if chosen == context.band:
+        return
+    context.band = chosen
+    context.target, context.target_points, context.won = ZERO, NEVER, 0.0
+    if chosen > 0:
+        band = context.band_list[chosen - 1]
+        context.target, context.won = band["tile"] << ONE, band["goal"]
+        context.target_points = np.int64(band["tile"] << ONE)
+    for place in range(np.int64(context.cache_size)):  # values of another band
+        context.eval_cache[place]["hash"] = ZERO
+
+
+@kernel(inline=True, borrows=True)
+def enter_nothing(_board: object, _context: Context) -> None:
+    """Do nothing: every root is valued alike."""
 
 
 def _make_first_add_kernel(index_of: IndexOf) -> AddImage:

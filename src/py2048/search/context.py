@@ -39,8 +39,8 @@ TABLE_SIZE, CACHE_SIZE = 1 << 18, 1 << 14
 """The sizes of the transposition table and the cache of evaluations. A larger cache would not stay
 close to the processor, and a look-up would take longer than an evaluation."""
 
-MAX_INDICES, MAX_PARTS, MAX_STAGES = 1024, 16, 16
-"""The largest network: weights for a board, cells of a tuple, stages."""
+MAX_INDICES, MAX_PARTS, MAX_STAGES, MAX_BANDS = 1024, 16, 16, 32
+"""The largest network: weights for a board, cells of a tuple, stages, bands."""
 
 COSTS_PER_BIT = 4
 """The units of a path's cost for each bit."""
@@ -61,6 +61,17 @@ TERMS = np.dtype(
 
 ENTRY = np.dtype([("hash", np.uint64), ("value", np.float64)])
 """A stored value beside its hash, so that a look-up takes one access to memory."""
+
+BAND = np.dtype(
+    [
+        ("tile", np.uint64),
+        ("least", np.int64),
+        ("level", np.float64),
+        ("slope", np.float64),
+        ("goal", np.float64),
+    ]
+)
+"""The fields of a `Band`."""
 
 # Fields of the context: the type of an attribute, and its type and shape in memory.
 Long = Annotated[Int, np.int64]
@@ -94,7 +105,8 @@ class Context:
     # Points.
     per_merged: Double  # points for each point of merges
     per_move: Double
-    target: ULong  # the tile that ends the game, or 0
+    is_endless: Long  # whether no tile ends the game
+    target: ULong  # the tile that ends the game, or a search in a band, or 0
     target_points: Long  # what a slide that makes it gains at least
     won: Double  # the value of a board with it
     known: ULong  # the largest rank that leaves distinguish
@@ -119,6 +131,12 @@ class Context:
     thresholds: Annotated[Words, np.uint64, MAX_STAGES]
     stage_size: ULong
     step: Double  # points that one unit of a weight is worth
+    bands: Long
+    band: Long  # that of the root, from 1; 0 for none
+    band_list: Annotated[Entries, BAND, MAX_BANDS]
+    band_size: ULong  # the number of weights of each
+    band_step: Double
+    band_known: ULong
 
     # Written by kernels.
     nodes: Long  # boards rated in this search
@@ -216,6 +234,7 @@ def _set_points(context: Context, rules: CompiledRules) -> None:
     context.per_merged, context.per_move = rules.merge_points, rules.points_per_move
     context.target = np.uint64(rules.ending_tile)
     context.target_points = rules.ending_tile or NEVER
+    context.is_endless = rules.ending_tile == 0
 
 
 # --- evaluations ---------------------------------------------------------------------------------
@@ -272,3 +291,10 @@ def _set_network(context: Context, network: Network, rules: Rules) -> None:
     context.stages = len(layout.stages)
     context.thresholds[: context.stages] = layout.stages
     context.stage_size = np.uint64(layout.size)
+    if bands := network.bands:
+        if len(bands.bands) > MAX_BANDS:
+            raise RulesError(f"{len(bands.bands)} bands are too many: at most {MAX_BANDS}")
+        context.bands = len(bands.bands)
+        context.band_list[: context.bands] = np.array([*bands.bands], BAND)
+        context.band_size, context.band_step = np.uint64(bands.layout.size), bands.step
+        context.band_known = np.uint64(bands.layout.known)

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from py2048.errors import BoardError
 from py2048.game.turn import draw_start
 from py2048.ntuple._network_kernels import Weights
 from py2048.ntuple.heuristic import DEFAULT, Heuristic
-from py2048.ntuple.layout import board_kind
+from py2048.ntuple.layout import Code, board_kind
 from py2048.ntuple.network import Network
 from py2048.rules import Rules
 from py2048.search import _expectimax_kernels as kernels
@@ -49,7 +49,8 @@ class Worker(NamedTuple):
     """The data of one thread."""
 
     contexts: Contexts
-    weights: Weights
+    weights: Any
+    """The table of a network; with bands, that and theirs."""
 
 
 class KernelResult(NamedTuple):
@@ -101,12 +102,16 @@ class Searcher:
         if cache is None:
             cache = CACHE_SIZE if network and self.limits.moves > 1 else 0
         kind, name = board_kind(*rules.shape), "network" if network else "heuristic"
-        self._kernel = kernels.play_kernel(kind, name, network.layout.code if network else ())
-        weights: Weights = np.zeros(1, np.float32)
+        code: Code = ()
+        band_code: Code = ()
+        weights: Any = np.zeros(1, np.float32)
         if network:
             if kind != "4x4":  # others gain nothing from int16, and would compile twice
                 evaluation = network = replace(network, table=network.weights, step=1.0)
-            weights = network.table
+            code, weights = network.layout.code, network.table
+            if network.bands:
+                band_code, weights = network.bands.layout.code, (weights, network.bands.table)
+        self._kernel = kernels.play_kernel(kind, name, code, band_code)
         self.workers = [
             Worker(
                 new_context(

@@ -1,0 +1,346 @@
+"""An *ascent*: bands of a network trained one after the other, backwards, in a folder.
+
+For each band of the plan, in its order: games are played from which boards are saved (once for each
+tile); the value below is compared with what comes; the band is trained from the saved boards; and
+it is kept if it makes the next tile from held-out boards more often than what it replaces, at every
+depth. All is in files that are replaced when they are complete, so an ascent goes on where it was
+ended, however it was ended.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from py2048.arena.boards import SavedBoards, Share, collect, excess_by_sum, joined, last_stretch
+from py2048.errors import WeightsError
+from py2048.ntuple import _band_kernels as kernels
+from py2048.ntuple.band_trainer import BandTrainer
+from py2048.ntuple.layout import NetworkLayout, parse_tuples
+from py2048.ntuple.network import Band, Network
+from py2048.ntuple.trainer import dataclass_from
+from py2048.ntuple.weights import load, save, save_packed, shipped_network
+from py2048.rng import derive_seed
+from py2048.rules import Rules
+from py2048.search.limits import SearchLimits
+from py2048.search.searcher import Searcher
+
+CURVE, WEIGHTS = "curve.csv", "weights.npz"
+CHUNK_SECONDS, FIRST_CHUNK = 2.0, 20_000
+PORTION = 500
+"""So many games are saved at once."""
+EXCESS_BOARDS = 2000
+"""The most boards from which the value below is compared with what comes."""
+
+
+@dataclass(frozen=True)
+class CollectPlan:
+    """Games from which boards are saved.
+
+    Attributes:
+        tile: the largest tile of the boards.
+        games: how many games.
+        depth: the depth at which they are played.
+        continuations: how often each is played on from the first board with the tile.
+    """
+
+    tile: int
+    games: int
+    depth: int = 1
+    continuations: int = 4
+
+
+@dataclass(frozen=True)
+class BandPlan:
+    """A band to train.
+
+    Attributes:
+        tile: the largest tile of its boards.
+        least: the least sum of their tiles.
+        goal: the points to come once a larger tile is made.
+        moves: for how many moves it is trained at each learning rate.
+        rates: the learning rates; with each, weights forget their errors.
+    """
+
+    tile: int
+    least: int
+    goal: float
+    moves: tuple[float, ...] = (4e9, 2e9, 1e9)
+    rates: tuple[float, ...] = (0.25, 0.05, 0.02)
+
+    def __post_init__(self) -> None:
+        if len(self.moves) != len(self.rates) or not self.rates:
+            raise WeightsError("a band needs a number of moves for each learning rate")
+
+    def __str__(self) -> str:
+        return f"band {self.tile} {self.least}"
+
+
+@dataclass(frozen=True)
+class AscentPlan:
+    """The settings of an ascent.
+
+    Attributes:
+        collect: the games from which boards are saved.
+        bands: the bands in the order of their training, those of one tile backwards.
+        weights: the weights file to begin with; by default those that come with py2048.
+        rules_text: the rules.
+        tuples: the tuples of the bands.
+        ranks: how many ranks their weights distinguish.
+        margin: how much lower than measured the value below is taken, in points.
+        step: the points of one step of a band's weights.
+        lambda_: λ of TD(λ).
+        restart_length: games of more moves are followed by one from their middle.
+        depths: the depths at which a band must be better than what it replaces.
+        judged: how many held-out boards that is measured on.
+        checkpoint_minutes: minutes of training between checkpoints.
+        seed: the seed of all games.
+        threads: how many games are played at the same time.
+    """
+
+    collect: tuple[CollectPlan, ...] = ()
+    bands: tuple[BandPlan, ...] = ()
+    weights: str = ""
+    rules_text: str = "classic"
+    tuples: str = "9abdef 4567ab abcdef 69abcd 56adef 489abf"
+    ranks: int = 16
+    margin: float = 30_000.0
+    step: float = 48.0
+    lambda_: float = 0.5
+    restart_length: int = 20
+    depths: tuple[int, ...] = (1, 2, 3)
+    judged: int = 1000
+    checkpoint_minutes: float = 5.0
+    seed: int = 1
+    threads: int = 1
+
+
+def plan_from(values: dict[str, Any]) -> AscentPlan:
+    """Return the plan that the values of a TOML file describe.
+
+    Raises:
+        WeightsError: if a name is unknown or a value cannot be used.
+    """
+    rest = {name: value for name, value in values.items() if name not in ("collect", "bands")}
+    plan = replace(
+        dataclass_from(AscentPlan, rest),
+        collect=tuple(dataclass_from(CollectPlan, each) for each in values.get("collect", [])),
+        bands=tuple(dataclass_from(BandPlan, each) for each in values.get("bands", [])),
+    )
+    for band in plan.bands:
+        if not any(each.tile == band.tile for each in plan.collect):
+            raise WeightsError(f"no games are collected for the bands of {band.tile}")
+    return plan
+
+
+class Ascent:
+    """An ascent in a folder.
+
+    Args:
+        folder: the folder, which holds boards, the band in training, and the weights so far.
+        plan: the plan.
+        tell: called with each line of progress.
+    """
+
+    def __init__(self, folder: Path, plan: AscentPlan, tell: Callable[[str], None]) -> None:
+        self.folder, self.plan, self._tell = folder, plan, tell
+        self._rules = Rules.parse(plan.rules_text)
+        tuples = parse_tuples(plan.tuples, *self._rules.shape)
+        self._layout = NetworkLayout(*self._rules.shape, tuples, ranks=plan.ranks)
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def run(self) -> None:
+        """Train every band of the plan that is not trained yet."""
+        network = self._network()
+        done = {tuple(entry["band"]) for entry in network.history if "band" in entry}
+        for number, band in enumerate(self.plan.bands):
+            if (band.tile, band.least) not in done:
+                network = self._trained(network, band, derive_seed(self.plan.seed, number))
+                if network.table.dtype == np.int16:
+                    save_packed(network, self.folder / WEIGHTS, step=network.step)
+                else:
+                    save(network, self.folder / WEIGHTS, compress=True)
+                self._checkpoint(band).unlink(missing_ok=True)
+
+    def _network(self) -> Network:
+        if (self.folder / WEIGHTS).exists():
+            return load(self.folder / WEIGHTS)
+        network = load(self.plan.weights) if self.plan.weights else shipped_network(self._rules)
+        if network is None:
+            raise WeightsError(f"no weights come with py2048 for the rules {self._rules.name}")
+        return network
+
+    def _checkpoint(self, band: BandPlan) -> Path:
+        return self.folder / f"band-{band.tile}-{band.least}.npz"
+
+    def _player(self, network: Network, depth: int) -> Callable[[], Searcher]:
+        return partial(Searcher, self._rules, network, SearchLimits(depth))
+
+    # --- boards ----------------------------------------------------------------------------------
+
+    def boards(self, network: Network, tile: int) -> SavedBoards:
+        """Return the boards of a tile, from their file or from games that are played now."""
+        path, plan = self.folder / f"boards-{tile}.npz", self.plan
+        if path.exists():
+            return SavedBoards.load(path)
+        stages = sorted({(tile, tile), *((b.tile, b.least) for b in plan.bands if b.tile == tile)})
+        portions = [
+            (each, first)
+            for each in plan.collect
+            for first in range(0, each.games, PORTION)
+            if each.tile == tile
+        ]
+        parts = []
+        for number, (each, first) in enumerate(portions):
+            part = self.folder / f"boards-{tile}-{number}.npz"
+            if not part.exists():
+                self._tell(f"boards with {tile}: games from {first:,} at depth {each.depth}")
+                collect(
+                    self._player(network, each.depth),
+                    stages,
+                    min(each.games - first, PORTION),
+                    seed=derive_seed(plan.seed, (tile << 32) + number),
+                    continuations=each.continuations,
+                    threads=plan.threads,
+                ).save(part)
+            parts.append(part)
+        found = joined([SavedBoards.load(part) for part in parts])
+        found.save(path)
+        counts = (f"{len(found.of(stage)):,} at {stage[1]}" for stage in stages)
+        self._tell(f"boards with {tile}: {', '.join(counts)}")
+        for part in parts:
+            part.unlink()
+        return found
+
+    # --- a band ----------------------------------------------------------------------------------
+
+    def _trained(self, network: Network, band: BandPlan, seed: int) -> Network:
+        """Return the network with a band if that makes it better; its history says."""
+        training, held_out = self.boards(network, band.tile).of((band.tile, band.least)).split()
+        trainer, notes = self._trainer(network, band, training, seed)
+        for phase in range(notes["phase"], len(band.rates)):
+            if phase > notes["phase"]:
+                notes["phase"] = phase
+                trainer.reset_coherence()
+            self._train(trainer, notes, band, held_out)
+        better = trainer.finished(self.plan.step)
+        shares = {}
+        for depth in self.plan.depths:
+            before = self._share(network, held_out, depth)
+            after = self._share(better, held_out, depth)
+            shares[depth] = before, after
+            self._tell(
+                f"{band}, depth {depth}: {before.share:.1%} ± "
+                f"{before.error:.1%} before, {after.share:.1%} ± {after.error:.1%} with it"
+            )
+        is_better = all(after.share > before.share for before, after in shares.values())
+        self._tell(f"{band}: {'kept' if is_better else 'not kept'}")
+        entry = {
+            "band": [band.tile, band.least],
+            "kept": is_better,
+            "moves": int(trainer.progress[kernels.MOVES]),
+            "games": int(trainer.progress[kernels.GAMES]),
+            "seconds": round(notes["seconds"], 1),
+            "last_stretch": {
+                str(depth): [[share.made, share.boards] for share in pair]
+                for depth, pair in shares.items()
+            },
+        }
+        return replace(better if is_better else network, history=(*network.history, entry))
+
+    def _share(self, network: Network, boards: SavedBoards, depth: int) -> Share:
+        plan = self.plan
+        chosen = boards.spread(plan.judged)
+        player = self._player(network, depth)
+        return last_stretch(player, chosen, seed=plan.seed, threads=plan.threads)
+
+    def _trainer(
+        self, network: Network, band: BandPlan, boards: SavedBoards, seed: int
+    ) -> tuple[BandTrainer, dict[str, Any]]:
+        """Return the trainer of a band, and its notes; from the checkpoint if there is one."""
+        plan, path = self.plan, self._checkpoint(band)
+        saved = BandTrainer.band_of(path) if path.exists() else None
+        trainer = BandTrainer(
+            network,
+            self._layout,
+            saved or self._measured(network, band, boards),
+            boards.words,
+            lambda_=plan.lambda_,
+            restart_length=plan.restart_length,
+            seed=seed,
+            threads=plan.threads,
+        )
+        if saved:
+            notes = trainer.restore(path)
+            notes["moves"] += [0] * (len(band.rates) - len(notes["moves"]))
+            return trainer, notes
+        notes = {"phase": 0, "moves": [0] * len(band.rates), "seconds": 0.0}
+        trainer.save(path, notes)
+        return trainer, notes
+
+    def _measured(self, network: Network, band: BandPlan, boards: SavedBoards) -> Band:
+        """Return a band with what the value below is too high by."""
+        plan = self.plan
+        others = network.bands.bands if network.bands else ()
+        above = [b.least for b in others if b.tile == band.tile and b.least > band.least]
+        rater = self._player(replace(network, bands=None), 1)()
+        level, slope = excess_by_sum(
+            self._player(network, 1),
+            rater,
+            boards.spread(EXCESS_BOARDS),
+            band.goal,
+            min(above, default=2 * band.tile),
+            seed=plan.seed,
+            threads=plan.threads,
+        )
+        self._tell(
+            f"{band}: the value below is {level:,.0f} too high, and "
+            f"{slope:+.1f} for each point of the sum"
+        )
+        return Band(band.tile, band.least, level + plan.margin, slope, band.goal)
+
+    def _train(
+        self, trainer: BandTrainer, notes: dict[str, Any], plan: BandPlan, held_out: SavedBoards
+    ) -> None:
+        """Train at the learning rate of the notes until its moves are made."""
+        phase, path = notes["phase"], self._checkpoint(plan)
+        chunk, saved = FIRST_CHUNK, time.monotonic()
+        while notes["moves"][phase] < plan.moves[phase]:
+            before, clock, cpu = trainer.progress, time.perf_counter(), time.process_time()
+            trainer.run(chunk, plan.rates[phase])
+            speed = int((trainer.progress - before)[kernels.MOVES]) / (time.perf_counter() - clock)
+            notes["moves"][phase] += int((trainer.progress - before)[kernels.MOVES])
+            notes["seconds"] += time.process_time() - cpu
+            chunk = max(int(speed * CHUNK_SECONDS), FIRST_CHUNK)
+            if time.monotonic() >= saved + 60 * self.plan.checkpoint_minutes:
+                trainer.save(path, notes)
+                self._report(trainer, notes, plan, speed, held_out)
+                saved = time.monotonic()
+        trainer.save(path, notes)
+
+    def _report(
+        self,
+        trainer: BandTrainer,
+        notes: dict[str, Any],
+        plan: BandPlan,
+        speed: float,
+        held_out: SavedBoards,
+    ) -> None:
+        """Tell how far a training is, and how far play without search comes with it."""
+        done, phase = trainer.progress, notes["phase"]
+        share = self._share(trainer.finished(self.plan.step), held_out, 1)
+        self._tell(
+            f"{plan}: rate {plan.rates[phase]:g}, {notes['moves'][phase] / plan.moves[phase]:.0%} "
+            f"of {plan.moves[phase]:,.0f} moves, {speed:,.0f} a second, "
+            f"{done[kernels.PASSED] / max(done[kernels.FINISHED], 1):.1%} leave it upwards; "
+            f"last stretch {share.share:.1%} ± {share.error:.1%}"
+        )
+        with (self.folder / CURVE).open("a", encoding="utf-8") as file:
+            row = plan.tile, plan.least, plan.rates[phase], done[kernels.MOVES], *share
+            print(*row, sep=",", file=file)

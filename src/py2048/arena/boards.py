@@ -1,0 +1,376 @@
+"""Boards saved from games: starts to train from, and to measure what becomes of them.
+
+The *last stretch* is the share of saved boards from which a player makes the next large tile. It
+takes seconds to measure where whole games take hours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from py2048.errors import WeightsError
+from py2048.game.turn import draw_start
+from py2048.ntuple.archive import open_archive, write_archive
+from py2048.rng import derive_seed, key_of
+from py2048.rules import Rules
+from py2048.search._expectimax_kernels import OVER, PLY, SCORE, STATE
+from py2048.search.searcher import Searcher, score_of
+
+KIND = "py2048-boards"
+HELD_OUT = 10
+"""The boards of each game whose number this divides are for measurements, never for training."""
+ROOM = 8
+"""So many moves are made at once where a tile is waited for."""
+SAMPLES = 32
+"""How many boards of a game are compared with what came."""
+
+Stage = tuple[int, int]
+"""The largest tile, and the least sum of all tiles."""
+Cells = NDArray[np.uint8]
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class SavedBoards:
+    """Boards at which games entered a stage.
+
+    Attributes:
+        rules: the rules.
+        cells: uint8 `[boards, cells]` of ranks.
+        stages: int64 `[boards, 2]`: the stage that each entered.
+        games: int64 `[boards]`: the game that each is from; continuations of one are one.
+    """
+
+    rules: Rules
+    cells: Cells
+    stages: NDArray[np.int64]
+    games: NDArray[np.int64]
+
+    @property
+    def words(self) -> NDArray[np.uint64]:
+        """The boards packed into words, uint64 `[boards, 2]`, if they have 16 cells or fewer."""
+        places = np.arange(self.cells.shape[1], dtype=np.uint64) * np.uint64(4)
+        ranks = self.cells.astype(np.uint64)
+        halves = [ranks & np.uint64(15), ranks >> np.uint64(4)]
+        return np.stack([(half << places).sum(axis=1, dtype=np.uint64) for half in halves], axis=1)
+
+    def of(self, stage: Stage) -> SavedBoards:
+        """Return the boards of a stage."""
+        return self._some((self.stages == stage).all(axis=1))
+
+    def split(self) -> tuple[SavedBoards, SavedBoards]:
+        """Return the boards for training, and those held out; no game has boards in both."""
+        held_out = self.games % HELD_OUT == 0
+        return self._some(~held_out), self._some(held_out)
+
+    def spread(self, count: int) -> SavedBoards:
+        """Return at most so many boards, of as many games as possible."""
+        order = np.argsort(_repeats(self.games), kind="stable")
+        chosen = np.zeros(len(order), np.bool_)
+        chosen[order[:count]] = True
+        return self._some(chosen)
+
+    def _some(self, chosen: NDArray[np.bool_]) -> SavedBoards:
+        return SavedBoards(self.rules, self.cells[chosen], self.stages[chosen], self.games[chosen])
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    def save(self, path: Path) -> None:
+        """Save the boards."""
+        arrays = [(name, getattr(self, name)) for name in ("cells", "stages", "games")]
+        write_archive(path, KIND, {"rules": str(self.rules)}, arrays)
+
+    @classmethod
+    def load(cls, path: Path) -> SavedBoards:
+        """Return the boards of a file.
+
+        Raises:
+            WeightsError: if it is missing, damaged or of another kind.
+        """
+        with open_archive(path, KIND) as archive:
+            arrays = [archive.read(name) for name in ("cells", "stages", "games")]
+            rules = Rules.parse(str(archive.header.get("rules")))
+        if len({len(array) for array in arrays}) != 1 or arrays[0].shape[1:] != (rules.cells,):
+            raise WeightsError(f"{path} is damaged: its arrays do not fit together")
+        return cls(rules, *arrays)
+
+
+def joined(parts: Sequence[SavedBoards]) -> SavedBoards:
+    """Return all boards; the games of each part count as others."""
+    firsts = np.cumsum([0, *(part.games.max(initial=-1) + 1 for part in parts)])
+    return SavedBoards(
+        parts[0].rules,
+        np.concatenate([part.cells for part in parts]),
+        np.concatenate([part.stages for part in parts]),
+        np.concatenate([part.games + first for part, first in zip(parts, firsts, strict=False)]),
+    )
+
+
+def _repeats(games: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return for each entry how many equal ones precede it."""
+    order = np.argsort(games, kind="stable")
+    _, firsts, counts = np.unique(games[order], return_index=True, return_counts=True)
+    repeats = np.empty(len(games), np.int64)
+    repeats[order] = np.arange(len(games)) - np.repeat(firsts, counts)
+    return repeats
+
+
+# --- playing -------------------------------------------------------------------------------------
+
+
+class Playing:
+    """A game that a searcher plays on from a board.
+
+    Args:
+        searcher: the player.
+        cells: the board, as ranks.
+        seed: the seed of the spawns.
+    """
+
+    def __init__(self, searcher: Searcher, cells: Cells, seed: int) -> None:
+        self.searcher, self.cells = searcher, cells.copy()
+        self._key = key_of(seed)
+        self._state = np.zeros(STATE, np.int64)
+        self._unit = max(searcher.rules.spawn_weights.tiles)
+
+    @classmethod
+    def new(cls, searcher: Searcher, seed: int) -> Playing:
+        """Return a game from the beginning."""
+        start = draw_start(searcher.rules, key_of(seed))
+        return cls(searcher, searcher.cells_of(start), seed)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no move is left."""
+        return bool(self._state[OVER])
+
+    @property
+    def tile(self) -> int:
+        """The largest tile."""
+        return 1 << int(self.cells.max())
+
+    @property
+    def sum(self) -> int:
+        """The sum of the tiles."""
+        return int((1 << self.cells[self.cells > 0].astype(np.int64)).sum())
+
+    @property
+    def score(self) -> int:
+        """The score since the game began, or was taken over, by the rules."""
+        points, moves = int(self._state[SCORE]), int(self._state[PLY])
+        return score_of(self.searcher.rules, points, moves, self.cells)
+
+    def value(self, searcher: Searcher | None = None) -> float:
+        """Return the points to come, as the player, or another searcher, values the board."""
+        points, values = (searcher or self.searcher).rate_cells(self.cells)
+        return float(values[points >= 0].max()) if points.max() >= 0 else 0.0
+
+    def play_to(self, stage: Stage) -> bool:
+        """Play until a tile and a sum are reached; return whether they are, on a board in play."""
+        tile, least = stage
+        while not self.is_over:
+            missing = least - self.sum
+            if missing <= 0 and self.tile >= tile:
+                return True
+            missing = max(missing, (tile - self.sum) if self.tile < tile else 0)
+            room = max(missing // self._unit, 1 if self.tile >= tile else ROOM)
+            self.searcher.play_on(self.cells, self._state, self._key, room)
+        return False
+
+
+def on_threads(
+    make_searcher: Callable[[], Searcher],
+    work: Callable[[Searcher, int], Result],
+    count: int,
+    threads: int,
+) -> Iterator[Result]:
+    """Yield the results for each number below `count`; each thread has its own searcher."""
+    searchers = [make_searcher() for _ in range(threads)]
+    searchers[0].prepare()
+
+    def with_searcher(number: int) -> Result:
+        searcher = searchers.pop()
+        try:
+            return work(searcher, number)
+        finally:
+            searchers.append(searcher)
+
+    with ThreadPoolExecutor(threads, "py2048-boards") as pool:
+        yield from pool.map(with_searcher, range(count))
+
+
+def collect(
+    make_searcher: Callable[[], Searcher],
+    stages: Sequence[Stage],
+    games: int,
+    *,
+    seed: int = 1,
+    continuations: int = 1,
+    threads: int = 1,
+) -> SavedBoards:
+    """Play games; save the board at which each enters each stage.
+
+    Args:
+        make_searcher: returns the player, once for each thread.
+        stages: the stages, ascending, all of one tile.
+        games: the number of games.
+        seed: the seed of all games.
+        continuations: how often each game is played on from the first stage.
+        threads: how many games are played at the same time.
+    """
+
+    def play(searcher: Searcher, number: int) -> list[tuple[Cells, Stage, int]]:
+        own = derive_seed(seed, number)
+        game = Playing.new(searcher, own)
+        if not game.play_to(stages[0]):
+            return []
+        found = [(game.cells, stages[0], number)]
+        for again in range(continuations if len(stages) > 1 else 0):
+            later = Playing(searcher, game.cells, derive_seed(own, again))
+            for stage in stages[1:]:
+                if not later.play_to(stage) or later.tile > stage[0]:
+                    break
+                found.append((later.cells.copy(), stage, number))
+        return found
+
+    rules = make_searcher().rules
+    rows = [row for part in on_threads(make_searcher, play, games, threads) for row in part]
+    cells, reached, numbers = zip(*rows, strict=True) if rows else ((), (), ())
+    return SavedBoards(
+        rules,
+        np.array(cells, np.uint8).reshape(-1, rules.cells),
+        np.array(reached, np.int64).reshape(-1, 2),
+        np.array(numbers, np.int64),
+    )
+
+
+class Share(NamedTuple):
+    """A share of boards, and how uncertain it is."""
+
+    made: int
+    boards: int
+
+    @property
+    def share(self) -> float:
+        """The share, 0 to 1."""
+        return self.made / max(self.boards, 1)
+
+    @property
+    def error(self) -> float:
+        """Its standard error."""
+        return float(np.sqrt(self.share * (1 - self.share) / max(self.boards, 1)))
+
+
+def last_stretch(
+    make_searcher: Callable[[], Searcher], boards: SavedBoards, *, seed: int = 1, threads: int = 1
+) -> Share:
+    """Play on from boards; return how many make a larger tile than they have.
+
+    Equal boards and seeds give players the same spawns, as long as they move alike.
+    """
+
+    def play(searcher: Searcher, number: int) -> bool:
+        game = Playing(searcher, boards.cells[number], derive_seed(seed, number))
+        goal = 2 * game.tile
+        return game.play_to((goal, 0)) or game.tile >= goal
+
+    made = list(on_threads(make_searcher, play, len(boards), threads))
+    return Share(sum(made), len(made))
+
+
+# --- calibration ---------------------------------------------------------------------------------
+
+
+class Calibration(NamedTuple):
+    """What was predicted in one stage, and what came."""
+
+    stage: Stage
+    boards: int
+    predicted: float
+    realised: float
+    excess: float
+    """The mean of what was predicted less what came."""
+    error: float
+    """The standard error of the excess."""
+
+
+def quarters(tile: int) -> list[Stage]:
+    """Return the stages of a tile: by quarters of the way to the next, and the last eighth."""
+    return [(tile, tile * part // 8) for part in (8, 10, 12, 14, 15)]
+
+
+def calibrate(
+    make_searcher: Callable[[], Searcher],
+    stages: Sequence[Stage],
+    games: int,
+    *,
+    seed: int = 1,
+    threads: int = 1,
+) -> list[Calibration]:
+    """Play games; compare the points that a player expects in each stage with those that came."""
+
+    def play(searcher: Searcher, number: int) -> list[tuple[Stage, float, float]]:
+        game = Playing.new(searcher, derive_seed(seed, number))
+        seen = [(stage, game.value(), game.score) for stage in stages if game.play_to(stage)]
+        return [(stage, value, game.score - before) for stage, value, before in seen]
+
+    found: dict[Stage, list[tuple[float, float]]] = {}
+    for rows in on_threads(make_searcher, play, games, threads):
+        for stage, value, came in rows:
+            found.setdefault(stage, []).append((value, came))
+    return [_calibration(stage, np.array(found[stage])) for stage in stages if stage in found]
+
+
+def _calibration(stage: Stage, pairs: NDArray[np.float64]) -> Calibration:
+    excess, count = pairs[:, 0] - pairs[:, 1], len(pairs)
+    error = float(excess.std(ddof=1) / np.sqrt(count)) if count > 1 else 0.0
+    predicted, realised = pairs.mean(axis=0).tolist()
+    return Calibration(stage, count, predicted, realised, float(excess.mean()), error)
+
+
+def excess_by_sum(
+    make_searcher: Callable[[], Searcher],
+    rater: Searcher,
+    boards: SavedBoards,
+    goal: float,
+    end: int,
+    *,
+    seed: int = 1,
+    threads: int = 1,
+) -> tuple[float, float]:
+    """Return by how much values are too high where boards begin, and more for each point of sum.
+
+    Args:
+        make_searcher: returns the player, once for each thread.
+        rater: what values the boards on the way.
+        boards: boards of one stage.
+        goal: the value of a board with a larger tile.
+        end: the sum up to which values are compared.
+        seed: the seed of all games.
+        threads: how many games are played at the same time.
+    """
+    tile, least = boards.stages[0].tolist()
+    spacing = max((end - least) // SAMPLES, 1)
+
+    def play(searcher: Searcher, number: int) -> list[tuple[float, float]]:
+        game = Playing(searcher, boards.cells[number], derive_seed(seed, number))
+        seen = []
+        while not game.is_over and game.tile == tile and game.sum < end:
+            seen.append((game.sum - least, game.value(rater), game.score))
+            game.play_to((tile, game.sum + spacing))
+        game.play_to((2 * tile, 0))
+        came = game.score + goal * (game.tile > tile)
+        return [(beyond, value - (came - before)) for beyond, value, before in seen]
+
+    rows = [row for part in on_threads(make_searcher, play, len(boards), threads) for row in part]
+    beyond, excess = np.array(rows).T
+    slope, level = np.polyfit(beyond, excess, 1)
+    return float(level), float(slope)

@@ -1,0 +1,194 @@
+"""`BandTrainer`: learns one band of a network from saved boards, on several threads."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from py2048.compiled.rules import CompiledRules
+from py2048.errors import WeightsError
+from py2048.ntuple import _band_kernels as kernels
+from py2048.ntuple._network_kernels import SPARE
+from py2048.ntuple.archive import open_archive, write_archive
+from py2048.ntuple.layout import NetworkLayout
+from py2048.ntuple.network import NEVER, Band, Bands, Network, board_spec
+from py2048.ntuple.trainer import RECORD, in_threads
+from py2048.ntuple.weights import LARGEST_STEP
+from py2048.rng import derive_seed
+
+KIND = "py2048-band-training"
+OVERLAP = 64
+"""A band learns so far into the sums of the band above, where searches from its end look."""
+LONGEST = 1 << 14
+"""Games of more moves end; the rest is taken from their last value."""
+KEPT = "boards", "progress"
+"""The parts of a worker's state that are saved, between two games."""
+
+
+class BandTrainer:
+    """Learns one band; what the network knows already stays as it is.
+
+    Args:
+        network: the network, with the bands that are finished; it has no stages.
+        layout: the tuples and ranks of the bands.
+        band: the band.
+        starts: saved boards of the band, as packed words, uint64 `[boards, 2]`.
+        lambda_: λ of TD(λ).
+        restart_length: games of more moves are followed by one from their middle; 0 for never.
+        seed: the seed of all games.
+        threads: how many games are played at the same time.
+
+    Raises:
+        WeightsError: if bands are impossible on this network, or there are no boards.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        layout: NetworkLayout,
+        band: Band,
+        starts: NDArray[np.uint64],
+        *,
+        lambda_: float = 0.5,
+        restart_length: int = 20,
+        seed: int = 1,
+        threads: int = 1,
+    ) -> None:
+        if network.layout.kind != "4x4" or network.layout.stages:
+            raise WeightsError("bands are for networks on 4x4 boards without stages")
+        if not len(starts):
+            raise WeightsError(f"there are no boards with {band.tile} and the sum {band.least}")
+        self.network, self.layout, self.band = network, layout, band
+        self.records = np.zeros((layout.size, RECORD), np.float32)
+        self._starts = starts
+        self._lambda, self._restart_length = lambda_, restart_length
+        above, above_weights = self._view_above()
+        end = np.int64(above.least + OVERLAP) if above.tile else NEVER
+        view = _view_of(band, end, 0, RECORD, 1.0)
+        self._fixed = self._below(), self.records.reshape(-1), view, above_weights, above
+        self._kernel = kernels.make_band_kernel(network.layout.code, layout.code)
+        self.workers = [self._worker() for _ in range(threads)]
+        self._seeds = [np.uint64(derive_seed(seed, number)) for number in range(threads)]
+
+    def _below(self) -> kernels.Below:
+        rules = CompiledRules.of(self.network.rules)
+        spec: Any = self.network.spec  # one of two kinds, as the next one
+        band_spec: Any = board_spec(self.layout, self.network.rules)
+        return kernels.Below(
+            spec,
+            self.network.table,
+            np.float32(self.network.step),
+            band_spec,
+            float(rules.merge_points),
+            rules.points_per_move,
+            *rules.spawn[:2],
+        )
+
+    def _view_above(self) -> tuple[kernels.BandView, NDArray[np.int16]]:
+        """Return the next band with the same tile and its weights, or a band of nothing."""
+        bands = self.network.bands
+        for number, band in enumerate(bands.bands if bands else ()):
+            if bands and band.tile == self.band.tile and band.least > self.band.least:
+                return _view_of(band, NEVER, number * self.layout.size, 1, bands.step), bands.table
+        return _view_of(Band(0, 0), NEVER, 0, 1, 1.0), np.zeros(1, np.int16)
+
+    def _worker(self) -> kernels.BandWorker:
+        return kernels.BandWorker(
+            np.zeros((kernels.BOARDS, 2), np.uint64),
+            np.zeros((LONGEST, 2), np.uint64),
+            np.zeros(LONGEST),
+            np.zeros(LONGEST),
+            np.zeros(kernels.PROGRESS, np.int64),
+            np.zeros((4, self.network.layout.active + SPARE), np.uint64),
+            np.zeros((6, self.layout.active + SPARE), np.uint64),
+            np.zeros(4, np.int64),
+            np.zeros(4),
+            np.zeros(4),
+        )
+
+    @property
+    def progress(self) -> NDArray[np.int64]:
+        """The counts of all threads, in the places of ``_band_kernels.py``."""
+        counts: NDArray[np.int64] = np.sum([worker.progress for worker in self.workers], axis=0)
+        return counts
+
+    def run(self, moves: int, learning_rate: float) -> None:
+        """Play and learn for about so many moves."""
+        each = np.int64(-(-moves // len(self.workers)))
+        params = kernels.BandParams(learning_rate, self._lambda, np.int64(self._restart_length))
+
+        def work(number: int) -> None:
+            own = self.workers[number], self._starts, self._seeds[number], each
+            self._kernel(*self._fixed, params, *own)
+
+        in_threads(work, len(self.workers))
+
+    def reset_coherence(self) -> None:
+        """Forget the errors of all weights, so that they learn at the full rate again."""
+        self.records[:, 1:] = 0
+
+    def finished(self, step: float) -> Network:
+        """Return the network with this band as it is now.
+
+        Raises:
+            WeightsError: if the network's bands have other tuples or another step.
+        """
+        rounded = np.rint(self.records[:, 0] / np.float32(step))
+        table = np.clip(rounded, -LARGEST_STEP, LARGEST_STEP).astype(np.int16)
+        bands = self.network.bands
+        if bands is None:
+            return replace(self.network, bands=Bands(self.layout, (self.band,), table, step))
+        if bands.layout != self.layout or bands.step != step:
+            raise WeightsError("the bands of a network have the same tuples, ranks and step")
+        return replace(self.network, bands=bands.with_band(self.band, table))
+
+    # --- checkpoints -----------------------------------------------------------------------------
+
+    def save(self, path: Path, notes: dict[str, Any]) -> None:
+        """Save what has been learnt, and `notes` in plain JSON; a crash leaves the file before."""
+        used = np.flatnonzero((self.records[:, 0] != 0) | (self.records[:, 2] != 0))
+        arrays: list[tuple[str, NDArray[Any]]]
+        arrays = [("used", used), ("records", self.records[used])]
+        for number, worker in enumerate(self.workers):
+            arrays += [(f"worker{number}/{name}", getattr(worker, name)) for name in KEPT]
+        write_archive(path, KIND, {"band": self.band._asdict(), "notes": notes}, arrays)
+
+    @staticmethod
+    def band_of(path: Path) -> Band:
+        """Return the band of a file of `save`."""
+        with open_archive(path, KIND) as archive:
+            return Band(**archive.header["band"])
+
+    def restore(self, path: Path) -> dict[str, Any]:
+        """Continue from a file of `save`; return its notes.
+
+        Raises:
+            WeightsError: if the file is damaged, or of another band.
+        """
+        with open_archive(path, KIND) as archive:
+            if archive.header.get("band") != self.band._asdict():
+                raise WeightsError(f"{path} is of another band")
+            self.records[archive.read("used")] = archive.read("records")
+            for number, worker in enumerate(self.workers):
+                for name in KEPT:
+                    if f"worker{number}/{name}" in archive.names():
+                        getattr(worker, name)[...] = archive.read(f"worker{number}/{name}")
+            return dict(archive.header["notes"])
+
+
+def _view_of(band: Band, end: np.int64, first: int, stride: int, step: float) -> kernels.BandView:
+    return kernels.BandView(
+        np.uint64(band.tile),
+        np.int64(band.least),
+        float(band.level),
+        float(band.slope),
+        float(band.goal),
+        np.int64(end),
+        np.uint64(first),
+        np.uint64(stride),
+        np.float32(step),
+    )

@@ -1,0 +1,196 @@
+"""Saved boards, what is measured from them, and trainings of bands that go on after any end."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from functools import cache, partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from py2048 import get_rules
+from py2048.arena.ascent import Ascent, AscentPlan, plan_from
+from py2048.arena.boards import SavedBoards, calibrate, collect, excess_by_sum, last_stretch
+from py2048.cli import main
+from py2048.errors import WeightsError
+from py2048.ntuple.band_trainer import BandTrainer
+from py2048.ntuple.layout import NetworkLayout, parse_tuples
+from py2048.ntuple.network import Band, Network
+from py2048.ntuple.trainer import Trainer, config_from
+from py2048.ntuple.weights import load, save
+from py2048.search.limits import SearchLimits
+from py2048.search.searcher import Searcher
+
+CLASSIC = get_rules("classic")
+LAYOUT = NetworkLayout(4, 4, parse_tuples("0123 4567", 4, 4))
+STAGES = (512, 512), (512, 768), (512, 960)
+PLAN = """
+tuples = "0123 4567"
+weights = "{weights}"
+depths = [1]
+judged = 200
+margin = 100.0
+checkpoint_minutes = 0.001
+[[collect]]
+tile = 512
+games = 300
+[[bands]]
+tile = 512
+least = 960
+goal = 4000.0
+moves = [200000, 300000]
+rates = [0.25, 0.05]
+[[bands]]
+tile = 512
+least = 768
+goal = 4000
+moves = [100000]
+rates = [0.25]
+"""
+
+
+@cache
+def network() -> Network:
+    """Return a network that has learnt a little, for boards up to a 64."""
+    trainer = Trainer(config_from({"tuples": "0123 4567", "ranks": 7, "seed": 3}))
+    trainer.run(games=3000)
+    return trainer.network({"games": 3000, "moves": trainer.moves, "seconds": 1.0})
+
+
+def player(of: Network, depth: int = 1) -> partial[Searcher]:
+    return partial(Searcher, CLASSIC, of, SearchLimits(depth))
+
+
+@cache
+def saved() -> SavedBoards:
+    return collect(player(network()), STAGES, 200, seed=1, continuations=3)
+
+
+def test_boards_are_saved_where_games_enter_stages(tmp_path: Path) -> None:
+    """Each with its tile and at least its sum, just reached; the same on two threads."""
+    boards = saved()
+    for stage in STAGES:
+        found = boards.of(stage)
+        assert len(found) > 50
+        sums = (1 << found.cells.astype(np.int64)).sum(axis=1) - (found.cells == 0).sum(axis=1)
+        assert (found.cells.max(axis=1) == 9).all()
+        assert (sums >= stage[1]).all()
+        assert stage == STAGES[0] or (sums < stage[1] + 4).mean() > 0.8
+    assert np.bincount(boards.of(STAGES[2]).games).max() > 1
+    again = collect(player(network()), STAGES, 200, seed=1, continuations=3, threads=2)
+    boards.save(tmp_path / "boards.npz")
+    for other in (again, SavedBoards.load(tmp_path / "boards.npz")):
+        assert np.array_equal(other.cells, boards.cells)
+        assert np.array_equal(other.games, boards.games)
+        assert np.array_equal(other.stages, boards.stages)
+
+
+def test_no_game_is_for_training_and_for_measuring() -> None:
+    """Boards are held out by game, and measured over as many games as possible."""
+    training, held_out = saved().split()
+    assert len(training) + len(held_out) == len(saved())
+    assert not set(training.games.tolist()) & set(held_out.games.tolist())
+    games = len(set(held_out.games.tolist()))
+    assert len(set(held_out.spread(games).games.tolist())) == games
+    assert len(held_out.spread(7)) == 7
+
+
+def test_a_band_learns_from_saved_boards() -> None:
+    """It makes the next tile more often from boards of other games, without search and with it."""
+    boards = collect(player(network()), [(1024, 1024), (1024, 1920)], 300, continuations=4)
+    training, held_out = boards.of((1024, 1920)).split()
+    play, rater = player(network()), player(network())()
+    level, slope = excess_by_sum(play, rater, training, 8000.0, 2048, seed=3)
+    band = Band(1024, 1920, level, slope, 8000.0)
+    trainer = BandTrainer(network(), LAYOUT, band, training.words)
+    for rate in (0.25, 0.05):
+        trainer.reset_coherence()
+        trainer.run(1_500_000, rate)
+    better = trainer.finished(1.0)
+    for depth in (1, 2):
+        before = last_stretch(player(network(), depth), held_out)
+        after = last_stretch(player(better, depth), held_out)
+        assert before.boards == after.boards == len(held_out)
+        assert after.share > before.share
+
+
+def test_a_band_training_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
+    """From its file, bit for bit."""
+    training, _ = saved().of(STAGES[2]).split()
+    make = partial(BandTrainer, network(), LAYOUT, Band(512, 960, 50.0, 1.0, 1000.0))
+    trainer, path = make(training.words), tmp_path / "band.npz"
+    trainer.run(20_000, 0.25)
+    trainer.save(path, {"seen": 1})
+    again = make(training.words)
+    assert again.restore(path) == {"seen": 1}
+    for each in (trainer, again):
+        each.reset_coherence()
+        each.run(20_000, 0.1)
+    assert np.array_equal(trainer.records, again.records)
+    assert np.array_equal(trainer.progress, again.progress)
+    with pytest.raises(WeightsError, match="another band"):
+        BandTrainer(network(), LAYOUT, Band(512, 900), training.words).restore(path)
+
+
+def test_values_are_compared_with_what_came() -> None:
+    """For each stage that games reach; what comes at first is the score less that so far."""
+    rows = calibrate(player(network()), [(4, 0), (64, 96), (1 << 15, 1 << 15)], 50, seed=2)
+    assert [row.stage for row in rows] == [(4, 0), (64, 96)]
+    assert all(row.excess == pytest.approx(row.predicted - row.realised) for row in rows)
+    assert rows[0].boards == 50
+    assert rows[0].realised > rows[1].realised > 0
+    assert rows[0].error > 0
+
+
+def test_an_ascent_goes_on_after_it_was_killed(tmp_path: Path) -> None:
+    """Whatever it was doing; each band is in the history, and kept if it is better."""
+    weights, folder, plan = tmp_path / "base.npz", tmp_path / "run", tmp_path / "plan.toml"
+    save(network(), weights)
+    plan.write_text(PLAN.format(weights=weights))
+    command = [sys.executable, "-m", "py2048", "train", str(folder), "--quiet"]
+    for words, sign in ((["--config", str(plan)], "boards-*"), (["--resume"], "curve.csv")):
+        process = subprocess.Popen([*command, *words])
+        while process.poll() is None and not list(folder.glob(sign)):
+            time.sleep(0.02)
+        process.kill()
+        process.wait()
+    assert main(["train", str(folder), "--resume", "--quiet"]) == 0
+    found = load(folder / "weights.npz")
+    entries = [entry for entry in found.history if "band" in entry]
+    assert [entry["band"] for entry in entries] == [[512, 960], [512, 768]]
+    kept = [tuple(entry["band"]) for entry in entries if entry["kept"]]
+    assert found.bands is not None
+    assert sorted(kept) == [band[:2] for band in found.bands.bands]
+    assert (folder / "curve.csv").read_text().startswith("512,960,0.25,")
+    assert main(["train", str(folder), "--config", str(plan)]) != 0
+
+
+def test_the_last_stretch_of_players_is_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A line for each player and stage; players that do not search are refused."""
+    boards, weights = tmp_path / "boards.npz", tmp_path / "weights.npz"
+    saved().save(boards)
+    save(network(), weights)
+    words = ["evaluate", f"ntuple:weights={weights}", "--from-boards", str(boards), "-n", "9"]
+    assert main(words) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(STAGES)
+    assert all("1,024 made in" in line and "of 9 boards" in line for line in lines)
+    assert main(["evaluate", "greedy", "--from-boards", str(boards)]) != 0
+
+
+def test_plans_that_cannot_be_followed_are_refused(tmp_path: Path) -> None:
+    """With the name of what is wrong."""
+    band = {"tile": 128, "least": 192, "goal": 1000.0}
+    for values, message in (
+        ({"bands": [band]}, "no games are collected"),
+        ({"bands": [band | {"rates": [0.1]}]}, "number of moves for each"),
+        ({"bands": [band | {"leest": 3}]}, "leest"),
+    ):
+        with pytest.raises(WeightsError, match=message):
+            plan_from(values)
+    assert isinstance(Ascent(tmp_path / "new", plan_from({}), print).plan, AscentPlan)

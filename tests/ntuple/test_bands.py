@@ -1,0 +1,161 @@
+"""Bands: chosen at the root, saved and loaded, learnt from saved boards."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.ntuple.networks import NETWORKS
+
+from py2048 import Board, Direction, get_rules
+from py2048.cli import main
+from py2048.errors import WeightsError
+from py2048.ntuple.layout import NetworkLayout, parse_tuples
+from py2048.ntuple.network import Band, Bands, Network
+from py2048.ntuple.weights import load, save, save_packed
+from py2048.rng import derive_seed
+from py2048.search.expectimax import Expectimax
+from py2048.search.limits import SearchLimits
+from py2048.search.searcher import Searcher, play_games
+
+BASE = NetworkLayout(4, 4, parse_tuples("01234 01245 45689 12456", 4, 4), ranks=7)
+LAYOUT = NetworkLayout(4, 4, parse_tuples("0123 4567 01 456", 4, 4), ranks=9)
+LATE = (Band(64, 90, 900.0, 2.5, 700.0), Band(64, 110, -300.0, -1.0, 900.0), Band(128, 0, 5.0))
+
+
+def banded(bands: tuple[Band, ...] = LATE) -> Network:
+    """Return a network that has learnt nonsense, with bands."""
+    generator = np.random.default_rng(4)
+    table = generator.integers(-100, 300, BASE.weights, np.int16)
+    added = generator.integers(-100, 300, len(bands) * LAYOUT.size, np.int16)
+    kept = Bands(LAYOUT, bands, added, 2.0)
+    return Network(BASE, get_rules("classic"), table, step=0.5, bands=kept)
+
+
+NETWORK = banded()
+
+
+@st.composite
+def boards(draw: st.DrawFn) -> Board:
+    """A board in play, with tiles up to 256."""
+    ranks = st.one_of(st.just(0), st.integers(1, 5), st.integers(1, 8))
+    cells = draw(st.lists(ranks, min_size=16, max_size=16).filter(any))
+    return Board(
+        [[1 << rank if rank else 0 for rank in cells[4 * r : 4 * r + 4]] for r in range(4)]
+    )
+
+
+def test_a_band_is_chosen_by_the_largest_tile_and_the_sum() -> None:
+    """Its own largest tile, and the highest sum that is reached; else there is none."""
+    for tiles, expected in (
+        ((32, 32, 16, 16), None),
+        ((64, 16, 8), None),
+        ((64, 16, 8, 2), LATE[0]),
+        ((64, 32, 8, 4, 2), LATE[1]),
+        ((64, 64, 64), LATE[1]),
+        ((128, 2), LATE[2]),
+        ((256, 128), None),
+    ):
+        cells = [*tiles, *[0] * (16 - len(tiles))]
+        board = Board([cells[4 * row : 4 * row + 4] for row in range(4)])
+        assert NETWORK.band_of(board) == expected
+
+
+@given(boards())
+def test_a_search_is_of_one_band(board: Board) -> None:
+    """All leaves are valued by the band of the root, and a larger tile is worth its goal."""
+    band, rules = NETWORK.band_of(board), NETWORK.rules
+    if band:
+        rules = replace(rules, target=2 * band.tile, ends_at_target=True)
+    goal = band.goal if band else 0.0
+    for depth in (1, 2):
+        plain = Expectimax(rules, lambda leaf: NETWORK.value(leaf, band), depth, goal)
+        found, expected = SEARCHERS[depth].rate(board), plain.rate(board)
+        assert list(found) == list(expected)
+        assert list(found.values()) == pytest.approx(list(expected.values()), rel=1e-4, abs=0.1)
+
+
+SEARCHERS = {depth: Searcher(NETWORK.rules, NETWORK, SearchLimits(depth)) for depth in (1, 2)}
+
+
+def test_a_game_goes_through_the_bands() -> None:
+    """A whole game in the kernel is made of the moves of single searches, and ends only stuck."""
+    searcher = SEARCHERS[2]
+    cells = searcher.cells_of(Board.parse("64 16 8 2/4 2 . ./2 . . ./. . . ."))
+    state = np.zeros(3, np.int64)
+    seen = set()
+    for _ in range(200):
+        board = Board.from_rows(
+            [[1 << r if r else 0 for r in row] for row in cells.reshape(4, 4).tolist()]
+        )
+        seen.add(NETWORK.band_of(board))
+        rated = searcher.rate(board)
+        moves = searcher.play_on(cells, state, 5, 1)
+        if state[2]:
+            assert not rated or not board.legal_directions()
+            break
+        assert Direction(int(moves[0])) is max(rated, key=rated.__getitem__)
+    assert len(seen) > 1
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_bands_are_saved_and_loaded_again(packed: bool, tmp_path: Path) -> None:
+    """Bit for bit, beside exact or packed weights; a file without bands has none."""
+    path = tmp_path / "network.npz"
+    if packed:
+        save_packed(NETWORK, path, step=0.5)
+    else:
+        save(NETWORK, path)
+    again = load(path)
+    assert again.bands is not None
+    assert NETWORK.bands is not None
+    assert np.array_equal(again.weights, NETWORK.weights)
+    assert np.array_equal(again.bands.table, NETWORK.bands.table)
+    assert replace(again.bands, table=NETWORK.bands.table) == NETWORK.bands
+    save(NETWORKS["classic"], path)
+    assert load(path).bands is None
+
+
+def test_a_band_is_added_or_replaced() -> None:
+    """The others keep their weights, in their order."""
+    assert NETWORK.bands is not None
+    old = NETWORK.bands.table.reshape(3, -1)
+    for band, before in ((Band(64, 100), [0, None, 1, 2]), (Band(64, 110, 7.0), [0, None, 2])):
+        ones = np.ones(LAYOUT.size, np.int16)
+        bands = NETWORK.bands.with_band(band, ones)
+        assert bands.bands.index(band) == 1
+        for row, at in zip(bands.table.reshape(len(before), -1), before, strict=True):
+            assert np.array_equal(row, ones if at is None else old[at])
+
+
+def test_bands_that_cannot_be_are_refused() -> None:
+    """On other boards, in games that end at a tile, or in another order."""
+    assert NETWORK.bands is not None
+    with pytest.raises(WeightsError, match="4x4"):
+        replace(NETWORKS["classic:size=3x3"], bands=NETWORK.bands)
+    with pytest.raises(WeightsError, match="without an end"):
+        replace(NETWORK, rules=replace(NETWORK.rules, target=2048, ends_at_target=True))
+    with pytest.raises(WeightsError, match="ascend"):
+        replace(NETWORK.bands, bands=LATE[::-1])
+
+
+def test_a_file_with_bands_is_described(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its strength is that of play by the bands; its values are compared with what comes."""
+    path = tmp_path / "network.npz"
+    save(NETWORK, path)
+    assert (
+        main(["weights", str(path), "--games", "5", "--calibration", "--seed", "3", "--json"]) == 0
+    )
+    data = json.loads(capsys.readouterr().out)
+    played = play_games(SEARCHERS[1], [derive_seed(3, number) for number in range(5)])
+    assert data["strength"]["mean"] == played.scores.mean()
+    assert data["bands"]["bands"][0] == LATE[0]._asdict()
+    assert main(["weights", str(path), "--calibration"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "band     from 64 and a sum of 90" in lines
+    assert any(line.startswith("at       256, sum 256: expects ") for line in lines)
