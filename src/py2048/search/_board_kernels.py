@@ -42,7 +42,7 @@ from py2048.compiled._board_kernels import (
     word_of,
 )
 from py2048.compiled.jit import kernel
-from py2048.search.context import SLOTS, Context
+from py2048.search.context import SLOTS, SearchContext
 
 Packed = tuple[Word, Word]
 PackedMoves = tuple[tuple[Packed, np.int64], ...]
@@ -53,7 +53,7 @@ CellMoves = tuple[tuple[np.int64, np.int64], ...]
 
 
 @kernel(inline=True, borrows=True)
-def slides_square(board: Packed, _level: Int, context: Context) -> PackedMoves:
+def slides_square(board: Packed, _level: Int, context: SearchContext) -> PackedMoves:
     """Slide a 4x4 board in every direction."""
     up, down, left, right = slides_4x4(board[0], board[1], context.cascade != 0, context.across)
     return (
@@ -65,7 +65,7 @@ def slides_square(board: Packed, _level: Int, context: Context) -> PackedMoves:
 
 
 @kernel(borrows=True)
-def _slide_small(board: Packed, direction: Int, context: Context) -> tuple[Packed, np.int64]:
+def _slide_small(board: Packed, direction: Int, context: SearchContext) -> tuple[Packed, np.int64]:
     low, high, points = slide_packed(
         board[0],
         board[1],
@@ -80,7 +80,7 @@ def _slide_small(board: Packed, direction: Int, context: Context) -> tuple[Packe
 
 
 @kernel(borrows=True)
-def slides_small(board: Packed, _level: Int, context: Context) -> PackedMoves:
+def slides_small(board: Packed, _level: Int, context: SearchContext) -> PackedMoves:
     """Slide a board with sides of up to four in every direction."""
     return (
         _slide_small(board, 0, context),
@@ -91,7 +91,7 @@ def slides_small(board: Packed, _level: Int, context: Context) -> PackedMoves:
 
 
 @kernel(inline=True, borrows=True)
-def next_empty_packed(board: Packed, cell: Int, context: Context) -> np.int64:
+def next_empty_packed(board: Packed, cell: Int, context: SearchContext) -> np.int64:
     """Return the first empty cell from `cell` on, or -1."""
     if cell > 15:
         return np.int64(-1)
@@ -100,14 +100,14 @@ def next_empty_packed(board: Packed, cell: Int, context: Context) -> np.int64:
 
 
 @kernel(inline=True, borrows=True)
-def count_empty_packed(board: Packed, context: Context) -> np.int64:
+def count_empty_packed(board: Packed, context: SearchContext) -> np.int64:
     """Return the number of empty cells."""
     return np.int64(popcount(empty_cells(word_of(board[0], board[1]), context.mask)))
 
 
 @kernel(inline=True, borrows=True)
 def with_tile_packed(
-    board: Packed, cell: Int, rank: Word, _level: Int, _context: Context
+    board: Packed, cell: Int, rank: Word, _level: Int, _context: SearchContext
 ) -> Packed:
     """Return the board with one more tile."""
     shift = np.uint64(4 * cell)
@@ -115,19 +115,19 @@ def with_tile_packed(
 
 
 @kernel(inline=True, borrows=True)
-def hash_of_packed(board: Packed, _context: Context) -> Word:
+def hash_of_packed(board: Packed, _context: SearchContext) -> Word:
     """Return 64 bits that identify the board; up to 32768 they are the board itself."""
     return hash_packed(board[0], board[1])
 
 
 @kernel(borrows=True)
-def ranks_on_packed(board: Packed, context: Context) -> Word:
+def ranks_on_packed(board: Packed, context: SearchContext) -> Word:
     """Return a word with a bit for each rank on the board."""
     return ranks_packed(board[0], board[1], context.cells)
 
 
 @kernel(borrows=True)
-def load_packed(cells: Cells, _slot: Int, context: Context) -> Packed:
+def load_packed(cells: Cells, _slot: Int, context: SearchContext) -> Packed:
     """Return a board of ranks, uint8 `[cells]`."""
     low, high = ZERO, ZERO
     for cell in range(context.cells):
@@ -138,7 +138,7 @@ def load_packed(cells: Cells, _slot: Int, context: Context) -> Packed:
 
 
 @kernel(borrows=True)
-def store_packed(board: Packed, cells: Cells, context: Context) -> None:
+def store_packed(board: Packed, cells: Cells, context: SearchContext) -> None:
     """Write the ranks of a board."""
     for cell in range(context.cells):
         cells[cell] = rank_at(board[0], board[1], cell)
@@ -148,14 +148,14 @@ def store_packed(board: Packed, cells: Cells, context: Context) -> None:
 
 
 @kernel(inline=True, borrows=True)
-def _copy(source: Int, target: Int, context: Context) -> None:
+def _copy(source: Int, target: Int, context: SearchContext) -> None:
     for cell in range(context.cells):
         context.arena[target, cell] = context.arena[source, cell]
 
 
 @kernel(borrows=True)
 def _slide_cells(
-    board: Int, direction: Int, level: Int, context: Context
+    board: Int, direction: Int, level: Int, context: SearchContext
 ) -> tuple[np.int64, np.int64]:
     slot = np.int64(SLOTS * level + 1 + direction)
     _copy(board, slot, context)
@@ -170,7 +170,7 @@ def _slide_cells(
 
 
 @kernel(borrows=True)
-def slides_cells(board: Int, level: Int, context: Context) -> CellMoves:
+def slides_cells(board: Int, level: Int, context: SearchContext) -> CellMoves:
     """Slide a board in every direction, into the slots of its level."""
     return (
         _slide_cells(board, 0, level, context),
@@ -181,7 +181,7 @@ def slides_cells(board: Int, level: Int, context: Context) -> CellMoves:
 
 
 @kernel(inline=True, borrows=True)
-def next_empty_cells(board: Int, cell: Int, context: Context) -> np.int64:
+def next_empty_cells(board: Int, cell: Int, context: SearchContext) -> np.int64:
     """Return the first empty cell from `cell` on, or -1."""
     for number in range(cell, context.cells):
         if context.arena[board, number] == 0:
@@ -190,7 +190,7 @@ def next_empty_cells(board: Int, cell: Int, context: Context) -> np.int64:
 
 
 @kernel(inline=True, borrows=True)
-def count_empty_cells(board: Int, context: Context) -> np.int64:
+def count_empty_cells(board: Int, context: SearchContext) -> np.int64:
     """Return the number of empty cells."""
     count = np.int64(0)
     for cell in range(context.cells):
@@ -199,7 +199,9 @@ def count_empty_cells(board: Int, context: Context) -> np.int64:
 
 
 @kernel(inline=True, borrows=True)
-def with_tile_cells(board: Int, cell: Int, rank: Word, level: Int, context: Context) -> np.int64:
+def with_tile_cells(
+    board: Int, cell: Int, rank: Word, level: Int, context: SearchContext
+) -> np.int64:
     """Return the board of `level` that has one more tile."""
     slot = np.int64(SLOTS * level)
     _copy(board, slot, context)
@@ -208,19 +210,19 @@ def with_tile_cells(board: Int, cell: Int, rank: Word, level: Int, context: Cont
 
 
 @kernel(borrows=True)
-def hash_of_cells(board: Int, context: Context) -> Word:
+def hash_of_cells(board: Int, context: SearchContext) -> Word:
     """Return 64 bits that identify the board, almost certainly."""
     return hash_cells(context.arena[board, : context.cells])
 
 
 @kernel(borrows=True)
-def ranks_on_cells(board: Int, context: Context) -> Word:
+def ranks_on_cells(board: Int, context: SearchContext) -> Word:
     """Return a word with a bit for each rank on the board."""
     return ranks_cells(context.arena[board, : context.cells])
 
 
 @kernel(borrows=True)
-def load_cells(cells: Cells, slot: Int, context: Context) -> np.int64:
+def load_cells(cells: Cells, slot: Int, context: SearchContext) -> np.int64:
     """Return a board of ranks, put into a slot."""
     for cell in range(context.cells):
         context.arena[slot, cell] = cells[cell]
@@ -228,7 +230,7 @@ def load_cells(cells: Cells, slot: Int, context: Context) -> np.int64:
 
 
 @kernel(borrows=True)
-def store_cells(board: Int, cells: Cells, context: Context) -> None:
+def store_cells(board: Int, cells: Cells, context: SearchContext) -> None:
     """Write the ranks of a board."""
     for cell in range(context.cells):
         cells[cell] = context.arena[board, cell]

@@ -32,7 +32,7 @@ from py2048.ntuple._network_kernels import Weights
 from py2048.ntuple.layout import Code
 from py2048.search import _board_kernels as boards
 from py2048.search import _leaf_kernels as leaves
-from py2048.search.context import Context, Contexts
+from py2048.search.context import SearchContext, SearchContexts
 from py2048.search.limits import (
     FIRST_COST,
     LIKELY_GROWTH,
@@ -64,41 +64,41 @@ STATE = 3
 Board = TypeVar("Board")
 """A board as the kernels of a kind handle it."""
 
-Choice = Callable[[Board, Int, Context, Weights], float]
-Chance = Callable[[Board, Int, Int, Int, Int, Context, Weights], float]
-Choose = Callable[[Board, Int, Int, Int, Context, Weights, Points, Values], Int]
+Choice = Callable[[Board, Int, SearchContext, Weights], float]
+Chance = Callable[[Board, Int, Int, Int, Int, SearchContext, Weights], float]
+Choose = Callable[[Board, Int, Int, Int, SearchContext, Weights, Points, Values], Int]
 
 
 class Parts(NamedTuple, Generic[Board]):
     """The operations of a kind of board, and the leaf; see ``_board_kernels.py``."""
 
-    slides: Callable[[Board, Int, Context], tuple[tuple[Board, np.int64], ...]]
-    next_empty: Callable[[Board, Int, Context], np.int64]
-    count_empty: Callable[[Board, Context], np.int64]
-    with_tile: Callable[[Board, Int, Word, Int, Context], Board]
-    hash_of: Callable[[Board, Context], Word]
-    ranks_on: Callable[[Board, Context], Word]
-    load: Callable[[Cells, Int, Context], Board]
-    store: Callable[[Board, Cells, Context], None]
-    leaf: Callable[[Board, Context, Weights], float]
-    fetch: Callable[[Board, Context, Weights], None]
-    enter: Callable[[Board, Context], None]
+    slides: Callable[[Board, Int, SearchContext], tuple[tuple[Board, np.int64], ...]]
+    next_empty: Callable[[Board, Int, SearchContext], np.int64]
+    count_empty: Callable[[Board, SearchContext], np.int64]
+    with_tile: Callable[[Board, Int, Word, Int, SearchContext], Board]
+    hash_of: Callable[[Board, SearchContext], Word]
+    ranks_on: Callable[[Board, SearchContext], Word]
+    load: Callable[[Cells, Int, SearchContext], Board]
+    store: Callable[[Board, Cells, SearchContext], None]
+    leaf: Callable[[Board, SearchContext, Weights], float]
+    fetch: Callable[[Board, SearchContext, Weights], None]
+    enter: Callable[[Board, SearchContext], None]
 
 
 class Afterstates(NamedTuple, Generic[Board]):
     """The kernels of `make_afterstate_kernels`."""
 
-    is_won: Callable[[Board, Int, Context], bool]
-    value: Callable[[Board, Context, Weights], float]
-    rated: Callable[[Board, Int, Context, Weights], float]
+    is_won: Callable[[Board, Int, SearchContext], bool]
+    value: Callable[[Board, SearchContext, Weights], float]
+    rated: Callable[[Board, Int, SearchContext, Weights], float]
 
 
 class Spawns(NamedTuple, Generic[Board]):
     """The kernels of `make_spawn_kernels`."""
 
-    open_cells: Callable[[Board, Context], np.int64]
-    first: Callable[[Board, Int, Context], np.int64]
-    following: Callable[[Board, Int, Context], np.int64]
+    open_cells: Callable[[Board, SearchContext], np.int64]
+    first: Callable[[Board, Int, SearchContext], np.int64]
+    following: Callable[[Board, Int, SearchContext], np.int64]
 
 
 @kernel(inline=True, borrows=True)
@@ -112,14 +112,14 @@ def make_afterstate_kernels(parts: Parts[Board]) -> Afterstates[Board]:
     hash_of, ranks_on, leaf_of = parts.hash_of, parts.ranks_on, parts.leaf
 
     @kernel(inline=True, borrows=True)
-    def is_won(after: Board, points: Int, context: Context) -> bool:
+    def is_won(after: Board, points: Int, context: SearchContext) -> bool:
         """Whether the slide that gained so many points ended the game."""
         if points < context.target_points:
             return False
         return bool(ranks_on(after, context) >= context.target)
 
     @kernel(inline=True, borrows=True)
-    def value(after: Board, context: Context, weights: Weights) -> float:
+    def value(after: Board, context: SearchContext, weights: Weights) -> float:
         """Return the leaf's value of an afterstate, from the cache if possible."""
         size = context.cache_size
         if size == ZERO:
@@ -133,7 +133,7 @@ def make_afterstate_kernels(parts: Parts[Board]) -> Afterstates[Board]:
         return fresh
 
     @kernel(inline=True, borrows=True)
-    def rated(after: Board, points: Int, context: Context, weights: Weights) -> float:
+    def rated(after: Board, points: Int, context: SearchContext, weights: Weights) -> float:
         """Return the points of a slide and those to come, as the leaf sees them."""
         gain = context.per_merged * points + context.per_move
         if is_won(after, points, context):
@@ -148,14 +148,14 @@ def make_spawn_kernels(parts: Parts[Board]) -> Spawns[Board]:
     next_empty, count_empty = parts.next_empty, parts.count_empty
 
     @kernel(inline=True, borrows=True)
-    def count(after: Board, context: Context) -> np.int64:
+    def count(after: Board, context: SearchContext) -> np.int64:
         """Return the number of cells on which a tile may appear."""
         if context.edge_length > 0:
             return np.int64(1)
         return np.int64(count_empty(after, context))
 
     @kernel(inline=True, borrows=True)
-    def first(after: Board, direction: Int, context: Context) -> np.int64:
+    def first(after: Board, direction: Int, context: SearchContext) -> np.int64:
         """Return the first of those cells after a move in a direction."""
         for place in range(context.edge_length):
             cell = context.edges[direction, place]
@@ -164,7 +164,7 @@ def make_spawn_kernels(parts: Parts[Board]) -> Spawns[Board]:
         return np.int64(next_empty(after, np.int64(0), context))
 
     @kernel(inline=True, borrows=True)
-    def following(after: Board, cell: Int, context: Context) -> np.int64:
+    def following(after: Board, cell: Int, context: SearchContext) -> np.int64:
         """Return the next of those cells, or -1."""
         if context.edge_length > 0:
             return np.int64(-1)
@@ -175,13 +175,13 @@ def make_spawn_kernels(parts: Parts[Board]) -> Spawns[Board]:
 
 def make_last_kernels(
     parts: Parts[Board], known: Afterstates[Board], around: Spawns[Board]
-) -> tuple[Choice[Board], Callable[[Board, Int, Int, Context, Weights], float]]:
+) -> tuple[Choice[Board], Callable[[Board, Int, Int, SearchContext, Weights], float]]:
     """Return the kernels of the last choice, and of the last chance, before the leaves."""
     slides, with_tile, rated = parts.slides, parts.with_tile, known.rated
     count, first, following = around
 
     @kernel(borrows=True)
-    def choice(board: Board, level: Int, context: Context, weights: Weights) -> float:
+    def choice(board: Board, level: Int, context: SearchContext, weights: Weights) -> float:
         """Return the value of a board one move ahead."""
         best = NOTHING
         for after, points in slides(board, level, context):
@@ -192,7 +192,7 @@ def make_last_kernels(
 
     @kernel(borrows=True, expand=True)
     def last_chance(
-        after: Board, direction: Int, level: Int, context: Context, weights: Weights
+        after: Board, direction: Int, level: Int, context: SearchContext, weights: Weights
     ) -> float:
         """Return the mean value, one move ahead, of the boards that an afterstate becomes."""
         total = 0.0
@@ -209,13 +209,13 @@ def make_last_kernels(
 
 def make_next_spawn_kernel(
     around: Spawns[Board],
-) -> Callable[[Board, Int, Int, Context], tuple[np.int64, np.int64]]:
+) -> Callable[[Board, Int, Int, SearchContext], tuple[np.int64, np.int64]]:
     """Return the kernel that iterates over all pairs of a cell and a tile that may appear there."""
     following = around.following
 
     @kernel(inline=True, borrows=True)
     def next_spawn(
-        after: Board, cell: Int, number: Int, context: Context
+        after: Board, cell: Int, number: Int, context: SearchContext
     ) -> tuple[np.int64, np.int64]:
         """Return the cell and the tile's number that follow; the cell is -1 after the last."""
         if number + 1 < context.tiles:
@@ -225,13 +225,13 @@ def make_next_spawn_kernel(
     return next_spawn
 
 
-def make_key_kernel(parts: Parts[Board]) -> Callable[[Board, Int, Int, Int, Context], Word]:
+def make_key_kernel(parts: Parts[Board]) -> Callable[[Board, Int, Int, Int, SearchContext], Word]:
     """Return the kernel that hashes chance nodes."""
     hash_of = parts.hash_of
 
     @kernel(inline=True, borrows=True)
     def key_of(
-        after: Board, direction: Int, depth: Int, remaining_cost: Int, context: Context
+        after: Board, direction: Int, depth: Int, remaining_cost: Int, context: SearchContext
     ) -> Word:
         """Return the hash of a chance node."""
         tag = context.generation << 24 | np.int64(remaining_cost) << 8 | np.int64(depth) << 2
@@ -243,7 +243,7 @@ def make_key_kernel(parts: Parts[Board]) -> Callable[[Board, Int, Int, Int, Cont
 
 
 @kernel(inline=True, borrows=True)
-def store_value(entry: np.void, key: Word, value: float, context: Context) -> None:
+def store_value(entry: np.void, key: Word, value: float, context: SearchContext) -> None:
     """Store the value of a chance node, unless the search was stopped below it."""
     if context.nodes <= context.node_limit:
         entry["hash"], entry["value"] = key, value
@@ -266,7 +266,7 @@ def make_chance_kernel(
         depth: Int,
         remaining_cost: Int,
         level: Int,
-        context: Context,
+        context: SearchContext,
         weights: Weights,
     ) -> float:
         """Return the mean value of the boards that a move in a direction leads to.
@@ -325,7 +325,7 @@ def make_choose_kernel(
         only: Int,
         depth: Int,
         max_cost: Int,
-        context: Context,
+        context: SearchContext,
         weights: Weights,
         points: Points,
         values: Values,
@@ -376,10 +376,10 @@ class SearchParams(NamedTuple):
 
 
 SearchMoves = Callable[
-    [Board, Int, Int, Int, float, Context, Weights, Points, Values], tuple[Int, Int, bool]
+    [Board, Int, Int, Int, float, SearchContext, Weights, Points, Values], tuple[Int, Int, bool]
 ]
-Deepen = Callable[[Board, SearchParams, Context, Weights, Points, Values, Values], None]
-Decide = Callable[[Board, SearchParams, Context, Weights, Points, Values, Values], Int]
+Deepen = Callable[[Board, SearchParams, SearchContext, Weights, Points, Values, Values], None]
+Decide = Callable[[Board, SearchParams, SearchContext, Weights, Points, Values, Values], Int]
 
 
 @kernel(borrows=True, expand=True)
@@ -413,7 +413,7 @@ def make_deepening(
     def deepen(
         board: Board,
         params: SearchParams,
-        context: Context,
+        context: SearchContext,
         weights: Weights,
         points: Points,
         values: Values,
@@ -477,7 +477,7 @@ def make_search_moves_kernel(choose: Choose[Board]) -> SearchMoves[Board]:
         cost: Int,
         remaining: Int,
         before: float,
-        context: Context,
+        context: SearchContext,
         weights: Weights,
         points: Points,
         fresh: Values,
@@ -513,7 +513,7 @@ def make_decide_kernel(choose: Choose[Board]) -> Decide[Board]:
     def decide(
         board: Board,
         params: SearchParams,
-        context: Context,
+        context: SearchContext,
         weights: Weights,
         points: Points,
         values: Values,
@@ -549,13 +549,13 @@ def make_decide_kernel(choose: Choose[Board]) -> Decide[Board]:
 
 def make_move_kernel(
     parts: Parts[Board], known: Afterstates[Board], around: Spawns[Board]
-) -> Callable[[Board, Int, Points, Word, Context], Board]:
+) -> Callable[[Board, Int, Points, Word, SearchContext], Board]:
     """Return the kernel that makes a move."""
     slides, with_tile, is_won = parts.slides, parts.with_tile, known.is_won
     count, first, following = around
 
     @kernel(borrows=True, expand=True)
-    def spawned(after: Board, direction: Int, word: Word, context: Context) -> Board:
+    def spawned(after: Board, direction: Int, word: Word, context: SearchContext) -> Board:
         """Return the board that the draw `word` makes of an afterstate."""
         cell = first(after, direction, context)
         rank = np.uint64(context.ranks[0])
@@ -568,7 +568,7 @@ def make_move_kernel(
         return with_tile(after, cell, rank, FIRST, context)
 
     @kernel(borrows=True, expand=True)
-    def made(board: Board, best: Int, state: Points, key: Word, context: Context) -> Board:
+    def made(board: Board, best: Int, state: Points, key: Word, context: SearchContext) -> Board:
         """Make a legal move; return the board after the spawn."""
         moves = slides(board, FIRST, context)
         after, gained = moves[best]
@@ -582,7 +582,7 @@ def make_move_kernel(
 
 
 Play = Callable[
-    [Cells, Points, Cells, Word, SearchParams, Contexts, Weights, Points, Values, Values], Int
+    [Cells, Points, Cells, Word, SearchParams, SearchContexts, Weights, Points, Values, Values], Int
 ]
 
 
@@ -600,7 +600,7 @@ def make_play_kernel(parts: Parts[Board]) -> Play:
         directions: Cells,
         key: Word,
         params: SearchParams,
-        contexts: Contexts,
+        contexts: SearchContexts,
         weights: Weights,
         points: Points,
         values: Values,

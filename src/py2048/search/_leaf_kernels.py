@@ -23,17 +23,17 @@ from py2048.ntuple._network_kernels import (
 from py2048.ntuple.layout import Code
 from py2048.ntuple.network import NEVER
 from py2048.search._board_kernels import Packed, ranks_on_cells, ranks_on_packed
-from py2048.search.context import Context
+from py2048.search.context import SearchContext
 
 ZERO, ONE = np.uint64(0), np.uint64(1)
 
 IndexOf = Callable[[Word], Word]
-Leaf = Callable[[Packed, Context, Weights], float]
-Fetch = Callable[[Packed, Context, Weights], None]
+Leaf = Callable[[Packed, SearchContext, Weights], float]
+Fetch = Callable[[Packed, SearchContext, Weights], None]
 BandedWeights = tuple[Weights, Weights]
 """The table of a network, and that of its bands."""
-BandedLeaf = Callable[[Packed, Context, BandedWeights], float]
-BandedFetch = Callable[[Packed, Context, BandedWeights], None]
+BandedLeaf = Callable[[Packed, SearchContext, BandedWeights], float]
+BandedFetch = Callable[[Packed, SearchContext, BandedWeights], None]
 AddImage = Callable[[Word, Word, Weights], Any]
 FetchImage = Callable[[Word, Word, Weights], None]
 
@@ -42,7 +42,7 @@ FetchImage = Callable[[Word, Word, Weights], None]
 
 
 @kernel(inline=True, borrows=True)
-def heuristic_4x4(board: Packed, context: Context, _weights: Weights) -> float:
+def heuristic_4x4(board: Packed, context: SearchContext, _weights: Weights) -> float:
     """Return the value of a 4x4 board."""
     lines = np.float64(
         lines_4x4(known_word(board[0], board[1], context.known), context.values_across)
@@ -51,7 +51,7 @@ def heuristic_4x4(board: Packed, context: Context, _weights: Weights) -> float:
 
 
 @kernel(inline=True, borrows=True)
-def heuristic_small(board: Packed, context: Context, _weights: Weights) -> float:
+def heuristic_small(board: Packed, context: SearchContext, _weights: Weights) -> float:
     """Return the value of a board with sides of up to four."""
     rows, columns = np.uint64(context.rows), np.uint64(context.columns)
     word = known_word(board[0], board[1], context.known)
@@ -62,7 +62,7 @@ def heuristic_small(board: Packed, context: Context, _weights: Weights) -> float
 
 
 @kernel(borrows=True)
-def heuristic_cells(board: Int, context: Context, _weights: Weights) -> float:
+def heuristic_cells(board: Int, context: SearchContext, _weights: Weights) -> float:
     """Return the value of a board of any shape."""
     lines = lines_cells(context.arena[board], context.rows, context.columns, context.terms)
     return np.float64(context.scale * squeezed(context.base_value + lines, context.least))
@@ -72,7 +72,7 @@ def heuristic_cells(board: Int, context: Context, _weights: Weights) -> float:
 
 
 @kernel(inline=True, borrows=True)
-def first_weight(seen: Word, context: Context) -> Word:
+def first_weight(seen: Word, context: SearchContext) -> Word:
     """Return where the weights of the stage of a board begin."""
     stage = stage_of(seen, context.thresholds[: context.stages])
     return np.uint64(np.uint64(stage) * context.stage_size)
@@ -114,14 +114,14 @@ def make_network_kernels(code: Code) -> tuple[Leaf, Fetch]:
     sum_of, fetch_of = make_sum_kernels(code)
 
     @kernel(fastmath=True, borrows=True)
-    def network(board: Packed, context: Context, weights: Weights) -> float:
+    def network(board: Packed, context: SearchContext, weights: Weights) -> float:
         """Return the points that a network expects after an afterstate."""
         begin = first_weight(ranks_on_packed(board, context), context) if context.stages else ZERO
         word = known_word(board[0], board[1], context.known)
         return np.float64(sum_of(word, begin, weights) * context.step)
 
     @kernel(borrows=True)
-    def fetch(board: Packed, context: Context, weights: Weights) -> None:
+    def fetch(board: Packed, context: SearchContext, weights: Weights) -> None:
         """Prefetch the weights that `network` reads."""
         begin = first_weight(ranks_on_packed(board, context), context) if context.stages else ZERO
         fetch_of(known_word(board[0], board[1], context.known), begin, weights)
@@ -135,7 +135,7 @@ def make_banded_kernels(code: Code, band_code: Code) -> tuple[BandedLeaf, Banded
     sum_of, fetch_of = make_sum_kernels(band_code)
 
     @kernel(borrows=True)
-    def banded(board: Packed, context: Context, weights: BandedWeights) -> float:
+    def banded(board: Packed, context: SearchContext, weights: BandedWeights) -> float:
         """Return the points that a network expects, by the band of the root."""
         value = network(board, context, weights[0])
         if context.band == 0:
@@ -148,7 +148,7 @@ def make_banded_kernels(code: Code, band_code: Code) -> tuple[BandedLeaf, Banded
         return np.float64(value - band["level"] - band["slope"] * beyond + added)
 
     @kernel(borrows=True)
-    def fetch_banded(board: Packed, context: Context, weights: BandedWeights) -> None:
+    def fetch_banded(board: Packed, context: SearchContext, weights: BandedWeights) -> None:
         """Prefetch the weights that `banded` reads."""
         fetch(board, context, weights[0])
         if context.band > 0:
@@ -160,7 +160,7 @@ def make_banded_kernels(code: Code, band_code: Code) -> tuple[BandedLeaf, Banded
 
 
 @kernel(borrows=True)
-def enter_band(board: Packed, context: Context) -> None:
+def enter_band(board: Packed, context: SearchContext) -> None:
     """Note the band of a root; in one, a search ends where a larger tile is made."""
     top, total = ranks_on_packed(board, context), sum_packed(board[0], board[1])
     chosen = np.int64(0)
@@ -182,7 +182,7 @@ def enter_band(board: Packed, context: Context) -> None:
 
 
 @kernel(inline=True, borrows=True)
-def enter_nothing(_board: object, _context: Context) -> None:
+def enter_nothing(_board: object, _context: SearchContext) -> None:
     """Do nothing: every root is valued alike."""
 
 
@@ -223,7 +223,7 @@ def fetch_nothing(_board: object, _place: object, _weights: Weights) -> None:
 
 
 @kernel(borrows=True)
-def network_small(board: Packed, context: Context, weights: Weights) -> float:
+def network_small(board: Packed, context: SearchContext, weights: Weights) -> float:
     """Return the points that a network expects after an afterstate."""
     begin = first_weight(ranks_on_packed(board, context), context) if context.stages else ZERO
     tuples, parts = context.tuples, context.parts
@@ -240,7 +240,7 @@ def network_small(board: Packed, context: Context, weights: Weights) -> float:
 
 
 @kernel(borrows=True)
-def network_cells(board: Int, context: Context, weights: Weights) -> float:
+def network_cells(board: Int, context: SearchContext, weights: Weights) -> float:
     """Return the points that a network expects after an afterstate."""
     seen = ranks_on_cells(board, context)
     begin = first_weight(seen, context) if context.stages else ZERO

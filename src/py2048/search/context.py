@@ -1,4 +1,4 @@
-"""`Context`: everything that one thread of a search reads and writes, in one record.
+"""`SearchContext`: everything that one thread of a search reads and writes, in one record.
 
 Kernels take a record by its address, which makes it cheap to pass; many arrays would not be. It is
 a record array `[1]`, made by `new_context` for rules and an evaluation. The weights of a network
@@ -81,7 +81,7 @@ Doubles = NDArray[np.float64]
 Entries = NDArray[np.void]
 
 
-class Context:
+class SearchContext:
     """The data of a thread; `CONTEXT` lays it out in memory as it stands here."""
 
     # The board.
@@ -156,13 +156,13 @@ class Context:
 CONTEXT = np.dtype(
     [
         (name, kind, tuple(shape))
-        for name, hint in get_type_hints(Context, include_extras=True).items()
+        for name, hint in get_type_hints(SearchContext, include_extras=True).items()
         for _, kind, *shape in [get_args(hint)]
     ],
     align=True,
 )
 
-Contexts = Sequence[Context]
+SearchContexts = Sequence[SearchContext]
 """A record array of one context, as kernels take it."""
 
 
@@ -173,7 +173,7 @@ def new_context(
     follows_all: bool,
     table: int,
     cache: int,
-) -> Contexts:
+) -> SearchContexts:
     """Return a context for searches.
 
     Args:
@@ -192,7 +192,7 @@ def new_context(
             f"the rules {rules.name} are too large to search: at most {MAX_CELLS} cells "
             f"and {MAX_TILES} different tiles that appear"
         )
-    contexts = cast("Contexts", np.zeros(1, CONTEXT).view(np.recarray))
+    contexts = cast("SearchContexts", np.zeros(1, CONTEXT).view(np.recarray))
     context = contexts[0]
     context.table_size, context.cache_size = np.uint64(max(table, 1)), np.uint64(cache)
     given = CompiledRules.of(rules)
@@ -206,7 +206,7 @@ def new_context(
     return contexts
 
 
-def _set_board(context: Context, rules: CompiledRules) -> None:
+def _set_board(context: SearchContext, rules: CompiledRules) -> None:
     context.rows, context.columns, context.cells = rules.rows, rules.columns, rules.cells
     context.cascade = rules.cascade
     if rules.is_small:
@@ -215,7 +215,7 @@ def _set_board(context: Context, rules: CompiledRules) -> None:
         context.down[: len(rules.down)] = rules.down
 
 
-def _set_spawns(context: Context, rules: CompiledRules, follows_all: bool) -> None:
+def _set_spawns(context: SearchContext, rules: CompiledRules, follows_all: bool) -> None:
     tiles = context.tiles = len(rules.spawn.ranks)
     context.ranks[:tiles] = rules.spawn.ranks
     context.cumulative[:tiles] = rules.spawn.cumulative
@@ -230,7 +230,7 @@ def _set_spawns(context: Context, rules: CompiledRules, follows_all: bool) -> No
         context.edges[:, : rules.landing.shape[1]] = rules.landing
 
 
-def _set_points(context: Context, rules: CompiledRules) -> None:
+def _set_points(context: SearchContext, rules: CompiledRules) -> None:
     context.per_merged, context.per_move = rules.merge_points, rules.points_per_move
     context.target = np.uint64(rules.ending_tile)
     context.target_points = rules.ending_tile or NEVER
@@ -240,7 +240,7 @@ def _set_points(context: Context, rules: CompiledRules) -> None:
 # --- evaluations ---------------------------------------------------------------------------------
 
 
-def _set_heuristic(context: Context, heuristic: Heuristic, rules: Rules) -> None:
+def _set_heuristic(context: SearchContext, heuristic: Heuristic, rules: Rules) -> None:
     terms = terms_of(heuristic, *rules.shape)
     counts = terms.empty.shape[1]
     context.terms.empty[:, :counts], context.terms.merge[:, :counts] = terms.empty, terms.merge
@@ -270,7 +270,7 @@ def _scale(rules: Rules) -> float:
     return 1.0 if given.merge_points else 0.1 if given.sum_points else 0.05
 
 
-def _set_network(context: Context, network: Network, rules: Rules) -> None:
+def _set_network(context: SearchContext, network: Network, rules: Rules) -> None:
     layout, spec = network.layout, network.spec
     check_rules(layout, rules)
     if layout.active > MAX_INDICES or max(map(len, layout.tuples)) > MAX_PARTS:

@@ -32,7 +32,7 @@ from py2048.ntuple.network import Network
 from py2048.rules import Rules
 from py2048.search import _expectimax_kernels as kernels
 from py2048.search._expectimax_kernels import ALL, Points, SearchParams, Values
-from py2048.search.context import CACHE_SIZE, Context, Contexts, new_context
+from py2048.search.context import CACHE_SIZE, SearchContext, SearchContexts, new_context
 from py2048.search.limits import UNLIMITED, SearchLimits, SearchSpeed
 
 MAX_RANK = 31
@@ -48,7 +48,7 @@ ROOM = 1 << 15
 class Worker(NamedTuple):
     """The data of one thread."""
 
-    contexts: Contexts
+    contexts: SearchContexts
     weights: Any
     """The table of a network; with bands, that and theirs."""
 
@@ -259,7 +259,7 @@ class Searcher:
         cost: Int,
         remaining: Int,
         before: float,
-        context: Context,
+        context: SearchContext,
         _weights: Weights,
         points: Points,
         values: Values,
