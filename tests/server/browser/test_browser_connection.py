@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import sqlite3
 from contextlib import closing
 from typing import Any
 
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, WebSocketRoute, expect
 from tests.server.browser.visiting import Arrive, Player, Server, arriving
 
 QUEUE = """async () => {
@@ -39,6 +40,22 @@ async def test_actions_are_numbered_and_wait_for_each_other(guest: Player) -> No
            queue.events(8, [{ kind: "nothing_moved", direction: "up" }])""",
     )
     assert sent == ["left 8", "up 9", "down 9"]
+
+
+async def test_a_refusal_before_the_first_game_is_told(guest: Player) -> None:
+    """A visitor whose first game is refused reads why, and the page's scripts run on."""
+    message = "Too many new games; wait a minute."
+    refused = {"type": "refused", "of": "new", "reason": "rate", "message": message}
+
+    def serve(socket: WebSocketRoute) -> None:
+        socket.on_message(lambda _: socket.send(json.dumps({**refused, "state": None})))
+        me = {"name": "guest 4F2A", "is_guest": True}
+        socket.send(json.dumps({"type": "hello", "me": me, "current": None, "players": []}))
+
+    await guest.page.route_web_socket("**/ws", serve)
+    await guest.page.goto(guest.url)
+    await expect(guest.page.locator("#status")).to_have_text(message)
+    assert guest.faults == []
 
 
 async def test_an_answer_that_was_lost_is_not_asked_for_again(guest: Player) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.ui.terminal.playing import SEED, colours, shown, table, until
+from textual import events
 
 from py2048.board import Board
 from py2048.session import open_session
@@ -127,6 +128,21 @@ async def test_swipes_move_along() -> None:
             await pilot.mouse_up(app.view.board, offset=end)
             await pilot.pause()
             assert str(session.game.turns[0].direction) == way
+
+
+async def test_a_click_that_ends_on_a_board_of_no_size_moves_nothing() -> None:
+    """The terminal may shrink to nothing while the button is down."""
+    session = table()
+    app = GameApp(session, reduced_motion=True)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.mouse_down(app.view.board, offset=MIDDLE)
+        await pilot.resize_terminal(1, 1)
+        assert not app.view.board.size
+        app.view.board.on_mouse_up(
+            events.MouseUp(app.view.board, 20, 10, 0, 0, 1, False, False, False)
+        )
+        await pilot.pause()
+        assert session.game.ply == 0
 
 
 async def test_keys_in_the_list_can_be_clicked() -> None:

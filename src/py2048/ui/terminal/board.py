@@ -191,6 +191,8 @@ class TerminalBoard(Widget):
 
     def _edge(self, x: int, y: int) -> Direction | None:
         """The side of the board that a click is near; none in its middle."""
+        if not self.size:  # the terminal has shrunk since the button went down
+            return None
         across = (x + 0.5) / self.size.width - 0.5
         down = (y + 0.5) / self.size.height - 0.5
         return None if max(abs(across), abs(down)) < 0.2 else direction_of(across, down)

@@ -32,7 +32,7 @@ export class Computer {
   }
 
   /** Go a step faster (1) or slower (-1). */
-  hurry(step) {
+  changeSpeed(step) {
     $("speed").value = Number($("speed").value) + step;
     this.#keep();
   }

@@ -28,8 +28,8 @@ export class Connection {
     address.protocol = address.protocol.replace("http", "ws");
     this.#address = address;
     this.#listener = listener;
-    addEventListener("online", () => this.#hurry());
-    addEventListener("pageshow", (event) => event.persisted && this.#hurry());
+    addEventListener("online", () => this.#reconnectNow());
+    addEventListener("pageshow", (event) => event.persisted && this.#reconnectNow());
     document.addEventListener("visibilitychange", () => {
       if (document.visibilityState === "visible") this.check();
     });
@@ -50,7 +50,7 @@ export class Connection {
 
   /** See whether the server is still there; if it does not answer soon, connect again. */
   check() {
-    if (!this.isOpen) this.#hurry();
+    if (!this.isOpen) this.#reconnectNow();
     else if (!this.#deadline) {
       this.send({ type: "ping" });
       this.#deadline = setTimeout(() => this.#drop(), PATIENCE);
@@ -96,7 +96,7 @@ export class Connection {
     this.#retry = setTimeout(() => this.#open(), delay(this.#attempt++));
   }
 
-  #hurry() {
+  #reconnectNow() {
     if (this.#socket) return;
     this.#attempt = 0;
     this.#open();

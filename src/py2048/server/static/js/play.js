@@ -75,10 +75,10 @@ class Table {
     new: () => this.#again(),
     rules: () => this.#choose(),
     games: () => this.connection.send({ type: "games" }),
-    read: () => this.game && this.scene.speech.insist(spoken(this.game.board)),
+    read: () => this.game && this.scene.speech.announce(spoken(this.game.board)),
     player: () => $("player").focus(),
-    faster: () => this.computer.hurry(1),
-    slower: () => this.computer.hurry(-1),
+    faster: () => this.computer.changeSpeed(1),
+    slower: () => this.computer.changeSpeed(-1),
     theme: () => this.#announce(`Theme: ${nextTheme($("theme")).replace("Theme: ", "")}.`),
     motion: () => this.#announce(toggleMotion() ? "Animation on." : "Animation off."),
   };
@@ -131,7 +131,7 @@ class Table {
 
   #announce(text, kind = "") {
     this.scene.note(text, kind);
-    this.scene.speech.insist(text);
+    this.scene.speech.announce(text);
   }
 
   #hear(message) {
@@ -169,7 +169,7 @@ class Table {
     showLosses();
     this.overlay.lower();
     this.#autoplayed(state.autoplay);
-    this.#dress();
+    this.#render();
     if (state.outcome !== "playing") this.#end(false);
   }
 
@@ -182,7 +182,7 @@ class Table {
       this.overlay.lower();
     }
     this.#autoplayed(message.autoplay);
-    this.#dress();
+    this.#render();
     const won = message.events.find((each) => each.kind === "won");
     if (message.events.some((each) => each.kind === "over")) this.#end(true);
     else if (won) this.#won(won);
@@ -201,8 +201,8 @@ class Table {
         : `${message.player} would go ${message.direction}.`,
       "good",
     );
-    this.scene.speech.insist(message.say ?? `Hint: ${message.direction}.`);
-    this.#dress();
+    this.scene.speech.announce(message.say ?? `Hint: ${message.direction}.`);
+    this.#render();
   }
 
   #refused(message) {
@@ -216,7 +216,7 @@ class Table {
     // What is tried again and again is said once, and stands there until it works.
     const isKnown = message.reason === "storage" && $("status").textContent === message.message;
     if (message.reason !== "gap" && !isKnown) this.#announce(message.message, "warn");
-    this.#dress();
+    if (this.game) this.#render();
   }
 
   #lost() {
@@ -249,7 +249,7 @@ class Table {
     $("auto").textContent = player ? "Stop" : "Auto";
   }
 
-  #dress() {
+  #render() {
     const { rules, mode, category, can_undo, can_redo, commitment, game, day } = this.game;
     const over = this.game.outcome !== "playing";
     $("rules-name").textContent = rules.name;

@@ -81,7 +81,7 @@ class Replay {
 
   /** Read the board aloud. */
   read() {
-    this.speech.insist(spoken(this.board));
+    this.speech.announce(spoken(this.board));
   }
 
   #run(is) {

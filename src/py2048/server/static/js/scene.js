@@ -20,7 +20,7 @@ export class Scene {
     if (fresh && state.ply === 0) this.view.appear(state.board);
     else this.view.show(state.board);
     this.#write();
-    if (fresh && state.say) this.speech.insist(state.say);
+    if (fresh && state.say) this.speech.announce(state.say);
     return fresh;
   }
 
@@ -49,7 +49,7 @@ export class Scene {
 
   #tell(event) {
     if (event.points && event.kind !== "undone") rise(event.points);
-    if (event.kind === "won" || event.kind === "over") this.speech.insist(event.say);
+    if (event.kind === "won" || event.kind === "over") this.speech.announce(event.say);
     else this.speech.say(event.say);
     this.note(event.kind === "nothing_moved" ? "Nothing moves that way." : "");
   }

@@ -27,7 +27,7 @@ export class Speech {
   }
 
   /** Say a sentence in any case. */
-  insist(text) {
+  announce(text) {
     this.#flush();
     this.#append(text);
   }
