@@ -26,6 +26,21 @@ async def test_a_hint_names_the_direction_and_every_loss() -> None:
         assert session.game.ply == 0
 
 
+async def test_the_thread_that_asks_players_ends_with_the_screen() -> None:
+    """Screens that are opened and closed leave no threads behind."""
+    before = set(threading.enumerate())
+    session = table("2 2 4 8\n. . . .\n. . . .\n. . . .")
+    app = GameApp(session, reduced_motion=True)
+    async with app.run_test() as pilot:
+        session.set_setting("player", "greedy")
+        await pilot.press("question_mark")
+        await until(pilot, lambda: app.view.note.startswith("Hint:"))
+    for thread in set(threading.enumerate()) - before:
+        if thread.name == "worker":
+            thread.join(10)
+            assert not thread.is_alive()
+
+
 class SlowPlayer:
     """Answers only when the test lets it."""
 

@@ -54,7 +54,7 @@ class BackgroundWorker:
     def __init__(self, deliver: Callable[[WorkResult], object]) -> None:
         self._deliver = deliver
         self._job: tuple[str, Job] | None = None
-        self._is_dropped = False
+        self._is_dropped = self._is_closed = False
         self._wakeup = threading.Condition()
         self._thread: threading.Thread | None = None
 
@@ -73,11 +73,17 @@ class BackgroundWorker:
             self._job, self._is_dropped = None, True
             self._wakeup.notify()
 
+    def close(self) -> None:
+        """Forget the job and end the thread, once a player that is asked has answered."""
+        self._is_closed = True
+        self.drop()
+
     def _run(self) -> None:
         while True:
             with self._wakeup:
-                self._wakeup.wait_for(lambda: self._job is not None)
-                assert self._job is not None  # the condition it waited for
+                self._wakeup.wait_for(lambda: self._job is not None or self._is_closed)
+                if self._job is None:
+                    return
                 (purpose, job), self._job, self._is_dropped = self._job, None, False
             for result in _do(purpose, job):
                 self._deliver(result)

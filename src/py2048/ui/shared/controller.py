@@ -135,6 +135,7 @@ class Controller:
     def close(self) -> None:
         """Leave the session to others."""
         self.autoplay.stop()
+        self._worker.close()
         self._unsubscribe()
 
     def quit(self) -> None:
