@@ -94,7 +94,7 @@ def test_a_locked_store_holds_up_no_move(data_folder: Path) -> None:
         assert told[-1] == session.unsaved
         names = {game.rules.partition(":")[0]: game for game in session.saved_games()}
         assert set(names) == {"classic", "3x3"}
-        session.resume_saved(names["classic"])  # which the store does not have like this
+        assert session.resume_game(names["classic"].id)  # which the store does not have like this
         assert session.game.board == first
         move(session)
         best = session.best
@@ -192,7 +192,7 @@ def test_a_game_that_went_on_elsewhere_meanwhile_is_kept_beside_it(data_folder: 
     assert StorageFailed(FORKED) in events
     boards = []
     for saved in one.saved_games():
-        one.resume_saved(saved)
+        assert one.resume_game(saved.id)
         boards.append(one.game.board)
     assert board in boards
     assert two.game.board in boards

@@ -352,7 +352,7 @@ def test_two_windows_on_one_game_do_not_overwrite_each_other() -> None:
     three = open_session()
     resumed = set()
     for saved in three.saved_games():
-        three.resume_saved(saved)
+        assert three.resume_game(saved.id)
         resumed.add(three.game.board)
     assert resumed == boards
     for session in (one, two, three):

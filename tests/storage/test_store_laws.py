@@ -171,6 +171,8 @@ class _StoreMachine(RuleBasedStateMachine):
     def both_windows_see_the_games(self) -> None:
         for window in self.windows:
             found = window.games.select(self.owner)
+            bare = window.games.select(self.owner, with_turns=False)
+            assert bare == [replace(game, turns=(), millis=()) for game in found]
             assert {
                 game.id: _Model(
                     list(game.turns), list(game.millis), game.position, game.score, game.is_over,

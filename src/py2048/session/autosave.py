@@ -106,8 +106,12 @@ class Autosave:
         return None
 
     def saved_games(self) -> list[SavedGame]:
-        """Return the games in progress, the last played first."""
+        """Return the games in progress without their turns, the last played first."""
         return []
+
+    def saved_game(self, game_id: str) -> SavedGame | None:  # noqa: ARG002 - for subclasses
+        """Return a game in progress as it is now, `None` if it is no longer."""
+        return None
 
     def read(self, question: Callable[[Store, str], T], default: T) -> T:  # noqa: ARG002 - for subclasses
         """Ask the store something about its owner; return `default` where there is no store."""
@@ -307,16 +311,26 @@ class StoreAutosave(Autosave):
         return max([stored, *unsaved] if stored else unsaved, key=_updated, default=None)
 
     def saved_games(self) -> list[SavedGame]:
-        """Return the games in progress, the last played first.
+        """Return the games in progress without their turns, the last played first.
 
         Raises:
             StorageError: if the store cannot be read.
         """
         stored: list[SavedGame] = self.read(
-            lambda store, owner: store.games.select(owner, finished=False), []
+            lambda store, owner: store.games.select(owner, finished=False, with_turns=False), []
         )
         games = {game.id: game for game in [*stored, *self._unsaved_games()]}
         return sorted(games.values(), key=_updated, reverse=True)
+
+    def saved_game(self, game_id: str) -> SavedGame | None:
+        """Return a game in progress as it is now, `None` if it is no longer.
+
+        Raises:
+            StorageError: if the store cannot be read.
+        """
+        unsaved = {game.id: game for game in self._unsaved_games()}
+        found = unsaved.get(game_id) or self.read(lambda store, _: store.games.find(game_id), None)
+        return None if found is None or found.is_over else found
 
     def _unsaved_states(self) -> list[_SaveState]:
         return [key for key in self._writer.unfinished() if isinstance(key, _SaveState)]

@@ -150,11 +150,22 @@ class Session:
         if not self._guard(lambda: self.resume(rules)):
             self.start(rules)
 
+    def resume_game(self, game_id: str) -> bool:
+        """Resume one of the `saved_games` as it is now; return whether it is still in progress.
+
+        Raises:
+            StorageError: if the store cannot be read.
+        """
+        saved = self._autosave.saved_game(game_id)
+        if saved is not None:
+            self.resume_saved(saved)
+        return saved is not None
+
     def resume_saved(self, saved: SavedGame, draws: Draws | None = None) -> None:
-        """Resume one of the `saved_games`.
+        """Resume a game of the store.
 
         Args:
-            saved: the game.
+            saved: the game, with its turns.
             draws: where its tiles come from, if not from its seed.
 
         Raises:
@@ -358,7 +369,7 @@ class Session:
         self.record().save(path)
 
     def saved_games(self) -> list[SavedGame]:
-        """Return the games in progress, the last played first.
+        """Return the games in progress without their turns, the last played first.
 
         Raises:
             StorageError: if the store cannot be read.

@@ -52,6 +52,7 @@ class SavedGames(Subject):
         finished: bool | None = None,
         rules: str | None = None,
         limit: int = 50,
+        with_turns: bool = True,
     ) -> list[SavedGame]:
         """Return the owner's games in progress, the last changed first.
 
@@ -61,13 +62,18 @@ class SavedGames(Subject):
                 ended in between), False for those that are not over, None for both.
             rules: Only games under these rules.
             limit: At most so many.
+            with_turns: False leaves out the turns, of which a long game has thousands.
         """
         query = sa.select(games).where(games.c.owner == owner)
         if finished is not None:
             query = query.where(games.c.is_over == finished)
         if rules is not None:
             query = query.where(games.c.rules == rules)
-        return self._with_turns(query.order_by(games.c.updated.desc(), games.c.id).limit(limit))
+        query = query.order_by(games.c.updated.desc(), games.c.id).limit(limit)
+        if with_turns:
+            return self._with_turns(query)
+        with self._database.read() as connection:
+            return [_saved_game(row, ()) for row in connection.execute(query).all()]
 
     def discard(self, game_id: str, revision: int) -> None:
         """Throw a game away, with its turns; one that is gone already is no error.

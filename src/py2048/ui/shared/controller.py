@@ -252,7 +252,7 @@ class Controller:
                 f"{minute_of(game.updated)}",
             )
             for game in self.session.saved_games()
-            if game.turns
+            if game.position or game.undos
         ]
         if choices:
             request = ListRequest(
@@ -266,10 +266,7 @@ class Controller:
 
     def _resume_game(self, game_id: str) -> None:
         """Resume a game as it is now: another window may have continued or finished it."""
-        found = [game for game in self.session.saved_games() if game.id == game_id]
-        if found:
-            self.session.resume_saved(found[0])
-        else:
+        if not self.session.resume_game(game_id):
             self.screen.say("This game is no longer in progress.")
 
     def _remembered_rules(self) -> Rules:
