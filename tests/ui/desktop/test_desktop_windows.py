@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tkinter as tk
 from pathlib import Path
 from tkinter import filedialog
 from typing import Any
@@ -176,6 +177,19 @@ def test_the_editor_changes_the_size(desk: Any) -> None:
     dialog.accept()
     assert desk.session.game.board.shape == (2, 6)
     assert desk.board.cells.shape == (2, 6)
+
+
+def test_a_window_may_close_while_the_clipboard_is_read(
+    desk: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tk handles events while it waits for the text, and one of them may close the window."""
+
+    def close_meanwhile() -> str:
+        desk.running.close()
+        raise tk.TclError("application has been destroyed")
+
+    monkeypatch.setattr(desk.root, "clipboard_get", close_meanwhile)
+    desk.app.paste()
 
 
 def test_the_board_goes_through_the_clipboard(desk: Any) -> None:

@@ -81,6 +81,7 @@ class DesktopApp:
         self.cover, self.show_gain = board.overlay.show, window.header.rise
         self.say, self.warn, self.show_unsaved = window.say, window.warn, window.show_unsaved
         self.dialog: Dialog | None = None
+        self._is_closed = False
         self._remember = remember
         self._results: queue.SimpleQueue[WorkResult] = queue.SimpleQueue()
         self._polling = ""
@@ -108,6 +109,7 @@ class DesktopApp:
 
     def close(self) -> None:
         """Leave the session to others, and remember the window."""
+        self._is_closed = True
         self.controller.close()
         if self.dialog is not None:
             self.dialog.close()
@@ -273,13 +275,18 @@ class DesktopApp:
     def paste(self) -> None:
         """Play from the board in the clipboard."""
         try:
-            board = Board.parse(self.root.clipboard_get())
+            text = self.root.clipboard_get()
         except tk.TclError:
+            text = None
+        if self._is_closed:  # Tk handles events while it waits for the text
+            return
+        if text is None:
             self.say("The clipboard holds no text.")
+            return
+        try:
+            self.play_from(Board.parse(text))
         except Py2048Error as error:
             self.warn(f"the clipboard holds no board: {error}")
-        else:
-            self.play_from(board)
 
     # Records to watch, and exports
 
