@@ -1,6 +1,6 @@
 """How fast the search is, and how well it plays without weights.
 
-Usage: bench_search.py speed [WEIGHTS]          boards and moves a second at depth 1, 2 and 3
+Usage: bench_search.py speed [WEIGHTS]          moves a second at depth 1, 2 and 3
        bench_search.py strength [GAMES]         at the time per move of two settings of nneonneo's
                                                 2048-ai: 0.32 ms and 11.4 ms
 
@@ -36,18 +36,16 @@ def play(searcher: Searcher, seeds: range) -> tuple[SearchedGames, float]:
 
 
 def speed(evaluation: Network | Heuristic, name: str) -> None:
-    """Print moves and boards a second of fixed depths, each measured for some seconds."""
+    """Print the moves a second at fixed depths, each measured for some seconds."""
     for depth in (1, 2, 3):
         searcher = Searcher(CLASSIC, evaluation, SearchLimits(depth))
-        moves = boards = 0
-        seconds, seed = 0.0, 1
+        moves, seconds, seed = 0, 0.0, 1
         while seconds < SECONDS:
             games, taken = play(searcher, range(seed, seed + 1))
-            moves, boards = moves + int(games.plies.sum()), boards + int(searcher.nodes)
+            moves += int(games.plies.sum())
             seconds, seed = seconds + taken, seed + 1
         print(
-            f"{name:12}depth {depth}  seeds 1 to {seed - 1:<5}"
-            f"{moves / seconds:>12,.0f} moves/s{boards / seconds:>14,.0f} boards/s",
+            f"{name:12}depth {depth}  seeds 1 to {seed - 1:<5}{moves / seconds:>12,.0f} moves/s",
             flush=True,
         )
 

@@ -100,6 +100,7 @@ def _vectors(effort: Effort, folder: Path) -> dict[str, Stretch]:
     found: dict[str, Stretch] = {}
     for threads, cores in {1: "1 core", effort.threads: f"{effort.threads} cores"}.items():
         found[f"VectorEnv.step, {cores}"] = _repeated(_vector(threads), effort)
+        found[f"the same, SameStep, {cores}"] = _repeated(_vector(threads, "SameStep"), effort)
         library = build("environment_core.c", folder, "-shared", "-fPIC")
         if library is not None:
             step = Environments(library, ENVIRONMENTS, threads).step
@@ -107,10 +108,10 @@ def _vectors(effort: Effort, folder: Path) -> dict[str, Stretch]:
     return found
 
 
-def _vector(threads: int) -> Callable[[Any], Any]:
+def _vector(threads: int, autoreset: str = "NextStep") -> Callable[[Any], Any]:
     from gymnasium import make_vec
 
-    envs = make_vec(CLASSIC_ID, num_envs=ENVIRONMENTS, threads=threads)
+    envs = make_vec(CLASSIC_ID, num_envs=ENVIRONMENTS, threads=threads, autoreset_mode=autoreset)
     envs.reset(seed=1)
     step: Callable[[Any], Any] = envs.step
     return step
