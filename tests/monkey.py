@@ -439,8 +439,8 @@ BROWSER_KEYS = {
 
 BURST = """
 async ({keys, seed, count}) => {
-  const place = document.querySelectorAll.bind(document, "a, button, input, select, summary");
-  const turn = () => new Promise((done) => {
+  const focusable = () => document.querySelectorAll("a, button, input, select, summary");
+  const nextTask = () => new Promise((done) => {
     const channel = new MessageChannel();
     channel.port1.onmessage = done;
     channel.port2.postMessage(0);
@@ -458,11 +458,11 @@ async ({keys, seed, count}) => {
         at.dispatchEvent(new KeyboardEvent(kind, {key, bubbles: true, cancelable: true}));
       }
       if (key === "Enter" && at !== document.body) at.click();
-      if (key === "Tab") [...place()].at(random(place().length))?.focus();
+      if (key === "Tab") [...focusable()].at(random(focusable().length))?.focus();
     } else {
       document.elementFromPoint(random(innerWidth), random(innerHeight))?.click?.();
     }
-    if (sent % 4 === 0) await turn();
+    if (sent % 4 === 0) await nextTask();
   }
 }
 """
