@@ -50,6 +50,10 @@ MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
 """Where to keep games: in memory, or a monkey waits for the disk most of its time."""
 
 
+LONG_RECORD = 50_000
+"""Bytes of a record above which the monkey at the window begins another."""
+
+
 REPORT_EVERY = 50_000
 """Keys and clicks between two lines on standard error."""
 
@@ -276,11 +280,17 @@ def _desktop(monkey: Monkey) -> None:
     from py2048.ui.desktop import dialogs
     from py2048.ui.desktop.launch import GameWindow
 
-    files = (Path("game.2048.json"), Path("board.png"), Path("no/such/folder/x"), None)
+    record = Path("game.2048.json")
+
+    def choose(*_: object) -> Path | None:
+        if record.exists() and record.stat().st_size > LONG_RECORD:
+            record.unlink()  # opened, played on and saved again and again, it grows without end
+        return monkey.random.choice((record, Path("board.png"), Path("no/such/folder/x"), None))
+
     closed = []  # Tk must be freed by this thread, so windows are kept, as `desktop.run` does
     with pytest.MonkeyPatch.context() as patch:
         for name in ("ask_to_open", "ask_to_save"):  # the system's own dialogs wait for a person
-            patch.setattr(dialogs, name, lambda *_: monkey.random.choice(files))
+            patch.setattr(dialogs, name, choose)
         while not monkey.is_tired:
             session = table(monkey)
             running = GameWindow(session)
