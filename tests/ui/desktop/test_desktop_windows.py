@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import tkinter as tk
 from pathlib import Path
 from tkinter import filedialog
@@ -312,6 +313,23 @@ def test_a_running_viewer_closes_quietly(desk: Any) -> None:
     seen(desk).toggle()
     desk.running.close()
     assert not desk.errors
+
+
+def test_a_closed_viewer_leaves_no_pictures_behind(desk: Any) -> None:
+    """Tk frees pictures in its own thread only, and another that collects garbage waits for it.
+
+    The one that reads the store did, while the window waited for the store.
+    """
+    desk.play(3)
+    pictures = len(desk.root.tk.splitlist(desk.root.tk.call("image", "names")))
+    gc.disable()
+    try:
+        desk.app.watch(desk.session.record())
+        seen(desk).close()
+        desk.pump()
+        assert len(desk.root.tk.splitlist(desk.root.tk.call("image", "names"))) == pictures
+    finally:
+        gc.enable()
 
 
 def finish_games(session: Any, games: int) -> None:

@@ -81,6 +81,14 @@ class CanvasBoard(tk.Canvas):
         self.bind("<<TraverseIn>>", lambda _: self._ring(self._theme.accent))
         self.bind("<FocusOut>", lambda _: self._ring(self._theme.page))
 
+    def destroy(self) -> None:
+        """Close, and free the pictures at once: a thread that collects garbage waits for Tk's."""
+        super().destroy()
+        self._photos.clear()
+        self._shown.clear()
+        self._kept.clear()
+        self.overlay.free()
+
     # What is shown
 
     @property
@@ -302,6 +310,10 @@ class Overlay:
         else:
             self._step = OVERLAY_STEPS
             self._draw()
+
+    def free(self) -> None:
+        """Free the picture."""
+        self._photo = None
 
     def _thicken(self) -> None:
         self._timer = ""

@@ -247,6 +247,11 @@ class ScoreHeader(tk.Canvas):
         self.bind("<Configure>", lambda _: self._draw())
         self.set_theme(theme)
 
+    def destroy(self) -> None:
+        """Close, and free the pictures at once, as `CanvasBoard.destroy` says."""
+        super().destroy()
+        self._photos.clear()
+
     def set_theme(self, theme: Theme) -> None:
         """Change the colours."""
         self._theme = theme
