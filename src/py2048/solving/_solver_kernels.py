@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from py2048.compiled._bits_kernels import popcount
 from py2048.compiled._board_kernels import (
+    NIBBLE,
+    RANKS,
     ZERO,
     Int,
     Longs,
@@ -31,7 +33,8 @@ from py2048.compiled.jit import kernel
 Values = NDArray[np.float64]
 Index = NDArray[np.uint32]
 Rows = NDArray[np.float64]
-"""Two dimensions."""
+Grid = NDArray[np.uint8]
+"""Rows and grids have two dimensions."""
 
 MULTIPLIER = 0x9E3779B97F4A7C15
 """Odd; keys are spread by it. Its inverse is taken modulo the keys' bits."""
@@ -344,20 +347,25 @@ def count_images(keys: Words, spec: SolverSpec, found: Words) -> Int:
 # --- perfect play --------------------------------------------------------------------------------
 
 
+OVER, STOPPED = -1, -2
+"""What `pick` says of a board without a move, and of one whose best move ends the game."""
+
+
 def _pick_example() -> tuple[object, ...]:
-    return np.zeros(1, np.uint64), _example_spec(), _example_known(), np.zeros(1, np.int64)
+    keys = np.zeros(1, np.uint64)
+    return keys, _example_spec(), _example_known(), keys.view(np.int64), keys
 
 
 @kernel(example=_pick_example, borrows=True)
-def pick(boards: Words, spec: SolverSpec, afters: Known, out: Longs) -> None:
-    """Write where the afterstate of each board's best move stands.
+def pick(boards: Words, spec: SolverSpec, afters: Known, places: Longs, made: Words) -> None:
+    """Find the afterstate of each board's best move.
 
     Args:
         boards: the keys of the boards.
         spec: the rules.
         afters: the afterstates.
-        out: int64 like `boards`: the place, -1 at the end of a game, -2 - d if the move in
-            direction d ends it.
+        places: where it stands there, or `OVER` or `STOPPED`: int64 like `boards`, overwritten.
+        made: its key: uint64 like `boards`, overwritten.
     """
     for at in range(len(boards)):
         board = board_of(boards[at], spec)
@@ -366,14 +374,28 @@ def pick(boards: Words, spec: SolverSpec, afters: Known, out: Longs) -> None:
             value = worth(board, direction, spec, afters)
             if value > best:
                 best, chosen = value, direction
-        if best == -np.inf:
-            out[at] = -1
-            continue
         after, _ = slide(board, chosen, spec)
-        if is_stopped(after, spec):
-            out[at] = -2 - chosen
+        made[at] = key_of(after, spec)
+        if best == -np.inf:
+            places[at] = OVER
+        elif is_stopped(after, spec):
+            places[at] = STOPPED
         else:
-            out[at] = place_of(key_of(after, spec), afters)
+            places[at] = place_of(made[at], afters)
+
+
+def _ranks_example() -> tuple[object, ...]:
+    return np.zeros(1, np.uint64), _example_spec(), np.zeros((1, 1), np.uint8)
+
+
+@kernel(example=_ranks_example, borrows=True)
+def ranks_of(keys: Words, spec: SolverSpec, out: Grid) -> None:
+    """Write the ranks on boards: uint8 `[boards, cells]`."""
+    for at in range(len(keys)):
+        board = board_of(keys[at], spec)
+        for cell in range(out.shape[1]):
+            out[at, cell] = board & RANKS
+            board >>= NIBBLE
 
 
 def _spread_example() -> tuple[object, ...]:

@@ -7,6 +7,7 @@ import math
 import os
 import zlib
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
@@ -19,6 +20,7 @@ from py2048.rules import Rules
 from py2048.solving import _solver_kernels as kernels
 from py2048.solving.goal import Goal, Problem
 from py2048.solving.layers import Array, Name, known_of
+from py2048.solving.outcomes import Outcomes, PerfectPlay
 
 MAGIC = b"py2048 solution 1\n"
 """The first and the last bytes of a file. Between them stand the keys (uint64) and the values
@@ -172,6 +174,11 @@ class Solution:
         """
         values = self.move_values(board)
         return max(values, key=values.__getitem__) if values else None
+
+    @cached_property
+    def outcomes(self) -> Outcomes:
+        """How games of perfect play end; it takes a while to find."""
+        return PerfectPlay(self._problem, self._known).outcomes()
 
     # --- files -----------------------------------------------------------------------------------
 
