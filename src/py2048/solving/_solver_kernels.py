@@ -398,6 +398,23 @@ def ranks_of(keys: Words, spec: SolverSpec, out: Grid) -> None:
             board >>= NIBBLE
 
 
+@kernel("(int64[::1], int64[::1], float64[:, ::1], float64[:, ::1])", borrows=True)
+def gather(places: Longs, rows: Longs, chances: Rows, out: Rows) -> None:
+    """Add the chances of boards to those of their afterstates.
+
+    Args:
+        places: where the afterstate of each board stands; negative for none.
+        rows: the row in `out` of each afterstate.
+        chances: float64 `[boards, n]`.
+        out: where to add, float64 `[rows, n]`.
+    """
+    for at in range(len(places)):
+        if places[at] >= 0:
+            row = rows[places[at]]
+            for column in range(chances.shape[1]):
+                out[row, column] += chances[at, column]
+
+
 def _spread_example() -> tuple[object, ...]:
     keys, chances = np.zeros(1, np.uint64), np.zeros((1, 1))
     return np.uint64(1), keys, _example_spec(), chances, keys, chances

@@ -135,7 +135,8 @@ class Problem:
     def largest_rank(self) -> int:
         """The largest rank on a board that is played on, at most."""
         tiles = self.rules.spawn_weights.tiles + self.rules.start_weights.tiles
-        return min(self._stop - 1, self.rules.cells + max(tiles).bit_length() - 2)
+        grown = self.rules.cells + max(tiles).bit_length() - 2
+        return grown if self._stop > LARGEST_RANK else min(self._stop - 1, grown)
 
     def _spec(self, mean_gain: float, folded: bool) -> SolverSpec:
         given, width = self.compiled, 4 * self.rules.cells

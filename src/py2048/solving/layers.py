@@ -42,6 +42,12 @@ def known_of(keys: Keys, values: Values, width: int) -> kernels.Known:
     return kernels.Known(keys, index, shift, values)
 
 
+def once(keys: Keys) -> Keys:
+    """Return keys ascending and once each; the array is used up."""
+    keys.sort()
+    return keys[: kernels.drop_repeats(keys)]
+
+
 class LayerStore:
     """Arrays by name; those not used for longest make room for others.
 
@@ -67,7 +73,7 @@ class LayerStore:
 
     def _open(self, folder: Path, plan: str) -> None:
         with os_errors_as(SolvingError, str(folder)):
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(exist_ok=True)
             file = folder / PLAN
             if not file.exists():
                 file.write_text(plan, encoding="utf-8")

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from py2048.solving import _solver_kernels as kernels
 from py2048.solving.goal import LARGEST_RANK, Problem
-from py2048.solving.layers import Keys, known_of
+from py2048.solving.layers import Keys, known_of, once
 
-NEGLIGIBLE = 1e-20
+NEGLIGIBLE = 1e-16
 """Scores that the boards of a layer have with a smaller chance are counted as the next score."""
 
 Chances = NDArray[np.float64]
@@ -69,7 +69,7 @@ class _Front:
 def _joined(parts: list[_Front]) -> _Front:
     if len(parts) == 1:
         return parts[0]
-    keys = np.unique(np.concatenate([part.keys for part in parts]))
+    keys = once(np.concatenate([part.keys for part in parts]))
     least = min(part.brought for part in parts)
     width = max(part.brought + part.chances.shape[1] for part in parts) - least
     chances = np.zeros((len(keys), width))
@@ -145,7 +145,7 @@ class PerfectPlay:
         """Make the best move on each board; return what follows, by the tile that appears."""
         spec, cells = self._spec, self._problem.rules.cells
         found = np.empty(4 * len(front.keys), np.uint64)
-        afters = np.unique(found[: kernels.slide_all(front.keys, spec, found)])
+        afters = once(found[: kernels.slide_all(front.keys, spec, found)])
         to_come = np.empty(len(afters))
         self._problem.expect(afters, lambda tile: self._known(total + tile), to_come)
         places, made = np.empty(len(front.keys), np.int64), np.empty(len(front.keys), np.uint64)
@@ -156,11 +156,11 @@ class PerfectPlay:
             brought = front.brought + self._spawned[spawn.tile] // self._unit
             chances = spawn.known.chance * front.chances[is_stopped]
             self._end(made[is_stopped], chances, brought, int(spawn.known.rank))
-        goes_on = places >= 0
-        used, rows = np.unique(places[goes_on], return_inverse=True)
-        chances = np.zeros((len(used), front.chances.shape[1]))
-        np.add.at(chances, rows, front.chances[goes_on])
-        return self._spread(_Front(afters[used], chances, front.brought))
+        is_used = np.zeros(len(afters), np.bool_)
+        is_used[places[places >= 0]] = True
+        chances = np.zeros((np.count_nonzero(is_used), front.chances.shape[1]))
+        kernels.gather(places, np.cumsum(is_used) - 1, front.chances, chances)
+        return self._spread(_Front(afters[is_used], chances, front.brought))
 
     def _spread(self, afters: _Front) -> list[tuple[int, _Front]]:
         parts = []
@@ -172,7 +172,7 @@ class PerfectPlay:
             elif len(afters.keys):
                 found = np.empty(self._problem.rules.cells * len(afters.keys), np.uint64)
                 count = kernels.spawn_all(rank, afters.keys, self._spec, found)
-                boards = np.unique(found[:count])
+                boards = once(found[:count]).copy()
                 out = np.zeros((len(boards), chances.shape[1]))
                 kernels.spread(rank, afters.keys, self._spec, chances, boards, out)
                 parts.append((spawn.tile, _Front(boards, out, brought)))

@@ -21,7 +21,7 @@ from py2048.compiled.threads import available_threads, shares, together
 from py2048.rules import Rules, get_rules
 from py2048.solving import _solver_kernels as kernels
 from py2048.solving.goal import Goal, Problem, Spawn
-from py2048.solving.layers import Keys, LayerStore, Values, known_of
+from py2048.solving.layers import Keys, LayerStore, Values, known_of, once
 from py2048.solving.solution import LayerCount, Solution
 
 PORTION = 1 << 15
@@ -84,10 +84,11 @@ def solve(
     store = LayerStore(memory // 2, folder, plan)
     solver = _Solver(problem, store, threads or available_threads(), progress)
     solution = solver.run()
-    if save is not None:
-        solution.save(save)
-        store.remove()
-    return solution
+    if save is None:
+        return solution
+    solution.save(save)
+    store.remove()
+    return Solution.load(save)
 
 
 class _Solver:
@@ -180,7 +181,7 @@ class _Solver:
             parts = []
             for place in range(first, last, PORTION):
                 count = expand(keys[place : min(place + PORTION, last)], self._spec, found)
-                parts.append(_once(found[:count].copy()))
+                parts.append(once(found[:count].copy()))
             return parts
 
         jobs = shares(len(keys), self._workers(len(keys)))
@@ -198,7 +199,7 @@ class _Solver:
 
         def merge(worker: int) -> Keys:
             ranges = zip(parts, cuts, strict=True)
-            return _once(np.concatenate([p[c[worker] : c[worker + 1]] for p, c in ranges]))
+            return once(np.concatenate([p[c[worker] : c[worker + 1]] for p, c in ranges]))
 
         return np.concatenate(together(merge, [(worker,) for worker in range(workers)]))
 
@@ -251,9 +252,3 @@ class _Solver:
     def _tell(self, stage: str, total: int, done: int, all_: int, began: float) -> None:
         if self._progress is not None:
             self._progress(Progress(stage, total, done, all_, time.perf_counter() - began))
-
-
-def _once(keys: Keys) -> Keys:
-    """Return keys ascending and once each; the array is used up."""
-    keys.sort()
-    return keys[: kernels.drop_repeats(keys)]
