@@ -127,6 +127,7 @@ def is_stopped(after: Word, spec: SolverSpec) -> bool:
 
 def _example_spec() -> SolverSpec:
     table, number = np.zeros(1, np.uint64), np.uint64(0)
+    table.setflags(write=False)  # as that of rules is
     return SolverSpec(
         *(number, number, number, table, table, False, number, number, number, number),
         *(True, number, 0.0, 0.0, 0.0),

@@ -83,7 +83,6 @@ class Problem:
         spec: both, as the kernels take them.
         spawns: the tiles that can appear, ascending.
         for_points: whether the goal is the score.
-        wins: whether a game that stops because of a tile has made the goal's.
 
     Raises:
         SolvingError: if these rules cannot be solved; the message names the reason.
@@ -96,18 +95,17 @@ class Problem:
         self._check()
         self.for_points = goal.tile is None
         gains = given.sum_points if self.for_points else 0
-        self.wins = goal.tile is not None and self._stop == goal.tile.bit_length() - 1
         self.spawns = [
             Spawn(
                 tile,
                 Tile(np.uint64(rank), float(share), float(gains * tile)),
-                float(self.wins) if rank >= self._stop else None,
+                float(self.is_reached(rank)) if rank >= self._stop else None,
             )
             for tile, share in rules.spawn_weights.pairs
             for rank in [tile.bit_length() - 1]
         ]
-        mean_gain = sum(spawn.known.chance * spawn.known.gain for spawn in self.spawns)
-        self.spec = self._spec(mean_gain, folded)
+        stopped = sum(spawn.known.chance * self._last_gain(spawn) for spawn in self.spawns)
+        self.spec = self._spec(stopped, folded)
         self.packed = PackedBoards(rules)
 
     def _stopping_rank(self) -> int:
@@ -138,9 +136,10 @@ class Problem:
         grown = self.rules.cells + max(tiles).bit_length() - 2
         return grown if self._stop > LARGEST_RANK else min(self._stop - 1, grown)
 
-    def _spec(self, mean_gain: float, folded: bool) -> SolverSpec:
+    def _spec(self, stopped: float, folded: bool) -> SolverSpec:
         given, width = self.compiled, 4 * self.rules.cells
         table = np.empty(0, np.uint64)
+        table.setflags(write=False)
         points = self.for_points
         return SolverSpec(
             rows=np.uint64(given.rows),
@@ -155,7 +154,7 @@ class Problem:
             inverse=np.uint64(pow(MULTIPLIER, -1, 1 << width)),
             folded=folded,
             stop=np.uint64(self._stop if self._stop <= LARGEST_RANK else 0),
-            stopped=1.0 if self.wins else mean_gain,
+            stopped=stopped,
             merge_points=float(given.merge_points * points),
             legal_points=float(given.legal_points * points),
         )
@@ -204,6 +203,16 @@ class Problem:
             elif len(afters):
                 kernels.expect(afters, self.spec, spawn.known, known(spawn.tile), out, terms)
 
-    def is_stopped(self, packed: int) -> bool:
-        """Return whether a board is not played on because of a tile on it."""
-        return int(boards.max_rank(np.uint64(packed))) >= self._stop
+    def is_reached(self, rank: int) -> bool:
+        """Return whether a tile of this rank is the goal's, or larger."""
+        return self.goal.tile is not None and 1 << rank >= self.goal.tile
+
+    def _last_gain(self, spawn: Spawn) -> float:
+        """Return what a spawn is worth after a move that ended the game."""
+        rank = max(self._stop, int(spawn.known.rank))
+        return spawn.known.gain + self.is_reached(rank)
+
+    def stopped_value(self, packed: int) -> float | None:
+        """Return the value of a board that is not played on because of a tile on it, or `None`."""
+        rank = int(boards.max_rank(np.uint64(packed)))
+        return float(self.is_reached(rank)) if rank >= self._stop else None

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import tempfile
+import weakref
 import zlib
 from collections import OrderedDict
 from pathlib import Path
@@ -26,6 +27,7 @@ Name = tuple[str, int]
 _TYPES = {"before": np.uint64, "after": np.uint64, "values": np.float64}
 _FILE = re.compile(r"(before|after|values)-(\d+)-(\d+)-([0-9a-f]{8})")
 PLAN = "plan.json"
+KEPT = "; what is solved so far is kept: give it room and run the command again"
 
 
 def known_of(keys: Keys, values: Values, width: int) -> kernels.Known:
@@ -134,6 +136,7 @@ class LayerStore:
     def _write(self, name: Name, array: Array) -> None:
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(prefix="py2048-solve-"))
+            weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         data = np.ascontiguousarray(array).data.cast("B") if len(array) else b""
         path = self._folder / f"{name[0]}-{name[1]}-{len(array)}-{zlib.crc32(data):08x}"
         unfinished = path.with_name(f"{path.name}.unfinished")
@@ -143,11 +146,8 @@ class LayerStore:
             unfinished.replace(path)
         except OSError as error:
             unfinished.unlink(missing_ok=True)
-            again = "; what is solved so far is kept: give it room and run the command again"
             reason = error.strerror or error
-            raise SolvingError(
-                f"{self._folder}: {reason}{again if self._is_kept else ''}"
-            ) from None
+            raise SolvingError(f"{self._folder}: {reason}{KEPT if self._is_kept else ''}") from None
         self._files[name] = path
 
     def _read(self, name: Name) -> Array:
@@ -161,13 +161,6 @@ class LayerStore:
         return array
 
     def remove(self) -> None:
-        """Forget all arrays, and remove the folder."""
-        self._held.clear()
-        self._files.clear()
-        if self._folder is not None:
+        """Remove the folder that was given."""
+        if self._is_kept and self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
-
-    def close(self) -> None:
-        """Remove a temporary folder; what is in one that was given stays."""
-        if not self._is_kept:
-            self.remove()

@@ -130,7 +130,8 @@ class PerfectPlay:
         for board, chance in self._problem.starts().items():
             ranks = [rank for rank in packed.ranks(board) if rank]
             share = np.array([[float(chance)]])
-            if self._problem.is_stopped(board) or not packed.legal_mask(board):
+            is_stopped = self._problem.stopped_value(board) is not None
+            if is_stopped or not packed.legal_mask(board):
                 self._tiles[1 << max(ranks)] += float(chance)
                 self._scores[0] += float(chance)
                 continue

@@ -24,7 +24,7 @@ from py2048.solving.outcomes import Outcomes, PerfectPlay
 
 MAGIC = b"py2048 solution 1\n"
 """The first and the last bytes of a file. Between them stand the keys (uint64) and the values
-(float64) of each layer, little-endian, then a JSON text and its length in 8 bytes."""
+(float64) of each layer, little-endian, a JSON text, and in 8 bytes each its CRC-32 and length."""
 
 
 class Arrays(Protocol):
@@ -121,8 +121,8 @@ class Solution:
         """
         problem = self._problem
         packed = problem.packed.pack(board)
-        if problem.is_stopped(packed):
-            return float(problem.wins)
+        if (stopped := problem.stopped_value(packed)) is not None:
+            return stopped
         key = np.uint64(kernels.key_of(np.uint64(packed), problem.spec))
         known = self._known(board.sum)
         place = int(np.searchsorted(known.keys, key))
@@ -153,7 +153,7 @@ class Solution:
         problem = self._problem
         packed, spec = problem.packed, problem.spec
         now, owed, to_come = packed.pack(board), self._owed(board), np.empty(1)
-        if problem.is_stopped(now):
+        if problem.stopped_value(now) is not None:
             return {}
         values = {}
         for direction in packed.legal_directions(now):
@@ -217,7 +217,8 @@ class Solution:
             "seconds": self.seconds,
         }
         text = json.dumps(about).encode()
-        file.write(text + len(text).to_bytes(8, "little") + MAGIC)
+        numbers = zlib.crc32(text), len(text)
+        file.write(text + b"".join(n.to_bytes(8, "little") for n in numbers) + MAGIC)
 
     @classmethod
     def load(cls, path: Path | str) -> Solution:
@@ -247,22 +248,21 @@ def _damaged(path: Path) -> SolvingError:
 def _footer(path: Path) -> dict[str, Any]:
     with path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
-        end = len(MAGIC) + 8
+        end = 16 + len(MAGIC)
         if size < len(MAGIC) + end:
             raise _damaged(path)
         file.seek(size - end)
-        length = int.from_bytes(file.read(8), "little")
-        if file.read() != MAGIC or length > size - end - len(MAGIC):
+        check, length = (int.from_bytes(file.read(8), "little") for _ in range(2))
+        is_whole = file.read() == MAGIC and length <= size - end - len(MAGIC)
+        file.seek(0)
+        if not is_whole or file.read(len(MAGIC)) != MAGIC:
             raise _damaged(path)
         file.seek(size - end - length)
-        try:
-            about: object = json.loads(file.read(length))
-        except ValueError:
-            raise _damaged(path) from None
-        file.seek(0)
-        if file.read(len(MAGIC)) != MAGIC or not isinstance(about, dict):
-            raise _damaged(path)
-        return about
+        text = file.read(length)
+    if zlib.crc32(text) != check:
+        raise _damaged(path)
+    about: dict[str, Any] = json.loads(text)
+    return about
 
 
 class _FileArrays:

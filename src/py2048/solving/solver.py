@@ -18,10 +18,11 @@ import numpy as np
 
 from py2048.compiled._board_kernels import Int
 from py2048.compiled.threads import available_threads, shares, together
+from py2048.errors import SolvingError
 from py2048.rules import Rules, get_rules
 from py2048.solving import _solver_kernels as kernels
 from py2048.solving.goal import Goal, Problem, Spawn
-from py2048.solving.layers import Keys, LayerStore, Values, known_of, once
+from py2048.solving.layers import KEPT, Keys, LayerStore, Values, known_of, once
 from py2048.solving.solution import LayerCount, Solution
 
 PORTION = 1 << 15
@@ -86,7 +87,10 @@ def solve(
     solution = solver.run()
     if save is None:
         return solution
-    solution.save(save)
+    try:
+        solution.save(save)
+    except SolvingError as error:
+        raise SolvingError(f"{error}{KEPT}") from None
     store.remove()
     return Solution.load(save)
 
@@ -131,7 +135,7 @@ class _Solver:
     def _start_keys(self, starts: Mapping[int, object]) -> dict[int, Keys]:
         found: dict[int, list[np.uint64]] = {}
         for board in starts:
-            if not self._problem.is_stopped(board):
+            if self._problem.stopped_value(board) is None:
                 total = sum(1 << rank for rank in self._problem.packed.ranks(board) if rank)
                 for image in {board, *self._problem.packed.symmetries(board)}:
                     key = kernels.key_of(np.uint64(image), self._spec)
