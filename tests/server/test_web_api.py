@@ -127,6 +127,7 @@ def test_a_hint_names_a_legal_direction(browser: Browser) -> None:
     answer = browser.post("/api/hints", {"board": [[2, 2], [4, 0]], "player": "greedy"}).json()
     best = max(answer["values"].values())
     assert answer["values"][answer["direction"]] == best
+    assert (answer["unit"], answer["policy"], answer["chance"]) == ("rating", None, None)
     over = browser.post("/api/hints", {"board": [[2, 4], [4, 2]], "player": "greedy"})
     assert over.status == 409
     unknown = browser.post("/api/hints", {"board": [[2, 2]], "player": "expectimax:depth=20"})
