@@ -146,6 +146,7 @@ def test_values_are_compared_with_what_came() -> None:
     assert rows[0].made[64] == rows[1].games >= rows[1].made[128] > 0
     assert rows[0].realised > rows[1].realised > 0
     assert rows[0].error > 0
+    assert calibrate(player(network()), [(4, 0)], 50, seed=2).stages == rows[:1]
 
 
 def test_an_ascent_goes_on_after_it_was_killed(tmp_path: Path) -> None:

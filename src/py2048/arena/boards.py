@@ -186,6 +186,11 @@ class Playing:
             self.searcher.play_on(self.cells, self._state, self._key, room)
         return False
 
+    def play_out(self) -> None:
+        """Play to the end."""
+        while not self.is_over:
+            self.play_to((2 * self.tile, 0))
+
 
 def on_threads(
     make_searcher: Callable[[], Searcher],
@@ -313,6 +318,7 @@ def calibrate(
     def play(searcher: Searcher, number: int) -> list[tuple[Stage, float, float, int]]:
         game = Playing.new(searcher, derive_seed(seed, number))
         seen = [(stage, game.value(), game.score) for stage in stages if game.play_to(stage)]
+        game.play_out()
         return [(stage, value, game.score - before, game.tile) for stage, value, before in seen]
 
     found: dict[Stage, list[tuple[float, float, int]]] = {}
