@@ -75,6 +75,11 @@ def test_the_next_tile_is_the_first_in_doubt() -> None:
     assert certain.next_tile == 2048
 
 
+def test_values_far_off_are_not_calibrated() -> None:
+    """A value is corrected by half of what came at most."""
+    assert [each.is_calibrated for each in RECORDS.stages] == [True, True, True, True, False]
+
+
 def test_records_are_kept_beside_the_weights_that_they_are_of(tmp_path: Path) -> None:
     """A loaded network has them; other weights under the same name have none."""
     path = tmp_path / "net.npz"

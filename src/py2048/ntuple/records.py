@@ -22,6 +22,8 @@ from py2048.game.record import write_atomically
 KIND, VERSION = "py2048-records", 1
 FEWEST = 100
 """With fewer games, a stage's records say nothing."""
+CORRECTABLE = 0.5
+"""How much of what came values may be off by and still say something when that is taken off."""
 CERTAIN = 0.99
 """A tile that this share of the games make is as good as made."""
 MEANS = ("predicted", "realised", "error")
@@ -54,6 +56,11 @@ class StageRecord(NamedTuple):
     def excess(self) -> float:
         """The points that values are too high by, in the mean."""
         return self.predicted - self.realised
+
+    @property
+    def is_calibrated(self) -> bool:
+        """Whether values without their excess are points: whether that is not too much."""
+        return abs(self.excess) <= CORRECTABLE * self.realised
 
     @property
     def next_tile(self) -> int:

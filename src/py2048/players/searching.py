@@ -84,7 +84,7 @@ class SearchPlayer:
         """Return what the records of a network say of the stage; other values are a rating.
 
         The policy is the network without search, however deep the player searches: a search looks
-        for the points of such play from farther on, and its values are the same within 1 %.
+        for the points of such play from a few moves farther on.
         """
         evaluation = self._evaluation_for(game.rules)
         records = evaluation.records if isinstance(evaluation, Network) else None
@@ -93,6 +93,8 @@ class SearchPlayer:
             return Meaning()
         goal = record.next_tile
         chance = Chance(goal, record.made.get(goal, 0), record.games)
+        if not record.is_calibrated:
+            return Meaning(Unit.RATING, NTUPLE, chance=chance)
         return Meaning(Unit.POINTS, NTUPLE, records.excess(game.board), chance)
 
     def searcher(self, rules: Rules) -> Searcher:
