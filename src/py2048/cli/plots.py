@@ -107,7 +107,11 @@ def draw_calibration(rows: Sequence[StageRecord], path: Path) -> None:
     axes = figure.subplots()
     errors = [2 * row.error for row in rows]
     axes.errorbar(
-        [row.least for row in rows], [row.excess for row in rows], errors, marker="o", capsize=3
+        [max(row.tile, row.least) for row in rows],
+        [row.excess for row in rows],
+        errors,
+        marker="o",
+        capsize=3,
     )
     axes.set(xlabel="sum of the board", ylabel="points expected less those that came")
     axes.set_xscale("log", base=2)

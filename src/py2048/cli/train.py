@@ -249,16 +249,17 @@ def weights(
     calibration = calibration or records or plot is not None
     network = load(file) if pack or games or calibration else None
     first = chosen_seed(seed) or 0
-    found = None if calibration else load_records(file)
+    kept = load_records(file)
+    if kept:
+        data["records"] = _calibration_data(kept)
     if network and calibration:
         found = _calibration(network, games or CALIBRATION_GAMES, first, threads, quiet=json)
+        data["calibration"] = _calibration_data(found)
         if records:
             save_records(found, file)
+            data["records"] = data["calibration"]
         if plot:
             plots.draw_calibration(found.stages, plot)
-    if found:
-        data["calibration"] = {"games": found.games, "seed": found.seed}
-        data["calibration"]["stages"] = [each._asdict() for each in found.stages]
     if network and games:
         data["strength"] = _strength(network, games, first, threads, quiet=json)
     if network and pack:
@@ -281,6 +282,11 @@ def _calibration(network: Network, games: int, seed: int, threads: int, *, quiet
     with telling(quiet=quiet):
         player = partial(Searcher, network.rules, network, SearchLimits(1))
         return calibrate(player, usual_stages(), games, seed=seed, threads=threads)
+
+
+def _calibration_data(records: Records) -> Settings:
+    stages = [each._asdict() for each in records.stages]
+    return {"games": records.games, "seed": records.seed, "stages": stages}
 
 
 def _strength(network: Network, games: int, seed: int, threads: int, *, quiet: bool) -> Settings:
@@ -329,6 +335,8 @@ def _print_weights(data: Settings) -> None:
             f"trained  {what}{entry['games']:,} games, {entry['moves']:,} moves, "
             f"{entry['seconds']} s"
         )
+    if "records" in data:
+        print(f"records  of {data['records']['games']:,} games, seed {data['records']['seed']}")
     for row in data.get("calibration", {}).get("stages", ()):
         _print_stage(StageRecord(**row))
     if "strength" in data:
@@ -345,9 +353,9 @@ def _print_weights(data: Settings) -> None:
 
 
 def _print_stage(record: StageRecord) -> None:
-    goal = record.next_tile
+    goal, stage = record.next_tile, f"{record.tile:,}, sum {record.least:,}"
     print(
-        f"at       {record.tile:,}, sum {record.least:,}: expects {record.predicted:,.0f}, gets "
+        f"at       {stage if record.least else 'the start'}: expects {record.predicted:,.0f}, gets "
         f"{record.realised:,.0f}: {record.excess:+,.0f} ± {record.error:,.0f}; "
         f"makes {goal:,} in {record.made.get(goal, 0):,} of {record.games:,} games"
     )

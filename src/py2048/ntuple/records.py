@@ -59,7 +59,7 @@ class StageRecord(NamedTuple):
 
     @property
     def is_calibrated(self) -> bool:
-        """Whether values without their excess are points: whether that is not too much."""
+        """Whether the excess is small enough for values without it to be points."""
         return abs(self.excess) <= CORRECTABLE * self.realised
 
     @property
@@ -125,22 +125,20 @@ class Records:
         """Return the records in a file, if they are of the network with the checksum `weights`.
 
         Raises:
-            WeightsError: if the file is damaged or of another kind.
+            WeightsError: if the file is missing, damaged or of another kind.
         """
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
             if (data["format"], data["version"]) != (KIND, VERSION):
                 raise ValueError(f"no {KIND} of version {VERSION}")
             found = cls(int(data["games"]), int(data["seed"]), tuple(map(_stage, data["stages"])))
-        except FileNotFoundError:
-            return None
+            return found if data["weights"] == weights else None
         except OSError as error:
             raise WeightsError(f"{path} cannot be read: {error}") from None
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise WeightsError(
                 f"{path} is damaged ({error}): delete it, or measure again with py2048 weights"
             ) from None
-        return found if data["weights"] == weights else None
 
 
 def _rounded(record: StageRecord) -> dict[str, Any]:
