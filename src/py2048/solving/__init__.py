@@ -3,6 +3,7 @@
 >>> from py2048.solving import solve
 >>> solution = solve("classic:size=2x2", "tile=16")
 >>> round(solution.value, 6), solution.positions
+(0.962511, 41)
 """
 
 from __future__ import annotations
