@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from io import StringIO
 
+from py2048.arena.regret import Regret
 from py2048.arena.statistics import (
     Comparison,
     Estimate,
@@ -26,11 +27,12 @@ Row = Sequence[str]
 GAME_COLUMNS = ("player", "game", "seed", "score", "max_tile", "moves", "seconds")
 
 
-def text_report(results: Results) -> str:
-    """Return the results as text in columns."""
+def text_report(results: Results, losses: Sequence[Regret] = ()) -> str:
+    """Return the results, and what the players' moves lost if that is known, as text in columns."""
     found, pairs = summaries(results), comparisons(results)
     parts = [_title(results), _scores(found), _spread(found), _tiles(found)]
-    return "\n\n".join([*parts, _pairs(pairs)] if pairs else parts)
+    parts += [_pairs(pairs)] if pairs else []
+    return "\n\n".join([*parts, _regrets(losses)] if losses else parts)
 
 
 def _title(results: Results) -> str:
@@ -95,6 +97,21 @@ def _pair_row(pair: Comparison) -> Row:
     )
 
 
+def _regrets(losses: Sequence[Regret]) -> str:
+    head = ("regret", "a game", "95 % interval", "a move", "best moves")
+    rows = [
+        (
+            each.player,
+            plus_minus(each.per_game),
+            _interval(each.per_game),
+            number(each.per_move.mean),
+            percent(each.best_moves.share),
+        )
+        for each in losses
+    ]
+    return _columns([head, *rows])
+
+
 def _columns(rows: Sequence[Row]) -> str:
     """Return rows as lines: the first column aligned left, the others right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -136,10 +153,12 @@ def _share_interval(rate: Rate) -> str:
     return f"{100 * rate.low:.1f} to {percent(rate.high)}"
 
 
-def data(results: Results) -> dict[str, object]:
-    """Return everything as plain values: summaries, comparisons, and every game."""
+def data(results: Results, losses: Sequence[Regret] = ()) -> dict[str, object]:
+    """Return everything as plain values: summaries, comparisons, regrets, and every game."""
     tournament = results.tournament
-    head = {"format": FORMAT, "version": VERSION, "complete": results.complete}
+    head: dict[str, object] = {"format": FORMAT, "version": VERSION, "complete": results.complete}
+    if losses:
+        head["regret"] = [_regret_data(each) for each in losses]
     return head | {
         "rules": str(tournament.rules),
         "seed": tournament.seed,
@@ -165,6 +184,15 @@ def _summary_data(each: PlayerSummary, results: Results) -> dict[str, object]:
 def _comparison_data(each: Comparison) -> dict[str, object]:
     changes = {"difference": _estimate_data(each.difference), "won": _rate_data(each.won)}
     return asdict(each) | changes
+
+
+def _regret_data(each: Regret) -> dict[str, object]:
+    return {
+        "player": each.player,
+        "per_game": _estimate_data(each.per_game),
+        "per_move": _estimate_data(each.per_move),
+        "best_moves": _rate_data(each.best_moves),
+    }
 
 
 def _estimate_data(estimate: Estimate) -> dict[str, float | None]:

@@ -34,6 +34,7 @@ from py2048.players import list_players
 if TYPE_CHECKING:
     from py2048.arena import GameResult, Pool, Results, Tournament
     from py2048.arena.log import GameLog, RecordFolder
+    from py2048.solving import Solution
 
 INTERRUPTED = 130
 
@@ -109,6 +110,17 @@ def evaluate(
             help="Play on from saved boards; count how often the next large tile is made.",
         ),
     ] = None,
+    regret: Annotated[
+        bool, typer.Option("--regret", help="Tell what the moves lose against perfect play.")
+    ] = False,
+    solution: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            callback=no_device,
+            help="Where perfect play is read from, for --regret on boards of more than 8 cells.",
+        ),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
 ) -> int:
     """Let each PLAYER play the same games; compare their scores.
@@ -116,6 +128,7 @@ def evaluate(
     Ctrl-C stops and reports the finished games.
     """
     from py2048.arena import Tournament
+    from py2048.arena.regret import regrets
     from py2048.arena.report import data, text_report
 
     if from_boards:
@@ -125,15 +138,29 @@ def evaluate(
         chosen_rules(rules, size),
         games,
         chosen_seed(seed) or 0,
-        recorded=records is not None,
+        recorded=records is not None or regret or solution is not None,
     )
+    solved = _solution(tournament, solution) if regret or solution else None
     as_json = as_json or json_file == STDOUT
     writers = _writers(None if as_json else json_file, csv, plot)
     results = _played(tournament, lambda: _pool(jobs, cluster), log, records, quiet=quiet)
     for write in writers:
         write(results)
-    print(json.dumps(data(results)) if as_json else text_report(results))
+    losses = regrets(results, solved) if solved else []
+    print(json.dumps(data(results, losses)) if as_json else text_report(results, losses))
     return 0 if results.complete else INTERRUPTED
+
+
+def _solution(tournament: Tournament, file: Path | None) -> Solution:
+    """Return the exact values for a tournament's rules.
+
+    Raises:
+        PlayerError: if they are not known.
+    """
+    from py2048.players.perfect import PerfectPlayer
+
+    with telling():
+        return PerfectPlayer(file="" if file is None else str(file)).solution(tournament.rules)
 
 
 def _from_boards(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import cache
 from pathlib import Path
 
 from py2048.direction import Direction
@@ -22,6 +23,22 @@ def _key(rules: Rules) -> tuple[object, ...]:
     return *objective_key(rules), rules.start
 
 
+_lock = threading.Lock()
+_kept: dict[tuple[object, ...], Solution] = {}
+"""What this process has solved: each game of a tournament begins with a new player."""
+
+
+def _solved(key: tuple[object, ...], rules: Rules, goal: Goal) -> Solution:
+    if (key, goal) not in _kept:
+        _kept[key, goal] = solve(rules, goal)
+    return _kept[key, goal]
+
+
+@cache
+def _loaded(file: Path, _changed: int) -> Solution:
+    return Solution.load(file)
+
+
 class PerfectPlayer:
     """The exactly best move, on boards that are small enough to be solved.
 
@@ -35,14 +52,14 @@ class PerfectPlayer:
 
     def __init__(self, goal: str = "score", file: str = "") -> None:
         self._goal = Goal.parse(goal)
-        self._solutions: dict[tuple[object, ...], Solution] = {}
-        self._lock = threading.Lock()
+        self._file: Solution | None = None
         options = [] if self._goal == Goal() else [f"goal={self._goal}"]
         if file:
-            solution = Solution.load(Path(file))
+            path = Path(file)
+            changed = path.stat().st_mtime_ns if path.exists() else 0
+            self._file = solution = _loaded(path, changed)
             if solution.goal != self._goal:
                 raise PlayerError(f"{file} is for {solution.goal}: give goal={solution.goal}")
-            self._solutions[_key(solution.rules)] = solution
             options.append(f"file={file}")
         self.name = f"perfect:{','.join(options)}" if options else "perfect"
 
@@ -80,13 +97,8 @@ class PerfectPlayer:
         Raises:
             PlayerError: if there is none.
         """
-        key = _key(rules)
-        with self._lock:
-            if key not in self._solutions:
-                self._solutions[key] = self._solved(rules)
-            return self._solutions[key]
-
-    def _solved(self, rules: Rules) -> Solution:
+        if self._file is not None and _key(self._file.rules) == _key(rules):
+            return self._file
         rows, columns = rules.shape
         if rules.cells > QUICK_CELLS:
             raise PlayerError(
@@ -94,6 +106,7 @@ class PerfectPlayer:
                 "py2048 solve RULES --save FILE makes one, and perfect:file=FILE reads it"
             )
         try:
-            return solve(rules, self._goal)
+            with _lock:
+                return _solved(_key(rules), rules, self._goal)
         except SolvingError as error:
             raise PlayerError(f"perfect: {error}") from None

@@ -1,0 +1,100 @@
+"""Regret: exactly what a planted mistake costs, nothing for perfect play, less luck than scores."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from statistics import fmean
+
+import pytest
+
+from py2048 import Board, Game, Record, get_rules, make_player
+from py2048.arena import Tournament, compare_players
+from py2048.arena.regret import regrets, regrets_of
+from py2048.cli import main
+from py2048.errors import TournamentError
+from py2048.solving import solve
+
+RULES = "classic:size=2x3"
+
+pytestmark = pytest.mark.timeout(600)  # the first on a machine compiles the kernels
+
+
+def test_one_planted_mistake_is_all_the_regret() -> None:
+    """Perfect play but for one move loses what that move loses."""
+    solution, player = solve(RULES), make_player("perfect")
+    game, planted = Game(RULES, seed=4), 0.0
+    while not game.is_over:
+        values = solution.move_values(game.board)
+        worst = min(values, key=values.__getitem__)
+        loss = max(values.values()) - values[worst]
+        if not planted and loss > 1:
+            planted = loss
+            game.play(worst)
+        else:
+            game.play(player.choose(game))
+    losses = regrets_of(game.record(), solution)
+    assert len(losses) == game.ply
+    assert sum(losses) == pytest.approx(planted)
+    assert sum(loss > 1e-9 for loss in losses) == 1
+
+
+def test_score_and_regret_make_the_value_of_the_game() -> None:
+    """In the mean over games; the regret says so with a smaller error."""
+    solution = solve(RULES)
+    tournament = Tournament(("random", "corner"), get_rules(RULES), 400, recorded=True)
+    results = compare_players(tournament, jobs=1)
+    for each in regrets(results, solution):
+        scores = [played.score for played in results.of(each.player).values()]
+        assert abs(fmean(scores) + each.per_game.mean - solution.value) < 25
+        assert each.best_moves.share < 0.6
+        assert each.per_move.mean > 1
+
+
+def test_after_the_tile_is_made_there_is_nothing_to_regret() -> None:
+    """For a tile the regret is the chance that was given away, until it is made."""
+    solution = solve(RULES, "tile=32")
+    board = Board.parse("16 16 2 / 4 2 .")
+    game = Game(RULES, board=board)
+    game.play("left")
+    assert game.board.max_tile == 32
+    while not game.is_over:
+        game.play(game.legal_directions()[0])
+    assert regrets_of(game.record(), solution) == [pytest.approx(0)]
+
+
+def test_games_without_records_have_none() -> None:
+    """The error names the way out."""
+    results = compare_players(Tournament(("corner",), get_rules(RULES), 2), jobs=1)
+    with pytest.raises(TournamentError, match="leave --log out"):
+        regrets(results, solve(RULES))
+
+
+def test_the_command_tells_regret(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """As a table, and as JSON; from a file where the board has more than eight cells."""
+    words = ["evaluate", "corner", "perfect", "--rules", RULES, "--games", "5", "--quiet", "-j1"]
+    assert main([*words, "--regret"]) == 0
+    out = capsys.readouterr().out
+    assert "regret" in out
+    assert "100.0 %" in out
+    assert main([*words, "--regret", "--json"]) == 0
+    corner, perfect = json.loads(capsys.readouterr().out)["regret"]
+    assert perfect["per_game"]["mean"] == pytest.approx(0, abs=1e-9)
+    assert corner["per_game"]["mean"] > 1
+    assert corner["best_moves"]["share"] < perfect["best_moves"]["share"] == 1
+    assert main(["evaluate", "corner", "--rules", "3x3", "--regret", "--quiet"]) == 2
+    assert "py2048 solve RULES --save FILE makes one" in capsys.readouterr().err
+    file = tmp_path / "3x3.solution"
+    solve("3x3", "tile=8", save=file)
+    assert main(["evaluate", "corner", "--rules", "3x3", "--solution", str(file), "--quiet"]) == 2
+    assert "is for tile=8" in capsys.readouterr().err
+
+
+def test_records_are_those_of_the_games(tmp_path: Path) -> None:
+    """A record from a file has its regret, too."""
+    game = Game(RULES, seed=2)
+    while not game.is_over:
+        game.play(game.legal_directions()[0])
+    path = tmp_path / "game.json"
+    game.record().save(path)
+    assert len(regrets_of(Record.load(path), solve(RULES))) == game.ply
