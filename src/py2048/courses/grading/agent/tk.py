@@ -27,7 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _tkinter import TkappType
     from collections.abc import Callable, Iterator
-    from typing import Any
+    from typing import Any, Literal
 
     from .terminal import VirtualClock
 
@@ -134,12 +134,19 @@ class TkControl:
 
     # -- time ---------------------------------------------------------------------------
 
-    def _later(self, widget: Any, ms: Any, func: Any, *arguments: Any) -> Any:
+    def _later(
+        self,
+        widget: tkinter.Misc,
+        ms: int | Literal["idle"],
+        func: Callable[..., object] | None,
+        *arguments: object,
+    ) -> str | None:
         """What `after` becomes."""
         if func is None:
-            return self.clock.sleep(int(ms) / 1000)
+            self.clock.sleep(int(ms) / 1000)
+            return None
         if widget.tk in self.interpreters:
-            widget.tk.setvar("::py2048::now", self.clock.now * 1000)
+            widget.tk.call("set", "::py2048::now", self.clock.now * 1000)
         return self._after(widget, ms, func, *arguments)
 
     def next_due(self) -> float | None:
@@ -193,7 +200,7 @@ class TkControl:
             error, self._raised = self._raised, None
             raise error
 
-    def _looked(self, widget: Any) -> None:
+    def _looked(self, widget: tkinter.Misc) -> None:
         """What `update` becomes.
 
         Asking the display for events takes several switches between threads and processes, and
@@ -219,7 +226,7 @@ class TkControl:
             self._serial = int(interpreter.call("set", "::py2048::serial"))
         return abs(self._serial - before) > IDLE_REQUESTS
 
-    def _called(self, wrapper: Any, words: Any) -> Any:
+    def _called(self, wrapper: tkinter.CallWrapper, words: tuple[object, ...]) -> object:
         """What happens when Tk calls a program's function."""
         try:
             return wrapper.func(*(wrapper.subst(*words) if wrapper.subst else words))
@@ -242,13 +249,15 @@ class TkControl:
     def _quit(self) -> None:
         self._quitting = True
 
-    def _wait_window(self, window: Any) -> None:
-        self._wait_while(lambda: exists(window.tk, window._w))
+    def _wait_window(self, window: tkinter.Misc) -> None:
+        handle = _handle(window)
+        self._wait_while(lambda: handle.exists)
 
-    def _wait_visible(self, window: Any) -> None:
-        self._wait_while(lambda: exists(window.tk, window._w) and not window.winfo_viewable())
+    def _wait_visible(self, window: tkinter.Misc) -> None:
+        handle = _handle(window)
+        self._wait_while(lambda: handle.exists and not window.winfo_viewable())
 
-    def _wait_variable(self, widget: Any, variable: object) -> None:
+    def _wait_variable(self, widget: tkinter.Misc, variable: object) -> None:
         written: list[object] = []
         name = f"::py2048::written{id(written)}"
         widget.tk.createcommand(name, lambda *words: written.append(words))
@@ -276,7 +285,7 @@ class TkControl:
 
     # -- dialogs ------------------------------------------------------------------------
 
-    def _answer(self, kind: str, title: object, message: object, usual: object) -> Any:
+    def _answer(self, kind: str, title: object, message: object, usual: object) -> object:
         self.dialogs.append((kind, str(title or ""), str(message or "")))
         return self.answers.pop(0) if self.answers else usual
 
@@ -303,8 +312,8 @@ class TkControl:
 
         return chosen
 
-    def _asking(self, kind: str) -> Callable[..., Any]:
-        def asked(title: object = None, prompt: object = None, **options: object) -> Any:
+    def _asking(self, kind: str) -> Callable[..., object]:
+        def asked(title: object = None, prompt: object = None, **options: object) -> object:
             del options
             return self._answer(kind, title, prompt, None)
 
@@ -466,7 +475,7 @@ class TkUser:
         """Whether a text that contains `text` is shown, in any case."""
         return any(text.lower() in shown.lower() for shown in self.texts())
 
-    def items(self, canvas: Any) -> list[tuple[str, list[float], dict[str, str]]]:
+    def items(self, canvas: Widget | tkinter.Misc) -> list[tuple[str, list[float], dict[str, str]]]:
         """What is drawn on a canvas, in order: kind, coordinates, options."""
         return _handle(canvas).items()
 
@@ -492,7 +501,9 @@ class TkUser:
                 target.interpreter.call("event", "generate", target.path, event)
                 self._windows.pump()
 
-    def click(self, widget: Any, x: float, y: float, button: int = 1) -> None:
+    def click(
+        self, widget: Widget | tkinter.Misc, x: float, y: float, button: int = 1
+    ) -> None:
         """Click at a place of a widget; on a canvas, where that place has been scrolled to."""
         target = _handle(widget)
         if target.kind == "Canvas":
