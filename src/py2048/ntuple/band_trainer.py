@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from py2048.compiled.rules import CompiledRules
 from py2048.errors import WeightsError
 from py2048.ntuple import _band_kernels as kernels
-from py2048.ntuple._network_kernels import SPARE
+from py2048.ntuple._network_kernels import SPARE, PackedBoardSpec
 from py2048.ntuple.archive import open_archive, write_archive
 from py2048.ntuple.layout import NetworkLayout
 from py2048.ntuple.network import NEVER, Band, Bands, Network, board_spec
@@ -69,15 +69,18 @@ class BandTrainer:
         above, above_weights = self._view_above()
         end = np.int64(above.least + OVERLAP) if above.tile else NEVER
         view = _view_of(band, end, 0, RECORD, 1.0)
-        self._fixed = self._below(), self.records.reshape(-1), view, above_weights, above
+        self._values = kernels.BandNetwork(
+            self._below(), self.records.reshape(-1), view, above_weights, above
+        )
         self._kernel = kernels.make_band_kernel(network.layout.code, layout.code)
         self.workers = [self._worker() for _ in range(threads)]
         self._seeds = [np.uint64(derive_seed(seed, number)) for number in range(threads)]
 
     def _below(self) -> kernels.Below:
         rules = CompiledRules.of(self.network.rules)
-        spec: Any = self.network.spec  # one of two kinds, as the next one
-        band_spec: Any = board_spec(self.layout, self.network.rules)
+        spec, band_spec = self.network.spec, board_spec(self.layout, self.network.rules)
+        assert isinstance(spec, PackedBoardSpec), "the board is 4x4"
+        assert isinstance(band_spec, PackedBoardSpec), "the board is 4x4"
         return kernels.Below(
             spec,
             self.network.table,
@@ -122,8 +125,8 @@ class BandTrainer:
         params = kernels.BandParams(learning_rate, self._lambda, np.int64(self._restart_length))
 
         def work(number: int) -> None:
-            own = self.workers[number], self._starts, self._seeds[number], each
-            self._kernel(*self._fixed, params, *own)
+            worker, seed = self.workers[number], self._seeds[number]
+            self._kernel(self._values, params, worker, self._starts, seed, each)
 
         in_threads(work, len(self.workers))
 
