@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from py2048.compiled.rules import CompiledRules
 from py2048.errors import WeightsError
 from py2048.ntuple import _band_kernels as kernels
 from py2048.ntuple._network_kernels import SPARE, PackedBoardSpec
-from py2048.ntuple.archive import open_archive, write_archive
+from py2048.ntuple.archive import Array, open_archive, write_archive
 from py2048.ntuple.layout import NetworkLayout
 from py2048.ntuple.network import NEVER, Band, Bands, Network, board_spec
 from py2048.ntuple.trainer import RECORD, in_threads
@@ -151,10 +152,10 @@ class BandTrainer:
 
     # --- checkpoints -----------------------------------------------------------------------------
 
-    def save(self, path: Path, notes: dict[str, Any]) -> None:
+    def save(self, path: Path, notes: Mapping[str, object]) -> None:
         """Save what has been learnt, and `notes` in plain JSON; a crash leaves the file before."""
         used = np.flatnonzero((self.records[:, 0] != 0) | (self.records[:, 2] != 0))
-        arrays: list[tuple[str, NDArray[Any]]]
+        arrays: list[tuple[str, Array]]
         arrays = [("used", used), ("records", self.records[used])]
         for number, worker in enumerate(self.workers):
             arrays += [(f"worker{number}/{name}", getattr(worker, name)) for name in KEPT]
