@@ -13,7 +13,10 @@ from types import ModuleType
 
 TYPE_CHECKING = False  # importing the real one costs more time than all the rest here
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
+
+    from .host import Agent
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 COPIED = "/py2048/submission"
@@ -31,7 +34,7 @@ def read_exactly(descriptor: int, size: int) -> bytes:
     return b"".join(parts)
 
 
-def read_request(descriptor: int, loads: Any = marshal.loads) -> dict[str, Any]:
+def read_request(descriptor: int, loads: Callable[[bytes], Any] = marshal.loads) -> dict[str, Any]:
     """Read one request: four bytes of length, then marshalled data from the trusted side."""
     size = int.from_bytes(read_exactly(descriptor, 4), "big")
     request: dict[str, Any] = loads(read_exactly(descriptor, size))
@@ -108,9 +111,9 @@ def main(requests: int, replies: int) -> None:
     host.serve()
 
 
-def prepared(requests: int, replies: int, config: dict[str, Any]) -> Any:
+def prepared(requests: int, replies: int, config: dict[str, Any]) -> Agent:
     """The server, in a process that has no rights any more."""
-    host = package_here().Agent(requests, replies, config)
+    host: Agent = package_here().Agent(requests, replies, config)
     move_in(config["scratch"], config["user"])
     drop_rights(config["user"])
     set_limits(config["limits"])

@@ -57,6 +57,7 @@ FLOODED = 85  # the exit code of a process that printed too much
 DEAF = 86  # the exit code of a process that ignores its alarms
 RINGS = 5  # alarms before that
 
+
 @cache
 def parsed(text: str) -> tuple[CodeType, CodeType | None]:
     """Lines as code; their last expression, if they end with one, as separate code.

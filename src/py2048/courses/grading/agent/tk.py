@@ -97,20 +97,16 @@ class TkControl:
 
     def _take_over(self) -> None:
         """Replace tkinter's functions."""
-        here = self
-        module: Any = tkinter
+        misc: Any = tkinter.Misc
+        wrapper: Any = tkinter.CallWrapper
         _tkinter.create = self._created
-        module.Misc.after = lambda widget, ms, func=None, *args: here._later(
-            widget, ms, func, *args
-        )
-        module.Misc.update = lambda widget: here._looked(widget)  # noqa: PLW0108 - becomes a method
-        module.Misc.wait_window = lambda widget, window=None: here._wait_window(window or widget)
-        module.Misc.wait_variable = lambda widget, name="PY_VAR": here._wait_variable(widget, name)
-        module.Misc.waitvar = module.Misc.wait_variable
-        module.Misc.wait_visibility = lambda widget, window=None: here._wait_visible(
-            window or widget
-        )
-        module.CallWrapper.__call__ = lambda wrapper, *words: here._called(wrapper, words)
+        misc.after = lambda widget, ms, func=None, *args: self._later(widget, ms, func, *args)
+        misc.update = lambda widget: self._looked(widget)  # noqa: PLW0108 - becomes a method
+        misc.wait_window = lambda widget, window=None: self._wait_window(window or widget)
+        misc.wait_variable = lambda widget, name="PY_VAR": self._wait_variable(widget, name)
+        misc.waitvar = misc.wait_variable
+        misc.wait_visibility = lambda widget, window=None: self._wait_visible(window or widget)
+        wrapper.__call__ = lambda wrapper, *words: self._called(wrapper, words)
         for name in ASKING:
             setattr(tkinter.simpledialog, name, self._asking(name))
         sys.modules.update(OLD_NAMES)
@@ -387,7 +383,10 @@ class Widget:
 
     def words(self, *words: object) -> list[str]:
         """What the widget's own command gives, as a list."""
-        return [str(word) for word in self.interpreter.splitlist(self.call(*words))]
+        return self._split(self.call(*words))
+
+    def _split(self, found: object) -> list[str]:
+        return [str(word) for word in self.interpreter.splitlist(found)]
 
     def cget(self, name: str) -> str:
         """An option; nothing where the widget has no such option."""
@@ -405,18 +404,17 @@ class Widget:
 
     def children(self) -> list[Widget]:
         """The widgets in it, without Tk's own copies of menus."""
-        paths = self.interpreter.splitlist(self.winfo_children())
-        found = [str(path) for path in paths]
-        return [Widget(self.interpreter, path) for path in found if "#" not in path.split(".")[-1]]
+        paths = self._split(self.winfo_children())
+        return [Widget(self.interpreter, path) for path in paths if "#" not in path.split(".")[-1]]
 
     def bound(self) -> list[str]:
         """The events that something is bound to."""
-        return list(map(str, self.interpreter.splitlist(self.interpreter.call("bind", self.path))))
+        return self._split(self.interpreter.call("bind", self.path))
 
     def grid(self) -> dict[str, str]:
         """Its place in a grid."""
-        words = self.interpreter.splitlist(self.interpreter.call("grid", "info", self.path))
-        return {str(k).lstrip("-"): str(v) for k, v in zip(words[::2], words[1::2], strict=True)}
+        words = self._split(self.interpreter.call("grid", "info", self.path))
+        return {k.lstrip("-"): v for k, v in zip(words[::2], words[1::2], strict=True)}
 
     def items(self) -> list[tuple[str, list[float], dict[str, str]]]:
         """What is drawn on a canvas, the lowest first: kind, coordinates, options."""
@@ -501,9 +499,7 @@ class TkUser:
                 target.interpreter.call("event", "generate", target.path, event)
                 self._windows.pump()
 
-    def click(
-        self, widget: Widget | tkinter.Misc, x: float, y: float, button: int = 1
-    ) -> None:
+    def click(self, widget: Widget | tkinter.Misc, x: float, y: float, button: int = 1) -> None:
         """Click at a place of a widget; on a canvas, where that place has been scrolled to."""
         target = _handle(widget)
         if target.kind == "Canvas":
