@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from .host import Agent
-
 HERE = os.path.dirname(os.path.abspath(__file__))
 COPIED = "/py2048/submission"
 
@@ -111,9 +109,9 @@ def main(requests: int, replies: int) -> None:
     host.serve()
 
 
-def prepared(requests: int, replies: int, config: dict[str, Any]) -> Agent:
+def prepared(requests: int, replies: int, config: dict[str, Any]) -> Any:
     """The server, in a process that has no rights any more."""
-    host: Agent = package_here().Agent(requests, replies, config)
+    host = package_here().Agent(requests, replies, config)
     move_in(config["scratch"], config["user"])
     drop_rights(config["user"])
     set_limits(config["limits"])
