@@ -210,7 +210,7 @@ def begin(worker: BandWorker, starts: Words, key: Word) -> bool:
     return True
 
 
-@kernel(borrows=True)
+@kernel(borrows=True, expand=True)
 def note_middle(
     below: Below, params: BandParams, worker: BandWorker, moves: Int, key: Word
 ) -> None:
@@ -225,7 +225,7 @@ def note_middle(
 def make_game_kernel(rate: Rate, learn: Learn) -> PlayGame:
     """Return the kernel that plays and learns from one game."""
 
-    @kernel(borrows=True)
+    @kernel(borrows=True, expand=True)
     def play_game(
         network: BandNetwork, params: BandParams, worker: BandWorker, starts: Words, key: Word
     ) -> Int:
