@@ -137,12 +137,16 @@ def test_a_band_training_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> N
 
 def test_values_are_compared_with_what_came() -> None:
     """For each stage that games reach; what comes at first is the score less that so far."""
-    rows = calibrate(player(network()), [(4, 0), (64, 96), (1 << 15, 1 << 15)], 50, seed=2)
-    assert [row.stage for row in rows] == [(4, 0), (64, 96)]
+    found = calibrate(player(network()), [(4, 0), (64, 96), (1 << 15, 1 << 15)], 50, seed=2)
+    rows = found.stages
+    assert (found.games, found.seed) == (50, 2)
+    assert [(row.tile, row.least) for row in rows] == [(4, 0), (64, 96)]
     assert all(row.excess == pytest.approx(row.predicted - row.realised) for row in rows)
-    assert rows[0].boards == 50
+    assert rows[0].games == 50
+    assert rows[0].made[64] == rows[1].games >= rows[1].made[128] > 0
     assert rows[0].realised > rows[1].realised > 0
     assert rows[0].error > 0
+    assert calibrate(player(network()), [(4, 0)], 50, seed=2).stages == rows[:1]
 
 
 def test_an_ascent_goes_on_after_it_was_killed(tmp_path: Path) -> None:

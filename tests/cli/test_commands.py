@@ -70,7 +70,21 @@ def test_hint_names_the_best_direction_and_the_worth_of_each() -> None:
     answer = json.loads(result.stdout)
     assert answer["direction"] == "left"
     assert set(answer["values"]) == {"left", "right", "down"}
-    assert answer["unit"] == "rating"
+    assert (answer["unit"], answer["policy"], answer["chance"]) == ("rating", None, None)
+
+
+def test_hint_says_what_comes_where_that_is_known(capsys: pytest.CaptureFixture[str]) -> None:
+    """Points and the chance of the next tile, in words and in JSON; the same of both."""
+    words = ["hint", "128 32 8 4 / 2 . . 2", "--player", "ntuple"]
+    assert main(words) == 0
+    *rows, said = capsys.readouterr().out.splitlines()
+    assert main([*words, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["unit"], answer["policy"]) == ("points", "ntuple")
+    assert f" {max(answer['values'].values()):,.0f} points" in rows[1]
+    tile, made, games = answer["chance"].values()
+    assert re.match(r"About [\d,]+ points to come if ntuple plays on\. ", said)
+    assert said.endswith(f" ntuple made {tile} in {made:,} of {games:,} games from this stage.")
 
 
 def test_watch_prints_a_game_that_its_seed_reproduces(capsys: pytest.CaptureFixture[str]) -> None:

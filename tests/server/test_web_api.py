@@ -23,8 +23,11 @@ from schemathesis.specs.openapi.checks import (
 from web_server import Answer, Browser, WebServer
 
 from py2048 import Board, Direction, Game, get_rules
+from py2048.players import Chance, Meaning, Unit
 from py2048.server import openapi
 from py2048.server.api import Api
+from py2048.server.messages import hint_answer
+from py2048.session import Hint
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples/bot.py"
 
@@ -127,10 +130,21 @@ def test_a_hint_names_a_legal_direction(browser: Browser) -> None:
     answer = browser.post("/api/hints", {"board": [[2, 2], [4, 0]], "player": "greedy"}).json()
     best = max(answer["values"].values())
     assert answer["values"][answer["direction"]] == best
+    assert (answer["unit"], answer["policy"], answer["chance"]) == ("rating", None, None)
     over = browser.post("/api/hints", {"board": [[2, 4], [4, 2]], "player": "greedy"})
     assert over.status == 409
     unknown = browser.post("/api/hints", {"board": [[2, 2]], "player": "expectimax:depth=20"})
     assert unknown.status == 422
+
+
+def test_a_hint_tells_programs_what_its_values_mean() -> None:
+    """Unit, policy and chance for programs; the same in words for the page."""
+    chance = Chance(16384, 660, 1000)
+    meaning = Meaning(Unit.POINTS, "ntuple", 0.0, chance)
+    hint = Hint(Direction.LEFT, {Direction.LEFT: 281436.1}, "ntuple", 0, meaning)
+    answer = msgspec.to_builtins(hint_answer(hint))
+    assert (answer["unit"], answer["policy"]) == ("points", "ntuple")
+    assert answer["chance"] == {"tile": 16384, "made": 660, "games": 1000} == chance._asdict()
 
 
 def test_a_record_is_verified(browser: Browser) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -17,7 +18,8 @@ from py2048.compiled.jit import kernel, progress
 from py2048.compiled.jit.progress import Compiling
 from py2048.direction import Direction
 from py2048.game import Game
-from py2048.players import Unit, make_player, unit_of
+from py2048.ntuple.weights import SHIPPED
+from py2048.players import Chance, Unit, make_player, meaning_of
 from py2048.rules import get_rules
 from py2048.session import Hint, PositionSnapshot, Session, advise
 
@@ -167,23 +169,62 @@ def test_another_process_compiles_into_the_cache(tmp_path: Path) -> None:
     assert (done.stderr, done.stdout) == ("", "right 1 0\n")
 
 
+CLASSIC = "{} 2 4 8/. . . ./. . . ./. . . 2"
+LATE = "16384 8192 4096 2048/. . . ./. . . ./. . . 2"
+
+
 @pytest.mark.parametrize(
-    ("spec", "board", "unit"),
+    ("spec", "board", "unit", "policy"),
     [
-        ("ntuple", "2 2 4 8/. . . ./. . . ./. . . 2", Unit.POINTS),
-        ("ntuple", "8192 2 4 8/. . . ./. . . ./. . . 2", Unit.POINTS),
-        ("ntuple", "16384 2 4 8/. . . ./. . . ./. . . 2", Unit.RATING),
-        ("heuristic", "2 2 4 8/. . . ./. . . ./. . . 2", Unit.RATING),
-        ("expectimax", ". 2/2 .", Unit.RATING),
-        ("quick", ". 2/2 .", Unit.RATING),
-        ("greedy", ". 2/2 .", Unit.RATING),
+        ("ntuple", CLASSIC.format(2), Unit.POINTS, "ntuple"),
+        ("ntuple", CLASSIC.format(8192), Unit.POINTS, "ntuple"),
+        ("expectimax:depth=2", CLASSIC.format(16384), Unit.POINTS, "ntuple"),
+        ("ntuple", LATE, Unit.RATING, "ntuple"),
+        ("ntuple", CLASSIC.format(131072), Unit.RATING, ""),
+        ("heuristic", CLASSIC.format(2), Unit.RATING, ""),
+        ("expectimax:evaluation=heuristic", CLASSIC.format(2), Unit.RATING, ""),
+        ("expectimax", ". 2/2 .", Unit.RATING, ""),
+        ("quick", ". 2/2 .", Unit.RATING, ""),
+        ("greedy", ". 2/2 .", Unit.RATING, ""),
+        ("corner", ". 2/2 .", Unit.RATING, ""),
+        ("random", ". 2/2 .", Unit.RATING, ""),
+        ("montecarlo", CLASSIC.format(2), Unit.POINTS, "random"),
+        ("montecarlo:moves=10", CLASSIC.format(2), Unit.RATING, ""),
+        ("montecarlo", "2 2 . . . ./" + "/".join([". . . . . ."] * 5), Unit.RATING, ""),
     ],
 )
-def test_values_are_points_only_where_they_are_calibrated(
-    spec: str, board: str, unit: Unit
+def test_values_are_points_only_where_play_has_shown_it(
+    spec: str, board: str, unit: Unit, policy: str
 ) -> None:
-    """A network's values are, for tiles that it tells apart; a heuristic's never."""
+    """A network's are in stages with records, those of whole random games are; no others."""
     position = Board.parse(board)
     rows, columns = position.shape
     rules = get_rules("classic", rows=rows, columns=columns)
-    assert unit_of(make_player(spec), Game(rules, seed=0, board=position)) is unit
+    meaning = meaning_of(make_player(spec), Game(rules, seed=0, board=position))
+    assert (meaning.unit, meaning.policy) == (unit, policy)
+    assert (meaning.chance is not None) == (policy == "ntuple")
+
+
+def test_weights_without_records_give_a_rating(tmp_path: Path) -> None:
+    """Those of other files and of older versions, even where they distinguish every tile."""
+    shutil.copy(SHIPPED / "2x4.npz", tmp_path / "mine.npz")
+    player = make_player(f"ntuple:weights={tmp_path / 'mine.npz'}")
+    hint = PositionSnapshot(get_rules("2x4"), Board.parse("2 4 8 ./. . . 2"), 0).ask(player)
+    assert hint.meaning.unit is Unit.RATING
+    assert (hint.points, hint.meaning.policy, hint.meaning.chance) == (None, "", None)
+
+
+def test_a_hint_corrects_points_by_the_records() -> None:
+    """The excess is taken off every direction, so that losses stay as they are."""
+    player = make_player("ntuple")
+    shot = PositionSnapshot(get_rules("2x4"), Board.parse("256 64 8 4/. . . 2"), 0)
+    hint, rated = shot.ask(player), player.rate(Game(shot.rules, seed=0, board=shot.board))
+    meaning = meaning_of(player, Game(shot.rules, seed=0, board=shot.board))
+    assert meaning.excess
+    assert hint.values == {way: value - meaning.excess for way, value in rated.items()}
+    assert hint.points == max(hint.values.values())
+    assert isinstance(meaning.chance, Chance)
+    assert meaning.chance.tile == 512
+    assert 0 <= meaning.chance.made < meaning.chance.games
+    moved = shot.ask(player, only_move=True)
+    assert (moved.points, moved.meaning.chance) == (None, None)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from py2048.errors import WeightsError
 from py2048.game.turn import draw_start
 from py2048.ntuple.archive import open_archive, write_archive
+from py2048.ntuple.records import START, Records, StageRecord
 from py2048.rng import derive_seed, key_of
 from py2048.rules import Rules
 from py2048.search._expectimax_kernels import OVER, PLY, SCORE, STATE
@@ -185,6 +186,11 @@ class Playing:
             self.searcher.play_on(self.cells, self._state, self._key, room)
         return False
 
+    def play_out(self) -> None:
+        """Play to the end."""
+        while not self.is_over:
+            self.play_to((2 * self.tile, 0))
+
 
 def on_threads(
     make_searcher: Callable[[], Searcher],
@@ -289,17 +295,9 @@ def last_stretch(
 # --- calibration ---------------------------------------------------------------------------------
 
 
-class Calibration(NamedTuple):
-    """What was predicted in one stage, and what came."""
-
-    stage: Stage
-    boards: int
-    predicted: float
-    realised: float
-    excess: float
-    """The mean of what was predicted less what came."""
-    error: float
-    """The standard error of the excess."""
+def usual_stages() -> list[Stage]:
+    """Return the start of the game, and the stages of each tile from 32 to 65536."""
+    return [(START, 0), *(stage for rank in range(5, 17) for stage in quarters(1 << rank))]
 
 
 def quarters(tile: int) -> list[Stage]:
@@ -314,26 +312,34 @@ def calibrate(
     *,
     seed: int = 1,
     threads: int = 1,
-) -> list[Calibration]:
+) -> Records:
     """Play games; compare the points that a player expects in each stage with those that came."""
 
-    def play(searcher: Searcher, number: int) -> list[tuple[Stage, float, float]]:
+    def play(searcher: Searcher, number: int) -> list[tuple[Stage, float, float, int]]:
         game = Playing.new(searcher, derive_seed(seed, number))
         seen = [(stage, game.value(), game.score) for stage in stages if game.play_to(stage)]
-        return [(stage, value, game.score - before) for stage, value, before in seen]
+        game.play_out()
+        return [(stage, value, game.score - before, game.tile) for stage, value, before in seen]
 
-    found: dict[Stage, list[tuple[float, float]]] = {}
+    found: dict[Stage, list[tuple[float, float, int]]] = {}
     for rows in on_threads(make_searcher, play, games, threads):
-        for stage, value, came in rows:
-            found.setdefault(stage, []).append((value, came))
-    return [_calibration(stage, np.array(found[stage])) for stage in stages if stage in found]
+        for stage, predicted, realised, tile in rows:
+            found.setdefault(stage, []).append((predicted, realised, tile))
+    return Records(
+        games, seed, tuple(_record(each, found[each]) for each in stages if each in found)
+    )
 
 
-def _calibration(stage: Stage, pairs: NDArray[np.float64]) -> Calibration:
-    excess, count = pairs[:, 0] - pairs[:, 1], len(pairs)
+def _record(stage: Stage, rows: Sequence[tuple[float, float, int]]) -> StageRecord:
+    tile, least = stage
+    predicted, realised, tiles = np.array(rows).T
+    excess, count = predicted - realised, len(rows)
     error = float(excess.std(ddof=1) / np.sqrt(count)) if count > 1 else 0.0
-    predicted, realised = pairs.mean(axis=0).tolist()
-    return Calibration(stage, count, predicted, realised, float(excess.mean()), error)
+    larger = [2 * tile << more for more in range(int(np.log2(tiles.max() / tile)))]
+    made = {goal: int((tiles >= goal).sum()) for goal in larger}
+    return StageRecord(
+        tile, least, count, float(predicted.mean()), float(realised.mean()), error, made
+    )
 
 
 def excess_by_sum(

@@ -18,11 +18,11 @@ from py2048.cli.options import (
     rules_names,
 )
 from py2048.errors import GameOverError
-from py2048.players import Unit, list_players, make_player
+from py2048.players import list_players, make_player
 from py2048.players.registry import describe_player
 from py2048.rules import Rules, list_rules
-from py2048.session import HINT_PLAYER, PositionSnapshot
-from py2048.ui.shared.describe import describe_rules
+from py2048.session import HINT_PLAYER, Hint, PositionSnapshot
+from py2048.ui.shared.describe import describe_outlook, describe_rules
 
 
 def hint(
@@ -41,17 +41,28 @@ def hint(
         raise GameOverError("no move changes this board: the game is over")
     answer = hint_of(snapshot, adviser, only_move=False, quiet=json)
     if json:
-        values = {str(direction): value for direction, value in answer.ranked}
-        data = {"direction": str(answer.direction), "values": values, "player": answer.player}
-        print_json(data | {"unit": answer.unit.value})
+        print_json(_hint_data(answer))
         return 0
     print(answer.direction)
-    is_points = answer.unit is Unit.POINTS
     for (direction, value), (_, loss) in zip(answer.ranked, answer.losses, strict=True):
-        worth = f" {value:13,.1f} points" if is_points else ""
+        worth = "" if answer.points is None else f" {value:11,.0f} points"
         against = f" {-loss:+12,.1f}" if loss else ""
         print(f"  {direction!s:<5}{worth}{against}".rstrip())
+    for sentence in filter(None, [describe_outlook(answer)]):
+        print(sentence)
     return 0
+
+
+def _hint_data(answer: Hint) -> dict[str, object]:
+    meaning = answer.meaning
+    return {
+        "direction": str(answer.direction),
+        "values": {str(direction): value for direction, value in answer.ranked},
+        "unit": meaning.unit.value,
+        "policy": meaning.policy or None,
+        "chance": meaning.chance._asdict() if meaning.chance else None,
+        "player": answer.player,
+    }
 
 
 def rules(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from py2048.arena import PlayerSummary, Results
-    from py2048.arena.boards import Calibration
+    from py2048.ntuple.records import StageRecord
     from py2048.ntuple.run import CurvePoint
 
 FORMATS = (".png", ".svg", ".pdf")
@@ -99,7 +99,7 @@ def draw_curve(curve: Sequence[CurvePoint], path: Path) -> None:
     figure.savefig(path, dpi=120)
 
 
-def draw_calibration(rows: Sequence[Calibration], path: Path) -> None:
+def draw_calibration(rows: Sequence[StageRecord], path: Path) -> None:
     """Draw by how much a network expects too many points, over the sum of the board."""
     from matplotlib.figure import Figure
 
@@ -107,7 +107,11 @@ def draw_calibration(rows: Sequence[Calibration], path: Path) -> None:
     axes = figure.subplots()
     errors = [2 * row.error for row in rows]
     axes.errorbar(
-        [row.stage[1] for row in rows], [row.excess for row in rows], errors, marker="o", capsize=3
+        [max(row.tile, row.least) for row in rows],
+        [row.excess for row in rows],
+        errors,
+        marker="o",
+        capsize=3,
     )
     axes.set(xlabel="sum of the board", ylabel="points expected less those that came")
     axes.set_xscale("log", base=2)

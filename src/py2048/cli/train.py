@@ -30,8 +30,8 @@ from py2048.errors import WeightsError
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from py2048.arena.boards import Calibration
     from py2048.ntuple.network import Network
+    from py2048.ntuple.records import Records, StageRecord
     from py2048.ntuple.run import CurvePoint, StopCriteria, TrainingProgress, TrainingRun
     from py2048.ntuple.trainer import ScoreTally
 
@@ -227,6 +227,12 @@ def weights(
             help="Compare, by stage, the points it expects with those that come.",
         ),
     ] = False,
+    records: Annotated[
+        bool,
+        typer.Option(
+            "--records", help="Keep the calibration beside FILE, where hints look for it."
+        ),
+    ] = False,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the calibration: .png or .svg.")
     ] = None,
@@ -235,19 +241,25 @@ def weights(
     json: JsonOption = False,
 ) -> int:
     """Describe a weights FILE and measure how well it plays; pack it and measure the loss."""
-    from py2048.ntuple.weights import header_of, load, save_packed
+    from py2048.ntuple.weights import header_of, load, load_records, save_packed, save_records
 
     data: Settings = header_of(file) | {"bytes": file.stat().st_size}
     if plot:
         plots.check_plots(plot)
-        calibration = True
+    calibration = calibration or records or plot is not None
     network = load(file) if pack or games or calibration else None
     first = chosen_seed(seed) or 0
+    kept = load_records(file)
+    if kept:
+        data["records"] = _calibration_data(kept)
     if network and calibration:
         found = _calibration(network, games or CALIBRATION_GAMES, first, threads, quiet=json)
-        data["calibration"] = [each._asdict() for each in found]
+        data["calibration"] = _calibration_data(found)
+        if records:
+            save_records(found, file)
+            data["records"] = data["calibration"]
         if plot:
-            plots.draw_calibration(found, plot)
+            plots.draw_calibration(found.stages, plot)
     if network and games:
         data["strength"] = _strength(network, games, first, threads, quiet=json)
     if network and pack:
@@ -262,17 +274,19 @@ def weights(
     return 0
 
 
-def _calibration(
-    network: Network, games: int, seed: int, threads: int, *, quiet: bool
-) -> list[Calibration]:
-    from py2048.arena.boards import calibrate, quarters
+def _calibration(network: Network, games: int, seed: int, threads: int, *, quiet: bool) -> Records:
+    from py2048.arena.boards import calibrate, usual_stages
     from py2048.search.limits import SearchLimits
     from py2048.search.searcher import Searcher
 
-    stages = [stage for rank in range(8, 17) for stage in quarters(1 << rank)]
     with telling(quiet=quiet):
         player = partial(Searcher, network.rules, network, SearchLimits(1))
-        return calibrate(player, stages, games, seed=seed, threads=threads)
+        return calibrate(player, usual_stages(), games, seed=seed, threads=threads)
+
+
+def _calibration_data(records: Records) -> Settings:
+    stages = [each._asdict() for each in records.stages]
+    return {"games": records.games, "seed": records.seed, "stages": stages}
 
 
 def _strength(network: Network, games: int, seed: int, threads: int, *, quiet: bool) -> Settings:
@@ -306,6 +320,8 @@ def _play_by_bands(network: Network, games: int, seed: int, *, threads: int) -> 
 
 
 def _print_weights(data: Settings) -> None:
+    from py2048.ntuple.records import StageRecord
+
     print(f"rules    {data['rules']}")
     print(f"tuples   {' '.join('-'.join(map(str, cells)) for cells in data['tuples'])}")
     print(f"stages   {', '.join(map(str, [0, *data['stages']]))}; held: {data['held']}")
@@ -319,13 +335,10 @@ def _print_weights(data: Settings) -> None:
             f"trained  {what}{entry['games']:,} games, {entry['moves']:,} moves, "
             f"{entry['seconds']} s"
         )
-    for row in data.get("calibration", ()):
-        tile, least = row["stage"]
-        print(
-            f"at       {tile:,}, sum {least:,}: expects {row['predicted']:,.0f}, gets "
-            f"{row['realised']:,.0f}: {row['excess']:+,.0f} ± {row['error']:,.0f} "
-            f"over {row['boards']:,} boards"
-        )
+    if "records" in data:
+        print(f"records  of {data['records']['games']:,} games, seed {data['records']['seed']}")
+    for row in data.get("calibration", {}).get("stages", ()):
+        _print_stage(StageRecord(**row))
     if "strength" in data:
         _print_strength("plays", data["strength"])
     if "packed" in data:
@@ -337,6 +350,15 @@ def _print_weights(data: Settings) -> None:
             print(
                 f"loss     {before - after['mean']:,.0f} points, {1 - after['mean'] / before:.2%}"
             )
+
+
+def _print_stage(record: StageRecord) -> None:
+    goal, stage = record.next_tile, f"{record.tile:,}, sum {record.least:,}"
+    print(
+        f"at       {stage if record.least else 'the start'}: expects {record.predicted:,.0f}, gets "
+        f"{record.realised:,.0f}: {record.excess:+,.0f} ± {record.error:,.0f}; "
+        f"makes {goal:,} in {record.made.get(goal, 0):,} of {record.games:,} games"
+    )
 
 
 def _print_strength(word: str, strength: Settings) -> None:

@@ -1,11 +1,14 @@
 """Weights files: networks on disk, exact or packed small (``docs/reference/weights-format.md``).
 
 The networks that come with py2048 are in ``data``, one file for each rule set, named after its
-preset. ``measured.toml`` beside them says how well they play; each file says how it was trained.
+preset. Beside them, ``measured.toml`` says how well they play, and the records of each file how its
+values compare with what comes; each file says how it was trained.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -22,6 +25,7 @@ from py2048.ntuple import _network_kernels as kernels
 from py2048.ntuple.archive import Archive, Array, open_archive, write_archive
 from py2048.ntuple.layout import NetworkLayout
 from py2048.ntuple.network import Band, Bands, Network, Quantized, in_points, objective_key
+from py2048.ntuple.records import Records
 from py2048.rules import Rules
 
 KIND = "py2048-weights"
@@ -159,7 +163,10 @@ def load(path: Path | str, *more: Path | str, mapped: bool = False) -> Network:
             first = first._replace(step=1.0)
         parts |= added
     table = _joined(first.layout, parts, path)
-    return Network(first.layout, first.rules, table, first.history, first.step, first.bands)
+    records = None if more else load_records(path)
+    return Network(
+        first.layout, first.rules, table, first.history, first.step, first.bands, records
+    )
 
 
 def _joined(layout: NetworkLayout, parts: Parts, path: Path | str) -> Array:
@@ -255,6 +262,39 @@ def header_of(path: Path | str) -> dict[str, Any]:
     """
     with open_archive(Path(path), KIND) as archive:
         return archive.header
+
+
+# --- records beside a file -----------------------------------------------------------------------
+
+
+def load_records(path: Path | str) -> Records | None:
+    """Return the records of a weights file, from the file beside it, if they are of these weights.
+
+    Raises:
+        WeightsError: if that file is damaged.
+    """
+    beside = records_path(path)
+    return Records.load(beside, _checksum(path)) if beside.exists() else None
+
+
+def save_records(records: Records, path: Path | str) -> Path:
+    """Save the records of a weights file beside it; return where.
+
+    Raises:
+        WeightsError: if the file cannot be written.
+    """
+    records.save(records_path(path), _checksum(path))
+    return records_path(path)
+
+
+def records_path(path: Path | str) -> Path:
+    """Return where the records of a weights file are: ``net.records.json`` beside ``net.npz``."""
+    return Path(path).with_suffix(".records.json")
+
+
+def _checksum(path: Path | str) -> str:
+    """Return a checksum of a file's header, which holds those of its weights."""
+    return hashlib.sha256(json.dumps(header_of(path), sort_keys=True).encode()).hexdigest()
 
 
 def _header(network: Network, encoding: str, held: Sequence[int]) -> Mapping[str, object]:

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from py2048.players.player import Player, Unit, unit_of
+from py2048.players.player import Chance, Meaning, Player, Unit, meaning_of
 from py2048.players.registry import list_players, make_player
 
-__all__ = ["Player", "Unit", "list_players", "make_player", "unit_of"]
+__all__ = [
+    "Chance",
+    "Meaning",
+    "Player",
+    "Unit",
+    "list_players",
+    "make_player",
+    "meaning_of",
+]

@@ -9,12 +9,14 @@ from py2048.compiled.rollouts import rollouts
 from py2048.direction import Direction
 from py2048.errors import PlayerError
 from py2048.game import Game
-from py2048.players.player import best, checked_game
+from py2048.players.player import Meaning, Unit, best, checked_game
 from py2048.rng import checked_seed, mix64, random_seed
 
 MAX_GAMES = 1_000_000
 USUAL_MOVES = 2000
 """More than random games have on boards of up to 5x5; on 6x6 they have 4,300, on 7x7 88,000."""
+LARGEST = 25
+"""The most cells of a board on which that is so."""
 
 
 class MonteCarloPlayer:
@@ -53,6 +55,12 @@ class MonteCarloPlayer:
             moves=self._moves,
         )
         return dict(zip(legal, found.scores.mean(axis=1).tolist(), strict=True))
+
+    def meaning(self, game: Game) -> Meaning:
+        """Return the points of random play, unless games on so large a board are cut short."""
+        if game.rules.cells > LARGEST or self._moves < USUAL_MOVES:
+            return Meaning()
+        return Meaning(Unit.POINTS, "random")
 
 
 def _seed_of(seed: int, board: bytes) -> int:

@@ -16,9 +16,40 @@ class Unit(StrEnum):
     """The unit of a player's values."""
 
     POINTS = "points"
-    """Points still to come, close to those that such a player makes from the position."""
+    """Points still to come, in the mean of games played on by the policy of the `Meaning`."""
     RATING = "rating"
     """The player's own scale: more is better, nothing else is known."""
+
+
+class Chance(NamedTuple):
+    """How often a tile was made in recorded games, from the stage of a position on.
+
+    Attributes:
+        tile: the tile, the next one that is in doubt.
+        made: how many of the games made it.
+        games: how many games there were.
+    """
+
+    tile: int
+    made: int
+    games: int
+
+
+class Meaning(NamedTuple):
+    """What a player's values of a position mean, and what is known of its stage.
+
+    Attributes:
+        unit: the unit of the values.
+        policy: the player that makes these points, and this tile so often, when it plays on; empty
+            if neither is known.
+        excess: the points that the values were measured to be too high by, which hints take off.
+        chance: the chance of the next large tile, if enough games were recorded.
+    """
+
+    unit: Unit = Unit.RATING
+    policy: str = ""
+    excess: float = 0.0
+    chance: Chance | None = None
 
 
 def checked_game(game: Game) -> Game:
@@ -55,22 +86,22 @@ class Player(Protocol):
         """Return the value of each legal direction; empty if the game is over.
 
         `choose` returns the direction of the highest value; a player without preferences gives
-        all directions the same. `unit_of` says whether the values are points or a rating on the
-        player's own scale.
+        all directions the same. `meaning_of` says whether the values are points or a rating on
+        the player's own scale.
         """
 
 
 @runtime_checkable
-class Calibrated(Protocol):
-    """Knows the unit of its values. Optional: those of other players are a rating."""
+class Explains(Protocol):
+    """Knows what its values mean. Optional: those of other players are a rating."""
 
-    def unit(self, game: Game) -> Unit:
-        """Return the unit of the values of `rate` for `game`."""
+    def meaning(self, game: Game) -> Meaning:
+        """Return what the values of `rate` mean for `game`."""
 
 
-def unit_of(player: Player, game: Game) -> Unit:
-    """Return the unit of a player's values for `game`."""
-    return player.unit(game) if isinstance(player, Calibrated) else Unit.RATING
+def meaning_of(player: Player, game: Game) -> Meaning:
+    """Return what a player's values mean for `game`."""
+    return player.meaning(game) if isinstance(player, Explains) else Meaning()
 
 
 class FinishedGame(NamedTuple):

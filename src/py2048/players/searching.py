@@ -12,7 +12,14 @@ from py2048.game import Game
 from py2048.ntuple.heuristic import DEFAULT, Heuristic, board_value
 from py2048.ntuple.network import Network
 from py2048.ntuple.weights import has_shipped, load, shipped_network
-from py2048.players.player import FinishedGame, Unit, best, checked_game
+from py2048.players.player import (
+    Chance,
+    FinishedGame,
+    Meaning,
+    Unit,
+    best,
+    checked_game,
+)
 from py2048.rules import Rules
 from py2048.search.context import MAX_CELLS
 from py2048.search.expectimax import Expectimax
@@ -62,7 +69,7 @@ class SearchPlayer:
         return best(self.rate(game))
 
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Return the value of each legal direction, in the unit of `unit`.
+        """Return the value of each legal direction, in the unit of `meaning`.
 
         Raises:
             PlayerError: if there are no weights for the rules of the game.
@@ -73,17 +80,22 @@ class SearchPlayer:
             return self._plain(game)
         return self.searcher(game.rules).rate(game.board)
 
-    def unit(self, game: Game) -> Unit:
-        """Return points for values of a network, otherwise a rating.
+    def meaning(self, game: Game) -> Meaning:
+        """Return what the records of a network say of the stage; other values are a rating.
 
-        A network downgrades tiles that are larger than it distinguishes, which rates the board far
-        too high: such values are a rating too.
+        The policy is the network without search, however deep the player searches: a search looks
+        for the points of such play from a few moves farther on.
         """
         evaluation = self._evaluation_for(game.rules)
-        if not isinstance(evaluation, Network):
-            return Unit.RATING
-        known = game.board.max_tile < 1 << evaluation.layout.ranks
-        return Unit.POINTS if known or evaluation.band_of(game.board) else Unit.RATING
+        records = evaluation.records if isinstance(evaluation, Network) else None
+        record = records.of(game.board) if records else None
+        if records is None or record is None:
+            return Meaning()
+        goal = record.next_tile
+        chance = Chance(goal, record.made.get(goal, 0), record.games)
+        if not record.is_calibrated:
+            return Meaning(Unit.RATING, NTUPLE, chance=chance)
+        return Meaning(Unit.POINTS, NTUPLE, records.excess(game.board), chance)
 
     def searcher(self, rules: Rules) -> Searcher:
         """Return the compiled search for the rules, made once.

@@ -17,7 +17,7 @@ from py2048.server import schema
 from py2048.server.schema import ActionRejected
 from py2048.session import Event, GameOver, GameStarted, Hint, IllegalMove, Moved, Undone, Won
 from py2048.storage import OpenGame, RecordSummary
-from py2048.ui.shared.describe import describe, describe_hint
+from py2048.ui.shared.describe import describe, describe_hint, describe_outlook
 
 if TYPE_CHECKING:
     from py2048.compiled.jit.progress import Compiling
@@ -91,7 +91,11 @@ def hint_answer(hint: Hint) -> schema.HintAnswer:
 def hint_message(game: OnlineGame, hint: Hint) -> schema.HintMessage:
     """Return a hint for the page of a game."""
     return schema.HintMessage(
-        **_hint(hint), game=game.id, version=game.version, say=describe_hint(hint)
+        **_hint(hint),
+        game=game.id,
+        version=game.version,
+        say=describe_hint(hint),
+        outlook=describe_outlook(hint),
     )
 
 
@@ -107,7 +111,9 @@ def _hint(hint: Hint) -> dict[str, Any]:
     return {
         "direction": str(hint.direction),
         "values": {str(direction): value for direction, value in hint.values.items()},
-        "unit": hint.unit.value,
+        "unit": hint.meaning.unit.value,
+        "policy": hint.meaning.policy or None,
+        "chance": schema.ChanceInfo(*hint.meaning.chance) if hint.meaning.chance else None,
         "player": hint.player,
         "instead_of": hint.instead_of or None,
     }

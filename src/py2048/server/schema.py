@@ -476,12 +476,22 @@ class HelloMessage(ServerMessage, tag="hello"):
     players: tuple[str, ...]
 
 
+class ChanceInfo(Answer):
+    """How many of how many recorded games made a tile, from the stage of a position on."""
+
+    tile: int
+    made: int
+    games: int
+
+
 class HintAnswer(Answer, kw_only=True):
     """What a player would do; `instead_of` names the player asked while that is compiled."""
 
     direction: Heading
     values: dict[Heading, float]
     unit: UnitName
+    policy: str | None
+    chance: ChanceInfo | None
     player: str
     instead_of: str | None
 
@@ -492,6 +502,7 @@ class HintMessage(HintAnswer, tag_field="type", tag="hint", kw_only=True):
     game: str
     version: int
     say: str
+    outlook: str
 
 
 class CompilingMessage(ServerMessage, tag="compiling"):

@@ -7,14 +7,14 @@ session's version, so that an answer to an outdated position is dropped.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from py2048.board import Board
 from py2048.direction import Direction
 from py2048.errors import PlayerError
 from py2048.game import Game
-from py2048.players import Player, Unit, unit_of
+from py2048.players import Meaning, Player, Unit, meaning_of
 from py2048.rules import Rules
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ class Hint:
 
     Attributes:
         direction: the direction it would choose.
-        values: the worth of each legal direction.
+        values: the worth of each legal direction, less the excess of the meaning.
         player: the spec of the player that answered.
         version: the version of the session's position that it was asked about.
-        unit: what the values are measured in.
+        meaning: what the values mean.
         instead_of: the spec of the player that was asked, if it is still being compiled.
     """
 
@@ -41,13 +41,20 @@ class Hint:
     values: Mapping[Direction, float]
     player: str
     version: int
-    unit: Unit = Unit.RATING
+    meaning: Meaning = field(default_factory=Meaning)
     instead_of: str = ""
 
     @property
     def ranked(self) -> list[tuple[Direction, float]]:
         """The legal directions with their values, the best first."""
         return sorted(self.values.items(), key=lambda item: -item[1])
+
+    @property
+    def points(self) -> float | None:
+        """The points to come if the policy of the meaning plays on, if the values are points."""
+        if self.meaning.unit is not Unit.POINTS or not self.values:
+            return None
+        return max(self.values.values())
 
     @property
     def losses(self) -> list[tuple[Direction, float]]:
@@ -84,11 +91,13 @@ class PositionSnapshot:
             PlayerError: if the player answers with an illegal direction.
         """
         game = Game(self.rules, seed=0, board=self.board)
-        values = {} if only_move else player.rate(game)
+        meaning = Meaning() if only_move else meaning_of(player, game)
+        rated = {} if only_move else player.rate(game)
+        values = {direction: value - meaning.excess for direction, value in rated.items()}
         direction = player.choose(game)
         if direction not in game.legal_directions():
             raise PlayerError(f"player {player.name!r} chose {direction}, which is illegal")
-        return Hint(direction, values, player.name, self.version, unit_of(player, game))
+        return Hint(direction, values, player.name, self.version, meaning)
 
 
 def advise(

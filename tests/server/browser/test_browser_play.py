@@ -184,6 +184,7 @@ async def test_hint(player: Player) -> None:
     assert set(shown) == {str(direction) for direction in board.legal_directions()}
     assert await best.get_attribute("data-direction") == hint["direction"]
     await player.said(f"Hint: {hint['direction']}")
+    assert await player.text("#status") == f"greedy would go {hint['direction']}."
     await player.look("hint")
     await player.page.click(f".pad [data-direction={hint['direction']}]")
     await player.settle()

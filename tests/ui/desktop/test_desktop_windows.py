@@ -113,7 +113,8 @@ def test_rules_of_ones_own(desk: Any) -> None:
     desk.type(dialog.fields["rows"], "3")
     dialog.fields["merging"].set("merged tiles merge on")
     dialog.fields["target"].set("512")
-    dialog.ends.set(True)
+    assert not dialog.ends.instate(["selected"])
+    dialog.ends.invoke()
     dialog.check()
     assert "3x4" in dialog.said
     dialog.button.invoke()
@@ -315,19 +316,26 @@ def test_a_running_viewer_closes_quietly(desk: Any) -> None:
     assert not desk.errors
 
 
-def test_a_closed_viewer_leaves_no_pictures_behind(desk: Any) -> None:
-    """Tk frees pictures in its own thread only, and another that collects garbage waits for it.
+@pytest.mark.parametrize("action", ["replay", "form", "edit", "player", "statistics", "help"])
+def test_a_closed_dialog_leaves_no_pictures_or_variables_behind(desk: Any, action: str) -> None:
+    """Tk frees them in its own thread only, and another that collects garbage waits for it.
 
     The one that reads the store did, while the window waited for the store.
     """
+
+    def kept() -> list[int]:
+        kinds = tk.Image, tk.Variable
+        return [id(each) for each in gc.get_objects() if isinstance(each, kinds)]
+
     desk.play(3)
-    pictures = len(desk.root.tk.splitlist(desk.root.tk.call("image", "names")))
+    gc.collect()
+    before = kept()
     gc.disable()
     try:
-        desk.app.watch(desk.session.record())
+        desk.app.open_rules_form() if action == "form" else desk.app.controller.do(action)
         seen(desk).close()
         desk.pump()
-        assert len(desk.root.tk.splitlist(desk.root.tk.call("image", "names"))) == pictures
+        assert len(kept()) <= len(before)
     finally:
         gc.enable()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 from tests.ui.terminal.playing import shown, table, until
 from textual.widgets import Input, Static
@@ -10,8 +11,10 @@ from textual.widgets import Input, Static
 from py2048.compiled.jit.progress import Compiling
 from py2048.direction import Direction
 from py2048.game import Game
+from py2048.players import Chance, Meaning, Unit
+from py2048.session import Hint, Hinted
 from py2048.ui.shared.background import WorkResult
-from py2048.ui.terminal.app import GameApp
+from py2048.ui.terminal.app import GameApp, brief
 
 
 async def test_a_hint_names_the_direction_and_every_loss() -> None:
@@ -24,6 +27,17 @@ async def test_a_hint_names_the_direction_and_every_loss() -> None:
         await until(pilot, lambda: app.view.note.startswith("Hint:"))
         assert app.view.note == "Hint: left\n→ 0  ↓ -4"
         assert session.game.ply == 0
+
+
+def test_a_brief_hint_has_points_and_the_chance_where_they_are_known() -> None:
+    """The points beside the direction, the chance on a line of its own."""
+    values = {Direction.LEFT: 281436.1, Direction.UP: 280000.0}
+    meaning = Meaning(Unit.POINTS, "ntuple", 0.0, Chance(16384, 660, 1000))
+    hint = Hint(Direction.LEFT, values, "ntuple", 1, meaning)
+    said = "Hint: left, \N{ALMOST EQUAL TO}280,000 points\n\N{UPWARDS ARROW} -1,436"
+    assert brief(Hinted(hint)) == f"{said}\n16384: 660 of 1,000 games"
+    rated = replace(hint, meaning=Meaning())
+    assert brief(Hinted(rated)) == "Hint: left\n\N{UPWARDS ARROW} -1,436"
 
 
 async def test_the_thread_that_asks_players_ends_with_the_screen() -> None:

@@ -84,11 +84,12 @@ class RulesDialog(Dialog):
             words = {value: title for title, value in titles.items()}
             values[name] = words.get(values[name], values[name])
         self.fields = {name: self._add(name, values[name]) for name in _FIELDS}
-        self.ends = tk.BooleanVar(self, value=values["end"] == ENDS[True])
-        check = ttk.Checkbutton(
-            self._grid, text="The target ends the game", variable=self.ends, command=self.check
-        )
-        check.grid(column=1, sticky="w")
+        # Its state is asked for: a variable of Tk's could be collected by another thread, which
+        # then waits for this one.
+        self.ends = ttk.Checkbutton(self._grid, text="The target ends the game", command=self.check)
+        is_on = values["end"] == ENDS[True]
+        self.ends.state(["!alternate", "selected" if is_on else "!selected"])
+        self.ends.grid(column=1, sticky="w")
         self.check()
         self.open(self.fields["name"])
 
@@ -117,7 +118,7 @@ class RulesDialog(Dialog):
         texts = {name: field.get() for name, field in self.fields.items()}
         texts["merging"] = MERGING.get(texts["merging"], texts["merging"])
         texts["scoring"] = SCORING.get(texts["scoring"], texts["scoring"])
-        return rules_of(texts | {"end": ENDS[self.ends.get()]})
+        return rules_of(texts | {"end": ENDS[self.ends.instate(["selected"])]})
 
     @property
     def said(self) -> str:

@@ -14,7 +14,7 @@ from typing import assert_never
 from py2048.board import Board, Cell
 from py2048.direction import Direction
 from py2048.game import Outcome, Turn
-from py2048.players import Unit
+from py2048.players import Chance
 from py2048.rules import BoardSum, EdgeSpawn, MergePoints, Merging, MovePoints, RandomSpawn, Rules
 from py2048.rules.parts import CornerSpawn, NetPoints
 from py2048.session import Event, Hint, events
@@ -99,7 +99,7 @@ def _(event: events.SavingChanged) -> str:
 
 
 def describe_hint(hint: Hint) -> str:
-    """Return a hint as sentences: the direction, and what each other loses against it."""
+    """Return a hint as sentences: the direction, what each other loses against it, what comes."""
     losses = [(each, loss) for each, loss in hint.losses if each is not hint.direction]
     equals = [str(direction) for direction, loss in losses if not round(loss)]
     worse = [f"{each} loses {loss:,.0f}" for each, loss in losses if round(loss)]
@@ -109,11 +109,33 @@ def describe_hint(hint: Hint) -> str:
         verb = "is" if len(equals) == 1 else "are"
         said.append(f"{_listed(equals).capitalize()} {verb} as good.")
     if worse:
-        unit = "In points" if hint.unit is Unit.POINTS else "By its own rating"
+        unit = "By its own rating" if hint.points is None else "In points"
         said.append(f"{unit}, {_listed(worse)}.")
+    said += filter(None, [describe_outlook(hint)])
     if hint.instead_of:
         said.append(f"{hint.instead_of} is being compiled.")
     return " ".join(said)
+
+
+def describe_outlook(hint: Hint) -> str:
+    """Return what comes if the game is played on, as sentences; empty where that is not known."""
+    policy, chance = hint.meaning.policy, hint.meaning.chance
+    said = []
+    if hint.points is not None:
+        said.append(f"About {points_text(hint.points)} points to come if {policy} plays on.")
+    if chance:
+        said.append(f"{policy} made {chance.tile} in {games_text(chance)} from this stage.")
+    return " ".join(said)
+
+
+def points_text(points: float) -> str:
+    """Return points to come as no more digits than can be relied on: "280,000"."""
+    return f"{float(f'{max(points, 0):.2g}'):,.0f}"
+
+
+def games_text(chance: Chance) -> str:
+    """Return how many of how many games made a tile: "660 of 1,000 games"."""
+    return f"{chance.made:,} of {chance.games:,} games"
 
 
 def loss_text(loss: float) -> str:

@@ -20,12 +20,11 @@ from textual.theme import Theme as TextualTheme
 from textual.timer import Timer
 
 from py2048.direction import Direction
-from py2048.players import Unit
 from py2048.session import Event, GameStarted, Hint, Hinted, Moved, Session, Undone
 from py2048.ui.shared.actions import ACTIONS
 from py2048.ui.shared.background import WorkResult
 from py2048.ui.shared.controller import Controller
-from py2048.ui.shared.describe import describe, loss_text
+from py2048.ui.shared.describe import describe, games_text, loss_text, points_text
 from py2048.ui.shared.motion import BoardTransition
 from py2048.ui.shared.screen import Banner, FileKind, ListRequest
 from py2048.ui.shared.themes import (
@@ -248,12 +247,15 @@ def brief(event: Event) -> str:
 
 
 def _brief_hint(hint: Hint) -> str:
-    """Return a hint in short lines: the direction, then what the others lose against it."""
-    kind = "Quick hint" if hint.instead_of else "Hint"
+    """Return a hint in short lines: the direction, what the others lose against it, what comes."""
+    kind, points, chance = "Quick hint" if hint.instead_of else "Hint", "", ""
+    if hint.points is not None:
+        points = f", \N{ALMOST EQUAL TO}{points_text(hint.points)} points"
+    if hint.meaning.chance:
+        chance = f"{hint.meaning.chance.tile}: {games_text(hint.meaning.chance)}"
     others = [(each, loss) for each, loss in hint.losses if each is not hint.direction]
-    values = [f"{ARROWS[direction]} {loss_text(loss)}" for direction, loss in others]
-    unit = " points" if values and hint.unit is Unit.POINTS else ""
-    return "\n".join([f"{kind}: {hint.direction}", *filter(None, ["  ".join(values) + unit])])
+    losses = "  ".join(f"{ARROWS[direction]} {loss_text(loss)}" for direction, loss in others)
+    return "\n".join(filter(None, [f"{kind}: {hint.direction}{points}", losses, chance]))
 
 
 def _textual_theme(theme: Theme) -> TextualTheme:

@@ -198,7 +198,7 @@ class Table {
     this.scene.note(
       message.instead_of
         ? `Quick hint: ${message.direction}. ${message.instead_of} is being compiled, once per installation.`
-        : `${message.player} would go ${message.direction}.`,
+        : `${message.player} would go ${message.direction}. ${message.outlook}`.trimEnd(),
       "good",
     );
     this.scene.speech.announce(message.say ?? `Hint: ${message.direction}.`);
