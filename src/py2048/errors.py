@@ -71,6 +71,10 @@ class WeightsError(Py2048Error, ValueError):
     """A weights file that is damaged or belongs to other rules."""
 
 
+class SolvingError(Py2048Error, ValueError):
+    """Rules, a goal or a saved solution with which nothing can be solved."""
+
+
 class CourseError(Py2048Error, ValueError):
     """A course, starter or submission that cannot be handled."""
 

@@ -18,6 +18,7 @@ from py2048.compiled.perft import compiled_perft
 from py2048.compiled.rollouts import rollouts
 from py2048.direction import Direction
 from py2048.rules import RandomStart, Rules, Weights, get_rules
+from py2048.solving import solve
 
 BOARDS = [
     Board([[2, 2, 4, 8], [0, 2, 0, 2], [2**15, 2**15, 2, 0], [4, 4, 4, 4]]),
@@ -61,6 +62,9 @@ def cells_results() -> list[object]:
 OTHERS = ("comp1127:target=16", "cits1401:size=3x3,start=1..9x2:1", "2x4:spawn=2:5+4:3+8:1")
 
 
+SOLVED = [("classic:size=2x2", "tile=16"), ("comp1127:size=1x5,target=8", "score")]
+
+
 def batch_results(texts: tuple[str, ...], steps: int) -> list[object]:
     results: list[object] = []
     for text in texts:
@@ -84,6 +88,11 @@ def rollout_results() -> list[object]:
     return [(result.scores.tolist(), result.plies.tolist()) for result in played]
 
 
+def solver_results() -> list[object]:
+    solved = [solve(text, goal) for text, goal in SOLVED]
+    return [(each.value, each.layers, each.outcomes) for each in solved]
+
+
 def main() -> None:
     """Print the results."""
     if "--plain" in sys.argv:
@@ -91,6 +100,7 @@ def main() -> None:
     with np.errstate(over="ignore"):
         print(packed_results(), long_lines(), cells_results(), compiled_perft(2, 2, 16), sep="\n")
         print(batch_results(("classic", "qsan_qarut", *OTHERS), 4), rollout_results(), sep="\n")
+        print(solver_results())
 
 
 if __name__ == "__main__":

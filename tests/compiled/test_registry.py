@@ -6,6 +6,7 @@ A new consumer of rules belongs into this file; so does a kind of rule, as anoth
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -26,6 +27,8 @@ from py2048.rules import BoardSum
 from py2048.search.expectimax import Expectimax
 from py2048.search.limits import SearchLimits
 from py2048.search.searcher import Searcher
+from py2048.solving import solve
+from py2048.solving.reference import value_of_game
 
 RULES = [
     "odd:size=3x2,start=1..2x2:3+8:1,spawn=2:5+8:3,scoring=moves:3:-2,target=64,end=target",
@@ -191,3 +194,14 @@ def test_arena_plays_the_game(text: str) -> None:
         while not game.is_over:
             game.play(corner.choose(game))
         assert (played.score, played.moves) == (game.score, game.ply)
+
+
+@pytest.mark.parametrize("goal", ["score", "tile=16"])
+@pytest.mark.parametrize(
+    "text", [text for text in RULES if "edge" not in text and "corners" not in text]
+)
+def test_solver_is_the_plain_recursion(text: str, goal: str) -> None:
+    """On two by two cells, the exact value of the game in fractions."""
+    rules = replace(Rules.parse(text), rows=2, columns=2)
+    solution = solve(rules, goal)
+    assert abs(solution.value - value_of_game(rules, goal)) <= solution.error + 1e-15

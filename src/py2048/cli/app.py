@@ -8,7 +8,18 @@ from typing import Annotated, Any
 import typer
 import typer.core
 
-from py2048.cli import bench, course, engine, evaluate, information, play, records, serve, train
+from py2048.cli import (
+    bench,
+    course,
+    engine,
+    evaluate,
+    information,
+    play,
+    records,
+    serve,
+    solve,
+    train,
+)
 from py2048.errors import did_you_mean
 from py2048.rules.presets import PRESETS
 
@@ -100,6 +111,7 @@ app.command()(serve.backup)
 app.command()(serve.restore)
 app.command()(train.train)
 app.command()(train.weights)
+app.command()(solve.solve)
 app.command()(bench.bench)
 app.command("warm-up")(engine.warm_up)
 app.command()(engine.perft)

@@ -44,12 +44,14 @@ class Meaning(NamedTuple):
             if neither is known.
         excess: the points that the values were measured to be too high by, which hints take off.
         chance: the chance of the next large tile, if enough games were recorded.
+        is_exact: whether the values are proven, not estimated.
     """
 
     unit: Unit = Unit.RATING
     policy: str = ""
     excess: float = 0.0
     chance: Chance | None = None
+    is_exact: bool = False
 
 
 def checked_game(game: Game) -> Game:

@@ -121,7 +121,9 @@ def describe_outlook(hint: Hint) -> str:
     """Return what comes if the game is played on, as sentences; empty where that is not known."""
     policy, chance = hint.meaning.policy, hint.meaning.chance
     said = []
-    if hint.points is not None:
+    if hint.points is not None and hint.meaning.is_exact:
+        said.append(f"Exactly {hint.points:,.2f} points to come under perfect play.")
+    elif hint.points is not None:
         said.append(f"About {points_text(hint.points)} points to come if {policy} plays on.")
     if chance:
         said.append(f"{policy} made {chance.tile} in {games_text(chance)} from this stage.")

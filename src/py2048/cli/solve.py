@@ -1,0 +1,198 @@
+"""``solve``: the exact value of a game on a small board."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from py2048.cli.compiling import PERIODS, telling
+from py2048.cli.options import JsonOption, SizeOption, ThreadsOption, chosen_rules, no_device
+
+if TYPE_CHECKING:
+    from py2048.solving import Solution
+    from py2048.solving.solver import Progress
+
+UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+LEAST_MEMORY = 64 << 20
+
+MOST_STARTS, MOST_LAYERS = 24, 16
+"""How many lines the tables of the report have at most; ``--json`` prints all."""
+
+
+def _memory(text: str) -> int:
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
+    if found is None:
+        raise typer.BadParameter(f"{text!r} is no amount of memory: give one such as 4G or 500M")
+    size = int(float(found[1]) * UNITS[found[2].upper()])
+    if size < LEAST_MEMORY:
+        raise typer.BadParameter(f"{text} is too little memory: give at least 64M")
+    return size
+
+
+def solve(
+    rules: Annotated[
+        str,
+        typer.Argument(
+            metavar="RULES", help="A preset such as 3x3, or a text such as classic:size=2x5."
+        ),
+    ],
+    size: SizeOption = None,
+    goal: Annotated[
+        str,
+        typer.Option(
+            metavar="GOAL", help="score for the expected score, tile=N for the chance of a tile."
+        ),
+    ] = "score",
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            callback=no_device,
+            help="Write all values to FILE; solving that was ended goes on from there.",
+        ),
+    ] = None,
+    memory: Annotated[
+        str, typer.Option(metavar="SIZE", help="About how much memory to use, such as 4G.")
+    ] = "4G",
+    threads: ThreadsOption = None,
+    as_json: JsonOption = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+) -> int:
+    """Find what perfect play is worth, exactly, on a board that is small enough.
+
+    The tiles must appear at random. 3x3 takes a minute or two.
+    """
+    from py2048.solving import solve
+
+    line = _ProgressLine(quiet=quiet)
+    try:
+        with telling(quiet=quiet):
+            solution = solve(
+                chosen_rules(rules, size),
+                goal,
+                memory=_memory(memory),
+                threads=threads,
+                save=save,
+                progress=line.show,
+            )
+    finally:
+        line.close()
+    print(json.dumps(_data(solution)) if as_json else _report(solution))
+    return 0
+
+
+class _ProgressLine:
+    """One line on stderr; a pipe gets one now and then."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._quiet, self._is_terminal = quiet, sys.stderr.isatty()
+        self._next = time.monotonic() + PERIODS[self._is_terminal]
+        self._is_written = False
+
+    def show(self, progress: Progress) -> None:
+        now = time.monotonic()
+        if self._quiet or now < self._next:
+            return
+        self._next, self._is_written = now + PERIODS[self._is_terminal], True
+        opening, end = ("\r", "\x1b[K") if self._is_terminal else ("", "\n")
+        print(f"{opening}{_told(progress)}", end=end, file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        if self._is_written and self._is_terminal:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def _told(progress: Progress) -> str:
+    if not progress.all:
+        return f"finding boards: {progress.done:,}, up to a sum of {progress.total:,}"
+    left = progress.seconds * (progress.all - progress.done) / max(progress.done, 1)
+    share = progress.done / progress.all
+    return f"finding values: {share:.0%} of {progress.all:,} boards, {left:,.0f} s left"
+
+
+def _data(solution: Solution) -> dict[str, object]:
+    outcomes = solution.outcomes
+    return {
+        "rules": str(solution.rules),
+        "goal": str(solution.goal),
+        "value": solution.value,
+        "error": solution.error,
+        "positions": solution.positions,
+        "seconds": solution.seconds,
+        "starts": [
+            {"board": start.board.rows, "chance": start.chance, "value": start.value}
+            for start in solution.starts
+        ],
+        "tiles": outcomes.tiles,
+        "scores": outcomes.scores,
+        "layers": [asdict(layer) for layer in solution.layers],
+    }
+
+
+def _report(solution: Solution) -> str:
+    is_score = solution.goal.tile is None
+    what = "expected score" if is_score else f"chance to make {solution.goal.tile}"
+    boards = sum(layer.boards for layer in solution.layers)
+    rows, columns = solution.rules.shape
+    value = f"{what} {_number(solution.value)}"
+    rounding = f"rounding changes it by at most {solution.error:.1g}"
+    images, layers = f"{boards:,} with their symmetric images", f"{len(solution.layers):,} layers"
+    return "\n".join(
+        [
+            f"{solution.rules.name} on {rows}x{columns}: {value} ({rounding})",
+            f"{solution.positions:,} positions, {images}, in {layers}",
+            f"solved in {solution.seconds:.1f} s",
+            *_tiles(solution),
+            *(_scores(solution) if is_score else ()),
+            *_starts(solution),
+            *_layers(solution),
+        ]
+    )
+
+
+def _number(value: float) -> str:
+    return f"{value:,.6f}" if value >= 2 else f"{value:.9f}"
+
+
+def _tiles(solution: Solution) -> list[str]:
+    shares = solution.outcomes.tiles.items()
+    return ["", "largest tile", *(f"{tile:>12,}  {share:.9f}" for tile, share in shares)]
+
+
+def _scores(solution: Solution) -> list[str]:
+    """Return quantiles of the final score."""
+    scores, lines, below = solution.outcomes.scores, ["", "final score"], 0.0
+    wanted = [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99]
+    for score, share in scores.items():
+        below += share
+        while wanted and below >= wanted[0]:
+            lines.append(f"{score:>12,}  at most this in {wanted.pop(0):.0%} of games")
+    return [*lines, f"{max(scores):>12,}  at most"]
+
+
+def _starts(solution: Solution) -> list[str]:
+    ordered = sorted(solution.starts, key=lambda start: -start.value)
+    lines = ["", "start, its probability with its images, and its value"]
+    for start in ordered[:MOST_STARTS]:
+        board = " / ".join(str(start.board).splitlines())
+        lines.append(f"  {board}  {start.chance:.6f}  {_number(start.value)}")
+    rest = len(ordered) - MOST_STARTS
+    return [*lines, f"  and {rest:,} more: --json prints all"] if rest > 0 else lines
+
+
+def _layers(solution: Solution) -> list[str]:
+    """Return the positions by the sum of the board, several sums to a line."""
+    layers, lines = solution.layers, ["", "sum of the board, positions"]
+    step = -(-len(layers) // MOST_LAYERS)
+    for first in range(0, len(layers), step):
+        part = layers[first : first + step]
+        sums = f"{part[0].total:,} to {part[-1].total:,}" if len(part) > 1 else f"{part[0].total:,}"
+        lines.append(f"{sums:>18}  {sum(layer.positions for layer in part):>14,}")
+    return lines

@@ -1,0 +1,293 @@
+"""`Solution`: the exact value of every position, in memory or in a file."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import zlib
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+import numpy as np
+
+from py2048.board import Board
+from py2048.direction import Direction
+from py2048.errors import BoardError, RulesError, SolvingError, os_errors_as
+from py2048.rules import Rules
+from py2048.solving import _solver_kernels as kernels
+from py2048.solving.goal import Goal, Problem
+from py2048.solving.layers import Array, Name, known_of
+from py2048.solving.outcomes import Outcomes, PerfectPlay
+
+MAGIC = b"py2048 solution 1\n"
+"""The first and the last bytes of a file. Between them stand the keys (uint64) and the values
+(float64) of each layer, little-endian, a JSON text, and in 8 bytes each its CRC-32 and length."""
+
+
+class Arrays(Protocol):
+    """Where the arrays of the layers are."""
+
+    def get(self, name: Name, /) -> Array:
+        """Return an array, an empty one if there is none."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LayerCount:
+    """How many boards have this sum.
+
+    Attributes:
+        total: the sum of the tiles.
+        positions: the boards, symmetric ones counted once.
+        boards: all of them.
+    """
+
+    total: int
+    positions: int
+    boards: int
+
+
+@dataclass(frozen=True, slots=True)
+class StartValue:
+    """The value of a start.
+
+    Attributes:
+        board: the board, one of its symmetric images.
+        chance: the probability that a game starts so, or with a symmetric image.
+        value: what perfect play from there is worth.
+    """
+
+    board: Board
+    chance: float
+    value: float
+
+
+class Solution:
+    """Exact values under some rules, for a goal.
+
+    A value is the expected score of perfect play, or its chance to make the tile.
+
+    Attributes:
+        rules: the rules.
+        goal: the goal.
+        layers: the number of boards of each sum, ascending.
+        error: no value differs from the exact one by more, because of rounding.
+        seconds: the time it took to solve.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        arrays: Arrays,
+        layers: list[LayerCount],
+        error: float,
+        seconds: float,
+    ) -> None:
+        self.rules, self.goal = problem.rules, problem.goal
+        self.layers, self.error, self.seconds = tuple(layers), error, seconds
+        self._problem, self._arrays = problem, arrays
+        self._lookups: dict[int, kernels.Known] = {}
+        self.starts = tuple(self._start_values())
+
+    def _start_values(self) -> list[StartValue]:
+        problem = self._problem
+        return [
+            StartValue(board := problem.packed.unpack(packed), float(chance), self.value_of(board))
+            for packed, chance in problem.starts().items()
+        ]
+
+    @property
+    def value(self) -> float:
+        """The value of the game: the expectation over the rules' starts."""
+        return math.fsum(start.chance * start.value for start in self.starts)
+
+    @property
+    def positions(self) -> int:
+        """The number of boards that a player can meet, symmetric ones counted once."""
+        return sum(layer.positions for layer in self.layers)
+
+    # --- positions -------------------------------------------------------------------------------
+
+    def value_of(self, board: Board) -> float:
+        """Return what perfect play makes from a board on: the points to come, or the chance.
+
+        Under a scoring by the board's sum the sum so far counts as to come, if there is a move.
+
+        Raises:
+            BoardError: if no game under the rules meets this board.
+        """
+        problem = self._problem
+        packed = problem.packed.pack(board)
+        if (stopped := problem.stopped_value(packed)) is not None:
+            return stopped
+        key = np.uint64(kernels.key_of(np.uint64(packed), problem.spec))
+        known = self._known(board.sum)
+        place = int(np.searchsorted(known.keys, key))
+        if place == len(known.keys) or known.keys[place] != key:
+            line = " / ".join(str(board).splitlines())
+            raise BoardError(f"no game under {self.rules.name} meets the board {line}")
+        return float(known.values[place]) + (self._owed(board) if board.can_move() else 0)
+
+    def _owed(self, board: Board) -> int:
+        """Return the points that the first move brings for what is on the board already."""
+        problem = self._problem
+        return board.sum if problem.for_points and problem.compiled.sum_points else 0
+
+    def _known(self, total: int) -> kernels.Known:
+        """Return the boards of a sum and their values."""
+        if total not in self._lookups:
+            keys, values = (self._arrays.get((kind, total)) for kind in ("before", "values"))
+            self._lookups[total] = known_of(keys, values, 4 * self.rules.cells)
+        return self._lookups[total]
+
+    def move_values(self, board: Board) -> dict[Direction, float]:
+        """Return what each legal move is worth: its points and what perfect play makes after it.
+
+        Raises:
+            BoardError: if no game under the rules meets this board.
+        """
+        self.value_of(board)  # raises
+        problem = self._problem
+        packed, spec = problem.packed, problem.spec
+        now, owed, to_come = packed.pack(board), self._owed(board), np.empty(1)
+        if problem.stopped_value(now) is not None:
+            return {}
+        values = {}
+        for direction in packed.legal_directions(now):
+            after, points = packed.slide(now, direction)
+            to_come[0] = spec.stopped
+            if not kernels.is_stopped(np.uint64(after), spec):
+                key = np.array([kernels.key_of(np.uint64(after), spec)], np.uint64)
+                problem.expect(key, lambda tile: self._known(board.sum + tile), to_come)
+            to_come += points * spec.merge_points + spec.legal_points
+            values[direction] = float(to_come[0]) + owed
+        return values
+
+    def best(self, board: Board) -> Direction | None:
+        """Return the best move, the first of several in the order of `Direction`; `None` at an end.
+
+        Raises:
+            BoardError: if no game under the rules meets this board.
+        """
+        values = self.move_values(board)
+        return max(values, key=values.__getitem__) if values else None
+
+    @cached_property
+    def outcomes(self) -> Outcomes:
+        """How games of perfect play end; it takes a while to find."""
+        return PerfectPlay(self._problem, self._known).outcomes()
+
+    # --- files -----------------------------------------------------------------------------------
+
+    def save(self, path: Path | str) -> None:
+        """Write all values to a file.
+
+        Raises:
+            SolvingError: if it cannot be written.
+        """
+        unfinished = Path(f"{path}.part")
+        try:
+            with os_errors_as(SolvingError, str(path)):
+                with unfinished.open("wb") as file:
+                    self._write(file)
+                unfinished.replace(path)
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+    def _write(self, file: BinaryIO) -> None:
+        file.write(MAGIC)
+        checks = []
+        for layer in self.layers:
+            check = 0
+            for kind in ("before", "values"):
+                data = np.ascontiguousarray(self._arrays.get((kind, layer.total))).tobytes()
+                check = zlib.crc32(data, check)
+                file.write(data)
+            checks.append(check)
+        about = {
+            "rules": str(self.rules),
+            "goal": str(self.goal),
+            "symmetric": self._problem.spec.folded,
+            "layers": [asdict(layer) for layer in self.layers],
+            "checks": checks,
+            "error": self.error,
+            "seconds": self.seconds,
+        }
+        text = json.dumps(about).encode()
+        numbers = zlib.crc32(text), len(text)
+        file.write(text + b"".join(n.to_bytes(8, "little") for n in numbers) + MAGIC)
+
+    @classmethod
+    def load(cls, path: Path | str) -> Solution:
+        """Return the solution in a file, whose layers are read when they are needed.
+
+        Raises:
+            SolvingError: if there is none, or it is damaged.
+        """
+        file = Path(path)
+        with os_errors_as(SolvingError, str(file)):
+            about = _footer(file)
+        try:
+            layers = [LayerCount(**layer) for layer in about["layers"]]
+            problem = Problem(
+                Rules.parse(about["rules"]), Goal.parse(about["goal"]), folded=about["symmetric"]
+            )
+            arrays = _FileArrays(file, layers, about["checks"])
+            return cls(problem, arrays, layers, float(about["error"]), float(about["seconds"]))
+        except (KeyError, TypeError, RulesError):
+            raise _damaged(file) from None
+
+
+def _damaged(path: Path) -> SolvingError:
+    return SolvingError(f"{path} is not a solution, or is damaged: solve and save it again")
+
+
+def _footer(path: Path) -> dict[str, Any]:
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        end = 16 + len(MAGIC)
+        if size < len(MAGIC) + end:
+            raise _damaged(path)
+        file.seek(size - end)
+        check, length = (int.from_bytes(file.read(8), "little") for _ in range(2))
+        is_whole = file.read() == MAGIC and length <= size - end - len(MAGIC)
+        file.seek(0)
+        if not is_whole or file.read(len(MAGIC)) != MAGIC:
+            raise _damaged(path)
+        file.seek(size - end - length)
+        text = file.read(length)
+    if zlib.crc32(text) != check:
+        raise _damaged(path)
+    about: dict[str, Any] = json.loads(text)
+    return about
+
+
+class _FileArrays:
+    """The arrays in a file of a solution; each layer is checked when it is first read."""
+
+    def __init__(self, path: Path, layers: list[LayerCount], checks: list[int]) -> None:
+        self._path = path
+        self._places: dict[int, tuple[int, int, int]] = {}
+        self._read: dict[int, tuple[Array, Array]] = {}
+        place = len(MAGIC)
+        for layer, check in zip(layers, checks, strict=True):
+            self._places[layer.total] = place, layer.positions, check
+            place += 16 * layer.positions
+
+    def get(self, name: Name, /) -> Array:
+        kind, total = name
+        if total not in self._places:
+            return np.empty(0, np.uint64 if kind == "before" else np.float64)
+        if total not in self._read:
+            place, length, check = self._places[total]
+            with os_errors_as(SolvingError, str(self._path)), self._path.open("rb") as file:
+                file.seek(place)
+                data = file.read(16 * length)
+            if len(data) != 16 * length or zlib.crc32(data) != check:
+                raise _damaged(self._path)
+            keys = np.frombuffer(data, "<u8", length)
+            self._read[total] = keys, np.frombuffer(data, "<f8", length, 8 * length)
+        return self._read[total][kind == "values"]

@@ -1,0 +1,351 @@
+"""Exact values: published ones, those of recursion in fractions, the same bits in any order."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import subprocess
+import sys
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests import strategies as some
+
+from py2048 import Board, Direction, Game, Rules, get_rules
+from py2048.cli import main
+from py2048.errors import BoardError, SolvingError
+from py2048.rules import BoardSum, MergePoints, MovePoints, RandomSpawn, RandomStart, Weights
+from py2048.rules.parts import NetPoints
+from py2048.solving import Goal, Solution, solve, solver
+from py2048.solving.reference import exact_values, value_of_game
+from py2048.solving.solver import Progress
+
+pytestmark = pytest.mark.timeout(600)  # the first on a machine compiles the kernels
+
+PUBLISHED = {
+    "classic:size=2x2": (110, 66.96),
+    "classic:size=2x3": (21_752, 480.26),
+    "classic:size=2x4": (4_980_767, 2641.87),
+}
+"""Positions with symmetric ones as one, and expected scores, as published for small boards."""
+
+
+@pytest.mark.parametrize("text", PUBLISHED)
+def test_published_counts_and_values(text: str) -> None:
+    """Small boards have as many positions, and are worth as much, as others found."""
+    solution = solve(text)
+    positions, value = PUBLISHED[text]
+    assert solution.positions == positions
+    assert solution.value == pytest.approx(value, abs=0.005)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_published_count_and_value_of_3x3() -> None:
+    """The largest board that others solved on one machine in minutes."""
+    solution = solve("3x3")
+    assert solution.positions == 48_713_519
+    assert solution.value == pytest.approx(5468.49, abs=0.005)
+
+
+spawns = st.dictionaries(
+    st.sampled_from([2, 4, 8]), st.integers(1, 9).map(Fraction), min_size=1, max_size=2
+).map(Weights)
+scorings = st.sampled_from([MergePoints(), NetPoints(4), MovePoints(2, -1), BoardSum()])
+
+
+@st.composite
+def tiny(draw: st.DrawFn) -> Rules:
+    """Rules with random spawns on boards that plain recursion solves."""
+    rows, columns = draw(st.sampled_from([(1, 2), (1, 3), (3, 1), (2, 2), (1, 4)]))
+    low = draw(st.integers(1, rows * columns))
+    target = draw(st.none() | st.sampled_from([4, 8, 16]))
+    return Rules(
+        "tiny",
+        rows,
+        columns,
+        RandomStart(low, draw(st.integers(low, rows * columns)), draw(st.none() | spawns)),
+        RandomSpawn(draw(spawns)),
+        draw(some.mergings),
+        draw(scorings),
+        target,
+        draw(st.booleans()) if target else False,
+    )
+
+
+goals = st.sampled_from(["score", "tile=4", "tile=8", "tile=16", "tile=64"])
+
+
+@settings(deadline=None)
+@given(rules=tiny(), goal=goals)
+def test_values_are_those_of_plain_recursion(rules: Rules, goal: str) -> None:
+    """For any rules with random spawns, within the stated error."""
+    solution = solve(rules, goal)
+    assert abs(Fraction(solution.value) - value_of_game(rules, goal)) <= solution.error + 1e-15
+    assert math.fsum(start.chance for start in solution.starts) == pytest.approx(1)
+
+
+@settings(deadline=None)
+@given(rules=tiny())
+def test_outcomes_of_perfect_play_have_the_value_as_their_mean(rules: Rules) -> None:
+    """Final scores by their probabilities are worth what the game is worth; so are tiles."""
+    solution = solve(rules)
+    tiles, scores = solution.outcomes.tiles, solution.outcomes.scores
+    assert sum(tiles.values()) == pytest.approx(1)
+    assert sum(scores.values()) == pytest.approx(1)
+    mean = sum(score * chance for score, chance in scores.items())
+    assert mean == pytest.approx(solution.value, abs=1e-9)
+
+
+def test_the_chance_of_a_tile_is_how_often_perfect_play_makes_it() -> None:
+    """Games for a tile end with it as often as the value says, and fail as the rest says."""
+    solution = solve("classic:size=2x3", "tile=64")
+    tiles = solution.outcomes.tiles
+    assert tiles[64] == pytest.approx(solution.value, abs=1e-12)
+    assert max(tiles) == 64
+    assert solution.outcomes.scores == {}
+
+
+def boards_met(rules: Rules, games: int) -> Iterator[Board]:
+    """Yield the boards of some games."""
+    for seed in range(games):
+        game = Game(rules, seed=seed)
+        yield game.board
+        while not game.is_over:
+            legal = game.legal_directions()
+            game.play(legal[(seed + game.ply) % len(legal)])
+            yield game.board
+
+
+@pytest.mark.parametrize(
+    ("text", "goal"),
+    [
+        ("classic:size=2x2", "score"),
+        ("classic:size=2x2", "tile=16"),
+        ("comp1127:size=2x2,target=16", "score"),
+        ("classic:size=1x4,scoring=net:4", "score"),
+        ("qsan_qarut:size=2x2", "score"),
+    ],
+)
+def test_moves_are_worth_their_points_and_what_follows(text: str, goal: str) -> None:
+    """The best move is worth what its board is; values of boards are those of recursion."""
+    rules, solution = get_rules(text), solve(text, goal)
+    exact = exact_values(rules, goal)
+    for board in set(boards_met(rules, 30)):
+        moves = solution.move_values(board)
+        wanted = float(exact(board))
+        if isinstance(rules.scoring, BoardSum) and board.can_move():
+            wanted += board.sum
+        assert solution.value_of(board) == pytest.approx(wanted, abs=1e-9)
+        if moves:
+            assert set(moves) == set(Game(rules, board=board).legal_directions())
+            assert max(moves.values()) == solution.value_of(board)
+            assert moves[solution.best(board) or Direction.UP] == max(moves.values())
+        else:
+            assert solution.best(board) is None
+
+
+@pytest.mark.parametrize("goal", ["score", "tile=64"])
+def test_symmetric_and_reordered_solving_gives_the_same_bits(
+    goal: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither symmetries, nor threads, nor the order of boards change a bit; nor a turned board."""
+    usual = solve("classic:size=2x3", goal)
+    other = solve("classic:size=2x3", goal, symmetric=False)
+    assert other.positions == sum(layer.boards for layer in usual.layers)
+    monkeypatch.setattr(solver, "FEW", 16)
+    monkeypatch.setattr(solver, "PORTION", 7)
+    shared = solve("classic:size=2x3", goal, threads=3)
+    turned = solve("classic:size=3x2", goal)
+    assert usual.value == other.value == shared.value
+    for board in set(boards_met(usual.rules, 40)):
+        value = usual.value_of(board)
+        assert value == other.value_of(board) == shared.value_of(board)
+        image = Board(list(map(list, zip(*board.rows, strict=True))))
+        assert value == turned.value_of(image)
+
+
+def test_boards_that_no_game_meets_have_no_value() -> None:
+    """The error names the board."""
+    solution = solve("classic:size=2x2")
+    with pytest.raises(BoardError, match=r"no game under classic meets the board 64 64 / 64 64"):
+        solution.value_of(Board([[64, 64], [64, 64]]))
+    with pytest.raises(BoardError, match="the rules are"):
+        solution.value_of(Board([[2, 2, 2]]))
+
+
+# Files, memory, and what may happen to them
+
+
+class Killed(Exception):  # noqa: N818 - what happens to a process
+    """The process ended here."""
+
+
+def ending_after(layers: int) -> Any:
+    """Return a progress that ends solving after so many layers."""
+    left = itertools.count(layers, -1)
+
+    def tell(_: Progress) -> None:
+        if next(left) == 0:
+            raise Killed
+
+    return tell
+
+
+@pytest.mark.parametrize("layers", [3, 100, 130, 240])
+def test_what_was_solved_before_a_kill_is_used(layers: int, tmp_path: Path) -> None:
+    """Forward or backward, the next run goes on, with the same file in the end."""
+    whole, file = tmp_path / "whole", tmp_path / "file"
+    solve("classic:size=2x3", save=whole)
+    with pytest.raises(Killed):
+        solve("classic:size=2x3", save=file, progress=ending_after(layers))
+    folder = file.with_name("file.unfinished")
+    before = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
+    (folder / "values-4-1-00000000.unfinished").write_bytes(b"torn")
+    with pytest.raises(Killed):
+        solve("classic:size=2x3", save=file, progress=ending_after(249))
+    after = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
+    assert before.items() <= after.items()  # nothing was done again
+    solution = solve("classic:size=2x3", save=file)
+    assert not folder.exists()
+    ours, theirs = Solution.load(whole), Solution.load(file)
+    assert ours.value == theirs.value == solution.value
+    assert ours.layers == theirs.layers
+    keys = 16 * ours.positions
+    assert whole.read_bytes()[: 18 + keys] == file.read_bytes()[: 18 + keys]
+
+
+def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
+    """What another solver left is neither used nor touched."""
+    file = tmp_path / "file"
+    with pytest.raises(Killed):
+        solve("classic:size=2x3", save=file, progress=ending_after(3))
+    with pytest.raises(SolvingError, match=r"file\.unfinished holds what is left of solving"):
+        solve("classic:size=2x3", "tile=64", save=file)
+
+
+def test_layers_that_do_not_fit_are_on_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With next to no memory the values are the same; the folder vanishes with the solution."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    small = solve("classic:size=2x3", memory=10_000)
+    assert any(tmp_path.iterdir())
+    assert small.value == solve("classic:size=2x3").value
+    assert small.outcomes == solve("classic:size=2x3").outcomes
+    del small
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("room", [500, 3000])
+def test_a_full_disk_loses_nothing(room: int, tmp_path: Path) -> None:
+    """The command says so with status 2, for a layer or the file, and goes on with more room."""
+    file = tmp_path / "file"
+    program = (
+        "import resource, sys; from py2048.cli import main; "
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, {room})); "
+        f"sys.exit(main(['solve', 'classic:size=2x3', '--quiet', '--save', {str(file)!r}]))"
+    )
+    result = subprocess.run(
+        [sys.executable, "-B", "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert result.returncode == 2, result.stderr
+    assert "File too large; what is solved so far is kept" in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert not file.exists()
+    assert any(file.with_name("file.unfinished").iterdir())
+    assert solve("classic:size=2x3", save=file).value == solve("classic:size=2x3").value
+
+
+def flip(path: Path, place: int) -> None:
+    data = bytearray(path.read_bytes())
+    data[place] ^= 1
+    path.write_bytes(data)
+
+
+def test_a_flipped_byte_is_found(tmp_path: Path) -> None:
+    """In a file, when its layer is read or at once; in what a killed solver left, too."""
+    file = tmp_path / "file"
+    solution = solve("classic:size=2x3", save=file)
+    for place in (3, -3, -100):
+        flip(file, place)
+        with pytest.raises(SolvingError, match="is not a solution, or is damaged"):
+            Solution.load(file)
+        flip(file, place)
+    assert Solution.load(file).value == solution.value
+    flip(file, 18 + 16 * solution.positions // 2)
+    damaged = Solution.load(file)
+    with pytest.raises(SolvingError, match="is not a solution, or is damaged"):
+        assert damaged.outcomes
+    file.unlink()
+    with pytest.raises(Killed):
+        solve("classic:size=2x3", save=file, progress=ending_after(30))
+    largest = max(file.with_name("file.unfinished").iterdir(), key=lambda path: path.stat().st_size)
+    flip(largest, 9)
+    with pytest.raises(SolvingError, match=f"{largest.name} is damaged: remove it"):
+        solve("classic:size=2x3", save=file)
+
+
+def test_no_file_is_no_solution(tmp_path: Path) -> None:
+    """Missing, empty or of another kind: one clear reason."""
+    file = tmp_path / "file"
+    with pytest.raises(SolvingError, match="No such file"):
+        Solution.load(file)
+    for content in (b"", b"2 4 8 16" * 100):
+        file.write_bytes(content)
+        with pytest.raises(SolvingError, match="is not a solution"):
+            Solution.load(file)
+
+
+# Goals and the command
+
+
+def test_goals_are_read_back() -> None:
+    """A goal's text names it."""
+    for goal in (Goal(), Goal(256)):
+        assert Goal.parse(str(goal)) == goal
+    for text in ("points", "tile", "tile=", "tile=3", "tile=-4", "score=3", ""):
+        with pytest.raises(SolvingError):
+            Goal.parse(text)
+
+
+def test_rules_that_pay_for_standing_still_have_no_best_score() -> None:
+    """Illegal moves for points could be made for ever."""
+    with pytest.raises(SolvingError, match="pays for illegal moves"):
+        solve("classic:size=2x2,scoring=moves:1:1")
+
+
+def test_the_command_prints_a_report(capsys: pytest.CaptureFixture[str]) -> None:
+    """Value, positions, the distribution of tiles and scores, starts, layers."""
+    assert main(["solve", "classic", "--size", "2x2"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("classic on 2x2: expected score 66.964149 (rounding changes it by at")
+    assert "110 positions, 662 with their symmetric images, in 29 layers" in out
+    for part in ("0.879623965", "at most this in 50% of games", ". 2 / 2 .", "sum of the board"):
+        assert part in out
+
+
+def test_the_command_prints_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """For programs: value, positions, seconds and all tables."""
+    words = ["solve", "classic:size=2x3", "--goal", "tile=64", "--json", "--quiet"]
+    assert main([*words, "--save", str(tmp_path / "file"), "--memory", "64M"]) == 0
+    captured = capsys.readouterr()
+    data = json.loads(captured.out)
+    assert captured.err == ""
+    assert data["value"] == pytest.approx(float(value_of_game("classic:size=2x3", "tile=64")))
+    assert data["positions"] == sum(layer["positions"] for layer in data["layers"])
+    assert data["seconds"] > 0
+    assert data["goal"] == "tile=64"
+    assert data["tiles"]["64"] == pytest.approx(data["value"])
+    assert sum(start["chance"] for start in data["starts"]) == pytest.approx(1)
+    assert Solution.load(tmp_path / "file").value == data["value"]
