@@ -120,16 +120,21 @@ def rollouts(
     most = ENDLESS if moves is None else np.int64(moves)
     results = np.zeros(jobs, np.int64), np.zeros(jobs, np.int64)
     series = Series(count, most, np.uint64(rng.checked_seed(seed)), flat, firsts, *results)
+    _play(rules, series, jobs, threads or available_threads())
+    return Rollouts(*(result.reshape(len(flat), count) for result in results))
+
+
+def _play(rules: Rules, series: Series, jobs: int, threads: int) -> None:
+    """Play all jobs of a series, each thread its share."""
     is_classic = rules.shape == (4, 4) and rules.merging is Merging.ONCE
     kernel = rollout_classic if is_classic else rollout_any
-    workers = min(threads or available_threads(), max(1, jobs // JOBS_PER_THREAD))
+    workers = min(threads, max(1, jobs // JOBS_PER_THREAD))
     arrays = CompiledRules.of(rules).arrays
     given = [
         (*part, series, Lanes.empty(), Workspace.of(rules), arrays)
         for part in shares(jobs, workers)
     ]
     together(kernel, given)
-    return Rollouts(*(result.reshape(len(flat), count) for result in results))
 
 
 def random_games(

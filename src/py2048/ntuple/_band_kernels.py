@@ -9,8 +9,9 @@ with temporal coherence and with restarts from the middle of long games.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from py2048.compiled._board_kernels import sum_packed
 from py2048.compiled.jit import kernel
 from py2048.ntuple._network_kernels import (
     SPARE,
+    Indices,
     Int,
     PackedBoardSpec,
     Weights,
@@ -76,6 +78,17 @@ class BandView(NamedTuple):
     step: np.float32
 
 
+class BandNetwork(NamedTuple):
+    """What values are made of while a band learns."""
+
+    below: Below
+    weights: NDArray[np.float32]
+    """Those that learn, with their errors."""
+    band: BandView
+    above_weights: Weights
+    above: BandView
+
+
 class BandParams(NamedTuple):
     """How to learn."""
 
@@ -102,7 +115,13 @@ class BandWorker(NamedTuple):
     values: NDArray[np.float64]
 
 
-def make_rate_kernel(below_indices_of: Any, indices_of: Any) -> Any:
+Rate = Callable[[Below, Weights, BandView, BandWorker], Int]
+Learn = Callable[[BandNetwork, BandParams, BandWorker, Int, float], None]
+PlayGame = Callable[[BandNetwork, BandParams, BandWorker, Words, Word], Int]
+TrainBand = Callable[[BandNetwork, BandParams, BandWorker, Words, Word, Int], None]
+
+
+def make_rate_kernel(below_indices_of: Indices, indices_of: Indices) -> Rate:
     """Return the kernel that rates the moves of a board by a band."""
 
     @kernel(borrows=True)
@@ -149,27 +168,22 @@ def is_passed(boards: Words, slot: Int, points: Int, view: BandView, spec: Packe
     return bool(points >= np.int64(goal) and distinct_sum(boards, slot, spec) >= goal)
 
 
-def make_learn_kernel(indices_of: Any) -> Any:
+def make_learn_kernel(indices_of: Indices) -> Learn:
     """Return the kernel that learns from a trajectory."""
 
     @kernel(borrows=True)
     def learn(
-        below: Below,
-        weights: NDArray[np.float32],
-        view: BandView,
-        params: BandParams,
-        worker: BandWorker,
-        length: Int,
-        target: float,
+        network: BandNetwork, params: BandParams, worker: BandWorker, length: Int, target: float
     ) -> None:
         """Update values backwards; `target` is that of the last afterstate."""
+        weights, view, spec = network.weights, network.band, network.below.band_spec
         indices, count = worker.indices, worker.indices.shape[1] - SPARE
         row, following = 4, 5
         if length > 0:
-            indices_of(worker.trajectory, length - 1, below.band_spec, indices, row)
+            indices_of(worker.trajectory, length - 1, spec, indices, row)
         for step in range(length - 1, -1, -1):
             if step > 0:
-                indices_of(worker.trajectory, step - 1, below.band_spec, indices, following)
+                indices_of(worker.trajectory, step - 1, spec, indices, following)
                 fetch(weights, indices, following, count, view.first, view.stride)
             learnt = total(weights, indices, row, count, view.first, view.stride)
             error = np.float32(target - worker.fixed[step] - learnt)
@@ -196,40 +210,40 @@ def begin(worker: BandWorker, starts: Words, key: Word) -> bool:
     return True
 
 
-@cache
-def make_band_kernel(below_code: Code, code: Code) -> Any:
-    """Return the kernel that plays and learns, for the tuples of a network and of its bands."""
-    indices_of = make_indices_kernel(code)
-    rate = make_rate_kernel(make_indices_kernel(below_code), indices_of)
-    learn = make_learn_kernel(indices_of)
+@kernel(borrows=True, expand=True)
+def note_middle(
+    below: Below, params: BandParams, worker: BandWorker, moves: Int, key: Word
+) -> None:
+    """Start the next game in the middle of this one, if this one was long."""
+    if params.restart_length > 0 and moves > params.restart_length:
+        worker.progress[WAITING] = 1
+        copy_board(worker.trajectory, moves // 2, worker.boards, WAITING_BOARD)
+        word = draw(key, np.uint64(moves))
+        spawn_board(worker.boards, WAITING_BOARD, word, below.ranks, below.cumulative, below.spec)
 
-    @kernel(borrows=True)
+
+def make_game_kernel(rate: Rate, learn: Learn) -> PlayGame:
+    """Return the kernel that plays and learns from one game."""
+
+    @kernel(borrows=True, expand=True)
     def play_game(
-        below: Below,
-        weights: NDArray[np.float32],
-        view: BandView,
-        above_weights: Weights,
-        above: BandView,
-        params: BandParams,
-        worker: BandWorker,
-        starts: Words,
-        key: Word,
+        network: BandNetwork, params: BandParams, worker: BandWorker, starts: Words, key: Word
     ) -> Int:
         """Play and learn from one game; return the number of moves."""
-        boards, progress, spec = worker.boards, worker.progress, below.spec
+        boards, below, view = worker.boards, network.below, network.band
         is_whole = begin(worker, starts, key)
         has_passed = False
         moves, target = np.int64(0), 0.0
         while True:
             is_above = sum_packed(boards[BOARD, 0], boards[BOARD, 1]) >= view.end
             if is_above:
-                best = rate(below, above_weights, above, worker)
+                best = rate(below, network.above_weights, network.above, worker)
             else:
-                best = rate(below, weights, view, worker)
+                best = rate(below, network.weights, view, worker)
             if best < 0:
                 break
             gained = worker.points[best]
-            has_passed = bool(is_above or is_passed(boards, best + 1, gained, view, spec))
+            has_passed = bool(is_above or is_passed(boards, best + 1, gained, view, below.spec))
             if has_passed or moves == len(worker.rewards):
                 target = worker.values[best]
                 break
@@ -238,26 +252,28 @@ def make_band_kernel(below_code: Code, code: Code) -> Any:
             worker.rewards[moves] = below.per_merged * gained + below.per_move
             worker.fixed[moves] = worker.parts[best]
             word = draw(key, np.uint64(moves))
-            spawn_board(boards, BOARD, word, below.ranks, below.cumulative, spec)
+            spawn_board(boards, BOARD, word, below.ranks, below.cumulative, below.spec)
             moves += 1
-        if params.restart_length > 0 and moves > params.restart_length:
-            progress[WAITING] = 1
-            copy_board(worker.trajectory, moves // 2, boards, WAITING_BOARD)
-            word = draw(key, np.uint64(moves))
-            spawn_board(boards, WAITING_BOARD, word, below.ranks, below.cumulative, spec)
-        learn(below, weights, view, params, worker, moves, target)
+        note_middle(below, params, worker, moves, key)
+        learn(network, params, worker, moves, target)
         if is_whole:
-            progress[FINISHED] += 1
-            progress[PASSED] += np.int64(has_passed)
+            worker.progress[FINISHED] += 1
+            worker.progress[PASSED] += np.int64(has_passed)
         return moves
+
+    return play_game
+
+
+@cache
+def make_band_kernel(below_code: Code, code: Code) -> TrainBand:
+    """Return the kernel that plays and learns, for the tuples of a network and of its bands."""
+    indices_of = make_indices_kernel(code)
+    rate = make_rate_kernel(make_indices_kernel(below_code), indices_of)
+    play_game = make_game_kernel(rate, make_learn_kernel(indices_of))
 
     @kernel(borrows=True)
     def train_band(
-        below: Below,
-        weights: NDArray[np.float32],
-        view: BandView,
-        above_weights: Weights,
-        above: BandView,
+        network: BandNetwork,
         params: BandParams,
         worker: BandWorker,
         starts: Words,
@@ -268,9 +284,7 @@ def make_band_kernel(below_code: Code, code: Code) -> Any:
         progress, played = worker.progress, np.int64(0)
         while played < moves:
             key = key_of(derive_seed(seed, np.uint64(progress[GAMES])))
-            done = play_game(
-                below, weights, view, above_weights, above, params, worker, starts, key
-            )
+            done = play_game(network, params, worker, starts, key)
             played += max(done, 1)
             progress[GAMES] += 1
             progress[MOVES] += done

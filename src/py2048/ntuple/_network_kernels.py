@@ -15,6 +15,7 @@ stands in for it (*promotion*).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,6 +87,12 @@ class CellBoardSpec(NamedTuple):
     """int64 `[tuples * symmetries, longest]`: the cells of each index, then -1."""
     offsets: Words
     """uint64 `[tuples * symmetries]`: where the weights of each index begin."""
+
+
+Boards = Words | Bytes
+BoardSpec = PackedBoardSpec | CellBoardSpec
+Indices = Callable[[Words, Int, PackedBoardSpec, Words, Int], None]
+"""Writes the indices of the weights of a packed board to a row."""
 
 
 class ValueParams(NamedTuple):
@@ -294,7 +301,14 @@ def images_4x4(a: Word) -> tuple[Word, Word, Word, Word, Word, Word, Word, Word]
     return a, b, c, d, transpose(a), transpose(b), transpose(c), transpose(d)
 
 
-def make_indices_kernel(code: Code) -> Any:
+IndexOf = Callable[[Word], Word]
+"""Finds the weight of a tuple on an image of a board."""
+
+WriteImage = Callable[[Word, Word, Words, Int], None]
+"""Writes the indices of an image to a row, the image's number after the first of each tuple."""
+
+
+def make_indices_kernel(code: Code) -> Indices:
     """Return `indices` for one 4x4 network; the shifts and masks of its tuples are constants."""
     write_image: Any = None
     for number, (first, parts) in enumerate(code):
@@ -318,15 +332,16 @@ def make_indices_kernel(code: Code) -> Any:
     return indices
 
 
-def make_tuple_index_kernel(first: int, parts: tuple[tuple[int, int], ...]) -> Any:
+def make_tuple_index_kernel(first: int, parts: tuple[tuple[int, int], ...]) -> IndexOf:
     """Return the kernel that finds the weight of one tuple on an image of a board."""
-    index_of: Any = None
+    index_of: IndexOf | None = None
     for shift, mask in parts:
         index_of = _make_part_kernel(np.uint64(shift), np.uint64(mask), np.uint64(first), index_of)
+    assert index_of is not None, "a tuple has cells"
     return index_of
 
 
-def _make_part_kernel(shift: Word, mask: Word, first: Word, others: Any) -> Any:
+def _make_part_kernel(shift: Word, mask: Word, first: Word, others: IndexOf | None) -> IndexOf:
     if others is None:
 
         @kernel(inline=True, borrows=True)
@@ -336,13 +351,13 @@ def _make_part_kernel(shift: Word, mask: Word, first: Word, others: Any) -> Any:
     else:
 
         @kernel(inline=True, borrows=True)
-        def index_of(image: Word) -> Any:
+        def index_of(image: Word) -> Word:
             return others(image) + ((image >> shift) & mask)
 
     return index_of
 
 
-def _make_write_kernel(at: Word, index_of: Any, others: Any) -> Any:
+def _make_write_kernel(at: Word, index_of: IndexOf, others: WriteImage | None) -> WriteImage:
     """Return the kernel that writes the indices of one image, those of `others` first."""
     if others is None:
 

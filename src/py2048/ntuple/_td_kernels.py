@@ -21,6 +21,7 @@ Threads share weights without locks: a lost update does as little harm as noise 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -41,6 +42,9 @@ from py2048.compiled.jit import kernel
 from py2048.ntuple import _network_kernels as network
 from py2048.ntuple._network_kernels import (
     SPARE,
+    Boards,
+    BoardSpec,
+    Bytes,
     Int,
     ValueParams,
     Weights,
@@ -52,6 +56,9 @@ from py2048.ntuple._network_kernels import (
     weight_at,
 )
 from py2048.ntuple.layout import Code
+
+Longs = NDArray[np.int64]
+Doubles = NDArray[np.float64]
 
 ZERO, TWO = np.uint64(0), np.uint64(2)
 NONE = np.float32(0)
@@ -101,40 +108,62 @@ class TDParams(NamedTuple):
 class WorkerState(NamedTuple):
     """The state of one thread."""
 
-    boards: Any
-    trajectory: Any
+    boards: Boards
+    trajectory: Boards
     """The afterstates since the last update."""
-    rewards: NDArray[np.float64]
-    stages: NDArray[np.int64]
-    starts: Any
+    rewards: Doubles
+    stages: Longs
+    starts: Boards
     """Boards at which a later stage began, equally many for each stage."""
-    started: NDArray[np.int64]
+    started: Longs
     """int64 `[stages]`: how often each stage was reached."""
-    progress: NDArray[np.int64]
-    scores: NDArray[np.float64]
-    tiles: NDArray[np.int64]
+    progress: Longs
+    scores: Doubles
+    tiles: Longs
     """int64 `[64]`: how many games from the beginning ended with each largest rank."""
     indices: Words
     """uint64 `[6, …]`: of the four afterstates, of the one in an update, and of the next."""
-    points: NDArray[np.int64]
-    after: NDArray[np.int64]
-    values: NDArray[np.float64]
+    points: Longs
+    after: Longs
+    values: Doubles
 
 
-def make_rate_kernel(slide_all: Any, seen_on: Any, indices_of: Any, stride: Any) -> Any:
+# --- the operations of a kind of board, and the kernels made of them -----------------------------
+
+SlideAll = Callable[[Boards, BoardSpec, Longs], None]
+SeenOn = Callable[[Boards, Int, BoardSpec], Word]
+IndicesOf = Callable[[Boards, Int, BoardSpec, Words, Int], None]
+Spawn = Callable[[Boards, Int, Word, Bytes, Words, BoardSpec], None]
+Copy = Callable[[Boards, Int, Boards, Int], None]
+SumOf = Callable[[Boards, Int], Int]
+
+Rate = Callable[[Boards, Int, BoardSpec, Weights, ValueParams, Words, Longs, Longs, Doubles], Int]
+Learn = Callable[[WorkerState, Int, float, BoardSpec, Weights, ValueParams, TDParams], None]
+Begin = Callable[[BoardSpec, TDParams, WorkerState, Word], bool]
+Record = Callable[[WorkerState, Int, Int, BoardSpec, Weights, ValueParams, TDParams], Int]
+NoteStage = Callable[[WorkerState, Int, Int], None]
+NoteMiddle = Callable[[WorkerState, Int, BoardSpec, TDParams, Word], None]
+NoteScore = Callable[[WorkerState, Int, Int, BoardSpec, TDParams], None]
+PlayGame = Callable[[BoardSpec, Weights, ValueParams, TDParams, WorkerState, Word], Int]
+Train = Callable[[BoardSpec, Weights, ValueParams, TDParams, WorkerState, Word, Int, Int], None]
+
+
+def make_rate_kernel(
+    slide_all: SlideAll, seen_on: SeenOn, indices_of: IndicesOf, stride: Word
+) -> Rate:
     """Return the kernel that rates the moves of one kind of board."""
 
     @kernel(inline=True, borrows=True)
     def rate(
-        boards: Any,
+        boards: Boards,
         stage: Int,
-        spec: Any,
+        spec: BoardSpec,
         weights: Weights,
         value_params: ValueParams,
         indices: Words,
-        points: NDArray[np.int64],
-        stages: NDArray[np.int64],
-        values: NDArray[np.float64],
+        points: Longs,
+        stages: Longs,
+        values: Doubles,
     ) -> Int:
         """Rate the moves of board 0; its afterstates become boards 1 to 4.
 
@@ -202,7 +231,7 @@ def move_weight(
     return change
 
 
-def make_learn_kernel(indices_of: Any, stride: Any) -> Any:
+def make_learn_kernel(indices_of: IndicesOf, stride: Word) -> Learn:
     """Return the kernel that learns from a trajectory on one kind of board."""
 
     @kernel(borrows=True)
@@ -210,7 +239,7 @@ def make_learn_kernel(indices_of: Any, stride: Any) -> Any:
         worker: WorkerState,
         length: Int,
         target: float,
-        spec: Any,
+        spec: BoardSpec,
         weights: Weights,
         value_params: ValueParams,
         params: TDParams,
@@ -245,11 +274,11 @@ def make_learn_kernel(indices_of: Any, stride: Any) -> Any:
     return learn
 
 
-def make_start_kernel(spawn_board: Any, copy_board: Any) -> Any:
+def make_start_kernel(spawn_board: Spawn, copy_board: Copy) -> Begin:
     """Return the kernel that sets up a game on one kind of board."""
 
     @kernel(borrows=True)
-    def begin(spec: Any, params: TDParams, worker: WorkerState, key: Word) -> bool:
+    def begin(spec: BoardSpec, params: TDParams, worker: WorkerState, key: Word) -> bool:
         """Set up the next game on board 0; return whether it starts as the rules say."""
         boards, progress = worker.boards, worker.progress
         if progress[WAITING]:
@@ -286,7 +315,7 @@ def stage_after(stage: Int, params: TDParams, worker: WorkerState) -> Int:
     return following if worker.started[following] > 0 else np.int64(0)
 
 
-def make_record_kernel(learn: Any, copy_board: Any) -> Any:
+def make_record_kernel(learn: Learn, copy_board: Copy) -> Record:
     """Return the kernel that adds an afterstate to the trajectory."""
 
     @kernel(borrows=True)
@@ -294,7 +323,7 @@ def make_record_kernel(learn: Any, copy_board: Any) -> Any:
         worker: WorkerState,
         length: Int,
         best: Int,
-        spec: Any,
+        spec: BoardSpec,
         weights: Weights,
         value_params: ValueParams,
         params: TDParams,
@@ -320,8 +349,8 @@ def make_record_kernel(learn: Any, copy_board: Any) -> Any:
 
 
 def make_note_kernels(
-    spawn_board: Any, copy_board: Any, seen_on: Any, sum_of: Any
-) -> tuple[Any, Any, Any]:
+    spawn_board: Spawn, copy_board: Copy, seen_on: SeenOn, sum_of: SumOf
+) -> tuple[NoteStage, NoteMiddle, NoteScore]:
     """Return the kernels that keep results, and boards for later starts."""
 
     @kernel(borrows=True)
@@ -336,7 +365,7 @@ def make_note_kernels(
 
     @kernel(borrows=True)
     def note_middle(
-        worker: WorkerState, length: Int, spec: Any, params: TDParams, word: Word
+        worker: WorkerState, length: Int, spec: BoardSpec, params: TDParams, word: Word
     ) -> None:
         """Start the next game in the middle of this one, if this one was long."""
         if params.restart_length > 0 and length > params.restart_length:
@@ -349,7 +378,7 @@ def make_note_kernels(
         worker: WorkerState,
         points: Int,
         moves: Int,
-        spec: Any,
+        spec: BoardSpec,
         params: TDParams,
     ) -> None:
         """Add the result of a whole game."""
@@ -368,8 +397,14 @@ def make_note_kernels(
 
 
 def make_game_kernel(
-    rate: Any, learn: Any, begin: Any, spawn_board: Any, copy_board: Any, seen_on: Any, sum_of: Any
-) -> Any:
+    rate: Rate,
+    learn: Learn,
+    begin: Begin,
+    spawn_board: Spawn,
+    copy_board: Copy,
+    seen_on: SeenOn,
+    sum_of: SumOf,
+) -> PlayGame:
     """Return the kernel that plays and learns from one game on one kind of board."""
     record = make_record_kernel(learn, copy_board)
     note_stage, note_middle, note_score = make_note_kernels(
@@ -378,7 +413,7 @@ def make_game_kernel(
 
     @kernel(borrows=True, expand=True)
     def play_game(
-        spec: Any,
+        spec: BoardSpec,
         weights: Weights,
         value_params: ValueParams,
         params: TDParams,
@@ -389,7 +424,8 @@ def make_game_kernel(
         boards = worker.boards
         is_whole = begin(spec, params, worker, key)
         stage = stage_of(seen_on(boards, BOARD, spec), value_params.stages)
-        moves, length, points, target = np.int64(0), np.int64(0), np.int64(0), 0.0
+        moves, points, target = np.int64(0), np.int64(0), 0.0
+        length: Int = np.int64(0)
         indices, gained, after, values = (
             worker.indices,
             worker.points,
@@ -447,7 +483,7 @@ _OPERATIONS: dict[str, tuple[Any, ...]] = {
 
 
 @cache
-def make_train_kernel(kind: str, stride: int, code: Code = ()) -> Any:
+def make_train_kernel(kind: str, stride: int, code: Code = ()) -> Train:
     """Return the kernel that plays and learns on boards of a kind.
 
     Args:
@@ -464,7 +500,7 @@ def make_train_kernel(kind: str, stride: int, code: Code = ()) -> Any:
     play_game = make_game_kernel(rate, learn, begin, spawn, copy, seen, sum_of)
 
     def train(
-        spec: Any,
+        spec: BoardSpec,
         weights: Weights,
         value_params: ValueParams,
         params: TDParams,

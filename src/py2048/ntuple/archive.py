@@ -38,7 +38,7 @@ Array = NDArray[Any]
 def write_archive(
     path: Path,
     kind: str,
-    header: Mapping[str, Any],
+    header: Mapping[str, object],
     arrays: Iterable[tuple[str, Array]],
     *,
     compression: int = zipfile.ZIP_STORED,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,8 @@ from numpy.typing import NDArray
 from py2048.compiled.rules import CompiledRules
 from py2048.errors import WeightsError
 from py2048.ntuple import _band_kernels as kernels
-from py2048.ntuple._network_kernels import SPARE
-from py2048.ntuple.archive import open_archive, write_archive
+from py2048.ntuple._network_kernels import SPARE, PackedBoardSpec
+from py2048.ntuple.archive import Array, open_archive, write_archive
 from py2048.ntuple.layout import NetworkLayout
 from py2048.ntuple.network import NEVER, Band, Bands, Network, board_spec
 from py2048.ntuple.trainer import RECORD, in_threads
@@ -69,15 +70,18 @@ class BandTrainer:
         above, above_weights = self._view_above()
         end = np.int64(above.least + OVERLAP) if above.tile else NEVER
         view = _view_of(band, end, 0, RECORD, 1.0)
-        self._fixed = self._below(), self.records.reshape(-1), view, above_weights, above
+        self._values = kernels.BandNetwork(
+            self._below(), self.records.reshape(-1), view, above_weights, above
+        )
         self._kernel = kernels.make_band_kernel(network.layout.code, layout.code)
         self.workers = [self._worker() for _ in range(threads)]
         self._seeds = [np.uint64(derive_seed(seed, number)) for number in range(threads)]
 
     def _below(self) -> kernels.Below:
         rules = CompiledRules.of(self.network.rules)
-        spec: Any = self.network.spec  # one of two kinds, as the next one
-        band_spec: Any = board_spec(self.layout, self.network.rules)
+        spec, band_spec = self.network.spec, board_spec(self.layout, self.network.rules)
+        assert isinstance(spec, PackedBoardSpec), "the board is 4x4"
+        assert isinstance(band_spec, PackedBoardSpec), "the board is 4x4"
         return kernels.Below(
             spec,
             self.network.table,
@@ -122,8 +126,8 @@ class BandTrainer:
         params = kernels.BandParams(learning_rate, self._lambda, np.int64(self._restart_length))
 
         def work(number: int) -> None:
-            own = self.workers[number], self._starts, self._seeds[number], each
-            self._kernel(*self._fixed, params, *own)
+            worker, seed = self.workers[number], self._seeds[number]
+            self._kernel(self._values, params, worker, self._starts, seed, each)
 
         in_threads(work, len(self.workers))
 
@@ -148,10 +152,10 @@ class BandTrainer:
 
     # --- checkpoints -----------------------------------------------------------------------------
 
-    def save(self, path: Path, notes: dict[str, Any]) -> None:
+    def save(self, path: Path, notes: Mapping[str, object]) -> None:
         """Save what has been learnt, and `notes` in plain JSON; a crash leaves the file before."""
         used = np.flatnonzero((self.records[:, 0] != 0) | (self.records[:, 2] != 0))
-        arrays: list[tuple[str, NDArray[Any]]]
+        arrays: list[tuple[str, Array]]
         arrays = [("used", used), ("records", self.records[used])]
         for number, worker in enumerate(self.workers):
             arrays += [(f"worker{number}/{name}", getattr(worker, name)) for name in KEPT]

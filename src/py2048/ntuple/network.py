@@ -29,8 +29,8 @@ from py2048.rules import Rules
 
 Weights = NDArray[np.float32]
 Quantized = NDArray[np.int16]
-BoardSpec = kernels.PackedBoardSpec | kernels.CellBoardSpec
-Boards = NDArray[np.uint64] | NDArray[np.uint8]
+BoardSpec = kernels.BoardSpec
+Boards = kernels.Boards
 
 NEVER = np.int64(2**62)
 """More points than any slide gains."""

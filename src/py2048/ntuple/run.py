@@ -13,12 +13,10 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from numpy.typing import NDArray
-
 from py2048.errors import WeightsError
 from py2048.ntuple import weights
 from py2048.ntuple._td_kernels import SCORES
-from py2048.ntuple.archive import Archive, open_archive, write_archive
+from py2048.ntuple.archive import Archive, Array, open_archive, write_archive
 from py2048.ntuple.network import Network
 from py2048.ntuple.trainer import ScoreTally, Trainer, TrainingConfig, config_from
 
@@ -143,7 +141,7 @@ class TrainingRun:
         return cls(folder, trainer)
 
     @classmethod
-    def resume(cls, folder: Path, changes: Mapping[str, Any] | None = None) -> TrainingRun:
+    def resume(cls, folder: Path, changes: Mapping[str, object] | None = None) -> TrainingRun:
         """Return the training of a folder, continued from its last checkpoint.
 
         Args:
@@ -239,7 +237,7 @@ class TrainingRun:
 
     def network(self) -> Network:
         """Return a copy of the network, with this training in its history."""
-        note: dict[str, Any] = {
+        note: dict[str, object] = {
             "plan": self.trainer.config.data(),
             "games": self.trainer.games,
             "moves": self.trainer.moves,
@@ -286,7 +284,9 @@ COUNTS = {"progress": 2, "scores": SCORES, "tiles": 64}
 """How many of their numbers are sums, over games, moves or results."""
 
 
-def save_checkpoint(trainer: Trainer, path: Path, notes: dict[str, Any] | None = None) -> None:
+def save_checkpoint(
+    trainer: Trainer, path: Path, notes: Mapping[str, object] | None = None
+) -> None:
     """Save everything that a training needs to continue.
 
     The file is replaced when it is complete: a crash leaves the previous one.
@@ -309,7 +309,7 @@ def save_checkpoint(trainer: Trainer, path: Path, notes: dict[str, Any] | None =
 
 
 def load_checkpoint(
-    path: Path, changes: Mapping[str, Any] | None = None
+    path: Path, changes: Mapping[str, object] | None = None
 ) -> tuple[Trainer, dict[str, Any]]:
     """Return the trainer of a checkpoint, and its notes.
 
@@ -340,14 +340,14 @@ def load_checkpoint(
         return trainer, dict(archive.header.get("notes", {}))
 
 
-def _read(archive: Archive, path: Path, name: str, target: NDArray[Any]) -> NDArray[Any]:
+def _read(archive: Archive, path: Path, name: str, target: Array) -> Array:
     array = archive.read(name)
     if array.shape != target.shape or array.dtype != target.dtype:
         raise WeightsError(f"{path} is damaged: {name} is {array.dtype} {array.shape}")
     return array
 
 
-def _arrays(trainer: Trainer, threads: int) -> Iterator[tuple[str, NDArray[Any]]]:
+def _arrays(trainer: Trainer, threads: int) -> Iterator[tuple[str, Array]]:
     for number, name in enumerate(COLUMNS[: trainer.stride]):
         yield name, trainer.records[:, number]
     for number, worker in enumerate(trainer.workers[:threads]):

@@ -130,7 +130,7 @@ class TrainingConfig:
         """Return settings for a network's weights as they are."""
         return config_from({**data_of(network), "temporal_coherence": False})
 
-    def changed(self, values: Mapping[str, Any]) -> TrainingConfig:
+    def changed(self, values: Mapping[str, object]) -> TrainingConfig:
         """Return the settings with other values, of those that may change during a training.
 
         Raises:
@@ -147,13 +147,13 @@ class TrainingConfig:
             raise WeightsError("ranks can change on boards of up to four a side only")
         return config_from(before | values)
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> dict[str, object]:
         """Return the settings as plain values, as `config_from` takes them."""
         values = asdict(self) | {"rules_text": str(self.rules), "stages": list(self.stages)}
         return {_SHOWN.get(name, name): value for name, value in values.items()}
 
 
-def data_of(network: Network) -> dict[str, Any]:
+def data_of(network: Network) -> dict[str, object]:
     """Return the settings that a network's weights determine, as `config_from` takes them."""
     layout = network.layout
     return {
@@ -164,7 +164,7 @@ def data_of(network: Network) -> dict[str, Any]:
     }
 
 
-def config_from(values: Mapping[str, Any]) -> TrainingConfig:
+def config_from(values: Mapping[str, object]) -> TrainingConfig:
     """Return the settings that plain values describe; others are those of `TrainingConfig`.
 
     Names of py2048 0.1 such as ``rate`` are accepted.
@@ -175,12 +175,12 @@ def config_from(values: Mapping[str, Any]) -> TrainingConfig:
     return dataclass_from(TrainingConfig, current_names(values))
 
 
-def current_names(values: Mapping[str, Any]) -> dict[str, Any]:
+def current_names(values: Mapping[str, object]) -> dict[str, object]:
     """Return settings under the names of today."""
     return {OLD_NAMES.get(name, name): value for name, value in values.items()}
 
 
-def dataclass_from(kind: type[Value], values: Mapping[str, Any]) -> Value:
+def dataclass_from(kind: type[Value], values: Mapping[str, object]) -> Value:
     """Return a data class of settings filled from plain values.
 
     Raises:
@@ -196,7 +196,7 @@ def dataclass_from(kind: type[Value], values: Mapping[str, Any]) -> Value:
     return kind(**chosen)
 
 
-def _typed(name: str, value: Any, kind: Any) -> Any:
+def _typed(name: str, value: object, kind: Any) -> object:
     if kind is float and type(value) is int:
         return float(value)
     if kind == tuple[int, ...]:
@@ -250,7 +250,7 @@ class ScoreTally:
         ranks = np.array(data["ranks"], np.int64)
         return cls(int(data["games"]), float(data["total"]), float(data["squares"]), ranks)
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> dict[str, object]:
         """Return the results as plain values."""
         return {**vars(self), "ranks": self.ranks.tolist()}
 
@@ -287,7 +287,7 @@ class Trainer:
         self.stride = RECORD if config.temporal_coherence else 1
         self.records = np.zeros((self.layout.weights, self.stride), np.float32)
         self.history: tuple[Mapping[str, Any], ...] = ()
-        self.changes: tuple[Mapping[str, Any], ...] = ()
+        self.changes: tuple[Mapping[str, object], ...] = ()
         if network is not None:
             self._take(network)
         elif config.optimistic_init:
@@ -404,7 +404,7 @@ class Trainer:
         in_threads(work, count)
         return tally_of(players)
 
-    def network(self, note: Mapping[str, Any] | None = None) -> Network:
+    def network(self, note: Mapping[str, object] | None = None) -> Network:
         """Return a copy of the network, with a note on this training in its history.
 
         Weights of later stages that were never learnt are copied from the stage before.

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from py2048.compiled.jit import IS_PLAIN
 from py2048.errors import RulesError, WeightsError
 from py2048.ntuple import _network_kernels as kernels
-from py2048.ntuple.archive import Archive, open_archive, write_archive
+from py2048.ntuple.archive import Archive, Array, open_archive, write_archive
 from py2048.ntuple.layout import NetworkLayout
 from py2048.ntuple.network import Band, Bands, Network, Quantized, in_points, objective_key
 from py2048.ntuple.records import Records
@@ -33,7 +33,7 @@ EXACT, PACKED = "float32", "steps"
 LARGEST_STEP = 2**15 - 1
 SHIPPED = Path(__file__).resolve().parent / "data"
 
-Parts = dict[int, NDArray[Any]]
+Parts = dict[int, Array]
 """The weights of stages, in units of their file's step."""
 
 
@@ -118,7 +118,7 @@ def quantized(network: Network, step: float, prune: float = 0.0) -> Quantized:
     return steps
 
 
-def _packed(steps: Quantized, numbers: Sequence[int]) -> Iterator[tuple[str, NDArray[Any]]]:
+def _packed(steps: Quantized, numbers: Sequence[int]) -> Iterator[tuple[str, Array]]:
     before = np.zeros(steps.shape[1], np.int16)
     for number, stage in zip(numbers, steps, strict=True):
         # The change wraps around, and so does the sum when it is read.
@@ -126,13 +126,13 @@ def _packed(steps: Quantized, numbers: Sequence[int]) -> Iterator[tuple[str, NDA
         before = stage
 
 
-def _packed_bands(bands: Bands | None) -> Iterator[tuple[str, NDArray[Any]]]:
+def _packed_bands(bands: Bands | None) -> Iterator[tuple[str, Array]]:
     if bands:
         for number, part in enumerate(bands.table.reshape(len(bands.bands), -1)):
             yield from _packed_changes(f"band{number}", part)
 
 
-def _packed_changes(name: str, change: Quantized) -> Iterator[tuple[str, NDArray[Any]]]:
+def _packed_changes(name: str, change: Quantized) -> Iterator[tuple[str, Array]]:
     used = change != 0
     values = change[used]
     zigzag = ((values << 1) ^ (values >> 15)).view(np.uint16)
@@ -169,7 +169,7 @@ def load(path: Path | str, *more: Path | str, mapped: bool = False) -> Network:
     )
 
 
-def _joined(layout: NetworkLayout, parts: Parts, path: Path | str) -> NDArray[Any]:
+def _joined(layout: NetworkLayout, parts: Parts, path: Path | str) -> Array:
     count = len(layout.stages) + 1
     missing = sorted(set(range(count)) - parts.keys())
     if missing:
@@ -238,13 +238,17 @@ def add_changes(
     steps[bits] += ((zigzag >> 1) ^ (0 - (zigzag & 1))).view(np.int16)
 
 
-def _part(archive: Archive, name: str, shape: tuple[int, ...] | None = None) -> NDArray[Any]:
+def _part(archive: Archive, name: str, shape: tuple[int, ...] | None = None) -> Array:
     return _checked(archive, name, archive.read(name), np.uint8, shape)
 
 
 def _checked(
-    archive: Archive, name: str, array: NDArray[Any], dtype: Any, shape: tuple[int, ...] | None
-) -> NDArray[Any]:
+    archive: Archive,
+    name: str,
+    array: Array,
+    dtype: type[np.generic],
+    shape: tuple[int, ...] | None,
+) -> Array:
     if array.dtype != dtype or shape not in (None, array.shape):
         raise WeightsError(f"{archive.path} is damaged: {name} is {array.dtype} {array.shape}")
     return array
@@ -293,9 +297,9 @@ def _checksum(path: Path | str) -> str:
     return hashlib.sha256(json.dumps(header_of(path), sort_keys=True).encode()).hexdigest()
 
 
-def _header(network: Network, encoding: str, held: Sequence[int]) -> Mapping[str, Any]:
+def _header(network: Network, encoding: str, held: Sequence[int]) -> Mapping[str, object]:
     layout, bands = network.layout, network.bands
-    late: dict[str, Any] = {}
+    late: dict[str, object] = {}
     if bands:
         late["bands"] = {
             "tuples": [list(cells) for cells in bands.layout.tuples],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from py2048.compiled._board_kernels import Int, Word, sum_packed
 from py2048.compiled.jit import kernel, prefetch
 from py2048.ntuple._heuristic_kernels import lines_4x4, lines_cells, lines_small, squeezed
 from py2048.ntuple._network_kernels import (
+    IndexOf,
     Weights,
     images_4x4,
     known_word,
@@ -27,14 +27,14 @@ from py2048.search.context import SearchContext
 
 ZERO, ONE = np.uint64(0), np.uint64(1)
 
-IndexOf = Callable[[Word], Word]
 Leaf = Callable[[Packed, SearchContext, Weights], float]
 Fetch = Callable[[Packed, SearchContext, Weights], None]
 BandedWeights = tuple[Weights, Weights]
 """The table of a network, and that of its bands."""
 BandedLeaf = Callable[[Packed, SearchContext, BandedWeights], float]
 BandedFetch = Callable[[Packed, SearchContext, BandedWeights], None]
-AddImage = Callable[[Word, Word, Weights], Any]
+Weight = np.float32 | np.int16
+AddImage = Callable[[Word, Word, Weights], Weight]
 FetchImage = Callable[[Word, Word, Weights], None]
 
 
@@ -93,7 +93,7 @@ def make_sum_kernels(code: Code) -> tuple[AddImage, FetchImage]:
         fetch_image = _make_fetch_kernel(index_of, fetch_image)
 
     @kernel(inline=True, fastmath=True, borrows=True)
-    def sum_of(word: Word, begin: Word, weights: Weights) -> Any:
+    def sum_of(word: Word, begin: Word, weights: Weights) -> Weight:
         a, b, c, d, e, f, g, h = images_4x4(word)
         one = add_image(a, begin, weights) + add_image(b, begin, weights)
         two = add_image(c, begin, weights) + add_image(d, begin, weights)
@@ -190,8 +190,9 @@ def _make_first_add_kernel(index_of: IndexOf) -> AddImage:
     """Return the kernel that reads the weight of one tuple."""
 
     @kernel(inline=True, borrows=True)
-    def add(image: Word, begin: Word, weights: Weights) -> Any:
-        return weights[index_of(image) + begin]
+    def add(image: Word, begin: Word, weights: Weights) -> Weight:
+        weight: Weight = weights[index_of(image) + begin]
+        return weight
 
     return add
 
@@ -200,8 +201,9 @@ def _make_add_kernel(index_of: IndexOf, others: AddImage) -> AddImage:
     """Return the kernel that adds the weight of one tuple to those of `others`."""
 
     @kernel(inline=True, borrows=True)
-    def add(image: Word, begin: Word, weights: Weights) -> Any:
-        return others(image, begin, weights) + weights[index_of(image) + begin]
+    def add(image: Word, begin: Word, weights: Weights) -> Weight:
+        weight: Weight = others(image, begin, weights) + weights[index_of(image) + begin]
+        return weight
 
     return add
 

@@ -55,12 +55,7 @@ def grade(submission: Submission, grading: Grading, sandbox: SandboxConfig) -> R
                 Path(place).chmod(0o711)  # the course's files beside it are for the submission
                 folder = Path(place, "submission")
                 folder.mkdir(mode=0o700)
-                prepared = prepare(
-                    list(submission.files),
-                    grading,
-                    folder,
-                    from_python2=submission.from_python2,
-                )
+                prepared = prepare(submission, grading, folder)
                 grading = prepared.grading
                 _grade_tasks(grading, prepared, sandbox, tasks)
         except Unreadable as error:
@@ -155,11 +150,7 @@ def _own_cause(failure: CheckFailed, patched: list[CheckFailed]) -> CheckFailed:
     show the same, the one without can be typed as it stands.
     """
     own = next((other for other in patched if not isinstance(other, PatchFailed)), failure)
-    if (own.example, own.expected, own.actual) == (
-        failure.example,
-        failure.expected,
-        failure.actual,
-    ):
+    if str(own) == str(failure):
         return failure
     return CheckFailed(f"{PATCHED}\n{own.example}", own.expected, own.actual)
 
@@ -203,7 +194,7 @@ def key_of(submission: Submission, grading: Grading) -> str:
         submission.name,
         submission.problem,
         str(submission.from_python2),
-        digest_of(list(submission.files), submission.root),
+        digest_of(submission.files, submission.root),
         grading.course,
         grader_version(grading),
     )

@@ -391,7 +391,6 @@ class Runner:
         self._user = next_user()
         self._display: Display | None = None
         self._originals: dict[str, Process] = {}
-        self._folders: dict[Process, Path] = {}
         self._loads_in_copies = False
         self._current: Process | None = None
         self._waited = 0.0
@@ -416,10 +415,7 @@ class Runner:
         if kind == LOADED and self._loads_in_copies:
             self.begin(BLANK)
             assert self._current is not None
-            facts = self._load(self._current, self.submission.load_mode)
-            if facts["state"] == "ended":
-                self._after(self._current, facts)
-                raise ProcessDied(cause(_code(facts["status"])))
+            self._load(self._current, self.submission.load_mode)
             return
         original = self._originals.get(kind)
         if original is None or not self._fork(original):
@@ -468,7 +464,7 @@ class Runner:
         return facts
 
     def _ask(self, process: Process, request: Facts, seconds: float) -> Facts:
-        """Ask for what may take `seconds` of work; a process that dies is dropped.
+        """Ask for what may take `seconds` of work; raise `ProcessDied` if the process dies.
 
         The wait counts towards the time of the submission. Once a process had to be killed because
         it ignored its own alarms, none is given more than twice its time.
@@ -479,7 +475,7 @@ class Runner:
             wait = min(wait, 2 * _slowness() * seconds)
         left = self.sandbox.seconds * _slowness() - self._waited
         try:
-            return process.ask(request, min(wait, left))
+            facts = process.ask(request, min(wait, left))
         except ProcessDied:
             self._ignored_alarms |= process.overran
             self._ran_out |= time.monotonic() - began >= left  # also if the machine is busier now
@@ -487,6 +483,10 @@ class Runner:
             raise
         finally:
             self._waited += time.monotonic() - began
+        if facts["state"] == "ended":
+            self._after(process, facts)
+            raise ProcessDied(cause(_code(facts["status"])))
+        return facts
 
     def _check_display(self) -> None:
         """A display that a submission has ended takes its processes with it."""
@@ -501,13 +501,8 @@ class Runner:
 
     def ask(self, request: Facts, seconds: float) -> Facts:
         """Ask the current process, which may work for `seconds`; raise `ProcessDied` if it dies."""
-        process = self._current
-        assert process is not None
-        facts = self._ask(process, request, seconds)
-        if facts["state"] == "ended":
-            self._after(process, facts)
-            raise ProcessDied(cause(_code(facts["status"])))
-        return facts
+        assert self._current is not None
+        return self._ask(self._current, request, seconds)
 
     def leave(self) -> None:
         """End the current copy, if there is one; what it changed is gone with it."""
@@ -555,8 +550,6 @@ class Runner:
             "libraries": list(grading.libraries),
         }
         process = Process(setup, sandbox, config, self._user, display.name if display else "")
-        if scratch != source:
-            self._folders[process] = scratch
         process.wait_until_up()
         self._originals[kind] = process
         return process
@@ -567,9 +560,8 @@ class Runner:
         self._originals = {k: other for k, other in self._originals.items() if other != process}
         if self._current is process:
             self._current = None
-        folder = self._folders.pop(process, None)
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
+        if process.setup.scratch != process.setup.folder:
+            shutil.rmtree(process.setup.scratch, ignore_errors=True)
 
     def kill(self) -> None:
         """End everything from another thread; whoever waits for an answer gets `ProcessDied`."""

@@ -425,17 +425,9 @@ class Display:
         own_root = protection.own_root
         kept = self._private("server", key, server_user)
         reading, writing = os.pipe()
-        words = [
-            "Xvfb",
-            "-displayfd",
-            str(writing),
-            "-screen",
-            "0",
-            DISPLAY_SIZE,
-            "-nolisten",
-            "tcp",
-        ]
-        words += ["-nolisten", "local", "-noreset", "-auth", DISPLAY_KEY if own_root else str(kept)]
+        words = ["Xvfb", "-displayfd", str(writing), "-screen", "0", DISPLAY_SIZE, "-noreset"]
+        words += ["-nolisten", "tcp", "-nolisten", "local"]
+        words += ["-auth", DISPLAY_KEY if own_root else str(kept)]
         self._server = subprocess.Popen(
             [*display_command(protection, self.sockets, kept, server_user), *words],
             pass_fds=[writing],

@@ -60,8 +60,6 @@ def unpack(archive: Path, folder: Path) -> None:
                 raise BadArchive(f"{archive.name} holds {len(members)} files")
             targets = [(info, folder / place_of(info)) for info in members]
             _write_all(opened, targets, archive.name)
-    except BadArchive:
-        raise
     except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, ValueError) as error:
         raise BadArchive(f"{archive.name} is no readable ZIP file: {error}") from None
     except RuntimeError as error:  # zipfile's word for a password
@@ -150,14 +148,13 @@ def files_of(folder: Path) -> list[Path]:
     """The files of a submission, without links, tools' folders and hidden files."""
     found = []
     for path in sorted(folder.rglob("*")):
-        parts = path.relative_to(folder).parts
-        hidden = any(part in LEFT_OUT or part.startswith((".", "._")) for part in parts)
-        if not hidden and path.is_file() and not path.is_symlink():
+        is_hidden = any(map(_is_hidden, path.relative_to(folder).parts))
+        if not is_hidden and path.is_file() and not path.is_symlink():
             found.append(path)
     return found
 
 
-def digest_of(paths: list[Path], root: Path) -> str:
+def digest_of(paths: Sequence[Path], root: Path) -> str:
     """A digest of the names and contents of some files."""
     hasher = hashlib.sha256()
     for path in paths:
@@ -187,7 +184,7 @@ def score_of(path: Path, grading: Grading) -> tuple[int, int, int]:
     return 2 * defined + named, int(path.name == grading.files[0]), -len(path.parts)
 
 
-def find_program(paths: list[Path], grading: Grading) -> Path:
+def find_program(paths: Sequence[Path], grading: Grading) -> Path:
     """The file to grade among those of a submission."""
     given = {path.name for path in grading.given_files}
     sources = [p for p in paths if p.suffix.lower() == ".py" and p.name not in given]
@@ -196,14 +193,13 @@ def find_program(paths: list[Path], grading: Grading) -> Path:
     return max(sources, key=lambda path: score_of(path, grading))
 
 
-def prepare(
-    paths: list[Path], grading: Grading, folder: Path, *, from_python2: bool = False
-) -> PreparedSubmission:
+def prepare(submission: Submission, grading: Grading, folder: Path) -> PreparedSubmission:
     """Copy a submission's files into `folder`, ready to run; raise `Unreadable`.
 
     The program is there under the student's name for it, and under the course's for other files
-    that import it. With `from_python2`, sources that only Python 2 understands are converted.
+    that import it.
     """
+    paths = submission.files
     size = sum(path.stat().st_size for path in paths)
     if size > LARGEST or len(paths) > MOST_FILES:
         raise Unreadable(f"it is too large: {len(paths)} files, {size >> 20} MiB")
@@ -214,7 +210,8 @@ def prepare(
         work.notes.append(f"{program.name} was taken for {grading.files[0]}")
     for path in paths:
         if path.parent.is_relative_to(program.parent):
-            _copy(path, folder / path.relative_to(program.parent), work, from_python2)
+            target = folder / path.relative_to(program.parent)
+            _copy(path, target, work, submission.from_python2)
     if program.name != f"{grading.module}.py":
         shutil.copyfile(folder / program.name, folder / f"{grading.module}.py")
     work.notes.extend(f"{program.name} {remark}" for remark in grading.remarks(text))
@@ -345,40 +342,39 @@ class Collector:
 
     def _loose(self, sources: list[Path], above: str) -> Iterator[Submission]:
         """Python files side by side: each is a submission, but Canvas's belong together."""
-        groups: dict[str, list[Path]] = defaultdict(list)
+        groups: dict[str, list[tuple[Path, str]]] = defaultdict(list)
         for path in sources:
             match = CANVAS.match(path.name)
-            groups[match["who"] if match else path.stem].append(path)
-        for name, paths in groups.items():
-            if len(paths) == 1 and not CANVAS.match(paths[0].name):
-                yield Submission(above + name, paths[0].parent, (paths[0],))
+            name, plain = match.groups() if match else (path.stem, path.name)
+            groups[name].append((path, plain))
+        for name, files in groups.items():
+            path, plain = files[0]
+            if len(files) == 1 and plain == path.name:
+                yield Submission(above + name, path.parent, (path,))
             else:
-                yield self._renamed(above + name, paths)
+                yield self._renamed(above + name, files)
 
-    def _renamed(self, name: str, paths: list[Path]) -> Submission:
+    def _renamed(self, name: str, files: list[tuple[Path, str]]) -> Submission:
         """Canvas's files of one student under the names the student gave them."""
         self.unpacked += 1
         folder = self.scratch / f"canvas-{self.unpacked}"
         folder.mkdir(parents=True)
-        for path in paths:
-            match = CANVAS.match(path.name)
-            plain = match["file"] if match else path.name
+        for path, plain in files:
             (folder / re.sub(r"-\d+(?=\.py$)", "", plain)).write_bytes(path.read_bytes())
         return Submission(name, folder, tuple(files_of(folder)))
 
     def _student(self, folder: Path, name: str, above: str, depth: int) -> Iterator[Submission]:
         """A folder in a class folder: a student's, or a class."""
-        holders = {path.parent for path in files_of(folder) if path.name.lower() in self.names}
-        sources = [path for path in files_of(folder) if path.suffix.lower() == ".py"]
-        archives = [path for path in files_of(folder) if path.suffix.lower() == ".zip"]
-        if len(_apart(holders)) > 1:
+        files = files_of(folder)
+        holders = {path.parent for path in files if path.name.lower() in self.names}
+        has_source = any(path.suffix.lower() == ".py" for path in files)
+        archives = [path for path in files if path.suffix.lower() == ".zip"]
+        if len(_apart(holders)) > 1 or (len(archives) > 1 and not has_source):
             yield from self.inside(folder, name, f"{above}{name}/", depth)
-        elif sources or not archives:
-            yield Submission(above + name, folder, tuple(files_of(folder)))
-        elif len(archives) == 1:
-            yield from self._archive(archives[0], above, depth, name)
+        elif has_source or not archives:
+            yield Submission(above + name, folder, tuple(files))
         else:
-            yield from self.inside(folder, name, f"{above}{name}/", depth)
+            yield from self._archive(archives[0], above, depth, name)
 
     def _archive(
         self, archive: Path, above: str, depth: int, name: str = ""
@@ -425,9 +421,13 @@ def _apart(folders: set[Path]) -> list[Path]:
     return [one for one in folders if not any(other in one.parents for other in folders)]
 
 
-def _skipped(path: Path) -> bool:
+def _is_hidden(name: str) -> bool:
     """Whether a name is a tool's and no student's."""
-    return path.name in LEFT_OUT or path.name.startswith(".") or path.is_symlink()
+    return name in LEFT_OUT or name.startswith(".")
+
+
+def _skipped(path: Path) -> bool:
+    return _is_hidden(path.name) or path.is_symlink()
 
 
 def _descend(folder: Path) -> Path:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 LONGEST = 600
 """Characters of a value that are shown."""
@@ -51,8 +51,7 @@ class Example:
     `given` prepares (statements). The value of the last line of `code`, if that is an expression,
     is compared with `expected`. `prints` is the exact text that `code` must print (``None``: any).
     `then` maps expressions, evaluated afterwards, to their values. `typed` are the lines that
-    `input()` reads. `draws` are the numbers in [0, 1) that the random module gives before those of
-    `seed`. Examples of lower `rank` are tried first.
+    `input()` reads. `seed` starts the random module. Examples of lower `rank` are tried first.
     """
 
     code: str
@@ -61,7 +60,6 @@ class Example:
     prints: object = None
     then: Mapping[str, object] = field(default_factory=dict)
     typed: Sequence[str] = ()
-    draws: Sequence[float] = ()
     seed: int = 0
     rank: int = 0
 
@@ -201,14 +199,6 @@ class Raised:
         return f"{self.type}: {self.message}{place}" if self.message else f"{self.type}{place}"
 
 
-class Matcher(Protocol):
-    """Something to expect other than a plain value; its text is shown to the student."""
-
-    def matches(self, actual: object) -> bool:
-        """Whether `actual` is what is asked."""
-        ...
-
-
 @dataclass(frozen=True)
 class Raises:
     """Expect an exception of a type (or of a type derived from it), with an exact message."""
@@ -292,6 +282,7 @@ def _stripped(text: str) -> list[str]:
     return [line.rstrip() for line in text.splitlines()]
 
 
+# What can be expected other than a plain value; the text of one is shown to the student.
 MATCHERS = (Raises, Satisfies, OneOf, Loosely, Lines)
 
 

@@ -13,6 +13,7 @@ from types import ModuleType
 
 TYPE_CHECKING = False  # importing the real one costs more time than all the rest here
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -31,7 +32,7 @@ def read_exactly(descriptor: int, size: int) -> bytes:
     return b"".join(parts)
 
 
-def read_request(descriptor: int, loads: Any = marshal.loads) -> dict[str, Any]:
+def read_request(descriptor: int, loads: Callable[[bytes], Any] = marshal.loads) -> dict[str, Any]:
     """Read one request: four bytes of length, then marshalled data from the trusted side."""
     size = int.from_bytes(read_exactly(descriptor, 4), "big")
     request: dict[str, Any] = loads(read_exactly(descriptor, size))

@@ -22,7 +22,7 @@ from _signal import (  # type: ignore[import-not-found]
 )
 from _signal import signal as set_handler
 from _thread import _count as threads_started
-from functools import partial
+from functools import cache, partial
 from os import _exit as os_exit
 from os import fork as os_fork
 from types import ModuleType
@@ -33,10 +33,13 @@ TYPE_CHECKING = False  # importing the real one costs more time than all the res
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import CodeType, FrameType
-    from typing import Any
+    from typing import Any, TypeVar
 
+    from .tk import TkControl
+
+    Value = TypeVar("Value")
     Facts = dict[str, Any]  # of a request or an answer
-    Guard = Callable[[float, Callable[[], Any]], tuple[Any, BaseException | None]]
+    Guard = Callable[[float, Callable[[], object]], tuple[object, BaseException | None]]
 
 QUIET = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
 PATIENCE = 0.5  # seconds for one statement in the mode ``each``
@@ -54,21 +57,14 @@ FLOODED = 85  # the exit code of a process that printed too much
 DEAF = 86  # the exit code of a process that ignores its alarms
 RINGS = 5  # alarms before that
 
-_known: dict[str, tuple[CodeType, CodeType | None]] = {}
 
-
+@cache
 def parsed(text: str) -> tuple[CodeType, CodeType | None]:
     """Lines as code; their last expression, if they end with one, as separate code.
 
     Raises:
         SyntaxError: if they are no Python.
     """
-    if text not in _known:
-        _known[text] = _parse(text)
-    return _known[text]
-
-
-def _parse(text: str) -> tuple[CodeType, CodeType | None]:
     tree = ast.parse(text)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     lines = compile(tree, "<grader>", "exec")
@@ -196,8 +192,7 @@ class Agent:
         self.names: Facts = {}
         self.helpers: Facts = {}
         self.copied: Facts = {}
-        self.prelude: tuple[str, Any] = "", None
-        self.module: Any = None
+        self.module: ModuleType | None = None
         self.pending: Facts | None = None
         self.running = False
         self.rings = 0
@@ -209,7 +204,7 @@ class Agent:
         self.keyboard = terminal.ScriptedInput()
         self.random = terminal.take_over_random()
         self.clock = terminal.VirtualClock(self.wait)
-        self.windows: Any = None
+        self.windows: TkControl | None = None
         self.is_copy = False
         for name in NEEDED.split():
             __import__(name)
@@ -331,7 +326,9 @@ class Agent:
             os_exit(DEAF)
         raise OutOfTime("still running when the time was over")
 
-    def guard(self, seconds: float, action: Callable[[], Any]) -> tuple[Any, BaseException | None]:
+    def guard(
+        self, seconds: float, action: Callable[[], Value]
+    ) -> tuple[Value | None, BaseException | None]:
         """Run `action` for at most `seconds`; return its result and the error that ended it."""
         try:
             try:
@@ -402,14 +399,8 @@ class Agent:
         self._follow()
         if not request["prelude"]:
             return None
-        code = self._compiled(request["prelude"])
-        error = self.guard(request["seconds"], lambda: exec(code, self.names))[1]
+        error = self.guard(request["seconds"], lambda: self._evaluate(request["prelude"]))[1]
         return None if error is None else self.describe(error)
-
-    def _compiled(self, prelude: str) -> Any:
-        if self.prelude[0] != prelude:
-            self.prelude = prelude, compile(prelude, "<grader>", "exec")
-        return self.prelude[1]
 
     def do_example(self, request: Facts) -> None:
         """Prepare, run, and look afterwards, with fresh names."""
@@ -471,7 +462,7 @@ class Agent:
         if self.names:
             self._follow()
 
-    def _evaluate(self, code: str) -> Any:
+    def _evaluate(self, code: str) -> object:
         first, last = parsed(code)
         exec(first, self.names)
         return None if last is None else eval(last, self.names)

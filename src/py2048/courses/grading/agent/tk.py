@@ -27,7 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _tkinter import TkappType
     from collections.abc import Callable, Iterator
-    from typing import Any
+    from typing import Any, Literal
 
     from .terminal import VirtualClock
 
@@ -97,20 +97,16 @@ class TkControl:
 
     def _take_over(self) -> None:
         """Replace tkinter's functions."""
-        here = self
-        module: Any = tkinter
+        misc: Any = tkinter.Misc
+        wrapper: Any = tkinter.CallWrapper
         _tkinter.create = self._created
-        module.Misc.after = lambda widget, ms, func=None, *args: here._later(
-            widget, ms, func, *args
-        )
-        module.Misc.update = lambda widget: here._looked(widget)  # noqa: PLW0108 - becomes a method
-        module.Misc.wait_window = lambda widget, window=None: here._wait_window(window or widget)
-        module.Misc.wait_variable = lambda widget, name="PY_VAR": here._wait_variable(widget, name)
-        module.Misc.waitvar = module.Misc.wait_variable
-        module.Misc.wait_visibility = lambda widget, window=None: here._wait_visible(
-            window or widget
-        )
-        module.CallWrapper.__call__ = lambda wrapper, *words: here._called(wrapper, words)
+        misc.after = lambda widget, ms, func=None, *args: self._later(widget, ms, func, *args)
+        misc.update = lambda widget: self._looked(widget)  # noqa: PLW0108 - becomes a method
+        misc.wait_window = lambda widget, window=None: self._wait_window(window or widget)
+        misc.wait_variable = lambda widget, name="PY_VAR": self._wait_variable(widget, name)
+        misc.waitvar = misc.wait_variable
+        misc.wait_visibility = lambda widget, window=None: self._wait_visible(window or widget)
+        wrapper.__call__ = lambda wrapper, *words: self._called(wrapper, words)
         for name in ASKING:
             setattr(tkinter.simpledialog, name, self._asking(name))
         sys.modules.update(OLD_NAMES)
@@ -134,12 +130,19 @@ class TkControl:
 
     # -- time ---------------------------------------------------------------------------
 
-    def _later(self, widget: Any, ms: Any, func: Any, *arguments: Any) -> Any:
+    def _later(
+        self,
+        widget: tkinter.Misc,
+        ms: int | Literal["idle"],
+        func: Callable[..., object] | None,
+        *arguments: object,
+    ) -> str | None:
         """What `after` becomes."""
         if func is None:
-            return self.clock.sleep(int(ms) / 1000)
+            self.clock.sleep(int(ms) / 1000)
+            return None
         if widget.tk in self.interpreters:
-            widget.tk.setvar("::py2048::now", self.clock.now * 1000)
+            widget.tk.call("set", "::py2048::now", self.clock.now * 1000)
         return self._after(widget, ms, func, *arguments)
 
     def next_due(self) -> float | None:
@@ -193,7 +196,7 @@ class TkControl:
             error, self._raised = self._raised, None
             raise error
 
-    def _looked(self, widget: Any) -> None:
+    def _looked(self, widget: tkinter.Misc) -> None:
         """What `update` becomes.
 
         Asking the display for events takes several switches between threads and processes, and
@@ -219,7 +222,7 @@ class TkControl:
             self._serial = int(interpreter.call("set", "::py2048::serial"))
         return abs(self._serial - before) > IDLE_REQUESTS
 
-    def _called(self, wrapper: Any, words: Any) -> Any:
+    def _called(self, wrapper: tkinter.CallWrapper, words: tuple[object, ...]) -> object:
         """What happens when Tk calls a program's function."""
         try:
             return wrapper.func(*(wrapper.subst(*words) if wrapper.subst else words))
@@ -242,13 +245,15 @@ class TkControl:
     def _quit(self) -> None:
         self._quitting = True
 
-    def _wait_window(self, window: Any) -> None:
-        self._wait_while(lambda: exists(window.tk, window._w))
+    def _wait_window(self, window: tkinter.Misc) -> None:
+        handle = _handle(window)
+        self._wait_while(lambda: handle.exists)
 
-    def _wait_visible(self, window: Any) -> None:
-        self._wait_while(lambda: exists(window.tk, window._w) and not window.winfo_viewable())
+    def _wait_visible(self, window: tkinter.Misc) -> None:
+        handle = _handle(window)
+        self._wait_while(lambda: handle.exists and not window.winfo_viewable())
 
-    def _wait_variable(self, widget: Any, variable: object) -> None:
+    def _wait_variable(self, widget: tkinter.Misc, variable: object) -> None:
         written: list[object] = []
         name = f"::py2048::written{id(written)}"
         widget.tk.createcommand(name, lambda *words: written.append(words))
@@ -276,7 +281,7 @@ class TkControl:
 
     # -- dialogs ------------------------------------------------------------------------
 
-    def _answer(self, kind: str, title: object, message: object, usual: object) -> Any:
+    def _answer(self, kind: str, title: object, message: object, usual: object) -> object:
         self.dialogs.append((kind, str(title or ""), str(message or "")))
         return self.answers.pop(0) if self.answers else usual
 
@@ -303,8 +308,8 @@ class TkControl:
 
         return chosen
 
-    def _asking(self, kind: str) -> Callable[..., Any]:
-        def asked(title: object = None, prompt: object = None, **options: object) -> Any:
+    def _asking(self, kind: str) -> Callable[..., object]:
+        def asked(title: object = None, prompt: object = None, **options: object) -> object:
             del options
             return self._answer(kind, title, prompt, None)
 
@@ -378,7 +383,10 @@ class Widget:
 
     def words(self, *words: object) -> list[str]:
         """What the widget's own command gives, as a list."""
-        return [str(word) for word in self.interpreter.splitlist(self.call(*words))]
+        return self._split(self.call(*words))
+
+    def _split(self, found: object) -> list[str]:
+        return [str(word) for word in self.interpreter.splitlist(found)]
 
     def cget(self, name: str) -> str:
         """An option; nothing where the widget has no such option."""
@@ -396,18 +404,17 @@ class Widget:
 
     def children(self) -> list[Widget]:
         """The widgets in it, without Tk's own copies of menus."""
-        paths = self.interpreter.splitlist(self.winfo_children())
-        found = [str(path) for path in paths]
-        return [Widget(self.interpreter, path) for path in found if "#" not in path.split(".")[-1]]
+        paths = self._split(self.winfo_children())
+        return [Widget(self.interpreter, path) for path in paths if "#" not in path.split(".")[-1]]
 
     def bound(self) -> list[str]:
         """The events that something is bound to."""
-        return list(map(str, self.interpreter.splitlist(self.interpreter.call("bind", self.path))))
+        return self._split(self.interpreter.call("bind", self.path))
 
     def grid(self) -> dict[str, str]:
         """Its place in a grid."""
-        words = self.interpreter.splitlist(self.interpreter.call("grid", "info", self.path))
-        return {str(k).lstrip("-"): str(v) for k, v in zip(words[::2], words[1::2], strict=True)}
+        words = self._split(self.interpreter.call("grid", "info", self.path))
+        return {k.lstrip("-"): v for k, v in zip(words[::2], words[1::2], strict=True)}
 
     def items(self) -> list[tuple[str, list[float], dict[str, str]]]:
         """What is drawn on a canvas, the lowest first: kind, coordinates, options."""
@@ -466,7 +473,7 @@ class TkUser:
         """Whether a text that contains `text` is shown, in any case."""
         return any(text.lower() in shown.lower() for shown in self.texts())
 
-    def items(self, canvas: Any) -> list[tuple[str, list[float], dict[str, str]]]:
+    def items(self, canvas: Widget | tkinter.Misc) -> list[tuple[str, list[float], dict[str, str]]]:
         """What is drawn on a canvas, in order: kind, coordinates, options."""
         return _handle(canvas).items()
 
@@ -492,7 +499,7 @@ class TkUser:
                 target.interpreter.call("event", "generate", target.path, event)
                 self._windows.pump()
 
-    def click(self, widget: Any, x: float, y: float, button: int = 1) -> None:
+    def click(self, widget: Widget | tkinter.Misc, x: float, y: float, button: int = 1) -> None:
         """Click at a place of a widget; on a canvas, where that place has been scrolled to."""
         target = _handle(widget)
         if target.kind == "Canvas":

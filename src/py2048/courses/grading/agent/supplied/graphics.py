@@ -13,12 +13,14 @@ import sys  # noqa: F401 - programs that say ``from graphics import *`` count on
 import time
 import tkinter as tk
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 FONT = ("helvetica", 12, "normal")
 FACES = ("helvetica", "arial", "courier", "times roman")
 STYLES = ("bold", "normal", "italic", "bold italic")
 CLOSED = "Can't draw to closed window"
+
+Places = list[tuple[float, float]]  # in pixels
 
 _root = tk.Tk()
 _root.withdraw()
@@ -81,16 +83,16 @@ class GraphWin(tk.Canvas):
         window.title(title)
         window.resizable(False, False)
         self.pack()
-        self.master: Any = window
+        self.master: tk.Toplevel = window
         self.foreground = "black"
-        self.items: list[Any] = []
+        self.items: list[GraphicsObject] = []
         self.width, self.height = width, height
         self.autoflush = autoflush
         self.trans: Transform | None = None
         self.closed = False
         self._key = ""
         self._click: tuple[int, int] | None = None
-        self._mouseCallback: Any = None
+        self._mouseCallback: Callable[[Point], object] | None = None
         self.bind("<Button-1>", self._clicked)
         self.bind_all("<Key>", self._pressed)
         self.focus_set()
@@ -101,12 +103,12 @@ class GraphWin(tk.Canvas):
     def __repr__(self) -> str:
         return "<Closed GraphWin>" if self.isClosed() else f"GraphWin('{self.master.title()}')"
 
-    def _clicked(self, event: Any) -> None:
+    def _clicked(self, event: tk.Event[tk.Misc]) -> None:
         self._click = event.x, event.y
         if self._mouseCallback:
             self._mouseCallback(Point(event.x, event.y))
 
-    def _pressed(self, event: Any) -> None:
+    def _pressed(self, event: tk.Event[tk.Misc]) -> None:
         self._key = event.keysym
 
     def _check_open(self) -> None:
@@ -204,7 +206,7 @@ class GraphWin(tk.Canvas):
                 raise GraphicsError(f"{what} in closed window")
             time.sleep(0.1)
 
-    def setMouseHandler(self, func: Any) -> None:
+    def setMouseHandler(self, func: Callable[[Point], object] | None) -> None:
         """Call `func` with the point of every click."""
         self._mouseCallback = func
 
@@ -224,11 +226,11 @@ class GraphWin(tk.Canvas):
         """The point of a pixel."""
         return self.trans.world(x, y) if self.trans else (x, y)
 
-    def addItem(self, item: Any) -> None:
+    def addItem(self, item: GraphicsObject) -> None:
         """Remember what has been drawn."""
         self.items.append(item)
 
-    def delItem(self, item: Any) -> None:
+    def delItem(self, item: GraphicsObject) -> None:
         """Forget what has been drawn."""
         self.items.remove(item)
 
@@ -249,7 +251,7 @@ class GraphicsObject:
             "justify": "center", "font": FONT,
         }  # fmt: skip
         self.canvas: GraphWin | None = None
-        self.id: Any = None
+        self.id: int | None = None
         self.config: dict[str, Any] = {name: usual[name] for name in options}
         self.points = [point.clone() for point in points]
 
@@ -265,7 +267,7 @@ class GraphicsObject:
         """Draw lines of a width."""
         self._reconfig("width", width)
 
-    def draw(self, graphwin: GraphWin) -> Any:
+    def draw(self, graphwin: GraphWin) -> Self:
         """Draw in a window; return the object."""
         if self._drawn():
             raise GraphicsError("Object currently drawn")
@@ -277,14 +279,17 @@ class GraphicsObject:
         graphwin.autoflushed()
         return self
 
-    def _drawn(self) -> GraphWin | None:
-        """The open window in which this is drawn."""
-        return self.canvas if self.canvas and not self.canvas.isClosed() else None
+    def _drawn(self) -> tuple[GraphWin, int] | None:
+        """The open window in which this is drawn, and its number there."""
+        if self.canvas is None or self.id is None or self.canvas.isClosed():
+            return None
+        return self.canvas, self.id
 
     def undraw(self) -> None:
         """Take away from the window; do nothing if it is not there."""
-        if canvas := self._drawn():
-            canvas.delete(self.id)
+        if drawn := self._drawn():
+            canvas, number = drawn
+            canvas.delete(number)
             canvas.delItem(self)
             canvas.autoflushed()
         self.canvas = self.id = None
@@ -293,14 +298,15 @@ class GraphicsObject:
         """Move by a distance."""
         for point in self.points:
             point.x, point.y = point.x + dx, point.y + dy
-        if canvas := self._drawn():
+        if drawn := self._drawn():
+            canvas, number = drawn
             scale = canvas.trans
             across = dx / scale.xscale if scale else dx
             down = -dy / scale.yscale if scale else dy
-            canvas.move(self.id, across, down)
+            canvas.move(number, across, down)
             canvas.autoflushed()
 
-    def clone(self) -> Any:
+    def clone(self) -> GraphicsObject:
         """The same, not drawn."""
         drawn = self.canvas, self.id
         self.canvas = self.id = None
@@ -308,15 +314,16 @@ class GraphicsObject:
         self.canvas, self.id = drawn
         return other
 
-    def _reconfig(self, option: str, value: Any) -> None:
+    def _reconfig(self, option: str, value: object) -> None:
         if option not in self.config:
             raise GraphicsError("Object does not support this operation")
         self.config[option] = value
-        if canvas := self._drawn():
-            canvas.itemconfig(self.id, {option: value})
+        if drawn := self._drawn():
+            canvas, number = drawn
+            canvas.itemconfig(number, {option: value})
             canvas.autoflushed()
 
-    def _draw(self, canvas: Any, places: list[tuple[float, float]]) -> Any:
+    def _draw(self, canvas: GraphWin, places: Places) -> int:
         raise NotImplementedError
 
 
@@ -332,9 +339,9 @@ class Point(GraphicsObject):
     def __repr__(self) -> str:
         return f"Point({self.x}, {self.y})"
 
-    def _draw(self, canvas: Any, places: list[tuple[float, float]]) -> Any:
+    def _draw(self, canvas: GraphWin, places: Places) -> int:
         ((x, y),) = places
-        return canvas.create_rectangle(x, y, x + 1, y + 1, self.config)
+        return canvas.create_rectangle(x, y, x + 1, y + 1, **self.config)
 
     def clone(self) -> Point:
         """The same point, not drawn."""
@@ -379,15 +386,15 @@ class _BBox(GraphicsObject):
 class Rectangle(_BBox):
     """A rectangle between two corners."""
 
-    def _draw(self, canvas: Any, places: list[tuple[float, float]]) -> Any:
-        return canvas.create_rectangle(*places, self.config)
+    def _draw(self, canvas: GraphWin, places: Places) -> int:
+        return canvas.create_rectangle(places, **self.config)
 
 
 class Oval(_BBox):
     """An oval between two corners."""
 
-    def _draw(self, canvas: Any, places: list[tuple[float, float]]) -> Any:
-        return canvas.create_oval(*places, self.config)
+    def _draw(self, canvas: GraphWin, places: Places) -> int:
+        return canvas.create_oval(places, **self.config)
 
 
 class Circle(Oval):
@@ -414,8 +421,8 @@ class Line(_BBox):
         self.setFill("black")
         self.setOutline = self.setFill  # type: ignore[method-assign]
 
-    def _draw(self, canvas: Any, places: list[tuple[float, float]]) -> Any:
-        return canvas.create_line(*places, self.config)
+    def _draw(self, canvas: GraphWin, places: Places) -> int:
+        return canvas.create_line(places, **self.config)
 
     def setArrow(self, option: str) -> None:
         """Where it has arrows: first, last, both or none."""
@@ -439,8 +446,8 @@ class Polygon(GraphicsObject):
         """The corners."""
         return [point.clone() for point in self.points]
 
-    def _draw(self, canvas: Any, places: list[tuple[float, float]]) -> Any:
-        return canvas.create_polygon(*places, self.config)
+    def _draw(self, canvas: GraphWin, places: Places) -> int:
+        return canvas.create_polygon(places, **self.config)
 
 
 class _Anchored(GraphicsObject):
@@ -470,7 +477,7 @@ class _Lettering(_Anchored):
         """One of bold, normal, italic, bold italic."""
         self._font(2, style, style in STYLES)
 
-    def _font(self, place: int, value: Any, legal: bool) -> None:
+    def _font(self, place: int, value: object, legal: bool) -> None:
         if not legal:
             raise GraphicsError("Illegal option value")
         font = list(self.config["font"])
@@ -481,7 +488,7 @@ class _Lettering(_Anchored):
 class Text(_Lettering):
     """A text around a point."""
 
-    def __init__(self, p: Point, text: Any) -> None:
+    def __init__(self, p: Point, text: object) -> None:
         super().__init__(("justify", "fill", "text", "font"), p)
         self.config.update(fill="black", text=text)
         self.setOutline = self.setFill  # type: ignore[method-assign]
@@ -489,14 +496,14 @@ class Text(_Lettering):
     def __repr__(self) -> str:
         return f"Text({self.anchor}, '{self.getText()}')"
 
-    def _draw(self, canvas: Any, places: list[tuple[float, float]]) -> Any:
-        return canvas.create_text(*places, self.config)
+    def _draw(self, canvas: GraphWin, places: Places) -> int:
+        return canvas.create_text(*places, **self.config)
 
-    def setText(self, text: Any) -> None:
+    def setText(self, text: object) -> None:
         """Show another text."""
         self._reconfig("text", text)
 
-    def getText(self) -> Any:
+    def getText(self) -> object:
         """The text."""
         return self.config["text"]
 
@@ -518,7 +525,7 @@ class Entry(_Lettering):
     def __repr__(self) -> str:
         return f"Entry({self.anchor}, {self.width})"
 
-    def _draw(self, canvas: Any, places: list[tuple[float, float]]) -> Any:
+    def _draw(self, canvas: GraphWin, places: Places) -> int:
         look = {"bg": self.config["fill"], "fg": self.config["color"], "font": self.config["font"]}
         self.entry = tk.Entry(canvas, width=self.width, textvariable=self.text, **look)
         self.entry.focus_set()
@@ -543,7 +550,7 @@ class Entry(_Lettering):
         _root.update()
         return self.text.get()
 
-    def setText(self, t: Any) -> None:
+    def setText(self, t: str) -> None:
         """Write into the line."""
         self.text.set(t)
 
@@ -551,7 +558,7 @@ class Entry(_Lettering):
         """The colour of the letters."""
         self._reconfig("color", color)
 
-    def _reconfig(self, option: str, value: Any) -> None:
+    def _reconfig(self, option: str, value: object) -> None:
         self.config[option] = value
         if self.entry is not None:
             self.entry.configure({{"fill": "bg", "color": "fg"}.get(option, option): value})
@@ -572,7 +579,7 @@ class Image(_Anchored):
     def __repr__(self) -> str:
         return f"Image({self.anchor}, {self.getWidth()}, {self.getHeight()})"
 
-    def _draw(self, canvas: Any, places: list[tuple[float, float]]) -> Any:
+    def _draw(self, canvas: GraphWin, places: Places) -> int:
         return canvas.create_image(*places, image=self.img)
 
     def clone(self) -> Image:
