@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from py2048.cli.compiling import PERIODS, telling
+from py2048.cli.compiling import PATIENCE, PERIODS, telling
 from py2048.cli.options import JsonOption, SizeOption, ThreadsOption, chosen_rules, no_device
 
 if TYPE_CHECKING:
@@ -82,9 +82,12 @@ def solve(
                 save=save,
                 progress=line.show,
             )
+            if solution.seconds > PATIENCE:
+                line.say("following perfect play")
+            told = json.dumps(_data(solution)) if as_json else _report(solution)
     finally:
         line.close()
-    print(json.dumps(_data(solution)) if as_json else _report(solution))
+    print(told)
     return 0
 
 
@@ -97,12 +100,15 @@ class _ProgressLine:
         self._is_written = False
 
     def show(self, progress: Progress) -> None:
-        now = time.monotonic()
-        if self._quiet or now < self._next:
-            return
-        self._next, self._is_written = now + PERIODS[self._is_terminal], True
-        opening, end = ("\r", "\x1b[K") if self._is_terminal else ("", "\n")
-        print(f"{opening}{_told(progress)}", end=end, file=sys.stderr, flush=True)
+        if time.monotonic() >= self._next:
+            self.say(_told(progress))
+
+    def say(self, text: str) -> None:
+        self._next = time.monotonic() + PERIODS[self._is_terminal]
+        if not self._quiet:
+            self._is_written = True
+            opening, end = ("\r", "\x1b[K") if self._is_terminal else ("", "\n")
+            print(f"{opening}{text}", end=end, file=sys.stderr, flush=True)
 
     def close(self) -> None:
         if self._is_written and self._is_terminal:

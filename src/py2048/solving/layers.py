@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048.errors import SolvingError, os_errors_as
+from py2048.game.record import write_atomically
 from py2048.solving import _solver_kernels as kernels
 
 Array = NDArray[Any]
@@ -78,7 +79,7 @@ class LayerStore:
             folder.mkdir(exist_ok=True)
             file = folder / PLAN
             if not file.exists():
-                file.write_text(plan, encoding="utf-8")
+                write_atomically(file, plan.encode())
             elif file.read_text(encoding="utf-8") != plan:
                 raise SolvingError(
                     f"{folder} holds what is left of solving something else: remove it, or save "

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import zlib
+from collections import OrderedDict
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -25,6 +26,10 @@ from py2048.solving.outcomes import Outcomes, PerfectPlay
 MAGIC = b"py2048 solution 1\n"
 """The first and the last bytes of a file. Between them stand the keys (uint64) and the values
 (float64) of each layer, little-endian, a JSON text, and in 8 bytes each its CRC-32 and length."""
+
+
+MOST_HELD = 1 << 26
+"""So many boards are held to be looked up: all of 3x3, in one gibibyte."""
 
 
 class Arrays(Protocol):
@@ -89,7 +94,7 @@ class Solution:
         self.rules, self.goal = problem.rules, problem.goal
         self.layers, self.error, self.seconds = tuple(layers), error, seconds
         self._problem, self._arrays = problem, arrays
-        self._lookups: dict[int, kernels.Known] = {}
+        self._lookups: OrderedDict[int, kernels.Known] = OrderedDict()
         self.starts = tuple(self._start_values())
 
     def _start_values(self) -> list[StartValue]:
@@ -141,7 +146,15 @@ class Solution:
         if total not in self._lookups:
             keys, values = (self._arrays.get((kind, total)) for kind in ("before", "values"))
             self._lookups[total] = known_of(keys, values, 4 * self.rules.cells)
+            while len(self._lookups) > 1 and self._held > MOST_HELD:
+                self._lookups.popitem(last=False)
+        self._lookups.move_to_end(total)
         return self._lookups[total]
+
+    @property
+    def _held(self) -> int:
+        """The number of boards that can be looked up without reading them first."""
+        return sum(len(known.keys) for known in self._lookups.values())
 
     def move_values(self, board: Board) -> dict[Direction, float]:
         """Return what each legal move is worth: its points and what perfect play makes after it.
@@ -271,7 +284,7 @@ class _FileArrays:
     def __init__(self, path: Path, layers: list[LayerCount], checks: list[int]) -> None:
         self._path = path
         self._places: dict[int, tuple[int, int, int]] = {}
-        self._read: dict[int, tuple[Array, Array]] = {}
+        self._read: tuple[int, Array, Array] | None = None
         place = len(MAGIC)
         for layer, check in zip(layers, checks, strict=True):
             self._places[layer.total] = place, layer.positions, check
@@ -281,13 +294,13 @@ class _FileArrays:
         kind, total = name
         if total not in self._places:
             return np.empty(0, np.uint64 if kind == "before" else np.float64)
-        if total not in self._read:
+        if self._read is None or self._read[0] != total:
             place, length, check = self._places[total]
             with os_errors_as(SolvingError, str(self._path)), self._path.open("rb") as file:
                 file.seek(place)
-                data = file.read(16 * length)
-            if len(data) != 16 * length or zlib.crc32(data) != check:
+                data = np.fromfile(file, "<u8", 2 * length)
+            if len(data) != 2 * length or zlib.crc32(data.data) != check:
                 raise _damaged(self._path)
-            keys = np.frombuffer(data, "<u8", length)
-            self._read[total] = keys, np.frombuffer(data, "<f8", length, 8 * length)
-        return self._read[total][kind == "values"]
+            self._read = total, data[:length], data[length:].view("<f8")
+        _, keys, values = self._read
+        return keys if kind == "before" else values
