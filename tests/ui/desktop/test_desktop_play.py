@@ -353,7 +353,11 @@ def test_closing_while_a_player_thinks_is_quiet(open_desk: Any, capfd: Any) -> N
     assert capfd.readouterr().err == ""
 
 
-@pytest.mark.parametrize("player", [name for name in list_players() if name != "beam"])
+PLAYERS = [name for name in list_players() if name not in ("beam", "perfect")]
+"""Those that play by the classic rules."""
+
+
+@pytest.mark.parametrize("player", PLAYERS)
 def test_any_player_plays_by_itself(desk: Any, player: str) -> None:
     """Autoplay moves by the chosen player; space pauses it, and the bar goes away."""
     desk.app.controller.set_player(player)
