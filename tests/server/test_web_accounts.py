@@ -147,16 +147,23 @@ def test_a_flood_of_logins_leaves_room_for_known_browsers(web_server: WebServer)
     """While strangers stand in line for the processor, an account's own browser is let in."""
     owner = claimed(web_server, "Flooded")
     names = [f"nobody {number}" for number in range(16)]
-    with ThreadPoolExecutor(16) as pool:
-        flood = [
-            pool.submit(Browser(web_server).form, "/account/login", name=name, password=PASSWORD)
-            for name in names
-        ]
-        known = owner.form("/account/login", name="Flooded", password=PASSWORD)
-        assert not all(each.done() for each in flood)
-        statuses = {each.result().status for each in flood}
-    assert known.status == 303
-    assert statuses == {403}
+
+    def is_let_in_early() -> bool:
+        with ThreadPoolExecutor(16) as pool:
+            flood = [
+                pool.submit(
+                    Browser(web_server).form, "/account/login", name=name, password=PASSWORD
+                )
+                for name in names
+            ]
+            known = owner.form("/account/login", name="Flooded", password=PASSWORD)
+            is_early = not all(each.done() for each in flood)
+            statuses = {each.result().status for each in flood}
+        assert known.status == 303
+        assert statuses == {403}
+        return is_early
+
+    assert any(is_let_in_early() for _ in range(5))  # a busy machine may send the known one last
 
 
 async def test_the_line_for_the_processor_is_bounded() -> None:
