@@ -146,10 +146,14 @@ async def test_leaderboard_and_player(player: Player) -> None:
     score = f"{(await player.state())['score']:,}"
     for period in ("day", "week", "ever"):
         rules = "classic:size=2x2"
-        await player.page.goto(
-            f"{player.url}/leaderboards?rules={rules}&board=ranked&period={period}"
-        )
         row = player.page.locator("table tr", has=player.page.locator(f"a[href='/game/{game}']"))
+        for _ in range(20):  # a busy server may still be saving the game
+            await player.page.goto(
+                f"{player.url}/leaderboards?rules={rules}&board=ranked&period={period}"
+            )
+            if await row.count():
+                break
+            await asyncio.sleep(0.5)
         assert await row.locator("td.strong").text_content() == score
     await player.look("leaderboard")
     await row.get_by_role("link", name=name).click()
