@@ -72,15 +72,15 @@ class LayerStore:
         self._bytes = 0
         self._files: dict[Name, Path] = {}
         if folder is not None:
-            self._open(folder, json.dumps(plan, sort_keys=True))
+            self._open(folder, json.dumps(plan, sort_keys=True).encode())
 
-    def _open(self, folder: Path, plan: str) -> None:
+    def _open(self, folder: Path, plan: bytes) -> None:
         with os_errors_as(SolvingError, str(folder)):
             folder.mkdir(exist_ok=True)
             file = folder / PLAN
             if not file.exists():
-                write_atomically(file, plan.encode())
-            elif file.read_text(encoding="utf-8") != plan:
+                write_atomically(file, plan)
+            elif file.read_bytes() != plan:
                 raise SolvingError(
                     f"{folder} holds what is left of solving something else: remove it, or save "
                     "to another file"

@@ -27,9 +27,8 @@ MAGIC = b"py2048 solution 1\n"
 """The first and the last bytes of a file. Between them stand the keys (uint64) and the values
 (float64) of each layer, little-endian, a JSON text, and in 8 bytes each its CRC-32 and length."""
 
-
-MOST_HELD = 1 << 26
-"""So many boards are held to be looked up: all of 3x3, in one gibibyte."""
+HELD = 1 << 30
+"""So many bytes of boards are held to be looked up: all of 3x3."""
 
 
 class Arrays(Protocol):
@@ -90,10 +89,11 @@ class Solution:
         layers: list[LayerCount],
         error: float,
         seconds: float,
+        memory: int = HELD,
     ) -> None:
         self.rules, self.goal = problem.rules, problem.goal
         self.layers, self.error, self.seconds = tuple(layers), error, seconds
-        self._problem, self._arrays = problem, arrays
+        self._problem, self._arrays, self._memory = problem, arrays, memory
         self._lookups: OrderedDict[int, kernels.Known] = OrderedDict()
         self.starts = tuple(self._start_values())
 
@@ -146,15 +146,19 @@ class Solution:
         if total not in self._lookups:
             keys, values = (self._arrays.get((kind, total)) for kind in ("before", "values"))
             self._lookups[total] = known_of(keys, values, 4 * self.rules.cells)
-            while len(self._lookups) > 1 and self._held > MOST_HELD:
+            while len(self._lookups) > 1 and self._held > self._memory:
                 self._lookups.popitem(last=False)
         self._lookups.move_to_end(total)
         return self._lookups[total]
 
     @property
     def _held(self) -> int:
-        """The number of boards that can be looked up without reading them first."""
-        return sum(len(known.keys) for known in self._lookups.values())
+        """The bytes of the boards that can be looked up without reading them first."""
+        return sum(
+            array.nbytes
+            for known in self._lookups.values()
+            for array in (known.keys, known.values, known.heads)
+        )
 
     def move_values(self, board: Board) -> dict[Direction, float]:
         """Return what each legal move is worth: its points and what perfect play makes after it.
@@ -234,8 +238,12 @@ class Solution:
         file.write(text + b"".join(n.to_bytes(8, "little") for n in numbers) + MAGIC)
 
     @classmethod
-    def load(cls, path: Path | str) -> Solution:
+    def load(cls, path: Path | str, *, memory: int = HELD) -> Solution:
         """Return the solution in a file, whose layers are read when they are needed.
+
+        Args:
+            path: the file.
+            memory: how many bytes of layers are held.
 
         Raises:
             SolvingError: if there is none, or it is damaged.
@@ -249,7 +257,8 @@ class Solution:
                 Rules.parse(about["rules"]), Goal.parse(about["goal"]), folded=about["symmetric"]
             )
             arrays = _FileArrays(file, layers, about["checks"])
-            return cls(problem, arrays, layers, float(about["error"]), float(about["seconds"]))
+            error, seconds = float(about["error"]), float(about["seconds"])
+            return cls(problem, arrays, layers, error, seconds, memory)
         except (KeyError, TypeError, RulesError):
             raise _damaged(file) from None
 

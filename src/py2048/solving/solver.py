@@ -2,7 +2,8 @@
 
 A slide keeps the sum of a board and a spawn adds its tile, so that the boards of one sum follow
 from those of a few smaller sums, and their values from those of a few larger ones. Each step is a
-function of layers that are complete, so solving goes on wherever it was ended.
+function of layers that are complete, so solving goes on wherever it was ended. Layers by sum are the
+*ages* of T. Kaneko and S. Yamashita, "Strongly Solving 2048 4x3", 2025, arXiv:2510.04580.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def solve(
     folder = None if save is None else Path(f"{save}.unfinished")
     store = LayerStore(memory // 2, folder, plan)
     solver = _Solver(problem, store, threads or available_threads(), progress)
-    solution = solver.run()
+    solution = solver.run(memory // 4)
     if save is None:
         return solution
     try:
@@ -92,7 +93,7 @@ def solve(
     except SolvingError as error:
         raise SolvingError(f"{error}{KEPT}") from None
     store.remove()
-    return Solution.load(save)
+    return Solution.load(save, memory=memory // 4)
 
 
 class _Solver:
@@ -109,7 +110,8 @@ class _Solver:
         self._progress = progress
         self._began = time.perf_counter()
 
-    def run(self) -> Solution:
+    def run(self, memory: int) -> Solution:
+        """Return the solution, which holds so many bytes of layers apart from the store."""
         starts = self._problem.starts()
         totals = self._enumerate(self._start_keys(starts))
         largest = self._evaluate(totals)
@@ -120,7 +122,8 @@ class _Solver:
             for keys in [store.get(("before", total))]
         ]
         seconds = time.perf_counter() - self._began
-        return Solution(self._problem, store, counts, self._rounding(len(totals), largest), seconds)
+        error = self._rounding(len(totals), largest)
+        return Solution(self._problem, store, counts, error, seconds, memory)
 
     def _rounding(self, steps: int, largest: float) -> float:
         """Return a bound of what rounding does to any value.

@@ -147,7 +147,7 @@ async def test_leaderboard_and_player(player: Player) -> None:
     for period in ("day", "week", "ever"):
         rules = "classic:size=2x2"
         row = player.page.locator("table tr", has=player.page.locator(f"a[href='/game/{game}']"))
-        for _ in range(20):  # a busy server may still be saving the game
+        for _ in range(20):  # it stands there when it is verified, and a list holds a second
             await player.page.goto(
                 f"{player.url}/leaderboards?rules={rules}&board=ranked&period={period}"
             )
