@@ -1,4 +1,4 @@
-"""What a command says while something is being compiled: on stderr, and only if it lasts."""
+"""What a command says while it works, or something is compiled: on stderr, and only if it lasts."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from py2048.session import Hint, PositionSnapshot
 
 PATIENCE = 1.0
-"""Seconds of compiling before anything is said."""
+"""Seconds before anything is said."""
 
 PERIODS = {True: 0.2, False: 5.0}
 """Seconds between two pieces of news: on a terminal, where a line is rewritten, and in a pipe."""
 
 
-class CompilingLine:
-    """One line on stderr that says how far the compiler is; a pipe gets a line now and then.
+class StatusLine:
+    """One line on stderr about what takes long; a pipe gets a line now and then.
 
     Args:
         quiet: say nothing.
@@ -31,21 +31,25 @@ class CompilingLine:
     def __init__(self, *, quiet: bool = False) -> None:
         self._quiet = quiet
         self._is_terminal = sys.stderr.isatty()
-        self._next = 0.0
+        self._next: float | None = None
         self._is_written = False
 
-    def show(self, state: Compiling | None) -> None:
-        """Say how far the compiler is, or nothing if nothing is being compiled."""
-        now = time.monotonic()
-        if self._quiet or state is None:
+    def show(self, news: object | None) -> None:
+        """Say the news, if there are any and the last are old; the first when it lasts."""
+        if news is None:
             return
-        self._next = self._next or now + PATIENCE
-        if now < self._next:
-            return
-        self._next = now + PERIODS[self._is_terminal]
-        self._is_written = True
-        opening, end = ("\r", "\x1b[K") if self._is_terminal else ("", "\n")
-        print(f"{opening}py2048: {state}", end=end, file=sys.stderr, flush=True)
+        if self._next is None:
+            self._next = time.monotonic() + PATIENCE
+        if time.monotonic() >= self._next:
+            self.say(news)
+
+    def say(self, news: object) -> None:
+        """Say the news at once."""
+        self._next = time.monotonic() + PERIODS[self._is_terminal]
+        if not self._quiet:
+            self._is_written = True
+            opening, end = ("\r", "\x1b[K") if self._is_terminal else ("", "\n")
+            print(f"{opening}py2048: {news}", end=end, file=sys.stderr, flush=True)
 
     def close(self) -> None:
         """Take the line away from a terminal."""
@@ -65,7 +69,7 @@ def telling(
     """
     from py2048.compiled.jit import progress
 
-    line, over, told = CompilingLine(quiet=quiet), threading.Event(), state or progress.now
+    line, over, told = StatusLine(quiet=quiet), threading.Event(), state or progress.now
 
     def watch() -> None:
         while not over.wait(PERIODS[True]):
@@ -90,7 +94,7 @@ def hint_of(snapshot: PositionSnapshot, player: Player, *, only_move: bool, quie
     from py2048.session import Hint, advise
     from py2048.ui.shared.describe import describe_hint
 
-    line = CompilingLine(quiet=quiet)
+    line = StatusLine(quiet=quiet)
     try:
         for answer in advise(snapshot, player, only_move=only_move, apart=False):
             if not isinstance(answer, Hint):

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import sys
-import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from py2048.cli.compiling import PATIENCE, PERIODS, telling
+from py2048.cli.compiling import PATIENCE, StatusLine, telling
 from py2048.cli.options import JsonOption, SizeOption, ThreadsOption, chosen_rules, no_device
 
 if TYPE_CHECKING:
@@ -71,7 +69,7 @@ def solve(
     """
     from py2048.solving import solve
 
-    line = _ProgressLine(quiet=quiet)
+    line = StatusLine(quiet=quiet)
     try:
         with telling(quiet=quiet):
             solution = solve(
@@ -80,7 +78,7 @@ def solve(
                 memory=_memory(memory),
                 threads=threads,
                 save=save,
-                progress=line.show,
+                progress=lambda progress: line.show(_told(progress)),
             )
             if solution.seconds > PATIENCE:
                 line.say("following perfect play")
@@ -89,30 +87,6 @@ def solve(
         line.close()
     print(told)
     return 0
-
-
-class _ProgressLine:
-    """One line on stderr; a pipe gets one now and then."""
-
-    def __init__(self, *, quiet: bool) -> None:
-        self._quiet, self._is_terminal = quiet, sys.stderr.isatty()
-        self._next = time.monotonic() + PERIODS[self._is_terminal]
-        self._is_written = False
-
-    def show(self, progress: Progress) -> None:
-        if time.monotonic() >= self._next:
-            self.say(_told(progress))
-
-    def say(self, text: str) -> None:
-        self._next = time.monotonic() + PERIODS[self._is_terminal]
-        if not self._quiet:
-            self._is_written = True
-            opening, end = ("\r", "\x1b[K") if self._is_terminal else ("", "\n")
-            print(f"{opening}{text}", end=end, file=sys.stderr, flush=True)
-
-    def close(self) -> None:
-        if self._is_written and self._is_terminal:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 def _told(progress: Progress) -> str:

@@ -2,8 +2,10 @@
 
 A slide keeps the sum of a board and a spawn adds its tile, so that the boards of one sum follow
 from those of a few smaller sums, and their values from those of a few larger ones. Each step is a
-function of layers that are complete, so solving goes on wherever it was ended. Layers by sum are the
-*ages* of T. Kaneko and S. Yamashita, "Strongly Solving 2048 4x3", 2025, arXiv:2510.04580.
+function of layers that are complete, so solving goes on wherever it was ended.
+
+Source: layers by sum are the *ages* of T. Kaneko and S. Yamashita, "Strongly Solving 2048 4x3",
+2025, arXiv:2510.04580.
 """
 
 from __future__ import annotations
