@@ -87,29 +87,34 @@ def run_python(code: str, **environment: str) -> str:
 COMPILE_ALL = """
 import json, time
 from py2048.compiled import jit
+from py2048.players.preparing import warmup_tasks
 seconds, last = [], [None, 0.0]
 def progress(done, count, name):
     now = time.perf_counter()
     if last[0]:
         seconds.append([last[0], now - last[1]])
     last[:] = name, now
-jit.warm_up(progress)
+jit.warm_up(progress, warmup_tasks())
 print(json.dumps(seconds))
 """
 
 
 def compilation(effort: Effort, folder: Path) -> list[Measurement]:
-    """Measure the compilation of each kernel on a new installation, and loading it afterwards."""
+    """Measure how long compiling takes on a new installation, and loading it afterwards."""
     show("compiling every kernel: this takes a minute or two", effort)
     environment = new_installation(folder)
     colds, warms = (_seconds_of_kernels(environment) for _ in range(2))
     show("", effort)
     slowest = sorted(colds, key=colds.__getitem__, reverse=True)[:10]
-    names = [*slowest, f"all {len(colds)} kernels"]
+    names = [*slowest, f"all {len(colds)}"]
     rows = [Contestant(_short(name), (_of(colds, name),)) for name in names]
     again = [Contestant(_short(name), (_of(warms, name),)) for name in names]
     return [
-        Measurement("compiling a kernel: the slowest, and all", "seconds", tuple(rows)),
+        Measurement(
+            "compiling kernels and the first use of players: the slowest, and all",
+            "seconds",
+            tuple(rows),
+        ),
         Measurement("loading it from the cache", "seconds", tuple(again)),
     ]
 
@@ -123,7 +128,7 @@ def _short(name: str) -> str:
 
 
 def _seconds_of_kernels(environment: dict[str, str]) -> dict[str, float]:
-    """Return how long each kernel takes in a process of its own, by its name."""
+    """Return how long each kernel and each first use takes in one process, by its name."""
     pairs: list[list[Any]] = json.loads(run_python(COMPILE_ALL, **environment))
     seconds: dict[str, float] = {}
     for name, taken in pairs:

@@ -15,7 +15,7 @@ from py2048.board import Board
 from py2048.cli import main
 from py2048.errors import WeightsError
 from py2048.ntuple.network import Network
-from py2048.ntuple.records import FEWEST, START, Records, StageRecord
+from py2048.ntuple.records import FEWEST, START, StageRecord, TrackRecord
 from py2048.ntuple.weights import (
     SHIPPED,
     load,
@@ -31,7 +31,7 @@ from py2048.search.searcher import Searcher
 MADE = dict.fromkeys((4, 8, 16, 32), 500) | {64: 499, 128: 400, 256: 2}
 NETWORK = NETWORKS["classic:size=3x3"]
 
-RECORDS = Records(
+RECORDS = TrackRecord(
     games=500,
     seed=3,
     stages=(
@@ -56,7 +56,7 @@ def test_a_board_has_the_record_of_its_stage() -> None:
     assert record_of("32 16 / . .") == second
     assert record_of("64 32 / 16 .") == large
     assert record_of("128 . / . .") is None
-    assert Records(0, 0, ()).of(Board.parse("2 .")) is None
+    assert TrackRecord(0, 0, ()).of(Board.parse("2 .")) is None
 
 
 @pytest.mark.parametrize(

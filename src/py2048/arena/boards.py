@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from py2048.errors import WeightsError
 from py2048.game.turn import draw_start
 from py2048.ntuple.archive import open_archive, write_archive
-from py2048.ntuple.records import START, Records, StageRecord
+from py2048.ntuple.records import START, StageRecord, TrackRecord
 from py2048.rng import derive_seed, key_of
 from py2048.rules import Rules
 from py2048.search._expectimax_kernels import OVER, PLY, SCORE, STATE
@@ -312,7 +312,7 @@ def calibrate(
     *,
     seed: int = 1,
     threads: int = 1,
-) -> Records:
+) -> TrackRecord:
     """Play games; compare the points that a player expects in each stage with those that came."""
 
     def play(searcher: Searcher, number: int) -> list[tuple[Stage, float, float, int]]:
@@ -325,7 +325,7 @@ def calibrate(
     for rows in on_threads(make_searcher, play, games, threads):
         for stage, predicted, realised, tile in rows:
             found.setdefault(stage, []).append((predicted, realised, tile))
-    return Records(
+    return TrackRecord(
         games, seed, tuple(_record(each, found[each]) for each in stages if each in found)
     )
 

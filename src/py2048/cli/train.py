@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from py2048.ntuple.network import Network
-    from py2048.ntuple.records import Records, StageRecord
+    from py2048.ntuple.records import StageRecord, TrackRecord
     from py2048.ntuple.run import CurvePoint, StopCriteria, TrainingProgress, TrainingRun
     from py2048.ntuple.trainer import ScoreTally
 
@@ -274,7 +274,9 @@ def weights(
     return 0
 
 
-def _calibration(network: Network, games: int, seed: int, threads: int, *, quiet: bool) -> Records:
+def _calibration(
+    network: Network, games: int, seed: int, threads: int, *, quiet: bool
+) -> TrackRecord:
     from py2048.arena.boards import calibrate, usual_stages
     from py2048.search.limits import SearchLimits
     from py2048.search.searcher import Searcher
@@ -284,7 +286,7 @@ def _calibration(network: Network, games: int, seed: int, threads: int, *, quiet
         return calibrate(player, usual_stages(), games, seed=seed, threads=threads)
 
 
-def _calibration_data(records: Records) -> Settings:
+def _calibration_data(records: TrackRecord) -> Settings:
     stages = [each._asdict() for each in records.stages]
     return {"games": records.games, "seed": records.seed, "stages": stages}
 

@@ -24,7 +24,7 @@ from py2048.compiled.rules import CompiledRules
 from py2048.errors import BoardError, WeightsError
 from py2048.ntuple import _network_kernels as kernels
 from py2048.ntuple.layout import NetworkLayout, downgraded, parts_of
-from py2048.ntuple.records import Records
+from py2048.ntuple.records import TrackRecord
 from py2048.rules import Rules
 
 Weights = NDArray[np.float32]
@@ -126,7 +126,7 @@ class Network:
     history: tuple[Mapping[str, Any], ...] = field(default=())
     step: float = 1.0
     bands: Bands | None = None
-    records: Records | None = field(default=None, repr=False, compare=False)
+    records: TrackRecord | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_rules(self.layout, self.rules)

@@ -72,7 +72,7 @@ class StageRecord(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Records:
+class TrackRecord:
     """The records of a network that plays without search.
 
     Attributes:
@@ -121,7 +121,7 @@ class Records:
             raise WeightsError(f"{path} cannot be written: {error}") from None
 
     @classmethod
-    def load(cls, path: Path, weights: str) -> Records | None:
+    def load(cls, path: Path, weights: str) -> TrackRecord | None:
         """Return the records in a file, if they are of the network with the checksum `weights`.
 
         Raises:

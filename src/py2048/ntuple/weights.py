@@ -25,7 +25,7 @@ from py2048.ntuple import _network_kernels as kernels
 from py2048.ntuple.archive import Archive, Array, open_archive, write_archive
 from py2048.ntuple.layout import NetworkLayout
 from py2048.ntuple.network import Band, Bands, Network, Quantized, in_points, objective_key
-from py2048.ntuple.records import Records
+from py2048.ntuple.records import TrackRecord
 from py2048.rules import Rules
 
 KIND = "py2048-weights"
@@ -267,17 +267,17 @@ def header_of(path: Path | str) -> dict[str, Any]:
 # --- records beside a file -----------------------------------------------------------------------
 
 
-def load_records(path: Path | str) -> Records | None:
+def load_records(path: Path | str) -> TrackRecord | None:
     """Return the records of a weights file, from the file beside it, if they are of these weights.
 
     Raises:
         WeightsError: if that file is damaged.
     """
     beside = records_path(path)
-    return Records.load(beside, _checksum(path)) if beside.exists() else None
+    return TrackRecord.load(beside, _checksum(path)) if beside.exists() else None
 
 
-def save_records(records: Records, path: Path | str) -> Path:
+def save_records(records: TrackRecord, path: Path | str) -> Path:
     """Save the records of a weights file beside it; return where.
 
     Raises:

@@ -60,7 +60,7 @@ class Goal:
 
 
 @dataclass(frozen=True)
-class Spawn:
+class TileSpawn:
     """A tile that can appear.
 
     Attributes:
@@ -96,7 +96,7 @@ class Problem:
         self.for_points = goal.tile is None
         gains = given.sum_points if self.for_points else 0
         self.spawns = [
-            Spawn(
+            TileSpawn(
                 tile,
                 Tile(np.uint64(rank), float(share), float(gains * tile)),
                 float(self.is_reached(rank)) if rank >= self._stop else None,
@@ -207,7 +207,7 @@ class Problem:
         """Return whether a tile of this rank is the goal's, or larger."""
         return self.goal.tile is not None and 1 << rank >= self.goal.tile
 
-    def _last_gain(self, spawn: Spawn) -> float:
+    def _last_gain(self, spawn: TileSpawn) -> float:
         """Return what a spawn is worth after a move that ended the game."""
         rank = max(self._stop, int(spawn.known.rank))
         return spawn.known.gain + self.is_reached(rank)

@@ -24,7 +24,7 @@ from py2048.compiled.threads import available_threads, shares, together
 from py2048.errors import SolvingError
 from py2048.rules import Rules, get_rules
 from py2048.solving import _solver_kernels as kernels
-from py2048.solving.goal import Goal, Problem, Spawn
+from py2048.solving.goal import Goal, Problem, TileSpawn
 from py2048.solving.layers import KEPT, Keys, LayerStore, Values, known_of, once
 from py2048.solving.solution import LayerCount, Solution
 
@@ -170,7 +170,7 @@ class _Solver:
         return totals
 
     @property
-    def _playing(self) -> list[Spawn]:
+    def _playing(self) -> list[TileSpawn]:
         """The tiles after which the game goes on."""
         return [spawn for spawn in self._problem.spawns if spawn.ends is None]
 
