@@ -110,6 +110,14 @@ def test_a_text_changes_a_preset() -> None:
     assert Rules.parse("classic:spawn=2:0.9+4:1/10") == get_rules("classic")
 
 
+def test_a_size_alone_is_classic_of_that_size() -> None:
+    """`2x3` needs no preset; a preset called like a size stays what it is."""
+    assert Rules.parse("2x3") == Rules.parse("2x3:size=2x3") == Rules("2x3", rows=2, columns=3)
+    assert Rules.parse("3x3") == get_rules("3x3")
+    with pytest.raises(RulesError, match="two cells"):
+        Rules.parse("1x1")
+
+
 @given(weights)
 def test_weights_are_exact(each: Weights) -> None:
     """Probabilities sum to exactly one, and the integers are in their ratio, in lowest terms."""

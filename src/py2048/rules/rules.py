@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any, get_args
@@ -160,9 +161,10 @@ class Rules:
     def parse(cls, text: str) -> Rules:
         """Return the rules that `text` describes; the inverse of ``str``.
 
-        A text is a preset's name (``classic``), a preset with changes (``classic:size=5x5``), or
-        a name of your own with changes of ``classic``. ``str`` writes every field, so its text
-        keeps its meaning should a preset ever change. `py2048.rules.text` has the grammar.
+        A text is a preset's name (``classic``), a preset with changes (``classic:size=5x5``), a
+        size alone (``2x3``), or a name of your own with changes of ``classic``. ``str`` writes
+        every field, so its text keeps its meaning should a preset ever change.
+        `py2048.rules.text` has the grammar.
 
         Raises:
             RulesError: if the text describes no rules; the message names the part and the fix.
@@ -173,6 +175,8 @@ class Rules:
         if not name or "=" in name:
             raise RulesError(f"{text!r} does not start with a name, such as classic:size=5x5")
         if name not in PRESETS and not colon:
+            if re.fullmatch(r"\d+x\d+", name):
+                return cls.parse(f"{name}:size={name}")
             raise RulesError(f"no rules are called {name!r}{did_you_mean(name, PRESETS)}")
         rules = _preset(name) if name in PRESETS else replace(_preset("classic"), name=name)
         return replace(rules, **parse_changes(rest)) if colon else rules
