@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -85,9 +86,9 @@ def classic_table() -> str:
 
 
 def others_table() -> str:
-    """Other programs under the classic rules, the weakest first."""
+    """Other programs under the classic rules, the weakest first, those without a mean at last."""
     head = ["program", "setting", "moves/s", "games", "mean score", *map(str, LARGE), "source"]
-    others = sorted(SETTINGS["other"], key=lambda other: other["mean"])
+    others = sorted(SETTINGS["other"], key=lambda other: other.get("mean", math.inf))
     return _table(head, [_other_row(other) for other in others], texts=2)
 
 
@@ -168,7 +169,7 @@ def _reached(each: PlayerSummary) -> list[str]:
 def _other_row(other: Data) -> list[str]:
     pace, games, error = other.get("moves_per_second"), other.get("games"), other.get("error")
     reached = other.get("reached", {})
-    mean = f"{other['mean']:,}" + (f" ± {error:,}" if error else "")
+    mean = f"{other['mean']:,}" + (f" ± {error:,}" if error else "") if "mean" in other else ""
     shares = (reached.get(str(tile)) for tile in LARGE)
     return [
         other["program"],
