@@ -82,14 +82,14 @@ def classic_table() -> str:
     found = [(data, each) for data, each in rows() if _rules(data) == "classic"]
     found.sort(key=lambda pair: -pair[1].moves_per_second)
     head = ["player", "ms a move", "moves/s", "games", "mean score", *map(str, TILES)]
-    return _table(head, [[*_row(data, each), *_reached(each)] for data, each in found])
+    return table(head, [[*_row(data, each), *_reached(each)] for data, each in found])
 
 
 def others_table() -> str:
     """Other programs under the classic rules, the weakest first, those without a mean at last."""
     head = ["program", "setting", "moves/s", "games", "mean score", *map(str, LARGE), "source"]
     others = sorted(SETTINGS["other"], key=lambda other: other.get("mean", math.inf))
-    return _table(head, [_other_row(other) for other in others], texts=2)
+    return table(head, [_other_row(other) for other in others], texts=2)
 
 
 def rules_table() -> str:
@@ -101,7 +101,7 @@ def rules_table() -> str:
         player, *rest = _row(data, each)
         tile, reached = max(each.tiles.items())
         cells.append([player, _rules(data), *rest, f"{tile} in {percent(reached.share)}"])
-    return _table(head, cells, texts=2)
+    return table(head, cells, texts=2)
 
 
 def nodes_table() -> str:
@@ -114,7 +114,7 @@ def nodes_table() -> str:
         [each["search"], f"{each['nodes'] / each['seconds'] / 1e6:.1f} million"]
         for each in searches
     ]
-    return _table(["search", "nodes/s"], cells)
+    return table(["search", "nodes/s"], cells)
 
 
 def training_table() -> str:
@@ -130,8 +130,8 @@ def training_table() -> str:
     ]
     data = json.loads(path.read_text(encoding="utf-8"))
     judged = f"{data['mean']:,.0f} ± {data['error']:,.0f} over {data['games']:,} games"
-    table = _table(["minutes", "py2048", SETTINGS["training"]["program"]], cells)
-    return f"{table}\n\nPlaying without learning at the end: {judged}."
+    curves = table(["minutes", "py2048", SETTINGS["training"]["program"]], cells)
+    return f"{curves}\n\nPlaying without learning at the end: {judged}."
 
 
 def machine_table() -> str:
@@ -139,7 +139,7 @@ def machine_table() -> str:
     found = rows()
     if not found:
         return "Nothing is measured yet."
-    return _table(["", ""], [list(item) for item in found[-1][0]["machine"].items()], texts=2)
+    return table(["", ""], [list(item) for item in found[-1][0]["machine"].items()], texts=2)
 
 
 BLOCKS = {
@@ -182,7 +182,7 @@ def _other_row(other: Data) -> list[str]:
     ]
 
 
-def _table(head: Sequence[str], cells: Sequence[Sequence[str]], texts: int = 1) -> str:
+def table(head: Sequence[str], cells: Sequence[Sequence[str]], texts: int = 1) -> str:
     """Return a Markdown table; the first columns are texts, the others numbers."""
     if not cells:
         return "Not measured yet."

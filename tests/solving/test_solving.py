@@ -111,10 +111,16 @@ def test_outcomes_of_perfect_play_have_the_value_as_their_mean(rules: Rules) -> 
     """Final scores by their probabilities are worth what the game is worth; so are tiles."""
     solution = solve(rules)
     tiles, scores = solution.outcomes.tiles, solution.outcomes.scores
-    assert sum(tiles.values()) == pytest.approx(1)
-    assert sum(scores.values()) == pytest.approx(1)
+    for shares in (tiles, scores, solution.outcomes.sums):
+        assert sum(shares.values()) == pytest.approx(1)
     mean = sum(score * chance for score, chance in scores.items())
     assert mean == pytest.approx(solution.value, abs=1e-9)
+
+
+def test_final_scores_follow_from_sums_where_a_score_is_the_sum() -> None:
+    """Under a scoring by the board's sum every game adds up its sums; the last is the final one."""
+    outcomes = solve("classic:size=2x2,scoring=moves:2:-1,spawn=2:1,start=2x2:1").outcomes
+    assert outcomes.scores == pytest.approx({total - 4: p for total, p in outcomes.sums.items()})
 
 
 def test_the_chance_of_a_tile_is_how_often_perfect_play_makes_it() -> None:
@@ -373,5 +379,6 @@ def test_the_command_prints_json(capsys: pytest.CaptureFixture[str], tmp_path: P
     assert data["seconds"] > 0
     assert data["goal"] == "tile=64"
     assert data["tiles"]["64"] == pytest.approx(data["value"])
+    assert sum(data["sums"].values()) == pytest.approx(1)
     assert sum(start["chance"] for start in data["starts"]) == pytest.approx(1)
     assert Solution.load(tmp_path / "file").value == data["value"]

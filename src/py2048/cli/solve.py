@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,8 +14,10 @@ import typer
 
 from py2048.cli.compiling import PATIENCE, StatusLine, telling
 from py2048.cli.options import JsonOption, SizeOption, ThreadsOption, chosen_rules, no_device
+from py2048.errors import SolvingError
 
 if TYPE_CHECKING:
+    from py2048.rules import Rules
     from py2048.solving import Solution
     from py2048.solving.solver import Progress
 
@@ -57,9 +61,20 @@ def solve(
         ),
     ] = None,
     memory: Annotated[
-        str, typer.Option(metavar="SIZE", help="About how much memory to use, such as 4G.")
+        str,
+        typer.Option(
+            metavar="SIZE",
+            help="About how much memory to use, such as 4G; on a cluster, for each processor.",
+        ),
     ] = "4G",
     threads: ThreadsOption = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Solve on a Ray cluster: auto, or its address. All its machines must see FILE.",
+        ),
+    ] = None,
     as_json: JsonOption = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
 ) -> int:
@@ -67,16 +82,15 @@ def solve(
 
     The tiles must appear at random. 3x3 takes a minute or two.
     """
-    from py2048.solving import solve
-
     line = StatusLine(quiet=quiet)
     try:
         with telling(quiet=quiet):
-            solution = solve(
+            solution = _solved(
                 chosen_rules(rules, size),
                 goal,
                 memory=_memory(memory),
                 threads=threads,
+                cluster=cluster,
                 save=save,
                 progress=lambda progress: line.show(_told(progress)),
             )
@@ -87,6 +101,31 @@ def solve(
         line.close()
     print(told)
     return 0
+
+
+def _solved(
+    rules: Rules,
+    goal: str,
+    *,
+    memory: int,
+    threads: int | None,
+    cluster: str | None,
+    save: Path | None,
+    progress: Callable[[Progress], None],
+) -> Solution:
+    if cluster is None:
+        from py2048.solving import solve
+
+        return solve(rules, goal, memory=memory, threads=threads, save=save, progress=progress)
+    if threads is not None:
+        raise SolvingError("--threads is for this machine: leave it out with --cluster")
+    if save is None:
+        raise SolvingError("--cluster needs --save FILE, in a folder that all its machines share")
+    from py2048.arena.ray_cluster import RayWorkers
+    from py2048.solving.sharded import solve_sharded
+
+    with closing(RayWorkers(cluster)) as workers:
+        return solve_sharded(workers, rules, goal, save=save, memory=memory, progress=progress)
 
 
 def _told(progress: Progress) -> str:
@@ -111,6 +150,7 @@ def _data(solution: Solution) -> dict[str, object]:
             for start in solution.starts
         ],
         "tiles": outcomes.tiles,
+        "sums": outcomes.sums,
         "scores": outcomes.scores,
         "layers": [asdict(layer) for layer in solution.layers],
     }

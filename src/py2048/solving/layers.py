@@ -51,6 +51,25 @@ def once(keys: Keys) -> Keys:
     return keys[: kernels.drop_repeats(keys)]
 
 
+def claim(folder: Path, plan: object) -> None:
+    """Make a folder for what is being solved, or go on with one that has the same plan.
+
+    Raises:
+        SolvingError: if the folder belongs to something else, or cannot be written.
+    """
+    text = json.dumps(plan, sort_keys=True).encode()
+    with os_errors_as(SolvingError, str(folder)):
+        folder.mkdir(exist_ok=True)
+        file = folder / PLAN
+        if not file.exists():
+            write_atomically(file, text)
+        elif file.read_bytes() != text:
+            raise SolvingError(
+                f"{folder} holds what is left of solving something else: remove it, or save "
+                "to another file"
+            )
+
+
 class LayerStore:
     """Arrays by name; those not used for longest make room for others.
 
@@ -72,22 +91,11 @@ class LayerStore:
         self._bytes = 0
         self._files: dict[Name, Path] = {}
         if folder is not None:
-            self._open(folder, json.dumps(plan, sort_keys=True).encode())
-
-    def _open(self, folder: Path, plan: bytes) -> None:
-        with os_errors_as(SolvingError, str(folder)):
-            folder.mkdir(exist_ok=True)
-            file = folder / PLAN
-            if not file.exists():
-                write_atomically(file, plan)
-            elif file.read_bytes() != plan:
-                raise SolvingError(
-                    f"{folder} holds what is left of solving something else: remove it, or save "
-                    "to another file"
-                )
-            for path in folder.iterdir():
-                if found := _FILE.fullmatch(path.name):
-                    self._files[found[1], int(found[2])] = path
+            claim(folder, plan)
+            with os_errors_as(SolvingError, str(folder)):
+                for path in folder.iterdir():
+                    if found := _FILE.fullmatch(path.name):
+                        self._files[found[1], int(found[2])] = path
 
     def __contains__(self, name: Name) -> bool:
         """Return whether there is such an array."""

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048.solving import _solver_kernels as kernels
-from py2048.solving.goal import LARGEST_RANK, Problem
+from py2048.solving.goal import LARGEST_RANK, Problem, TileSpawn
 from py2048.solving.layers import Keys, known_of, once
 
 NEGLIGIBLE = 1e-16
@@ -32,11 +32,13 @@ class Outcomes:
 
     Attributes:
         tiles: the probability of each largest tile, ascending.
+        sums: that of each final sum of the board, ascending.
         scores: that of each final score, ascending; empty where the goal is a tile, since perfect
             play is over when it is made and the game is not.
     """
 
     tiles: dict[int, float]
+    sums: dict[int, float]
     scores: dict[int, float]
 
 
@@ -102,6 +104,7 @@ class PerfectPlay:
         }
         self._unit = math.gcd(*self._started.values(), *self._spawned.values()) or 1
         self._tiles: dict[int, float] = defaultdict(float)
+        self._sums: dict[int, float] = defaultdict(float)
         self._scores: dict[int, float] = defaultdict(float)
 
     @property
@@ -122,7 +125,7 @@ class PerfectPlay:
                 waiting.setdefault(total + tile, []).append(part)
                 heapq.heappush(order, total + tile)
         scores = self._scores if self._problem.for_points else {}
-        return Outcomes(dict(sorted(self._tiles.items())), dict(sorted(scores.items())))
+        return Outcomes(*(dict(sorted(each.items())) for each in (self._tiles, self._sums, scores)))
 
     def _starts(self) -> dict[int, list[_Front]]:
         packed, spec = self._problem.packed, self._spec
@@ -133,6 +136,7 @@ class PerfectPlay:
             is_stopped = self._problem.stopped_value(board) is not None
             if is_stopped or not packed.legal_mask(board):
                 self._tiles[1 << max(ranks)] += float(chance)
+                self._sums[sum(1 << rank for rank in ranks)] += float(chance)
                 self._scores[0] += float(chance)
                 continue
             images = [board] if spec.folded else sorted(set(packed.symmetries(board)))
@@ -152,24 +156,25 @@ class PerfectPlay:
         places, made = np.empty(len(front.keys), np.int64), np.empty(len(front.keys), np.uint64)
         kernels.pick(front.keys, spec, known_of(afters, to_come, 4 * cells), places, made)
         is_over, is_stopped = places == kernels.OVER, places == kernels.STOPPED
-        self._end(front.keys[is_over], front.chances[is_over], front.brought, 0)
+        over = _Front(front.keys[is_over], front.chances[is_over], front.brought)
+        self._end(over, total)
         for spawn in self._problem.spawns:
             brought = front.brought + self._spawned[spawn.tile] // self._unit
             chances = spawn.known.chance * front.chances[is_stopped]
-            self._end(made[is_stopped], chances, brought, int(spawn.known.rank))
+            self._end(_Front(made[is_stopped], chances, brought), total, spawn)
         is_used = np.zeros(len(afters), np.bool_)
         is_used[places[places >= 0]] = True
         chances = np.zeros((np.count_nonzero(is_used), front.chances.shape[1]))
         kernels.gather(places, np.cumsum(is_used) - 1, front.chances, chances)
-        return self._spread(_Front(afters[is_used], chances, front.brought))
+        return self._spread(_Front(afters[is_used], chances, front.brought), total)
 
-    def _spread(self, afters: _Front) -> list[tuple[int, _Front]]:
+    def _spread(self, afters: _Front, total: int) -> list[tuple[int, _Front]]:
         parts = []
         for spawn in self._problem.spawns:
             rank, chances = spawn.known.rank, spawn.known.chance * afters.chances
             brought = afters.brought + self._spawned[spawn.tile] // self._unit
             if spawn.ends is not None:
-                self._end(afters.keys, chances, brought, int(rank))
+                self._end(_Front(afters.keys, chances, brought), total, spawn)
             elif len(afters.keys):
                 found = np.empty(self._problem.rules.cells * len(afters.keys), np.uint64)
                 count = kernels.spawn_all(rank, afters.keys, self._spec, found)
@@ -179,16 +184,19 @@ class PerfectPlay:
                 parts.append((spawn.tile, _Front(boards, out, brought)))
         return parts
 
-    def _end(self, keys: Keys, chances: Chances, brought: int, rank: int) -> None:
-        """Count games that end on boards, with one more tile of `rank` if that is not 0."""
-        ranks = np.empty((len(keys), self._problem.rules.cells), np.uint8)
-        kernels.ranks_of(keys, self._spec, ranks)
+    def _end(self, front: _Front, total: int, spawn: TileSpawn | None = None) -> None:
+        """Count games that end on boards of a sum, or with one more tile."""
+        rank = 0 if spawn is None else int(spawn.known.rank)
+        ranks = np.empty((len(front.keys), self._problem.rules.cells), np.uint8)
+        kernels.ranks_of(front.keys, self._spec, ranks)
         largest = np.maximum(ranks.max(axis=1, initial=0), rank)
         for each in np.unique(largest):
-            self._tiles[1 << int(each)] += float(chances[largest == each].sum())
+            self._tiles[1 << int(each)] += float(front.chances[largest == each].sum())
+        if len(front.keys):
+            self._sums[total + (spawn.tile if spawn else 0)] += float(front.chances.sum())
         worth = self._worth[ranks].sum(axis=1) + (self._worth[rank] if rank else 0)
         for each in np.unique(worth):
-            first = int(each) + brought * self._unit
-            for column, chance in enumerate(chances[worth == each].sum(axis=0)):
+            first = int(each) + front.brought * self._unit
+            for column, chance in enumerate(front.chances[worth == each].sum(axis=0)):
                 if chance:
                     self._scores[first + column * self._unit] += float(chance)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import heapq
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -98,6 +98,41 @@ def solve(
     return Solution.load(save, memory=memory // 4)
 
 
+def start_keys(problem: Problem) -> dict[int, Keys]:
+    """Return the keys of the starts that are played on, by their sums."""
+    found: dict[int, list[np.uint64]] = {}
+    for board in problem.starts():
+        if problem.stopped_value(board) is None:
+            total = sum(1 << rank for rank in problem.packed.ranks(board) if rank)
+            for image in {board, *problem.packed.symmetries(board)}:
+                key = kernels.key_of(np.uint64(image), problem.spec)
+                found.setdefault(total, []).append(np.uint64(key))
+    return {total: np.unique(np.array(keys, np.uint64)) for total, keys in found.items()}
+
+
+def rounding_error(problem: Problem, layers: int, largest: float) -> float:
+    """Return a bound of what rounding does to any value.
+
+    Each layer adds to the error of the larger sums what its own operations on one board round,
+    each by half a unit in the last place of what is at most `largest`; expectation and maximum
+    make no error larger.
+    """
+    operations = problem.rules.cells + 4 * len(problem.spawns) + 2
+    return layers * operations * largest * 2.0**-53
+
+
+def grown(
+    keys: Keys, expand: Callable[..., Int], room: int, spec: kernels.SolverSpec
+) -> list[Keys]:
+    """Return what `expand` finds from keys, up to `room` each: each array ascending and once."""
+    found = np.empty(room * min(PORTION, len(keys)), np.uint64)
+    parts = []
+    for first in range(0, len(keys), PORTION):
+        count = expand(keys[first : first + PORTION], spec, found)
+        parts.append(once(found[:count].copy()))
+    return parts
+
+
 class _Solver:
     def __init__(
         self,
@@ -114,8 +149,7 @@ class _Solver:
 
     def run(self, memory: int) -> Solution:
         """Return the solution, which holds so many bytes of layers apart from the store."""
-        starts = self._problem.starts()
-        totals = self._enumerate(self._start_keys(starts))
+        totals = self._enumerate(start_keys(self._problem))
         largest = self._evaluate(totals)
         spec, store, images = self._spec, self._store, np.empty(8, np.uint64)
         counts = [
@@ -124,28 +158,8 @@ class _Solver:
             for keys in [store.get(("before", total))]
         ]
         seconds = time.perf_counter() - self._began
-        error = self._rounding(len(totals), largest)
+        error = rounding_error(self._problem, len(totals), largest)
         return Solution(self._problem, store, counts, error, seconds, memory)
-
-    def _rounding(self, steps: int, largest: float) -> float:
-        """Return a bound of what rounding does to any value.
-
-        Each layer adds to the error of the larger sums what its own operations on one board round,
-        each by half a unit in the last place of what is at most `largest`; expectation and maximum
-        make no error larger.
-        """
-        operations = self._problem.rules.cells + 4 * len(self._problem.spawns) + 2
-        return steps * operations * largest * 2.0**-53
-
-    def _start_keys(self, starts: Mapping[int, object]) -> dict[int, Keys]:
-        found: dict[int, list[np.uint64]] = {}
-        for board in starts:
-            if self._problem.stopped_value(board) is None:
-                total = sum(1 << rank for rank in self._problem.packed.ranks(board) if rank)
-                for image in {board, *self._problem.packed.symmetries(board)}:
-                    key = kernels.key_of(np.uint64(image), self._spec)
-                    found.setdefault(total, []).append(np.uint64(key))
-        return {total: np.unique(np.array(keys, np.uint64)) for total, keys in found.items()}
 
     # --- boards forward --------------------------------------------------------------------------
 
@@ -186,12 +200,7 @@ class _Solver:
         """Return what `expand` finds from keys, up to `room` each, ascending and once."""
 
         def share(first: int, last: int) -> list[Keys]:
-            found = np.empty(room * min(PORTION, last - first), np.uint64)
-            parts = []
-            for place in range(first, last, PORTION):
-                count = expand(keys[place : min(place + PORTION, last)], self._spec, found)
-                parts.append(once(found[:count].copy()))
-            return parts
+            return grown(keys[first:last], expand, room, self._spec)
 
         jobs = shares(len(keys), self._workers(len(keys)))
         return self._union([part for parts in together(share, jobs) for part in parts])

@@ -1,0 +1,144 @@
+"""`RayCluster`: the connection to a Ray cluster, and `RayWorkers`, which run any tasks on it.
+
+The machines of the cluster need the same py2048 as this one. A task whose process or machine is
+lost is run again elsewhere.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from typing import Any
+
+from py2048.errors import MissingExtraError, Py2048Error, SolvingError
+
+RETRIES = 5
+"""How often a task is run again after its process or machine was lost."""
+
+ANSWER_SECONDS = 10.0
+"""How long the head of a cluster may take to answer."""
+
+
+class RayCluster:
+    """A Ray cluster.
+
+    Args:
+        address: ``auto`` for the cluster that this machine belongs to, or the address of its head,
+            such as ``10.0.0.1:6379``.
+        error: what is raised if there is no cluster at the address.
+
+    Raises:
+        MissingExtraError: if Ray is not installed.
+    """
+
+    def __init__(self, address: str, error: type[Py2048Error]) -> None:
+        self._ray = ray = _ray()
+        self._owner = not ray.is_initialized()
+        if self._owner:
+            _connect(ray, address, error)
+
+    @property
+    def width(self) -> int:
+        """Two tasks for each processor of the cluster, as it is now: one runs, one waits."""
+        return 2 * max(self._processors, 1)
+
+    @property
+    def place(self) -> str:
+        """The present size of the cluster."""
+        nodes = sum(bool(node["Alive"]) for node in self._ray.nodes())
+        return f"on {_counted(nodes, 'node')} with {_counted(self._processors, 'processor')}"
+
+    @property
+    def _processors(self) -> int:
+        return int(self._ray.cluster_resources().get("CPU", 0))
+
+    def _remote(self, function: Callable[..., object]) -> Any:
+        """Return a function as a task for one processor."""
+        return self._ray.remote(num_cpus=1, max_retries=RETRIES)(function)
+
+    def close(self) -> None:
+        """Leave the cluster."""
+        if self._owner:
+            self._ray.shutdown()
+
+
+class RayWorkers(RayCluster):
+    """The processors of a Ray cluster, for the tasks of a solver.
+
+    Raises:
+        MissingExtraError: if Ray is not installed.
+        SolvingError: if there is no cluster at the address.
+    """
+
+    def __init__(self, address: str) -> None:
+        super().__init__(address, SolvingError)
+        self._do = self._remote(_run_there)
+
+    def run(self, tasks: Sequence[Callable[[], Any]]) -> list[Any]:
+        """Return the results of tasks.
+
+        Raises:
+            Py2048Error: that of a task, or a `SolvingError` if its process is lost again and again.
+        """
+        waiting = [self._do.remote(task, version("py2048")) for task in tasks]
+        try:
+            answers = self._ray.get(waiting)
+        except self._ray.exceptions.RayError as error:
+            reason = str(error).partition("\n")[0]
+            raise SolvingError(f"a task ended its process {RETRIES + 1} times; {reason}") from None
+        for answer in answers:
+            if isinstance(answer, Py2048Error):
+                raise answer
+        return list(answers)
+
+
+def check_version(wanted: str, error: type[Py2048Error]) -> Py2048Error | None:
+    """Return what is wrong if this machine has another py2048 than that which sent a task."""
+    if (present := version("py2048")) == wanted:
+        return None
+    return error(
+        f"a machine of the cluster has py2048 {present}, this one {wanted}: install the same on all"
+    )
+
+
+def _run_there(task: Callable[[], Any], wanted: str) -> Any:
+    """Run a task on a machine of the cluster; an error on purpose is the answer."""
+    if wrong := check_version(wanted, SolvingError):
+        return wrong
+    try:
+        return task()
+    except Py2048Error as error:
+        return error
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing}{'' if number == 1 else 's'}"
+
+
+def _ray() -> Any:
+    try:
+        import ray
+    except ImportError:
+        raise MissingExtraError("clusters are run by Ray: pip install 'py2048[cluster]'") from None
+    return ray
+
+
+def _connect(ray: Any, address: str, kind: type[Py2048Error]) -> None:
+    try:
+        if address != "auto":
+            _check_reachable(address)
+        ray.init(address=address, log_to_driver=False, logging_level="ERROR")
+    except (OSError, RuntimeError, ValueError) as error:
+        reason = str(error).strip().partition("\n")[0].partition(". ")[0]
+        raise kind(
+            f"no Ray cluster at {address!r}: {reason} (ray start --head begins one)"
+        ) from None
+
+
+def _check_reachable(address: str) -> None:
+    """Raise an error if an address does not answer; Ray itself would try for minutes."""
+    host, _, port = address.rpartition("://")[2].rpartition(":")
+    if not (host and port.isdecimal()):
+        raise ValueError("write it as auto or host:port")
+    socket.create_connection((host.strip("[]"), int(port)), timeout=ANSWER_SECONDS).close()

@@ -1,0 +1,166 @@
+"""Solving on a Ray cluster of two nodes on this machine."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from py2048.arena import ray_cluster
+from py2048.arena.ray_cluster import RayWorkers
+from py2048.cli import main
+from py2048.errors import MissingExtraError, SolvingError
+from py2048.solving import Solution, sharded, solve
+from py2048.solving.sharded import Progress, solve_sharded
+
+pytestmark = [
+    pytest.mark.cluster,
+    pytest.mark.filterwarnings("ignore"),  # Ray's own, many and none of ours
+]
+needs_ray = pytest.mark.skipif(
+    not importlib.util.find_spec("ray"), reason="no Ray: pip install 'py2048[cluster]'"
+)
+
+NODE = {"num_cpus": 1, "object_store_memory": 80_000_000}
+
+SOON = {"health_check_period_ms": 300, "health_check_failure_threshold": 3}
+"""How soon the cluster notices that a node is lost."""
+
+VALUE_OF_3X3 = 5468.486797410301
+"""What one machine finds, to the last digit."""
+
+
+@pytest.fixture
+def cluster() -> Iterator[Any]:
+    """A cluster with two nodes of one processor each."""
+    from ray.cluster_utils import Cluster
+
+    head = {**NODE, "include_dashboard": False, "_system_config": SOON}
+    cluster = Cluster(initialize_head=True, head_node_args=head)
+    cluster.add_node(**NODE)
+    yield cluster
+    cluster.shutdown()
+
+
+class MortalWorkers:
+    """Those of a cluster, of whose processes some are killed while they work.
+
+    Args:
+        workers: the workers.
+        deaths: a folder; a task that finds a file in it removes it and kills its process.
+    """
+
+    def __init__(self, workers: RayWorkers, deaths: Path) -> None:
+        self._workers, self._deaths = workers, deaths
+        self.width = workers.width
+
+    def run(self, tasks: Sequence[Callable[[], Any]], /) -> list[Any]:
+        """Return the results of tasks."""
+
+        def mortal(task: Callable[[], Any], deaths: Path) -> Any:  # local: sent by its code
+            for death in deaths.iterdir():
+                death.unlink(missing_ok=True)
+                os.kill(os.getpid(), signal.SIGKILL)
+            return task()
+
+        return self._workers.run([partial(mortal, task, self._deaths) for task in tasks])
+
+
+def solved_with_losses(cluster: Any, rules: str, save: Path, *, node: bool) -> Solution:
+    """Solve; a process is killed forward and one backward, and a node is lost on the way back."""
+    deaths, seen = save.with_name("deaths"), dict[str, int]()
+    deaths.mkdir()
+
+    def kill(progress: Progress) -> None:
+        seen[progress.stage] = seen.get(progress.stage, 0) + 1
+        if seen[progress.stage] == 20:
+            (deaths / progress.stage).touch()
+        if node and seen.get("values") == 40:
+            seen["values"] += 1
+            (lost,) = cluster.worker_nodes
+            cluster.remove_node(lost, allow_graceful=False)
+
+    with closing(RayWorkers(cluster.address)) as workers:
+        assert workers.place == "on 2 nodes with 2 processors"
+        mortal = MortalWorkers(workers, deaths)
+        solution = solve_sharded(mortal, rules, save=save, progress=kill)
+    assert min(seen.values()) > 40
+    assert not list(deaths.iterdir())
+    return solution
+
+
+@needs_ray
+def test_a_cluster_finds_what_one_machine_finds(
+    cluster: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """To the last digit, with killed processes and a lost node; the command does, too."""
+    monkeypatch.setattr(sharded, "FEW", 64)
+    words = ["solve", "classic:size=2x2", "--cluster", cluster.address, "-q"]
+    assert main([*words, "--save", str(tmp_path / "command")]) == 0
+    assert capsys.readouterr().out.startswith("classic on 2x2: expected score 66.964149")
+    ours = solved_with_losses(cluster, "classic:size=2x3", tmp_path / "file", node=True)
+    theirs = solve("classic:size=2x3")
+    assert ours.value == theirs.value
+    assert ours.layers == theirs.layers
+    assert [start.value for start in ours.starts] == [start.value for start in theirs.starts]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@needs_ray
+def test_a_cluster_solves_3x3(cluster: Any, tmp_path: Path) -> None:
+    """Equal to the last digit, with killed processes."""
+    solution = solved_with_losses(cluster, "3x3", tmp_path / "file", node=False)
+    assert solution.value == VALUE_OF_3X3
+    assert solution.positions == 48_713_519
+
+
+def test_another_version_on_a_machine_is_refused() -> None:
+    """Values of different versions never stand in one file."""
+    answer = ray_cluster._run_there(dict, "0.0.0")
+    assert isinstance(answer, SolvingError)
+    assert re.search(r"has py2048 .*, this one 0\.0\.0", str(answer))
+
+
+@needs_ray
+def test_a_cluster_that_is_not_there_is_one_clear_line() -> None:
+    """With the address, and how to begin one."""
+    with pytest.raises(SolvingError, match=r"no Ray cluster at '127\.0\.0\.1:1'.*ray start"):
+        RayWorkers("127.0.0.1:1")
+
+
+def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One line that says what to install."""
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'py2048\[cluster\]'"):
+        RayWorkers("auto")
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ([], "--cluster needs --save FILE, in a folder that all its machines share"),
+        (
+            ["--save", "file", "-j", "2"],
+            "--threads is for this machine: leave it out with --cluster",
+        ),
+    ],
+)
+def test_options_that_do_not_fit_a_cluster(
+    words: list[str], reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command says so before it looks for one."""
+    assert main(["solve", "classic:size=2x2", "--cluster", "auto", *words]) == 2
+    assert capsys.readouterr().err == f"py2048: {reason}\n"

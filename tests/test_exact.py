@@ -1,0 +1,56 @@
+"""The page about exact values says what was measured, and bounds hold where values are known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from py2048.solving import solve
+
+BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
+
+pytestmark = pytest.mark.timeout(600)  # the first on a machine compiles the kernels
+
+
+@pytest.fixture
+def exact(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The script that measures."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import exact
+
+    return exact
+
+
+@pytest.fixture
+def page(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The module that writes the page."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import exact_page
+
+    return exact_page
+
+
+def test_the_page_says_what_was_measured(page: ModuleType) -> None:
+    """Each table is made from the results as they are; nobody edits a number by hand."""
+    text = page.PAGE.read_text(encoding="utf-8")
+    assert page.page_with_tables(text) == text
+    assert {block[2] for block in page.BLOCK.finditer(text)} == set(page.BLOCKS)
+
+
+@pytest.mark.parametrize("size", ["1x2", "1x3", "1x4", "2x2", "2x3"])
+def test_no_game_is_worth_more_than_free_merging(size: str, exact: ModuleType) -> None:
+    """The bound is at least the value of each start."""
+    solution = solve(f"classic:size={size}")
+    rows, columns = solution.rules.shape
+    for start in solution.starts:
+        bound = exact.free_merging(rows * columns, start.board.sum)
+        assert start.value <= bound + 1e-9
+
+
+def test_free_merging_by_hand(exact: ModuleType) -> None:
+    """On two cells, 2 2 makes 4 and waits for a 4; 2 4 is the end."""
+    # 4 points; then a 4 (0.1) makes 8, 8 points; then 2 (0.9) or 4 (0.1) ends at two digits
+    assert exact.free_merging(2, 4) == pytest.approx(4 + 0.1 * 8)
+    assert exact.free_merging(2, 6) == 0
