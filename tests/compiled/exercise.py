@@ -6,6 +6,8 @@ The tests run it compiled, as plain Python and with bounds checks, and compare.
 from __future__ import annotations
 
 import sys
+import tempfile
+from pathlib import Path
 
 import numpy as np
 
@@ -18,7 +20,7 @@ from py2048.compiled.perft import compiled_perft
 from py2048.compiled.rollouts import rollouts
 from py2048.direction import Direction
 from py2048.rules import RandomStart, Rules, Weights, get_rules
-from py2048.solving import solve
+from py2048.solving import Formation, build_table, solve
 
 BOARDS = [
     Board([[2, 2, 4, 8], [0, 2, 0, 2], [2**15, 2**15, 2, 0], [4, 4, 4, 4]]),
@@ -93,6 +95,17 @@ def solver_results() -> list[object]:
     return [(each.value, each.layers, each.outcomes) for each in solved]
 
 
+def table_results() -> list[object]:
+    """Return the bytes of a table whose large tile moves, and the chances of some moves."""
+    formation = Formation("moving", (0b0111_1111_1111_0000,), 0b1001, 12, 8)
+    larges = [32, 64, 128, 256], [512, 1024, 2048, 4096], [8192, 16384, 32768, 0]
+    board = Board([[2, 0, 65536, 4], *larges])
+    with tempfile.TemporaryDirectory() as folder:
+        table = build_table(formation, 16, Path(folder) / "table", threads=1)
+        chances = table.chance_of(board), table.move_chances(board), table.check(5)
+        return [table.path.read_bytes().hex(), *chances]
+
+
 def main() -> None:
     """Print the results."""
     if "--plain" in sys.argv:
@@ -100,7 +113,7 @@ def main() -> None:
     with np.errstate(over="ignore"):
         print(packed_results(), long_lines(), cells_results(), compiled_perft(2, 2, 16), sep="\n")
         print(batch_results(("classic", "qsan_qarut", *OTHERS), 4), rollout_results(), sep="\n")
-        print(solver_results())
+        print(solver_results(), table_results(), sep="\n")
 
 
 if __name__ == "__main__":

@@ -10,12 +10,12 @@ import sys
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests import strategies as some
+from tests.solving.interruptions import Killed, ending_after, flip
 
 from py2048 import Board, Direction, Game, Rules, get_rules
 from py2048.board import canonical
@@ -25,7 +25,6 @@ from py2048.rules import BoardSum, MergePoints, MovePoints, RandomSpawn, RandomS
 from py2048.rules.parts import NetPoints
 from py2048.solving import Goal, Solution, solve, solver
 from py2048.solving.reference import exact_values, value_of_game
-from py2048.solving.solver import Progress
 
 pytestmark = pytest.mark.timeout(600)  # the first on a machine compiles the kernels
 
@@ -203,21 +202,6 @@ def test_boards_that_no_game_meets_have_no_value() -> None:
 # Files, memory, and what may happen to them
 
 
-class Killed(Exception):  # noqa: N818 - what happens to a process
-    """The process ended here."""
-
-
-def ending_after(layers: int) -> Any:
-    """Return a progress that ends solving after so many layers."""
-    left = itertools.count(layers, -1)
-
-    def tell(_: Progress) -> None:
-        if next(left) == 0:
-            raise Killed
-
-    return tell
-
-
 @pytest.mark.parametrize("layers", [3, 100, 130, 240])
 def test_what_was_solved_before_a_kill_is_used(layers: int, tmp_path: Path) -> None:
     """Forward or backward, the next run goes on, with the same file in the end."""
@@ -285,12 +269,6 @@ def test_a_full_disk_loses_nothing(room: int, tmp_path: Path) -> None:
     assert not file.exists()
     assert any(file.with_name("file.unfinished").iterdir())
     assert solve("classic:size=2x3", save=file).value == solve("classic:size=2x3").value
-
-
-def flip(path: Path, place: int) -> None:
-    data = bytearray(path.read_bytes())
-    data[place] ^= 1
-    path.write_bytes(data)
 
 
 def test_a_flipped_byte_is_found(tmp_path: Path) -> None:

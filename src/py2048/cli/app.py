@@ -18,6 +18,7 @@ from py2048.cli import (
     records,
     serve,
     solve,
+    tables,
     train,
 )
 from py2048.errors import did_you_mean
@@ -116,4 +117,5 @@ app.command()(bench.bench)
 app.command("warm-up")(engine.warm_up)
 app.command()(engine.perft)
 app.command()(engine.rollouts)
+app.add_typer(tables.app, name="tables")
 app.add_typer(course.app, name="course")

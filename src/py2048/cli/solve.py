@@ -28,7 +28,12 @@ MOST_STARTS, MOST_LAYERS = 24, 16
 """How many lines the tables of the report have at most; ``--json`` prints all."""
 
 
-def _memory(text: str) -> int:
+def memory_size(text: str) -> int:
+    """Return the bytes that an amount of memory such as ``4G`` means.
+
+    Raises:
+        BadParameter: if it means none, or too few.
+    """
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     if found is None:
         raise typer.BadParameter(f"{text!r} is no amount of memory: give one such as 4G or 500M")
@@ -88,11 +93,11 @@ def solve(
             solution = _solved(
                 chosen_rules(rules, size),
                 goal,
-                memory=_memory(memory),
+                memory=memory_size(memory),
                 threads=threads,
                 cluster=cluster,
                 save=save,
-                progress=lambda progress: line.show(_told(progress)),
+                progress=lambda progress: line.show(progress_text(progress)),
             )
             if solution.seconds > PATIENCE:
                 line.say("following perfect play")
@@ -128,7 +133,8 @@ def _solved(
         return solve_sharded(workers, rules, goal, save=save, memory=memory, progress=progress)
 
 
-def _told(progress: Progress) -> str:
+def progress_text(progress: Progress) -> str:
+    """Return what is said of how far a solver is."""
     if not progress.all:
         return f"finding boards: {progress.done:,}, up to a sum of {progress.total:,}"
     left = progress.seconds * (progress.all - progress.done) / max(progress.done, 1)

@@ -1,4 +1,4 @@
-"""Exact values: what perfect play is worth on boards that are small enough.
+"""Exact values: small boards, and endings on 4x4 with most of the board locked.
 
 >>> from py2048.solving import solve
 >>> solution = solve("classic:size=2x2", "tile=16")
@@ -8,8 +8,20 @@
 
 from __future__ import annotations
 
+from py2048.solving.formations import Formation, get_formation, list_formations
 from py2048.solving.goal import Goal
 from py2048.solving.solution import Solution
 from py2048.solving.solver import solve
+from py2048.solving.table_builder import build_table
+from py2048.solving.tables import Table
 
-__all__ = ["Goal", "Solution", "solve"]
+__all__ = [
+    "Formation",
+    "Goal",
+    "Solution",
+    "Table",
+    "build_table",
+    "get_formation",
+    "list_formations",
+    "solve",
+]

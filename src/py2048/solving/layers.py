@@ -23,10 +23,19 @@ Array = NDArray[Any]
 Keys = NDArray[np.uint64]
 Values = NDArray[np.float64]
 Name = tuple[str, int]
-"""What an array holds (``before``, ``after`` or ``values``), and the sum of its boards."""
+"""What an array holds, and the sum of its boards."""
 
-_TYPES = {"before": np.uint64, "after": np.uint64, "values": np.float64}
-_FILE = re.compile(r"(before|after|values)-(\d+)-(\d+)-([0-9a-f]{8})")
+_TYPES: dict[str, type[np.generic]] = {
+    # of the solver
+    "before": np.uint64,
+    "after": np.uint64,
+    "values": np.float64,
+    # of tables
+    "chances": np.uint32,
+    "blocks": np.uint8,
+    "sizes": np.uint32,
+}
+_FILE = re.compile(rf"({'|'.join(_TYPES)})-(\d+)-(\d+)-([0-9a-f]{{8}})")
 PLAN = "plan.json"
 KEPT = "; what is solved so far is kept: give it room and run the command again"
 
@@ -168,6 +177,13 @@ class LayerStore:
         if found is None or len(array) != int(found[3]) or zlib.crc32(data) != int(found[4], 16):
             raise SolvingError(f"{path} is damaged: remove it and run the command again")
         return array
+
+    def drop(self, name: Name) -> None:
+        """Forget an array, if there is one, and remove its file."""
+        if name in self._held:
+            self._bytes -= self._held.pop(name).nbytes
+        if name in self._files:
+            self._files.pop(name).unlink(missing_ok=True)
 
     def remove(self) -> None:
         """Remove the folder that was given."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import os
 import zlib
 from collections import OrderedDict
 from dataclasses import asdict, dataclass
@@ -19,6 +17,7 @@ from py2048.direction import Direction
 from py2048.errors import BoardError, RulesError, SolvingError, os_errors_as
 from py2048.rules import Rules
 from py2048.solving import _solver_kernels as kernels
+from py2048.solving.files import read_footer, write_file
 from py2048.solving.goal import Goal, Problem
 from py2048.solving.layers import Array, Name, known_of
 from py2048.solving.outcomes import Outcomes, PerfectPlay
@@ -205,17 +204,9 @@ class Solution:
         Raises:
             SolvingError: if it cannot be written.
         """
-        unfinished = Path(f"{path}.part")
-        try:
-            with os_errors_as(SolvingError, str(path)):
-                with unfinished.open("wb") as file:
-                    self._write(file)
-                unfinished.replace(path)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        write_file(path, MAGIC, self._write)
 
-    def _write(self, file: BinaryIO) -> None:
-        file.write(MAGIC)
+    def _write(self, file: BinaryIO) -> dict[str, Any]:
         checks = []
         for layer in self.layers:
             check = 0
@@ -224,7 +215,7 @@ class Solution:
                 check = zlib.crc32(data, check)
                 file.write(data)
             checks.append(check)
-        about = {
+        return {
             "rules": str(self.rules),
             "goal": str(self.goal),
             "symmetric": self._problem.spec.folded,
@@ -233,9 +224,6 @@ class Solution:
             "error": self.error,
             "seconds": self.seconds,
         }
-        text = json.dumps(about).encode()
-        numbers = zlib.crc32(text), len(text)
-        file.write(text + b"".join(n.to_bytes(8, "little") for n in numbers) + MAGIC)
 
     @classmethod
     def load(cls, path: Path | str, *, memory: int = HELD) -> Solution:
@@ -249,8 +237,8 @@ class Solution:
             SolvingError: if there is none, or it is damaged.
         """
         file = Path(path)
-        with os_errors_as(SolvingError, str(file)):
-            about = _footer(file)
+        if (about := read_footer(file, MAGIC)) is None:
+            raise _damaged(file)
         try:
             layers = [LayerCount(**layer) for layer in about["layers"]]
             problem = Problem(
@@ -265,26 +253,6 @@ class Solution:
 
 def _damaged(path: Path) -> SolvingError:
     return SolvingError(f"{path} is not a solution, or is damaged: solve and save it again")
-
-
-def _footer(path: Path) -> dict[str, Any]:
-    with path.open("rb") as file:
-        size = file.seek(0, os.SEEK_END)
-        end = 16 + len(MAGIC)
-        if size < len(MAGIC) + end:
-            raise _damaged(path)
-        file.seek(size - end)
-        check, length = (int.from_bytes(file.read(8), "little") for _ in range(2))
-        is_whole = file.read() == MAGIC and length <= size - end - len(MAGIC)
-        file.seek(0)
-        if not is_whole or file.read(len(MAGIC)) != MAGIC:
-            raise _damaged(path)
-        file.seek(size - end - length)
-        text = file.read(length)
-    if zlib.crc32(text) != check:
-        raise _damaged(path)
-    about: dict[str, Any] = json.loads(text)
-    return about
 
 
 class _FileArrays:
