@@ -7,17 +7,23 @@ from statistics import fmean, stdev
 
 import pytest
 
-from py2048 import Board, Game, get_rules, make_player
+from py2048 import Board, Game, Rules, get_rules, list_rules, make_player
+from py2048.compiled.jit.progress import ready_only
 from py2048.errors import PlayerError
-from py2048.players import Unit, meaning_of
+from py2048.players import Meaning, Unit, meaning_of
+from py2048.players.perfect import PerfectPlayer
+from py2048.session import Session, hint_player
 from py2048.session.advice import PositionSnapshot
 from py2048.solving import solve
+from py2048.solving.distil import distil
+from py2048.solving.distilled import shipped_moves
 from py2048.testing import check_player
 from py2048.ui.shared.describe import describe_hint
 
 pytestmark = pytest.mark.timeout(600)  # the first on a machine compiles the kernels
 
-SMALL = [get_rules(text) for text in ("classic:size=2x2", "ist:size=2x3", "qsan_qarut:size=1x5")]
+SMALL = [get_rules(text) for text in ("classic:size=1x5", "ist:size=2x3", "qsan_qarut:size=1x5")]
+SHIPPED = [get_rules(f"classic:size={size}") for size in ("2x2", "2x3", "2x4", "3x3")]
 
 
 def test_it_keeps_the_laws_of_players() -> None:
@@ -25,9 +31,58 @@ def test_it_keeps_the_laws_of_players() -> None:
     check_player(make_player("perfect"), SMALL)
 
 
+@pytest.mark.parametrize("rules", SHIPPED, ids=lambda rules: f"{rules.rows}x{rules.columns}")
+def test_shipped_moves_need_no_compiling(rules: Rules) -> None:
+    """Where the best moves come with py2048 it keeps the laws without a kernel."""
+    with ready_only():
+        check_player(make_player("perfect"), [rules])
+
+
+@pytest.mark.parametrize(
+    ("size", "seeds", "value"),
+    [
+        ("2x2", range(4000), 66.964149),
+        ("2x4", range(1000), 2641.873036),
+        ("3x3", range(100, 200), 5468.486797),  # none of these needs an exact search
+    ],
+)
+def test_games_by_shipped_moves_are_worth_the_exact_value(
+    size: str, seeds: range, value: float
+) -> None:
+    """Their mean is within three standard errors; the games are those of `Game`."""
+    rules, player = get_rules(f"classic:size={size}"), PerfectPlayer()
+    played = player.play_games(rules, seeds)
+    scores = [game.score for game in played]
+    assert abs(fmean(scores) - value) < 3 * stdev(scores) / len(seeds) ** 0.5
+    assert finished(player, rules, seeds[-1]) == played[-1]
+
+
+def finished(player: PerfectPlayer, rules: Rules, seed: int) -> tuple[int, int, int]:
+    game = Game(rules, seed=seed)
+    while not game.is_over:
+        game.play(player.choose(game))
+    return game.score, game.board.max_tile, game.ply
+
+
+def test_beyond_what_is_shipped_it_searches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To the end of the game, so that moves stay exact; there it has values, too."""
+    rules = get_rules("classic:size=2x3")
+    solution = solve(rules)
+    moves = distil(solution, covered=40)
+    monkeypatch.setattr("py2048.players.perfect.shipped_moves", lambda _: moves)
+    player = PerfectPlayer()
+    played = player.play_games(rules, range(30))
+    assert [finished(player, rules, seed) for seed in range(30)] == played
+    game = Game(rules, board="32 16 2 / . . 2")
+    assert player.rate(game) == pytest.approx(solution.move_values(game.board))
+    assert meaning_of(player, game) == Meaning(Unit.POINTS, "perfect", is_exact=True)
+    below = Game(rules, board="16 8 2 / . . 2")
+    assert meaning_of(player, below) == Meaning(Unit.RATING, is_exact=True)
+
+
 def test_games_are_worth_what_the_solution_says() -> None:
     """The mean of 1,500 games is the exact value, within three standard errors."""
-    rules, player = get_rules("classic:size=2x3"), make_player("perfect")
+    rules, player = get_rules("classic:size=2x3,start=3"), make_player("perfect")
     scores = []
     for seed in range(1500):
         game = Game(rules, seed=seed)
@@ -38,14 +93,37 @@ def test_games_are_worth_what_the_solution_says() -> None:
     assert abs(fmean(scores) - solve(rules).value) < 3 * error
 
 
-def test_a_hint_is_exact() -> None:
+def test_a_hint_with_values_is_exact(tmp_path: Path) -> None:
     """It says so, in points of perfect play."""
-    board = Board.parse("2 2 . / . . .")
-    hint = PositionSnapshot(get_rules("classic:size=2x3"), board, 1).ask(make_player("perfect"))
+    file = tmp_path / "2x3.solution"
+    value = solve("classic:size=2x3", save=file).value_of(board := Board.parse("2 2 . / . . ."))
+    player = make_player(f"perfect:file={file}")
+    hint = PositionSnapshot(get_rules("classic:size=2x3"), board, 1).ask(player)
     assert hint.meaning.is_exact
-    value = solve("classic:size=2x3").value_of(board)
     assert hint.points == pytest.approx(value)
     assert f"Exactly {value:,.2f} points to come under perfect play." in describe_hint(hint)
+
+
+def test_a_hint_without_values_is_exact() -> None:
+    """Where no more is known than the best move, nothing is said of the others."""
+    snapshot = PositionSnapshot(get_rules("3x3"), Board.parse("4 4 2 / . . . / . . ."), 1)
+    hint = snapshot.ask(make_player("perfect"))
+    assert hint.meaning.is_exact
+    assert hint.points is None
+    assert hint.losses == [(hint.direction, 0)]
+    said = "Exact: no move is better, on any board that a game can meet."
+    assert describe_hint(hint) == f"Hint: {hint.direction}. {said}"
+
+
+def test_it_gives_hints_wherever_it_needs_no_file() -> None:
+    """The usual player for hints is perfect exactly where the best moves come with py2048."""
+    sizes = [(rows, columns) for rows in range(2, 5) for columns in range(2, 5)]
+    for rules in (*list_rules(), *(get_rules("classic", rows=r, columns=c) for r, c in sizes)):
+        is_shipped = shipped_moves(rules) is not None
+        assert hint_player(rules) == ("perfect" if is_shipped else "expectimax")
+    session = Session()
+    session.start(get_rules("3x3"), seed=1)
+    assert session.hint().player == "perfect"
 
 
 def test_a_file_serves_its_rules_and_goal(tmp_path: Path) -> None:
@@ -66,7 +144,7 @@ def test_a_file_serves_its_rules_and_goal(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("spec", "text", "reason"),
     [
-        ("perfect", "3x3", "perfect needs a file for 3x3 on 3x3: py2048 solve RULES --save FILE"),
+        ("perfect", "3x4", "perfect needs a file for 3x4 on 3x4: py2048 solve RULES --save FILE"),
         ("perfect", "cits1401:size=2x2,start=2x2:1", "only rules whose tiles appear at random"),
     ],
 )

@@ -11,7 +11,7 @@ from py2048.board import Board
 from py2048.cli.compiling import hint_of
 from py2048.cli.options import (
     JsonOption,
-    PlayerOption,
+    OptionalPlayer,
     RulesOption,
     print_json,
     rules_for,
@@ -21,7 +21,7 @@ from py2048.errors import GameOverError
 from py2048.players import list_players, make_player
 from py2048.players.registry import describe_player
 from py2048.rules import Rules, list_rules
-from py2048.session import HINT_PLAYER, Hint, PositionSnapshot
+from py2048.session import Hint, PositionSnapshot, hint_player
 from py2048.ui.shared.describe import describe_outlook, describe_rules
 
 
@@ -29,14 +29,17 @@ def hint(
     board: Annotated[
         str, typer.Argument(help='Rows separated by /, such as "2 . / 4 8"; - reads stdin.')
     ],
-    player: PlayerOption = HINT_PLAYER,
+    player: OptionalPlayer = None,
     rules: RulesOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Say what a player would do on BOARD, and what the other directions lose against it."""
+    """Say what a player would do on BOARD, and what the other directions lose against it.
+
+    By default it is `perfect` where the best move is known, and `expectimax` elsewhere.
+    """
     position = Board.parse(sys.stdin.read() if board == "-" else board)
     snapshot = PositionSnapshot(rules_for(position, rules), position, 0)
-    adviser = make_player(player)
+    adviser = make_player(player or hint_player(snapshot.rules))
     if not position.can_move():
         raise GameOverError("no move changes this board: the game is over")
     answer = hint_of(snapshot, adviser, only_move=False, quiet=json)
@@ -59,6 +62,7 @@ def _hint_data(answer: Hint) -> dict[str, object]:
         "direction": str(answer.direction),
         "values": {str(direction): value for direction, value in answer.ranked},
         "unit": meaning.unit.value,
+        "exact": meaning.is_exact,
         "policy": meaning.policy or None,
         "chance": meaning.chance._asdict() if meaning.chance else None,
         "player": answer.player,

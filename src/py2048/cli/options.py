@@ -48,16 +48,15 @@ SeedOption = Annotated[
     str | None,
     typer.Option("--seed", metavar="N", help="A whole number; the same seed, the same tiles."),
 ]
-PlayerOption = Annotated[
-    str,
-    typer.Option(
-        "--player",
-        "-p",
-        metavar="PLAYER",
-        help="A player such as expectimax:depth=2; see py2048 players.",
-        autocompletion=list_players,
-    ),
-]
+_PLAYER = typer.Option(
+    "--player",
+    "-p",
+    metavar="PLAYER",
+    help="A player such as expectimax:depth=2; see py2048 players.",
+    autocompletion=list_players,
+)
+PlayerOption = Annotated[str, _PLAYER]
+OptionalPlayer = Annotated[str | None, _PLAYER]
 
 
 def between(low: float, high: float) -> Callable[[Number | None], Number | None]:

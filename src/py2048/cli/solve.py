@@ -65,6 +65,14 @@ def solve(
             help="Write all values to FILE; solving that was ended goes on from there.",
         ),
     ] = None,
+    distil: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            callback=no_device,
+            help="Write the best move of every position to FILE, a small one.",
+        ),
+    ] = None,
     memory: Annotated[
         str,
         typer.Option(
@@ -99,6 +107,8 @@ def solve(
                 save=save,
                 progress=lambda progress: line.show(progress_text(progress)),
             )
+            if distil is not None:
+                _distil(solution, distil, line)
             if solution.seconds > PATIENCE:
                 line.say("following perfect play")
             told = json.dumps(_data(solution)) if as_json else _report(solution)
@@ -131,6 +141,12 @@ def _solved(
 
     with closing(RayWorkers(cluster)) as workers:
         return solve_sharded(workers, rules, goal, save=save, memory=memory, progress=progress)
+
+
+def _distil(solution: Solution, path: Path, line: StatusLine) -> None:
+    from py2048.solving.distil import distil
+
+    distil(solution, progress=line.say).save(path)
 
 
 def progress_text(progress: Progress) -> str:

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
+from py2048 import rng
+from py2048.board import Board
+from py2048.compiled.boards import PackedBoards
+from py2048.compiled.rules import CompiledRules
 from py2048.direction import Direction
 from py2048.errors import BoardError, PlayerError, SolvingError
 from py2048.game import Game
+from py2048.game.turn import draw_start
 from py2048.ntuple.network import objective_key
-from py2048.players.player import Meaning, Unit, best, checked_game
+from py2048.players.player import FinishedGame, Meaning, Unit, best, checked_game
 from py2048.rules import Rules
 from py2048.solving import Goal, Solution, solve
+from py2048.solving.distilled import DistilledMoves, shipped_moves
+from py2048.solving.solver import solve_from
 
 QUICK_CELLS = 8
 """Boards of at most so many cells are solved when they are first played, in some seconds."""
@@ -26,6 +37,10 @@ def _key(rules: Rules) -> tuple[object, ...]:
 _lock = threading.Lock()
 _kept: dict[tuple[object, ...], Solution] = {}
 """What this process has solved: each game of a tournament begins with a new player."""
+
+
+_followed: dict[tuple[object, ...], Solution] = {}
+"""What follows from a board whose best move does not come with py2048."""
 
 
 def _solved(key: tuple[object, ...], rules: Rules, goal: Goal) -> Solution:
@@ -42,8 +57,9 @@ def _loaded(file: Path, _changed: int) -> Solution:
 class PerfectPlayer:
     """The exactly best move, on boards that are small enough to be solved.
 
-    A board of up to eight cells is solved when it is first played. For others a file is needed,
-    made by ``py2048 solve RULES --save FILE``.
+    Under the classic rules on 2x2, 2x3, 2x4 and 3x3 the best move of every position comes with
+    py2048, without its value. Another board of up to eight cells is solved when it is first played.
+    For all else a file is needed, made by ``py2048 solve RULES --save FILE``, which has the values.
 
     Args:
         goal: ``score``, or a tile such as ``tile=256``.
@@ -64,20 +80,31 @@ class PerfectPlayer:
         self.name = f"perfect:{','.join(options)}" if options else "perfect"
 
     def choose(self, game: Game) -> Direction:
-        """Return the best direction."""
+        """Return the best direction.
+
+        Raises:
+            PlayerError: as `rate`.
+        """
         return best(self.rate(game))
 
     def rate(self, game: Game) -> dict[Direction, float]:
         """Return what each legal move is worth: the points to come, or the chance in percent.
 
+        Where only the best move is known, it is worth 1 and the others nothing.
+
         Raises:
             PlayerError: if there is no solution for the rules, or no game under them meets the
                 board.
         """
-        if not checked_game(game).legal_directions():
+        legal = checked_game(game).legal_directions()
+        if not legal:
             return {}
+        moves = self._moves(game.rules)
         try:
-            values = self.solution(game.rules).move_values(game.board)
+            if moves is not None and moves.covers(game.board):
+                chosen = moves.best(game.board)
+                return {direction: float(direction is chosen) for direction in legal}
+            values = self._solution_for(game).move_values(game.board)
         except BoardError as error:
             raise PlayerError(f"perfect: {error}") from None
         if self._goal.tile is None:
@@ -86,10 +113,53 @@ class PerfectPlayer:
         chances = values or dict.fromkeys(game.legal_directions(), 1.0)
         return {direction: 100 * chance for direction, chance in chances.items()}
 
-    def meaning(self, _game: Game) -> Meaning:
-        """Return that values are the points of perfect play, if the goal is the score."""
-        is_score = self._goal.tile is None
-        return Meaning(Unit.POINTS, self.name, is_exact=True) if is_score else Meaning()
+    def meaning(self, game: Game) -> Meaning:
+        """Return that the move is exactly the best, and whether values are points."""
+        if self._goal.tile is not None:
+            return Meaning()
+        moves = self._moves(game.rules)
+        if moves is not None and moves.covers(game.board):
+            return Meaning(is_exact=True)
+        return Meaning(Unit.POINTS, self.name, is_exact=True)
+
+    def play_games(self, rules: Rules, seeds: Sequence[int]) -> list[FinishedGame]:
+        """Play the game of each seed to its end, all together where the best moves are known.
+
+        Raises:
+            PlayerError: if there is no solution for the rules.
+        """
+        if (moves := self._moves(rules)) is not None:
+            return _played(moves, rules, seeds)
+        return [self._play(rules, seed) for seed in seeds]
+
+    def _play(self, rules: Rules, seed: int) -> FinishedGame:
+        game = Game(rules, seed=seed)
+        while not game.is_over:
+            game.play(self.choose(game))
+        return FinishedGame(game.score, game.board.max_tile, game.ply)
+
+    def _moves(self, rules: Rules) -> DistilledMoves | None:
+        """Return the best moves that come with py2048, unless a file has values for the rules."""
+        if self._goal.tile is not None or self._serves(rules):
+            return None
+        try:
+            return shipped_moves(rules)
+        except SolvingError as error:
+            raise PlayerError(f"perfect: {error}") from None
+
+    def _solution_for(self, game: Game) -> Solution:
+        """Return a solution that has the board of a game."""
+        if self._moves(game.rules) is None:
+            return self.solution(game.rules)
+        key = _key(game.rules)
+        with _lock:
+            if key not in _followed or not _followed[key].meets(game.board):
+                _followed[key] = solve_from(game.rules, [game.board])
+            return _followed[key]
+
+    def _serves(self, rules: Rules) -> bool:
+        """Whether the file is for these rules."""
+        return self._file is not None and _key(self._file.rules) == _key(rules)
 
     def solution(self, rules: Rules) -> Solution:
         """Return the solution for rules; that of a small board is found when it is first asked for.
@@ -97,7 +167,7 @@ class PerfectPlayer:
         Raises:
             PlayerError: if there is none.
         """
-        if self._file is not None and _key(self._file.rules) == _key(rules):
+        if self._file is not None and self._serves(rules):
             return self._file
         rows, columns = rules.shape
         if rules.cells > QUICK_CELLS:
@@ -110,3 +180,61 @@ class PerfectPlayer:
                 return _solved(_key(rules), rules, self._goal)
         except SolvingError as error:
             raise PlayerError(f"perfect: {error}") from None
+
+
+class _Games:
+    """Many games, played together.
+
+    Args:
+        rules: the rules.
+        seeds: those of the games.
+    """
+
+    def __init__(self, rules: Rules, seeds: Sequence[int]) -> None:
+        self._packed, self._rules = PackedBoards(rules), CompiledRules.of(rules)
+        self._keys = np.array([rng.key_of(seed) for seed in seeds], np.uint64)
+        starts = (draw_start(rules, int(key)) for key in self._keys)
+        self.packed = np.array([self._packed.pack(board) for board in starts], np.uint64)
+        self._points, self._plies = np.zeros((2, len(seeds)), np.int64)
+
+    def board(self, number: int) -> Board:
+        """Return the board of a game."""
+        return self._packed.unpack(int(self.packed[number]))
+
+    def play(self, numbers: NDArray[np.int64], directions: NDArray[np.uint8]) -> None:
+        """Make a move in some of the games, which have had the same number of turns."""
+        from py2048.solving._distil_kernels import play_turns
+
+        boards, gained = self.packed[numbers], np.empty(len(numbers), np.int64)
+        ply, given = np.uint64(self._plies[numbers].max(initial=0)), self._rules
+        shape = np.uint64(given.rows), np.uint64(given.columns), given.mask
+        play_turns(
+            *(boards, directions, self._keys[numbers], gained, ply, *shape),
+            *(given.across, given.down),
+            *(given.spawn.ranks, given.spawn.cumulative),
+        )
+        self.packed[numbers] = boards
+        self._points[numbers] += gained
+        self._plies[numbers] += 1
+
+    def results(self) -> list[FinishedGame]:
+        """Return how the games ended."""
+        rows = zip(self._points.tolist(), self.packed.tolist(), self._plies.tolist(), strict=True)
+        max_tile = self._packed.max_tile
+        return [FinishedGame(points, max_tile(board), plies) for points, board, plies in rows]
+
+
+def _played(moves: DistilledMoves, rules: Rules, seeds: Sequence[int]) -> list[FinishedGame]:
+    """Play many games to their ends."""
+    games, playing = _Games(rules, seeds), np.arange(len(seeds))
+    games.play(playing[:0], np.zeros(0, np.uint8))  # compiles
+    while len(playing):
+        boards = games.packed[playing]
+        playing = playing[moves.is_open(boards) & moves.is_covered(boards)]
+        games.play(playing, moves.choose(games.packed[playing]))
+    rest = np.flatnonzero(moves.is_open(games.packed)).tolist()
+    solution = solve_from(rules, [games.board(game) for game in rest]) if rest else None
+    for game in rest:
+        while solution and (direction := solution.best(games.board(game))) is not None:
+            games.play(np.array([game]), np.array([direction.value], np.uint8))
+    return games.results()

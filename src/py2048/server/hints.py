@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 from py2048.errors import Py2048Error, did_you_mean
 from py2048.players import Player, make_player
+from py2048.rules import Rules
 from py2048.server import messages, schema
 from py2048.server.rooms import Room, Rooms
 from py2048.server.schema import ActionRejected
-from py2048.session import HINT_PLAYER, Hint, PositionSnapshot, advise
+from py2048.session import Hint, PositionSnapshot, advise, hint_player
 from py2048.session.advice import PERIOD
 
 if TYPE_CHECKING:
@@ -46,13 +47,14 @@ class HintService:
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="py2048-hints")
         self._asked = 0
 
-    def checked(self, spec: str | None) -> str:
-        """Return a spec that may be asked for; None means the usual one for hints.
+    def checked(self, spec: str | None, rules: Rules) -> str:
+        """Return a spec that may be asked for; none means the usual one under the rules.
 
         Raises:
             ActionRejected: if there is no such player here.
         """
-        wanted = spec or (HINT_PLAYER if HINT_PLAYER in self.specs else self.specs[0])
+        usual = hint_player(rules)
+        wanted = spec or (usual if usual in self.specs else self.specs[0])
         if wanted not in self.specs:
             hint = did_you_mean(wanted, self.specs)
             raise ActionRejected("player", f"no player {wanted!r} is on this server{hint}")

@@ -61,7 +61,9 @@ class Settings:
     port: int = 2048
     public_url: str | None = None
     trusted_proxies: str | None = None
-    players: tuple[str, ...] = ("expectimax", "expectimax:depth=3", "greedy", "corner", "random")
+    players: tuple[str, ...] = (
+        *("expectimax", "expectimax:depth=3", "perfect", "greedy", "corner", "random"),
+    )
     moves_rate: float = 30.0
     address_rate: float = 600.0
     requests_rate: float = 30.0

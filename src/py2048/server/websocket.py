@@ -265,7 +265,7 @@ class ClientConnection(Client):
 
     async def _hint(self, message: schema.HintRequest) -> None:
         room = await self._my_room()
-        spec = self._services.hints.checked(message.player)
+        spec = self._services.hints.checked(message.player, room.game.session.rules)
         room.game.check_help()
         if room.game.is_over:
             raise ActionRejected("over", "the game is over: there is nothing to advise")
@@ -306,7 +306,7 @@ class ClientConnection(Client):
         if message.player is None:
             stop_autoplay(room)
         else:
-            spec = hints.checked(message.player)
+            spec = hints.checked(message.player, room.game.session.rules)
             hints.start_autoplay(self._rooms, room, spec, message.delay / 1000)
 
     async def _list_games(self) -> None:

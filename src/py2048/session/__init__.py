@@ -15,12 +15,11 @@ from py2048.session.events import (
     Undone,
     Won,
 )
-from py2048.session.session import HINT_PLAYER, Session, open_session
+from py2048.session.session import Session, hint_player, open_session
 from py2048.session.tracked_game import Replay
 from py2048.storage import RecordSummary, SavedGame, ScoreSummary
 
 __all__ = [
-    "HINT_PLAYER",
     "Event",
     "GameOver",
     "GameStarted",
@@ -39,5 +38,6 @@ __all__ = [
     "Undone",
     "Won",
     "advise",
+    "hint_player",
     "open_session",
 ]

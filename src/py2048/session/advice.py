@@ -30,7 +30,8 @@ class Hint:
 
     Attributes:
         direction: the direction it would choose.
-        values: the worth of each legal direction, less the excess of the meaning.
+        values: the worth of each legal direction, less the excess of the meaning; of the chosen
+            one alone where no more is known than that it is best.
         player: the spec of the player that answered.
         version: the version of the session's position that it was asked about.
         meaning: what the values mean.
@@ -95,6 +96,8 @@ class PositionSnapshot:
         rated = {} if only_move else player.rate(game)
         values = {direction: value - meaning.excess for direction, value in rated.items()}
         direction = player.choose(game)
+        if meaning.is_exact and meaning.unit is Unit.RATING:
+            values = {direction: values[direction]}
         if direction not in game.legal_directions():
             raise PlayerError(f"player {player.name!r} chose {direction}, which is illegal")
         return Hint(direction, values, player.name, self.version, meaning)

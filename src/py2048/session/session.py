@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -24,7 +25,10 @@ if TYPE_CHECKING:
     from py2048.storage import RecordSummary, SavedGame, ScoreSummary
 
 HINT_PLAYER = "expectimax"
-"""The player that gives hints unless another is asked for."""
+"""The player that gives hints where none is perfect, unless another is asked for."""
+
+PERFECT_SHAPES = (2, 2), (2, 3), (2, 4), (3, 3)
+"""The boards whose best moves under the classic rules come with py2048."""
 
 STORE_PATIENCE = 1.0
 """Seconds after which the store gives up waiting for another process that writes."""
@@ -32,6 +36,15 @@ STORE_PATIENCE = 1.0
 
 Listener = Callable[[Event], None]
 T = TypeVar("T")
+
+
+def hint_player(rules: Rules) -> str:
+    """Return the spec of the player that gives hints under rules, unless another is asked for."""
+    if rules.shape not in PERFECT_SHAPES:
+        return HINT_PLAYER
+    classic = get_rules("classic", rows=rules.rows, columns=rules.columns)
+    alike = replace(rules, name=classic.name, target=classic.target) == classic
+    return "perfect" if alike else HINT_PLAYER
 
 
 class Session:
@@ -309,7 +322,7 @@ class Session:
         return self.move(hint.direction)
 
     def hint(self, player: Player | str | None = None) -> Hint:
-        """Ask a player (by default `HINT_PLAYER`) what to do, and wait for the answer.
+        """Ask a player (by default `hint_player`) what to do, and wait for the answer.
 
         Emits `Hinted`. A screen that must not wait uses `snapshot` and `show_hint`.
 
@@ -349,7 +362,7 @@ class Session:
         """
         if player is not None and not isinstance(player, str):
             return player
-        spec = player or HINT_PLAYER
+        spec = player or hint_player(self.rules)
         if spec not in self._players:
             self._players[spec] = make_player(spec)
         return self._players[spec]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -10,6 +11,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from py2048.board import Board
 from py2048.compiled import _board_kernels as boards
 from py2048.compiled.boards import PackedBoards
 from py2048.compiled.rules import CompiledRules
@@ -82,14 +84,17 @@ class Problem:
         goal: the goal.
         spec: both, as the kernels take them.
         spawns: the tiles that can appear, ascending.
+        boards: the boards that play begins from, all equally likely; by default the rules' starts.
         for_points: whether the goal is the score.
 
     Raises:
         SolvingError: if these rules cannot be solved; the message names the reason.
     """
 
-    def __init__(self, rules: Rules, goal: Goal, *, folded: bool = True) -> None:
-        self.rules, self.goal = rules, goal
+    def __init__(
+        self, rules: Rules, goal: Goal, *, folded: bool = True, boards: Sequence[Board] = ()
+    ) -> None:
+        self.rules, self.goal, self.boards = rules, goal, tuple(boards)
         self.compiled = given = CompiledRules.of(rules)
         self._stop = self._stopping_rank()
         self._check()
@@ -165,6 +170,9 @@ class Problem:
         Raises:
             SolvingError: if there are too many.
         """
+        if self.boards:
+            packed = [self.packed.canonical(self.packed.pack(board)) for board in self.boards]
+            return {each: Fraction(n, len(packed)) for each, n in sorted(Counter(packed).items())}
         start, weights = self.rules.start, self.rules.start_weights.pairs
         found: dict[int, Fraction] = {}
         now: dict[int, Fraction] = {0: Fraction(1)}

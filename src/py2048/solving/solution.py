@@ -19,7 +19,7 @@ from py2048.rules import Rules
 from py2048.solving import _solver_kernels as kernels
 from py2048.solving.files import read_footer, write_file
 from py2048.solving.goal import Goal, Problem
-from py2048.solving.layers import Array, Name, known_of
+from py2048.solving.layers import Array, Keys, Name, known_of, once
 from py2048.solving.outcomes import Outcomes, PerfectPlay
 
 MAGIC = b"py2048 solution 1\n"
@@ -135,6 +135,14 @@ class Solution:
             raise BoardError(f"no game under {self.rules.name} meets the board {line}")
         return float(known.values[place]) + (self._owed(board) if board.can_move() else 0)
 
+    def meets(self, board: Board) -> bool:
+        """Whether the value of a board is known."""
+        try:
+            self.value_of(board)
+        except BoardError:
+            return False
+        return True
+
     def _owed(self, board: Board) -> int:
         """Return the points that the first move brings for what is on the board already."""
         problem = self._problem
@@ -190,6 +198,20 @@ class Solution:
         """
         values = self.move_values(board)
         return max(values, key=values.__getitem__) if values else None
+
+    @property
+    def spec(self) -> kernels.SolverSpec:
+        """The rules and the goal as kernels take them."""
+        return self._problem.spec
+
+    def afterstates(self, total: int) -> tuple[Keys, kernels.Known]:
+        """Return the keys of the boards of a sum, and their afterstates with what is to come."""
+        keys = self._arrays.get(("before", total))
+        found = np.empty(4 * len(keys), np.uint64)
+        afters = once(found[: kernels.slide_all(keys, self.spec, found)]).copy()
+        to_come = np.empty(len(afters))
+        self._problem.expect(afters, lambda tile: self._known(total + tile), to_come)
+        return keys, known_of(afters, to_come, 4 * self.rules.cells)
 
     @cached_property
     def outcomes(self) -> Outcomes:

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
+from py2048.board import Board
 from py2048.compiled._board_kernels import Int
 from py2048.compiled.threads import available_threads, shares, together
 from py2048.errors import SolvingError
@@ -96,6 +97,17 @@ def solve(
         raise SolvingError(f"{error}{KEPT}") from None
     store.remove()
     return Solution.load(save, memory=memory // 4)
+
+
+def solve_from(rules: Rules, boards: Sequence[Board], goal: Goal | str = "score") -> Solution:
+    """Return the exact value of every position that play can reach from some boards.
+
+    Raises:
+        SolvingError: if the rules cannot be solved.
+    """
+    problem = Problem(rules, Goal.parse(goal), boards=boards)
+    store = LayerStore(DEFAULT_MEMORY // 2)
+    return _Solver(problem, store, available_threads(), None).run(DEFAULT_MEMORY // 4)
 
 
 def start_keys(problem: Problem) -> dict[int, Keys]:

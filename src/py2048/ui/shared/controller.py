@@ -12,7 +12,7 @@ from py2048.errors import Py2048Error, StorageError
 from py2048.game.import_2048verse import load_record
 from py2048.players import list_players
 from py2048.rules import Rules, get_rules, list_rules
-from py2048.session import HINT_PLAYER, Event, Session, events
+from py2048.session import Event, Session, events, hint_player
 from py2048.ui.shared import motion
 from py2048.ui.shared.background import (
     PURPOSE,
@@ -305,7 +305,8 @@ class Controller:
     @property
     def player(self) -> str:
         """The spec of the player that gives hints and plays by itself."""
-        return self._wanted_player or str(self.session.get_setting("player", HINT_PLAYER))
+        usual = hint_player(self.session.rules)
+        return self._wanted_player or str(self.session.get_setting("player", usual))
 
     def choose_player(self) -> None:
         """Choose who gives hints and plays by itself."""

@@ -123,6 +123,8 @@ def describe_outlook(hint: Hint) -> str:
     said = []
     if hint.points is not None and hint.meaning.is_exact:
         said.append(f"Exactly {hint.points:,.2f} points to come under perfect play.")
+    elif hint.meaning.is_exact:
+        said.append("Exact: no move is better, on any board that a game can meet.")
     elif hint.points is not None:
         said.append(f"About {points_text(hint.points)} points to come if {policy} plays on.")
     if chance:

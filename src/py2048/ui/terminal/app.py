@@ -251,6 +251,8 @@ def _brief_hint(hint: Hint) -> str:
     kind, points, chance = "Quick hint" if hint.instead_of else "Hint", "", ""
     if hint.points is not None:
         points = f", \N{ALMOST EQUAL TO}{points_text(hint.points)} points"
+    elif hint.meaning.is_exact:
+        points = ", exact"
     if hint.meaning.chance:
         chance = f"{hint.meaning.chance.tile}: {games_text(hint.meaning.chance)}"
     others = [(each, loss) for each, loss in hint.losses if each is not hint.direction]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 from py2048.direction import Direction
 from py2048.errors import DirectionError, Py2048Error, did_you_mean
 from py2048.rules import Rules
-from py2048.session import HINT_PLAYER, Event, Hint, Session
+from py2048.session import Event, Hint, Session, hint_player
 from py2048.ui.shared.controller import current_events
 from py2048.ui.shared.describe import describe, describe_board, describe_rules
 
@@ -54,7 +54,7 @@ class PlainTextGame:
     ) -> None:
         self._session = session
         self._write = write
-        self._player = player or str(session.get_setting("player", HINT_PLAYER))
+        self._wanted_player = player
         self._wants_new: Rules | None = None
         self._waiting: Thread | None = None
         self._commands: dict[str, Callable[[str], None]] = {
@@ -126,6 +126,12 @@ class PlainTextGame:
             self._write("The game is over. Type new or undo.")
         else:
             self._session.move(direction)
+
+    @property
+    def _player(self) -> str:
+        """The spec of the player that gives hints and plays for `auto`."""
+        usual = hint_player(self._session.rules)
+        return self._wanted_player or str(self._session.get_setting("player", usual))
 
     def _undo(self, _: str) -> None:
         if not self._session.undo():
