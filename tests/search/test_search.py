@@ -156,7 +156,9 @@ def test_nothing_that_helps_changes_a_value() -> None:
     for limit in given[:2]:
         reference = Searcher(rules, limits=limit).rate(board)
         assert Searcher(rules, limits=limit, table=0).rate(board) == reference
-        assert Searcher(rules, limits=limit, cache=1 << 10).rate(board) == reference
+        network = random_network(SQUARE_LAYOUT, rules, 1 / 64)
+        reference = Searcher(rules, network, limit, cache=0).rate(board)
+        assert Searcher(rules, network, limit, cache=1 << 10).rate(board) == reference
 
 
 NODES_AFTER_LIMIT = 4 * 16 * 2 * 4

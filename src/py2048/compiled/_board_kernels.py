@@ -73,6 +73,10 @@ UPPER_LINE = np.uint64(0xFFFF0000)
 POINTS = np.uint64(32)
 ODD = np.uint64(0x9E3779B97F4A7C15)
 
+UP, DOWN, LEFT, RIGHT = (np.int64(direction) for direction in range(4))
+SIDE = np.int64(4)
+"""The rows and columns of a 4x4 board. A kernel compiles anew for each literal that it is given."""
+
 TABLE_CELLS = 4
 """The longest line that has a table."""
 
@@ -334,10 +338,10 @@ def slides_4x4(
     up, down, ups, downs = _slide_both(transpose(low), table)
     left, right, lefts, rights = _slide_both(low, table)
     return (
-        checked_slide(low, high, transpose(up), ups, 0, 4, 4, cascade),
-        checked_slide(low, high, transpose(down), downs, 1, 4, 4, cascade),
-        checked_slide(low, high, left, lefts, 2, 4, 4, cascade),
-        checked_slide(low, high, right, rights, 3, 4, 4, cascade),
+        checked_slide(low, high, transpose(up), ups, UP, SIDE, SIDE, cascade),
+        checked_slide(low, high, transpose(down), downs, DOWN, SIDE, SIDE, cascade),
+        checked_slide(low, high, left, lefts, LEFT, SIDE, SIDE, cascade),
+        checked_slide(low, high, right, rights, RIGHT, SIDE, SIDE, cascade),
     )
 
 

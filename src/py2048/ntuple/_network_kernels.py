@@ -334,25 +334,15 @@ def make_indices_kernel(code: Code) -> Indices:
 
 def make_tuple_index_kernel(first: int, parts: tuple[tuple[int, int], ...]) -> IndexOf:
     """Return the kernel that finds the weight of one tuple on an image of a board."""
-    index_of: IndexOf | None = None
-    for shift, mask in parts:
-        index_of = _make_part_kernel(np.uint64(shift), np.uint64(mask), np.uint64(first), index_of)
-    assert index_of is not None, "a tuple has cells"
-    return index_of
+    begin = np.uint64(first)
+    pieces = tuple((np.uint64(shift), np.uint64(mask)) for shift, mask in parts)
 
-
-def _make_part_kernel(shift: Word, mask: Word, first: Word, others: IndexOf | None) -> IndexOf:
-    if others is None:
-
-        @kernel(inline=True, borrows=True)
-        def index_of(image: Word) -> Word:
-            return first + ((image >> shift) & mask)
-
-    else:
-
-        @kernel(inline=True, borrows=True)
-        def index_of(image: Word) -> Word:
-            return others(image) + ((image >> shift) & mask)
+    @kernel(inline=True, borrows=True)
+    def index_of(image: Word) -> Word:
+        index = begin
+        for shift, mask in pieces:
+            index += (image >> shift) & mask
+        return index
 
     return index_of
 

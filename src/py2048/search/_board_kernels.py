@@ -23,9 +23,13 @@ import numpy as np
 
 from py2048.compiled._bits_kernels import popcount, trailing_zeros
 from py2048.compiled._board_kernels import (
+    DOWN,
+    LEFT,
     NIBBLE,
     RANKS,
+    RIGHT,
     TWO,
+    UP,
     ZERO,
     Cells,
     Int,
@@ -83,10 +87,10 @@ def _slide_small(board: Packed, direction: Int, context: SearchContext) -> tuple
 def slides_small(board: Packed, _level: Int, context: SearchContext) -> PackedMoves:
     """Slide a board with sides of up to four in every direction."""
     return (
-        _slide_small(board, 0, context),
-        _slide_small(board, 1, context),
-        _slide_small(board, 2, context),
-        _slide_small(board, 3, context),
+        _slide_small(board, UP, context),
+        _slide_small(board, DOWN, context),
+        _slide_small(board, LEFT, context),
+        _slide_small(board, RIGHT, context),
     )
 
 
@@ -173,10 +177,10 @@ def _slide_cells(
 def slides_cells(board: Int, level: Int, context: SearchContext) -> CellMoves:
     """Slide a board in every direction, into the slots of its level."""
     return (
-        _slide_cells(board, 0, level, context),
-        _slide_cells(board, 1, level, context),
-        _slide_cells(board, 2, level, context),
-        _slide_cells(board, 3, level, context),
+        _slide_cells(board, UP, level, context),
+        _slide_cells(board, DOWN, level, context),
+        _slide_cells(board, LEFT, level, context),
+        _slide_cells(board, RIGHT, level, context),
     )
 
 

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048.compiled._bits_kernels import draw, mix64, pick_low, pick_rank
-from py2048.compiled._board_kernels import ODD, Cells, Int, Word
+from py2048.compiled._board_kernels import Cells, Int, Word
 from py2048.compiled.jit import kernel
 from py2048.ntuple._network_kernels import Weights
 from py2048.ntuple.layout import Code
@@ -45,7 +45,7 @@ from py2048.search.limits import (
 Points = NDArray[np.int64]
 Values = NDArray[np.float64]
 
-ZERO, ONE, HALF = np.uint64(0), np.uint64(1), np.uint64(32)
+ONE = np.uint64(1)
 ALL = np.int64(-1)
 """Instead of a direction: every one."""
 FIRST = np.int64(0)
@@ -89,7 +89,6 @@ class Afterstates(NamedTuple, Generic[Board]):
     """The kernels of `make_afterstate_kernels`."""
 
     is_won: Callable[[Board, Int, SearchContext], bool]
-    value: Callable[[Board, SearchContext, Weights], float]
     rated: Callable[[Board, Int, SearchContext, Weights], float]
 
 
@@ -109,7 +108,7 @@ def known_or_stuck(best: float) -> float:
 
 def make_afterstate_kernels(parts: Parts[Board]) -> Afterstates[Board]:
     """Return the kernels that rate an afterstate without looking further."""
-    hash_of, ranks_on, leaf_of = parts.hash_of, parts.ranks_on, parts.leaf
+    ranks_on, leaf = parts.ranks_on, parts.leaf
 
     @kernel(inline=True, borrows=True)
     def is_won(after: Board, points: Int, context: SearchContext) -> bool:
@@ -119,28 +118,14 @@ def make_afterstate_kernels(parts: Parts[Board]) -> Afterstates[Board]:
         return bool(ranks_on(after, context) >= context.target)
 
     @kernel(inline=True, borrows=True)
-    def value(after: Board, context: SearchContext, weights: Weights) -> float:
-        """Return the leaf's value of an afterstate, from the cache if possible."""
-        size = context.cache_size
-        if size == ZERO:
-            return np.float64(leaf_of(after, context, weights))
-        key = hash_of(after, context)
-        entry = context.eval_cache[((key * ODD) >> HALF) & (size - ONE)]
-        if entry["hash"] == key:
-            return np.float64(entry["value"])
-        fresh = np.float64(leaf_of(after, context, weights))
-        entry["hash"], entry["value"] = key, fresh
-        return fresh
-
-    @kernel(inline=True, borrows=True)
     def rated(after: Board, points: Int, context: SearchContext, weights: Weights) -> float:
         """Return the points of a slide and those to come, as the leaf sees them."""
         gain = context.per_merged * points + context.per_move
         if is_won(after, points, context):
             return np.float64(gain + context.won)
-        return np.float64(gain + value(after, context, weights))
+        return np.float64(gain + leaf(after, context, weights))
 
-    return Afterstates(is_won, value, rated)
+    return Afterstates(is_won, rated)
 
 
 def make_spawn_kernels(parts: Parts[Board]) -> Spawns[Board]:
@@ -173,12 +158,9 @@ def make_spawn_kernels(parts: Parts[Board]) -> Spawns[Board]:
     return Spawns(count, first, following)
 
 
-def make_last_kernels(
-    parts: Parts[Board], known: Afterstates[Board], around: Spawns[Board]
-) -> tuple[Choice[Board], Callable[[Board, Int, Int, SearchContext, Weights], float]]:
-    """Return the kernels of the last choice, and of the last chance, before the leaves."""
-    slides, with_tile, rated = parts.slides, parts.with_tile, known.rated
-    count, first, following = around
+def make_choice_kernel(parts: Parts[Board], known: Afterstates[Board]) -> Choice[Board]:
+    """Return the kernel of the last choice before the leaves."""
+    slides, rated = parts.slides, known.rated
 
     @kernel(borrows=True)
     def choice(board: Board, level: Int, context: SearchContext, weights: Weights) -> float:
@@ -188,23 +170,9 @@ def make_last_kernels(
             if points >= 0:
                 context.nodes += 1
                 best = max(best, rated(after, points, context, weights))
-        return known_or_stuck(best)
+        return best
 
-    @kernel(borrows=True, expand=True)
-    def last_chance(
-        after: Board, direction: Int, level: Int, context: SearchContext, weights: Weights
-    ) -> float:
-        """Return the mean value, one move ahead, of the boards that an afterstate becomes."""
-        total = 0.0
-        cell = first(after, direction, context)
-        while cell >= 0:
-            for number in range(context.tiles):
-                board = with_tile(after, cell, np.uint64(context.ranks[number]), level, context)
-                total += context.shares[number] * choice(board, level, context, weights)
-            cell = following(after, cell, context)
-        return np.float64(total / count(after, context))
-
-    return choice, last_chance
+    return choice
 
 
 def make_next_spawn_kernel(
@@ -242,13 +210,6 @@ def make_key_kernel(parts: Parts[Board]) -> Callable[[Board, Int, Int, Int, Sear
     return key_of
 
 
-@kernel(inline=True, borrows=True)
-def store_value(entry: np.void, key: Word, value: float, context: SearchContext) -> None:
-    """Store the value of a chance node, unless the search was stopped below it."""
-    if context.nodes <= context.node_limit:
-        entry["hash"], entry["value"] = key, value
-
-
 def make_chance_kernel(
     parts: Parts[Board], known: Afterstates[Board], around: Spawns[Board]
 ) -> Chance[Board]:
@@ -256,7 +217,7 @@ def make_chance_kernel(
     slides, with_tile, is_won = parts.slides, parts.with_tile, known.is_won
     count, first, _ = around
     next_spawn, key_of = make_next_spawn_kernel(around), make_key_kernel(parts)
-    choice, last_chance = make_last_kernels(parts, known, around)
+    choice = make_choice_kernel(parts, known)
     chance = cast("Chance[Board]", None)  # `mean_value` under the name by which it calls itself
 
     @kernel(borrows=True)
@@ -280,17 +241,13 @@ def make_chance_kernel(
         entry = context.transposition_table[key & (context.table_size - ONE)]
         if entry["hash"] == key:
             return np.float64(entry["value"])
-        if depth <= 1:
-            value = last_chance(after, direction, level, context, weights)
-            store_value(entry, key, value, context)
-            return np.float64(value)
         total, cells = 0.0, count(after, context)
         cell, number = first(after, direction, context), np.int64(0)
         while cell >= 0:
             board = with_tile(after, cell, np.uint64(context.ranks[number]), level, context)
             best, rest = NOTHING, remaining_cost - context.costs[number, cells]
-            if rest < 0:
-                context.cuts += 1
+            if depth <= 1 or rest < 0:
+                context.cuts += np.int64(depth > 1)
                 best = choice(board, level, context, weights)
             else:
                 moves = slides(board, level, context)
@@ -305,7 +262,8 @@ def make_chance_kernel(
             total += context.shares[number] * known_or_stuck(best)
             cell, number = next_spawn(after, cell, number, context)
         value = total / cells
-        store_value(entry, key, value, context)
+        if context.nodes <= context.node_limit:  # else the search was stopped below
+            entry["hash"], entry["value"] = key, value
         return np.float64(value)
 
     chance = mean_value
@@ -316,7 +274,7 @@ def make_choose_kernel(
     parts: Parts[Board], known: Afterstates[Board], around: Spawns[Board]
 ) -> Choose[Board]:
     """Return the kernel that rates the moves of a board."""
-    slides, fetch, is_won, value = parts.slides, parts.fetch, known.is_won, known.value
+    slides, fetch, is_won, leaf = parts.slides, parts.fetch, known.is_won, parts.leaf
     chance = make_chance_kernel(parts, known, around)
 
     @kernel(borrows=True, expand=True)
@@ -345,7 +303,7 @@ def make_choose_kernel(
             future = context.won
             if depth <= 1 and not is_won(after, gained, context):
                 context.nodes += 1
-                future = value(after, context, weights)
+                future = leaf(after, context, weights)
             elif not is_won(after, gained, context):
                 context.generation += 1
                 future = chance(after, direction, depth - 1, max_cost, FIRST + 1, context, weights)
@@ -672,9 +630,11 @@ def play_kernel(kind: str, evaluation: str, code: Code = (), band_code: Code = (
     A 4x4 network has a kernel of its own, made from its `code` and that of its bands.
     """
     if band_code:
-        banded = leaves.make_banded_kernels(code, band_code)
-        return make_play_kernel(parts_of(kind, *banded, leaves.enter_band))
-    if code:
-        return make_play_kernel(parts_of(kind, *leaves.make_network_kernels(code)))
-    leaf = getattr(leaves, f"{evaluation}_{kind}")
-    return make_play_kernel(parts_of(kind, leaf, leaves.fetch_nothing))
+        parts = parts_of(kind, *leaves.make_banded_kernels(code, band_code), leaves.enter_band)
+    elif code:
+        parts = parts_of(kind, *leaves.make_network_kernels(code))
+    else:
+        parts = parts_of(kind, getattr(leaves, f"{evaluation}_{kind}"), leaves.fetch_nothing)
+    if evaluation == "network":
+        parts = parts._replace(leaf=leaves.make_cached_leaf(parts.leaf, parts.hash_of))
+    return make_play_kernel(parts)

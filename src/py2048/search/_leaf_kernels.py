@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from py2048.compiled._board_kernels import Int, Word, sum_packed
+from py2048.compiled._board_kernels import ODD, Int, Word, sum_packed
 from py2048.compiled.jit import kernel, prefetch
 from py2048.ntuple._heuristic_kernels import lines_4x4, lines_cells, lines_small, squeezed
 from py2048.ntuple._network_kernels import (
@@ -25,7 +25,7 @@ from py2048.ntuple.network import NEVER
 from py2048.search._board_kernels import Packed, ranks_on_cells, ranks_on_packed
 from py2048.search.context import SearchContext
 
-ZERO, ONE = np.uint64(0), np.uint64(1)
+ZERO, ONE, HALF = np.uint64(0), np.uint64(1), np.uint64(32)
 
 Leaf = Callable[[Packed, SearchContext, Weights], float]
 Fetch = Callable[[Packed, SearchContext, Weights], None]
@@ -107,6 +107,22 @@ def make_sum_kernels(code: Code) -> tuple[AddImage, FetchImage]:
             fetch_image(image, begin, weights)
 
     return sum_of, fetch_of
+
+
+def make_cached_leaf(leaf: Leaf, hash_of: Callable[[Packed, SearchContext], Word]) -> Leaf:
+    """Return a leaf that looks in the evaluation cache before it asks `leaf`."""
+
+    @kernel(inline=True, borrows=True)
+    def cached(after: Packed, context: SearchContext, weights: Weights) -> float:
+        key = hash_of(after, context)
+        entry = context.eval_cache[((key * ODD) >> HALF) & (context.cache_size - ONE)]
+        if entry["hash"] == key:
+            return np.float64(entry["value"])
+        fresh = np.float64(leaf(after, context, weights))
+        entry["hash"], entry["value"] = key, fresh
+        return fresh
+
+    return cached
 
 
 def make_network_kernels(code: Code) -> tuple[Leaf, Fetch]:

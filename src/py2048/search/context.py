@@ -194,7 +194,8 @@ def new_context(
         )
     contexts = cast("SearchContexts", np.zeros(1, CONTEXT).view(np.recarray))
     context = contexts[0]
-    context.table_size, context.cache_size = np.uint64(max(table, 1)), np.uint64(cache)
+    # A single entry takes the place of none: kernels need not ask whether there is one.
+    context.table_size, context.cache_size = np.uint64(max(table, 1)), np.uint64(max(cache, 1))
     given = CompiledRules.of(rules)
     _set_board(context, given)
     _set_spawns(context, given, follows_all)

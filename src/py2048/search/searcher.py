@@ -78,7 +78,7 @@ class Searcher:
         limits: how far to look.
         threads: how many threads search a move.
         table: the size of the transposition table; 0 for none.
-        cache: the size of the cache of evaluations; 0 for none.
+        cache: the size of the cache of evaluations of a network; 0 for none.
 
     Raises:
         WeightsError: if the network is for boards of another shape.
