@@ -456,13 +456,12 @@ def test_sigkill_between_moves_loses_nothing(seed: int) -> None:
         env=os.environ.copy(),
     )
     assert child.stdout is not None
-    for _ in range(20 + 7 * seed):
-        line = child.stdout.readline()
+    lines = [child.stdout.readline() for _ in range(20 + 7 * seed)]
     child.send_signal(signal.SIGKILL)
-    rest = child.stdout.read().splitlines()
+    lines += child.stdout.read().splitlines()
     child.stdout.close()
     child.wait()
-    last = [text for text in [line, *rest] if text.count(" ") == 1][-1]
+    last = [text for text in lines if text.count(" ") == 1][-1]
     session = open_session()
     assert session.resume()
     ply, score = map(int, last.split())
