@@ -18,6 +18,7 @@ from py2048.compiled._board_kernels import (
     spawn_packed,
 )
 from py2048.compiled.jit import kernel
+from py2048.solving import predictor
 from py2048.solving._solver_kernels import (
     Known,
     SolverSpec,
@@ -32,8 +33,7 @@ Bytes = NDArray[np.uint8]
 Vector = NDArray[np.float32]
 Places = NDArray[np.int64]
 
-GAINS = np.int64(512)
-"""As `predictor.GAINS`."""
+GAINS = np.int64(predictor.GAINS)
 
 SURE = np.float32(0.001)
 """The least slope that is worth a step."""
