@@ -196,10 +196,14 @@ class Player:
         """Return the directions that the page has sent."""
         return [each["direction"] for each in self.sent if each["type"] == "move"]
 
-    def events(self, kind: str) -> list[dict[str, Any]]:
-        """Return the events of a kind that the page has got."""
+    def events(self, *kinds: str) -> list[dict[str, Any]]:
+        """Return the events of some kinds that the page has got."""
         messages = [each for each in self.heard if each["type"] == "events"]
-        return [e for message in messages for e in message["events"] if e["kind"] == kind]
+        return [e for message in messages for e in message["events"] if e["kind"] in kinds]
+
+    def answers(self) -> list[dict[str, Any]]:
+        """Return the events that answer moves."""
+        return self.events("moved", "nothing_moved")
 
 
 Arrive = Callable[..., Awaitable[Player]]
