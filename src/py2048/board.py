@@ -7,7 +7,7 @@ exact for any board size and any tile value, and are meant to be read.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -21,6 +21,7 @@ from py2048.rules.parts import whole_number
 
 Line = tuple[int, ...]
 Rows = tuple[Line, ...]
+Steps = tuple[tuple[int, int, bool], ...]
 Cell = tuple[int, int]
 """``(row, column)``, 0-based from the top left."""
 
@@ -37,7 +38,7 @@ class LineSlide(NamedTuple):
 
     line: Line
     points: int
-    steps: tuple[tuple[int, int, bool], ...]
+    steps: Steps
 
 
 def slide_line(line: Line, merging: Merging = Merging.ONCE) -> LineSlide:
@@ -112,8 +113,45 @@ def canonical(rows: Rows) -> Rows:
 
 # --- boards --------------------------------------------------------------------------------------
 
-# Lines repeat: a game on a 4x4 board meets a few thousand different ones.
-_slide_line = lru_cache(maxsize=1 << 16)(slide_line)
+# Lines repeat: a game on a 4x4 board meets a few thousand different ones. So boards look up what
+# becomes of a line, and only for a new one ask the functions above.
+_LINES_KEPT = 1 << 14
+
+
+def _table(merging: Merging, is_forward: bool) -> Callable[[Line], LineSlide]:
+    """Return what slides a line towards its first or its last cell; steps count from the first."""
+    step = 1 if is_forward else -1
+
+    @lru_cache(_LINES_KEPT)
+    def slid(line: Line) -> LineSlide:
+        after, points, steps = slide_line(line[::step], merging)
+        if not is_forward:
+            last = len(line) - 1
+            steps = tuple(
+                (last - source, last - target, merged) for source, target, merged in steps
+            )
+        return LineSlide(after[::step], points, steps)
+
+    return slid
+
+
+_TABLES = {
+    (merging, is_forward): _table(merging, is_forward)
+    for merging in Merging
+    for is_forward in (True, False)
+}
+
+
+@lru_cache(_LINES_KEPT)
+def _mobility(line: Line) -> int:
+    """Return 1 if a slide towards the first cell changes the line, plus 2 for the last cell."""
+    forward, backward = _TABLES[Merging.ONCE, True], _TABLES[Merging.ONCE, False]
+    return (forward(line).line != line) + 2 * (backward(line).line != line)
+
+
+_LEGAL = tuple(
+    tuple(direction for direction in Direction if bits >> direction.value & 1) for bits in range(16)
+)
 
 
 class Motion(NamedTuple):
@@ -215,7 +253,11 @@ class Board:
     def empty_cells(self) -> list[Cell]:
         """Return the empty cells in row-major order."""
         return [
-            (r, c) for r, row in enumerate(self._rows) for c, tile in enumerate(row) if not tile
+            (r, c)
+            for r, row in enumerate(self._rows)
+            if 0 in row
+            for c, tile in enumerate(row)
+            if not tile
         ]
 
     def slide(self, direction: Direction | str, merging: Merging = Merging.ONCE) -> Slide:
@@ -231,22 +273,27 @@ class Board:
             raise RulesError(
                 f"{shown(merging)} is no merging: give Merging.ONCE or Merging.CASCADE"
             )
-        along = lines(self._rows, direction)
-        slid = [_slide_line(line, merging) for line in along]
-        after = tuple([s[0] for s in slid])
+        along = tuple(zip(*self._rows)) if direction.is_vertical else self._rows  # noqa: B905 - equally long
+        slid = list(map(_TABLES[merging, direction.is_forward], along))
+        after = tuple([line.line for line in slid])
         if after == along:
             return Slide(self, direction, merging, self, 0)
-        points = sum([s[1] for s in slid])
-        board = Board._trusted(from_lines(after, direction))
-        return Slide(self, direction, merging, board, points)
+        points = sum([line.points for line in slid])
+        rows = tuple(zip(*after)) if direction.is_vertical else after  # noqa: B905
+        return Slide(self, direction, merging, Board._trusted(rows), points)
 
     def legal_directions(self) -> tuple[Direction, ...]:
         """Return the directions whose slide changes the board, in the order of `Direction`."""
-        return tuple(direction for direction in Direction if self.slide(direction).changed)
+        along = across = 0
+        for line in self._rows:
+            along |= _mobility(line)
+        for line in zip(*self._rows):  # noqa: B905 - equally long
+            across |= _mobility(line)
+        return _LEGAL[across | along << 2]
 
     def can_move(self) -> bool:
         """Return whether any direction changes the board."""
-        return any(self.slide(direction).changed for direction in Direction)
+        return any(map(_mobility, self._rows)) or any(map(_mobility, zip(*self._rows)))  # noqa: B905
 
     def with_tile(self, cell: Cell, tile: int) -> Board:
         """Return this board with `tile` (0 to clear) on `cell`.
@@ -257,8 +304,13 @@ class Board:
         (row, column), (height, width) = checked_cell(cell), self.shape
         if not (0 <= row < height and 0 <= column < width):
             raise BoardError(f"cell {cell} is outside a {height}x{width} board")
+        return self._with((row, column), _checked_value(tile))
+
+    def _with(self, cell: Cell, tile: int) -> Board:
+        """Return this board with `tile` on `cell`, both of which are known to be good."""
+        row, column = cell
         line = self._rows[row]
-        changed = (*line[:column], _checked_value(tile), *line[column + 1 :])
+        changed = (*line[:column], tile, *line[column + 1 :])
         return Board._trusted((*self._rows[:row], changed, *self._rows[row + 1 :]))
 
     def __getitem__(self, cell: Cell) -> int:
@@ -317,21 +369,20 @@ class Slide:
     @property
     def motions(self) -> tuple[Motion, ...]:
         """The way of each tile, line by line, the tile nearest the wall first."""
-        return _motions(self.before.rows, self.direction, self.merging)
+        rows, is_vertical = self.before.rows, self.direction.is_vertical
+        along = zip(*rows) if is_vertical else rows  # noqa: B905 - equally long
+        slid = map(_TABLES[self.merging, self.direction.is_forward], along)
+        return tuple(
+            [each for at, line in enumerate(slid) for each in _motions(is_vertical, at, line.steps)]
+        )
 
 
-@lru_cache(maxsize=256)  # a screen, a sentence and a message ask for the same ones
-def _motions(rows: Rows, direction: Direction, merging: Merging) -> tuple[Motion, ...]:
-    last = (len(rows) if direction.is_vertical else len(rows[0])) - 1
-    motions = []
-    for index, line in enumerate(lines(rows, direction)):
-        for step in _slide_line(line, merging).steps:
-            source, target = step[:2] if direction.is_forward else (last - step[0], last - step[1])
-            if direction.is_vertical:
-                motions.append(Motion((source, index), (target, index), step[2]))
-            else:
-                motions.append(Motion((index, source), (index, target), step[2]))
-    return tuple(motions)
+@lru_cache(maxsize=4096)  # a 4x4 board has some hundred
+def _motions(is_vertical: bool, index: int, steps: Steps) -> tuple[Motion, ...]:
+    """Return the motions of the tiles in the row or column number `index`."""
+    if is_vertical:
+        return tuple(Motion((here, index), (there, index), merged) for here, there, merged in steps)
+    return tuple(Motion((index, here), (index, there), merged) for here, there, merged in steps)
 
 
 def checked_cell(cell: Any) -> Cell:

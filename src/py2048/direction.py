@@ -13,6 +13,7 @@ class Direction(Enum):
     Attributes:
         is_vertical: whether tiles move along columns.
         is_forward: whether tiles move towards the first row or column.
+        letter: the letter that stands for this direction in records: U, D, L or R.
     """
 
     UP = 0
@@ -24,6 +25,11 @@ class Direction(Enum):
         # Plain attributes: every slide asks for them several times.
         self.is_vertical = number < 2
         self.is_forward = number % 2 == 0
+        self.letter = "UDLR"[number]
+        self._text = self._name_.lower()
+
+    # A member equals itself alone. Lines are looked up by it: this hash takes no Python call.
+    __hash__ = object.__hash__
 
     @classmethod
     def _missing_(cls, value: object) -> Direction:
@@ -54,17 +60,12 @@ class Direction(Enum):
             ) from None
 
     @property
-    def letter(self) -> str:
-        """The letter that stands for this direction in records: U, D, L or R."""
-        return self.name[0]
-
-    @property
     def opposite(self) -> Direction:
         """The direction that points back."""
         return Direction(self.value ^ 1)
 
     def __str__(self) -> str:
-        return self.name.lower()
+        return self._text
 
 
 _WORDS = {direction.name.lower(): direction for direction in Direction}

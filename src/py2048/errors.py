@@ -14,6 +14,7 @@
     ├── WeightsError       (ValueError)   a weights file that cannot be used
     ├── CourseError        (ValueError)   a course request that cannot be met
     ├── TournamentError    (ValueError)   a tournament of players that cannot be held
+    ├── ClientError                       a server that refuses a program, or does not answer
     ├── StorageError                      the store cannot read or write
     │   └── StaleGameError                another process has moved on
     └── MissingExtraError  (ImportError)  an optional library is not installed
@@ -81,6 +82,22 @@ class CourseError(Py2048Error, ValueError):
 
 class TournamentError(Py2048Error, ValueError):
     """A tournament of players that cannot be held, or whose games do not belong together."""
+
+
+class ClientError(Py2048Error):
+    """A server that a program cannot reach, or that refuses what it asks for.
+
+    Attributes:
+        status: the HTTP status, 0 without an answer.
+        reason: the server's word for it, empty without one.
+        wait: seconds after which to try again, 0.0 if the server names none.
+    """
+
+    def __init__(self, message: str, status: int = 0, reason: str = "", wait: float = 0.0) -> None:
+        super().__init__(message)
+        self.status = status
+        self.reason = reason
+        self.wait = wait
 
 
 class StorageError(Py2048Error):

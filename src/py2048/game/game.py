@@ -25,6 +25,7 @@ from py2048.game.turn import (
     Turn,
     draw_spawn,
     draws_from,
+    has_target,
     outcome_of,
     score_after,
     spawn_fault,
@@ -34,8 +35,6 @@ from py2048.rules import MovePoints, Rules, get_rules
 
 if TYPE_CHECKING:
     from py2048.compiled.batch import History  # loads NumPy, which no single game needs
-
-_DIRECTIONS = tuple(Direction)
 
 
 class Game:
@@ -101,9 +100,8 @@ class Game:
         self._positions = [Position(start, 0, 0)]
         self._turns: list[Turn] = []
         self._undone: list[Turn] = []
-        self._slides: list[Slide] = []
-        self._legal: tuple[Direction, ...] | None = None
         self._outcome: Outcome | None = None
+        self._has_won: bool | None = None
 
     @property
     def rules(self) -> Rules:
@@ -159,7 +157,7 @@ class Game:
     def outcome(self) -> Outcome:
         """The outcome, or that the game is still played."""
         if self._outcome is None:
-            self._outcome = outcome_of(self._rules, self.board, bool(self._legal_slides()))
+            self._outcome = outcome_of(self._rules, self.board, self.has_won)
         return self._outcome
 
     @property
@@ -170,7 +168,9 @@ class Game:
     @property
     def has_won(self) -> bool:
         """Whether the target is on the board; play may continue."""
-        return self._rules.target is not None and self.board.max_tile >= self._rules.target
+        if self._has_won is None:
+            self._has_won = has_target(self._rules, self.board)
+        return self._has_won
 
     @property
     def can_undo(self) -> bool:
@@ -190,7 +190,7 @@ class Game:
         """Return the directions that `play` accepts now; none when the game is over."""
         if self._ended_at_target:
             return ()
-        return self._legal_slides()
+        return self.board.legal_directions()
 
     def play(self, direction: Direction | str, *, spawn: Spawn | None = None) -> Turn:
         """Play a legal move and let a tile appear.
@@ -205,16 +205,12 @@ class Game:
             IllegalMoveError: if the slide changes nothing, or `spawn` cannot happen. In each
                 case the game stays as it was.
         """
-        direction = Direction.parse(direction)
+        slide = self.board.slide(direction, self._rules.merging)
         if self._ended_at_target:
             raise GameOverError(f"the game is over: the target {self._rules.target} is reached")
-        slide = self._slide(direction)
         if not slide.changed:
-            raise self._refusal(direction)
-        turn = Turn(direction, slide, self._spawn_for(slide, spawn))
-        self._undone.clear()
-        self._step(turn)
-        return turn
+            raise self._refusal(slide.direction)
+        return self._add(slide, self._spawn_for(slide, spawn))
 
     def attempt(self, direction: Direction | str) -> bool:
         """Play `direction` if it is legal, and pay for it if the rules say so when it is not.
@@ -226,14 +222,12 @@ class Game:
         Raises:
             DirectionError: if `direction` is none.
         """
-        direction = Direction.parse(direction)
-        slide = self._slide(direction)
+        slide = self.board.slide(direction, self._rules.merging)
         if slide.changed and not self._ended_at_target:
-            self.play(direction)
+            self._add(slide, self._draw_spawn(slide))
             return True
         if isinstance(self._rules.scoring, MovePoints) and not self.is_over:
-            self._undone.clear()
-            self._step(Turn(direction, slide, None))
+            self._add(slide, None)
         return False
 
     def undo(self) -> Turn | None:
@@ -242,7 +236,7 @@ class Game:
             return None
         turn = self._turns.pop()
         self._positions.pop()
-        self._forget_board()
+        self._outcome = self._has_won = None
         self._undone.append(turn)
         return turn
 
@@ -306,25 +300,6 @@ class Game:
     def _ended_at_target(self) -> bool:
         return self._rules.ends_at_target and self.has_won
 
-    def _forget_board(self) -> None:
-        """Forget the slides and the outcome of the board before."""
-        self._slides = []
-        self._legal = self._outcome = None
-
-    def _legal_slides(self) -> tuple[Direction, ...]:
-        if self._legal is None:
-            self._legal = tuple([each for each in _DIRECTIONS if self._slide(each).changed])
-        return self._legal
-
-    def _slide(self, direction: Direction) -> Slide:
-        """Return a slide of the current board; each is computed once."""
-        for slide in self._slides:
-            if slide.direction is direction:
-                return slide
-        slide = self.board.slide(direction, self._rules.merging)
-        self._slides.append(slide)
-        return slide
-
     def _refusal(self, direction: Direction) -> IllegalMoveError:
         board = " / ".join(str(self.board).splitlines())
         if not self.board.can_move():
@@ -333,8 +308,7 @@ class Game:
 
     def _spawn_for(self, slide: Slide, wanted: Spawn | None) -> Spawn:
         if wanted is None:
-            word = self._draws(self.ply, slide.board)
-            return draw_spawn(self._rules, slide.board, slide.direction, word)
+            return self._draw_spawn(slide)
         if not isinstance(wanted, Spawn):
             raise IllegalMoveError(f"{shown(wanted)} is no spawn: give Spawn(tile, cell)")
         fault = spawn_fault(self._rules, slide.board, slide.direction, wanted)
@@ -342,12 +316,23 @@ class Game:
             raise IllegalMoveError(f"{fault} (ply {self.ply + 1}, after {slide.direction})")
         return wanted
 
+    def _draw_spawn(self, slide: Slide) -> Spawn:
+        word = self._draws(self.ply, slide.board)
+        return draw_spawn(self._rules, slide.board, slide.direction, word)
+
+    def _add(self, slide: Slide, spawn: Spawn | None) -> Turn:
+        """Add a new turn; what was undone cannot be redone after it."""
+        turn = Turn(slide.direction, slide, spawn)
+        self._undone.clear()
+        self._step(turn)
+        return turn
+
     def _step(self, turn: Turn) -> None:
         board = turn.board
         score = score_after(self._rules, self.score, turn, board)
         self._positions.append(Position(board, score, self.ply + turn.legal))
         self._turns.append(turn)
-        self._forget_board()
+        self._outcome = self._has_won = None
         self.finished = time.time()
 
     def __repr__(self) -> str:

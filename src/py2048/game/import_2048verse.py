@@ -10,27 +10,37 @@ Newer form, ``4x4-…_`` (rows x columns; what stands before the ``_`` is free),
 of base 128 a turn, 21 bits from the low end: two for the direction (up, down, left, right), two
 for the tile, three for the column, three for the row, and eleven for the thinking time.
 
+Replays are found in the text around them. One ends at a blank line, at the quotation mark that
+belongs to the one before it, or where the next one begins; its lines may be wrapped.
+
 Source: the site's own converter, github.com/2048Verse/2048-replay-utils.
 """
 
 from __future__ import annotations
 
-import contextlib
+import bisect
 import re
 from collections.abc import Iterator
-from dataclasses import replace
-from pathlib import Path
 from typing import NamedTuple
 
-from py2048.board import Board, Cell
+from py2048.board import Cell
 from py2048.direction import Direction
-from py2048.errors import RecordError, RulesError
-from py2048.game.record import Record, encode_step, read_text
+from py2048.errors import RecordError
+from py2048.game.foreign import ForeignTurn, IllegalTurnError, classic_rules, record_of, start_board
+from py2048.game.foreign_text import TextError
+from py2048.game.record import Record
 from py2048.game.turn import Spawn
-from py2048.rules import Rules, get_rules, list_rules
 
-_OLD_HEAD = re.compile(r"replay(?:[:_](?:(\d)x(\d))?)?")
-_NEW_HEAD = re.compile(r"(\d+)x(\d+)-[^_]*_")
+PLAYER = "2048verse"
+
+_HEAD = re.compile(
+    r"(?<![0-9A-Za-z])"
+    r"(?:replay(?:(?P<mark>[:_])(?:(?P<old>\d+x\d+))?)?|(?P<new>\d+x\d+)-[^_\n]{0,80}_)"
+)
+_SURE = 8
+"""Legal turns that no text makes by chance."""
+_SIZES = ("4x4", "3x4", "3x3", "2x4", "5x5", "4x3", "4x2")
+"""The boards that a replay without a head may have been played on, the likeliest first."""
 
 # The printable characters of ASCII, then those of code page 850 from its 128th place.
 _OLD = bytes([*range(32, 127), *range(128, 161)]).decode("cp850")
@@ -39,8 +49,6 @@ _NEW = (
     + "".join(map(chr, range(192, 256)))
     + "¤¾"
 )
-_OLD_DIGITS = {character: value for value, character in enumerate(_OLD)}
-_NEW_DIGITS = {character: value for value, character in enumerate(_NEW)}
 _OLD_DIRECTIONS = (Direction.UP, Direction.RIGHT, Direction.DOWN, Direction.LEFT)
 _NEW_DIRECTIONS = tuple(Direction)
 
@@ -49,114 +57,247 @@ _STEPS = (1, 3, 12, 48, 192, 768, 3072, 12288)
 _REACH = (255, 1021, 4084, 16336, 65344, 265966, 1050094, 4186606)
 _PAGE_CLOSED = 7, 255
 
+_BLANK = re.compile(r"\n[ \t]*\n")
+_NEXT_HEADS = 50
+"""How many heads further on are looked at for the end of a replay."""
 
-class _Entry(NamedTuple):
-    """One written turn; the first two of a replay are start tiles."""
+_CLOSING = dict(zip("\"'`<\u201c\u201e\u2018\u00ab", "\"'`>\u201d\u201c\u2019\u00bb", strict=True))
+_UNESCAPED = {
+    closing: re.compile(rf"(?<!\\)(?:\\\\)*{re.escape(closing)}") for closing in _CLOSING.values()
+}
+_BEFORE = " \t-*0123456789.()" + "".join(_CLOSING) + ">"
+"""What may stand before a replay at the beginning of its line."""
+_AFTER = ".,;:!?)]}*" + "".join(_CLOSING.values())
+"""What may stand right after a replay of the newer form, two signs at most."""
+_LONGEST_LABEL = 12
+_LONGEST_WORD = 24
+"""Characters; a run of more is no word of the text around a replay."""
 
-    direction: Direction
-    spawn: Spawn
-    think_ms: int
+
+class _Form(NamedTuple):
+    """One of the two forms."""
+
+    name: str
+    alphabet: str
+    digits: dict[str, int]
+    width: int
 
 
-def is_verse(text: str) -> bool:
-    """Return whether `text` begins like a replay of 2048verse."""
-    return bool(_OLD_HEAD.match(text) or _NEW_HEAD.match(text))
+def _digits_of(alphabet: str) -> dict[str, int]:
+    return {character: value for value, character in enumerate(alphabet)}
 
 
-def from_verse(text: str) -> Record:
-    """Return the record of a 2048verse replay, verified.
+_OLDER = _Form("older", "ASCII from the space to ~ and Ç to á", _digits_of(_OLD), 1)
+_NEWER = _Form("newer", "0-9 a-z A-Z À-ÿ ¤ ¾", _digits_of(_NEW), 3)
+
+
+class _Found(NamedTuple):
+    """What may be a replay: its form, its board, and the places of its digits in the text."""
+
+    form: _Form
+    size: str
+    places: range | list[int]
+
+
+def verse_records(text: str) -> list[Record]:
+    """Return the records of the replays in `text`, verified; none if it holds none.
 
     Raises:
-        RecordError: if the text is no such replay, or a turn of it breaks the rules; the message
-            names the place.
+        TextError: if one is damaged.
     """
-    text = text.strip("\r\n\ufeff")
-    new, old = _NEW_HEAD.match(text), _OLD_HEAD.match(text)
-    if new:
-        return _record((int(new[1]), int(new[2])), _new_entries(text[new.end() :]))
-    if not old:
-        raise RecordError(f"{text[:20]!r}… is no 2048verse replay: it begins with replay or 4x4-")
-    size = (int(old[1]), int(old[2])) if old[1] else (4, 4)
+    heads = list(_HEAD.finditer(text))
+    if not heads:
+        return _without_head(text)
+    blanks = [*(match.start() for match in _BLANK.finditer(text)), len(text)]
+    records: list[Record] = []
+    faults: list[TextError] = []
+    words: list[TextError] = []
+    end = 0
+    for index, head in enumerate(heads):
+        later = heads[index + 1 : index + _NEXT_HEADS]
+        if head.start() < end or _is_label(text, head, later):
+            continue
+        stop = _stop(text, head, later, blanks[bisect.bisect_left(blanks, head.end())])
+        try:
+            record, end = _first_legal(text, _candidates(text, head, stop))
+        except TextError as fault:
+            (faults if _is_replay(text, head, fault) else words).append(fault)
+        else:
+            records.append(record)
+    if faults or not records:
+        raise max(faults or words, key=lambda fault: fault.ply)
+    return records
+
+
+def _is_replay(text: str, head: re.Match[str], fault: TextError) -> bool:
+    """Return whether a text that is no sound replay is a damaged one, and not words about one."""
+    if head["new"]:
+        return bool(re.match(r"\S{6}", text[head.end() : head.end() + 6]))
+    return fault.ply > 1 or bool(head["old"])
+
+
+def _without_head(text: str) -> list[Record]:
+    """Return the record of a text that is nothing but the digits of a replay."""
+    first = len(text) - len(text.lstrip("\n"))
+    last = len(text.rstrip("\n"))
+    found = [
+        _Found(form, size, _digits(form, text, first, last))
+        for form in (_NEWER, _OLDER)
+        for size in _SIZES
+    ]
     try:
-        return _record(size, _old_entries(text[old.end() :]))
-    except RecordError:
-        if not old[1]:  # what looks like the sign after the word may be the first tile
-            with contextlib.suppress(RecordError):
-                return _record(size, _old_entries(text.removeprefix("replay")))
-        raise
+        record, _ = _first_legal(text, iter(found))
+    except TextError as fault:
+        if fault.ply > _SURE:
+            raise
+        return []
+    return [record] if record.plies >= _SURE else []
 
 
-def load_record(path: Path) -> Record:
-    """Return the record in a file: ours, or a replay of 2048verse.
+def _first_legal(text: str, candidates: Iterator[_Found]) -> tuple[Record, int]:
+    """Return the record of the first candidate that is one, and where it ends."""
+    worst: TextError | None = None
+    barred: dict[tuple[str, str, int], int] = {}  # how far no game comes, by where it starts
+    for found in candidates:
+        first, last = (found.places[0], found.places[-1]) if found.places else (0, 0)
+        kind = found.form.name, found.size, first
+        if last >= barred.get(kind, last + 1):
+            continue
+        try:
+            return _record(text, found), last + 1
+        except TextError as fault:
+            barred[kind] = fault.place
+            if worst is None or fault.ply > worst.ply:
+                worst = fault
+    assert worst is not None  # there is always a candidate
+    raise worst
 
-    Raises:
-        RecordError: if the file holds neither.
+
+# Where a replay ends
+
+
+def _is_label(text: str, head: re.Match[str], later: list[re.Match[str]]) -> bool:
+    """Return whether a head only announces the next one, as in ``"replay": "4x4-…_…"``."""
+    gap = text[head.end() : later[0].start()] if later else "\n"
+    return len(gap) <= _LONGEST_LABEL and "\n" not in gap
+
+
+def _stop(text: str, head: re.Match[str], later: list[re.Match[str]], paragraph: int) -> int:
+    """Return where the text after `head` can belong to its replay no more.
+
+    Letters on the same line that look like the next head may be digits of the older form.
     """
-    text = read_text(path)
+    for other in later:
+        line = text.rfind("\n", head.end(), other.start()) + 1
+        if head["new"] or (line and not text[line : other.start()].strip(_BEFORE)):
+            return min(paragraph, line or other.start())
+    return paragraph
+
+
+def _candidates(text: str, head: re.Match[str], stop: int) -> Iterator[_Found]:
+    """Yield what may be the replay after `head`, the longest first."""
+    start, size = head.end(), head["new"] or head["old"] or "4x4"
+    form = _NEWER if head["new"] else _OLDER
+    for end in _ends(form, text, head.start(), start, stop):
+        yield _Found(form, size, _digits(form, text, start, end))
+        if head["mark"] and not head["old"]:  # the sign after the word may be the first tile
+            yield _Found(form, size, _digits(form, text, start - 1, end))
+
+
+def _ends(form: _Form, text: str, opening: int, start: int, stop: int) -> Iterator[int]:
+    """Yield where the digits from `start` may end: at a closing quotation mark, or before prose."""
+    closing = _CLOSING.get(text[opening - 1 : opening], "")
+    if closing:
+        quotes = [match.end() - 1 for match in _UNESCAPED[closing].finditer(text, start, stop)]
+        yield from (quotes[:1] if form is _NEWER else reversed(quotes[-20:]))
+        if quotes:
+            return
+    yield stop
+    pieces = re.compile(r"\S+" if form is _NEWER else r"[^\n]+")
+    found = list(pieces.finditer(text, start, stop))
+    for index in range(len(found) - 1, 0, -1):
+        tail = text[found[index].start() : stop]
+        if not _are_words(form, tail):
+            return
+        if len(tail.split()) > 1:
+            yield found[index - 1].end()
+
+
+def _are_words(form: _Form, text: str) -> bool:
+    """Return whether the end of a paragraph may be words about a replay, and no part of it."""
+    if any(len(word) > _LONGEST_WORD for word in text.split()):
+        return False
+    return form is _NEWER or bool(re.fullmatch(r"[\w\s.,;:!?'\"()-]+", text))
+
+
+def _digits(form: _Form, text: str, start: int, end: int) -> range | list[int]:
+    """Return the places of the digits from `start` to `end`, those where a line wraps left out."""
+    if form is _OLDER:
+        gaps = "\n"
+        end = start + len(text[start:end].rstrip(gaps))
+    else:
+        gaps = " \t\n"
+        end = start + len(text[start:end].rstrip(gaps))
+        last = text[max(start, end - 2) : end]
+        end -= len(last) - len(last.rstrip(_AFTER))
+    if not any(gap in text[start:end] for gap in gaps):
+        return range(start, end)
+    return [place for place in range(start, end) if text[place] not in gaps]
+
+
+# What the digits mean
+
+
+def _record(text: str, found: _Found) -> Record:
     try:
-        return from_verse(text) if is_verse(text.lstrip("\ufeff")) else Record.from_json(text)
+        rules = classic_rules(_size(found.size))
     except RecordError as error:
-        raise RecordError(f"{path}: {error}") from None
-
-
-def _rules(size: Cell) -> Rules:
-    """Return the classic rules on a board of `size`, by the preset's name if it has one."""
-    name = f"{size[0]}x{size[1]}"
-    if name in {rules.name for rules in list_rules()}:
-        return get_rules(name)
+        raise TextError(found.places[0] if found.places else 0, 0, str(error)) from None
+    turns = _turns(text, found)
     try:
-        return get_rules("classic", rows=size[0], columns=size[1])
-    except RulesError as error:
-        raise RecordError(str(error)) from None
+        written = [next(turns, None), next(turns, None)]
+        spawns = [turn.spawn for turn in written if turn]
+        if len(spawns) < 2:
+            raise IllegalTurnError(0, "the replay ends before its two start tiles")
+        start = start_board(rules, spawns)
+        return record_of(rules, start, turns, player=PLAYER)
+    except IllegalTurnError as fault:
+        index = (fault.ply + 1) * found.form.width if fault.ply else 0
+        place = found.places[index] if index < len(found.places) else len(text)
+        raise TextError(place, fault.ply, str(fault)) from None
 
 
-def _record(size: Cell, written: Iterator[_Entry]) -> Record:
-    entries, rules = list(written), _rules(size)
-    if len(entries) < 2:
-        raise RecordError("the replay ends before its two start tiles")
-    start = Board.empty(*rules.shape)
-    for _, spawn, _ in entries[:2]:
-        if spawn.cell not in start.empty_cells():
-            raise RecordError(f"a start tile cannot stand on cell {spawn.cell}")
-        start = start.with_tile(spawn.cell, spawn.tile)
-    turns = "".join(_code(entry, rules.shape, ply) for ply, entry in enumerate(entries[2:], 1))
-    times = tuple(entry.think_ms for entry in entries[2:])
-    record = Record(rules, start, turns, score=0, player="2048verse", times=times)
-    score = 0
-    for _, _, reached in record.replay():
-        score = reached
-    return replace(record, score=score)
+def _size(text: str) -> Cell:
+    rows, columns = text.split("x")
+    return int(rows), int(columns)
 
 
-def _code(entry: _Entry, shape: Cell, ply: int) -> str:
-    row, column = entry.spawn.cell
-    if row >= shape[0] or column >= shape[1]:
-        raise RecordError(f"ply {ply}: cell {entry.spawn.cell} is outside a {shape} board")
-    return encode_step(entry.direction, entry.spawn, shape)
+def _turns(text: str, found: _Found) -> Iterator[ForeignTurn]:
+    form, places = found.form, found.places
+    decode = _new_turn if form is _NEWER else _old_turn
+    for index in range(0, len(places), form.width):
+        group = places[index : index + form.width]
+        ply = max(index // form.width - 1, 0)
+        bits = 0
+        for place in group:
+            if (digit := form.digits.get(text[place])) is None:
+                wrong = f"{text[place]!r} is no digit of the {form.name} form"
+                raise TextError(place, ply, f"{wrong}, which has {form.alphabet}")
+            bits = bits << 7 | digit
+        if len(group) < form.width:
+            whole = f"a turn has {form.width} digits, and the last one {len(group)}"
+            raise TextError(group[0], ply, f"the replay is cut off: {whole}")
+        yield decode(bits)
 
 
-def _digit(digits: dict[str, int], text: str, index: int) -> int:
-    try:
-        return digits[text[index]]
-    except KeyError:
-        raise RecordError(f"{text[index]!r} at turn character {index + 1} is no digit") from None
+def _old_turn(bits: int) -> ForeignTurn:
+    spawn = Spawn(4 if bits >> 4 & 1 else 2, (bits & 3, bits >> 2 & 3))
+    return ForeignTurn(_OLD_DIRECTIONS[bits >> 5], spawn)
 
 
-def _old_entries(text: str) -> Iterator[_Entry]:
-    for index in range(len(text)):
-        bits = _digit(_OLD_DIGITS, text, index)
-        spawn = Spawn(4 if bits >> 4 & 1 else 2, (bits & 3, bits >> 2 & 3))
-        yield _Entry(_OLD_DIRECTIONS[bits >> 5], spawn, 0)
-
-
-def _new_entries(text: str) -> Iterator[_Entry]:
-    if len(text) % 3:
-        raise RecordError(f"the replay is cut off: {len(text)} characters are no multiple of 3")
-    for index in range(0, len(text), 3):
-        digits = [_digit(_NEW_DIGITS, text, index + k) for k in range(3)]
-        bits = digits[0] << 14 | digits[1] << 7 | digits[2]
-        spawn = Spawn(2 << (bits >> 2 & 3), (bits >> 7 & 7, bits >> 4 & 7))
-        yield _Entry(_NEW_DIRECTIONS[bits & 3], spawn, _think_ms(bits >> 10 & 7, bits >> 13))
+def _new_turn(bits: int) -> ForeignTurn:
+    spawn = Spawn(2 << (bits >> 2 & 3), (bits >> 7 & 7, bits >> 4 & 7))
+    return ForeignTurn(_NEW_DIRECTIONS[bits & 3], spawn, _think_ms(bits >> 10 & 7, bits >> 13))
 
 
 def _think_ms(resolution: int, multiplier: int) -> int:

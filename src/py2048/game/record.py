@@ -20,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -236,10 +237,14 @@ def encode_step(direction: Direction, spawn: Spawn | None, shape: tuple[int, int
     """Return the code of one turn on a board of `shape`."""
     if spawn is None:
         return direction.letter.lower()
-    (row, column), digits = spawn.cell, cell_digits(shape)
-    number = row * shape[1] + column
-    cell = "".join(DIGITS[number >> (6 * k) & 63] for k in reversed(range(digits)))
+    cell = _encode_cell(spawn.cell, shape)
     return direction.letter + DIGITS[spawn.tile.bit_length() - 1] + cell
+
+
+@lru_cache(maxsize=4096)
+def _encode_cell(cell: tuple[int, int], shape: tuple[int, int]) -> str:
+    number = cell[0] * shape[1] + cell[1]
+    return "".join(DIGITS[number >> (6 * k) & 63] for k in reversed(range(cell_digits(shape))))
 
 
 def encode_turn(turn: Turn) -> str:

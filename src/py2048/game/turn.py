@@ -68,7 +68,7 @@ class Turn:
         """The board after the turn."""
         if self.spawn is None:
             return self.slide.board
-        return self.slide.board.with_tile(self.spawn.cell, self.spawn.tile)
+        return self.slide.board._with(self.spawn.cell, self.spawn.tile)
 
 
 class Outcome(Enum):
@@ -110,13 +110,18 @@ def score_after(rules: Rules, score: int, turn: Turn, board: Board) -> int:
             assert_never(other)
 
 
-def outcome_of(rules: Rules, board: Board, can_move: bool | None = None) -> Outcome:
-    """Return the outcome of a game under `rules` on `board`; `can_move` saves trying, if known.
+def has_target(rules: Rules, board: Board) -> bool:
+    """Return whether the target of `rules`, if they have one, is on `board`, or a larger tile."""
+    return rules.target is not None and board.max_tile >= rules.target
+
+
+def outcome_of(rules: Rules, board: Board, has_won: bool | None = None) -> Outcome:
+    """Return the outcome of a game under `rules` on `board`; `has_won` is `has_target` if known.
 
     A game that reaches its target and gets stuck on the same move is won, not lost.
     """
-    won = rules.target is not None and board.max_tile >= rules.target
-    if not (won and rules.ends_at_target) and (board.can_move() if can_move is None else can_move):
+    won = has_target(rules, board) if has_won is None else has_won
+    if not (won and rules.ends_at_target) and board.can_move():
         return Outcome.PLAYING
     if rules.target is None:
         return Outcome.ENDED

@@ -1,0 +1,148 @@
+"""Games as other programs write them, written from their public definitions, and published ones."""
+
+from __future__ import annotations
+
+import struct
+
+from py2048 import Direction, Game, get_rules
+
+OLD = "".join(map(chr, range(32, 127))) + "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø\u00d7ƒá"
+NEW = (
+    "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖ\u00d7ØÙÚÛÜÝÞßàáâãäåæçèéêëìíîïðñòóôõö÷øùúûüýþÿ¤¾"
+)
+CLOCKWISE = (Direction.UP, Direction.RIGHT, Direction.DOWN, Direction.LEFT)
+
+Entry = tuple[Direction, int, tuple[int, int]]
+
+# Published in github.com/hallabois/twothousand-forty-eight: games/v2/Ni4FIRM.txt, where
+# src/v2/replay.rs gives its score as 604, and games/v1/GAME3X3B.txt, whose score is 208.
+NI4FIRM = "::2:4:4:3146440594:Ni4FIRMjDBcVCwQTPiwdPys7CyAZNwsoMAQ6Izo1EzI"
+NI4FIRM_WITH_BREAK = (
+    "::2:4:4:3486564360:GC8nKDcPJioANCcaCyApEj0GPyk7ER8IGRUvIgcAIDYBMBkEITsDEwswByoVAg"
+)
+GAME3X3B = (
+    "3x3S2.0.0.0.0.4.0.0.0+1,0.2;3:2.2.0.4.0.0.0.0.0+1,2.2;3:4.0.0.4.0.0.0.2.0+0,1.2;1:"
+    "0.0.4.2.0.4.0.0.2+0,0.2;2:2.0.0.0.0.8.2.0.2+1,1.2;3:2.0.0.8.2.0.4.0.0+2,1.2;0:"
+    "2.2.0.8.0.2.4.0.0+2,0.2;2:2.0.2.8.0.0.4.2.2+1,0.2;3:4.2.0.8.0.0.4.4.0+1,0.2;2:"
+    "4.2.0.8.2.0.4.4.0+2,1.2;3:4.2.0.8.2.2.8.0.0+1,2.2;1:0.4.2.0.8.4.0.2.8+2,0.2;3:"
+    "4.2.2.8.4.0.2.8.0+2,1.2;3:4.4.0.8.4.2.2.8.0+0,2.2;1:0.0.8.8.4.2.2.2.8+1,2.2;0:"
+    "8.4.8.2.2.2.0.2.8+2,1.2;3:8.4.8.4.2.2.2.8.0+0,1.2;1:8.4.8.2.4.4.0.2.8+1,2.2;0:"
+    "8.8.8.2.2.4.0.2.8+1,0.2;2:0.2.8.8.8.4.2.4.8+2,1.2;3:2.8.0.16.4.2.2.4.8+0,0.2;1:"
+    "2.2.8.16.4.2.2.4.8+1,2.2;0:2.2.8.16.8.2.2.2.8+2,0.2;3:4.8.2.16.8.2.4.8.0+0,2.2;1:"
+    "4.8.2.16.8.2.2.4.8+2,2.2;0:4.16.4.16.4.8.2.0.2+1,2.2;3:4.16.4.16.4.8.4.2.0+2,0.2;2:"
+    "4.16.2.16.4.4.4.2.8+0,1.2;1:4.16.2.2.16.8.4.2.8+2,2.2;0:4.32.2.2.2.16.4.0.2+1,0.2;2:"
+    "4.2.2.2.32.16.4.2.2+2,0.4;3:4.4.4.2.32.16.4.4.0+0,2.2;1:0.4.8.2.32.16.2.0.8+0,0.2;2:"
+    "2.0.8.0.4.16.4.32.8+0,2.2;0:2.4.8.4.32.16.2.0.8+2,2.2;f"
+)
+
+
+def played(name: str, seed: int, moves: int) -> Game:
+    """A game by trying the directions in turn."""
+    game = Game(get_rules(name), seed=seed)
+    order = (Direction.DOWN, Direction.LEFT, Direction.RIGHT, Direction.UP)
+    for _ in range(moves):
+        if not game.is_over:
+            next(filter(game.attempt, order))
+    return game
+
+
+def entries(game: Game) -> list[Entry]:
+    """What a replay of 2048verse writes: the start tiles, then the turns."""
+    rows = enumerate(game.start.rows)
+    tiles = [(t, (r, c)) for r, row in rows for c, t in enumerate(row) if t]
+    start = [(Direction.UP, tile, cell) for tile, cell in tiles]
+    return start + [(t.direction, t.spawn.tile, t.spawn.cell) for t in game.turns if t.spawn]
+
+
+def old_digits(game: Game) -> str:
+    """The older form of 2048verse without its head: direction, tile, column, row in 7 bits."""
+    return "".join(
+        OLD[CLOCKWISE.index(direction) << 5 | (tile == 4) << 4 | column << 2 | row]
+        for direction, tile, (row, column) in entries(game)
+    )
+
+
+def old_text(game: Game) -> str:
+    """The older form; a separator where the first digit looks like one."""
+    digits = old_digits(game)
+    name = "" if game.rules.shape == (4, 4) else "_{}x{}".format(*game.rules.shape)
+    return f"replay{name}" + (f":{digits}" if not name and digits[0] in ":_" else digits)
+
+
+def new_digits(game: Game, time: int = 0) -> str:
+    """The newer form without its head: 21 bits in three digits of base 128."""
+    text = ""
+    for direction, tile, (row, column) in entries(game):
+        bits = direction.value | (tile == 4) << 2 | column << 4 | row << 7 | time << 10
+        text += NEW[bits >> 14] + NEW[bits >> 7 & 127] + NEW[bits & 127]
+    return text
+
+
+def new_text(game: Game, time: int = 0) -> str:
+    """The newer form."""
+    return f"{game.rules.rows}x{game.rules.columns}-any thing_{new_digits(game, time)}"
+
+
+def episode(game: Game) -> str:
+    """A line of 2048-Framework."""
+    text = ""
+    for index, (direction, tile, (row, column)) in enumerate(entries(game)):
+        if index > 1:
+            turn = game.turns[index - 2]
+            text += f"#{direction.letter}" + f"[{turn.slide.points}]" * bool(turn.slide.points)
+            text += "(7)"
+        text += f"{row * 4 + column:X}{tile // 2}"
+    return f"slider:placer@1700000000000|{text}|placer@1700000099000\n"
+
+
+def positions(game: Game) -> str:
+    """The first form of twothousand-forty-eight."""
+    texts = []
+    for position, turn in zip(game.positions(), game.turns, strict=False):
+        tiles = ".".join(str(tile) for row in position.board.rows for tile in row)
+        row, column = turn.spawn.cell
+        number = CLOCKWISE.index(turn.direction)
+        texts.append(f"{tiles}+{column},{row}.{turn.spawn.tile};{number}")
+    tiles = ".".join(str(tile) for row in game.board.rows for tile in row)
+    rows, columns = game.rules.shape
+    return f"{columns}x{rows}S" + ":".join([*texts, f"{tiles}+;f"])
+
+
+CODES = (Direction.LEFT, Direction.RIGHT, Direction.UP, Direction.DOWN)
+CORNERS = {(4, 4): (0, 0), (3, 4): (0, 0), (3, 3): (0, 0), (2, 4): (1, 0)}
+"""Where 2048EndgameTablebase puts the first cell of a smaller board."""
+
+
+def word(game: Game, index: int) -> int:
+    """The board after `index` turns as 2048EndgameTablebase has it, walls of 32768 around it."""
+    rows, columns = game.rules.shape
+    top, left = CORNERS[rows, columns]
+    bits = 0
+    for row in range(4):
+        for column in range(4):
+            inside = 0 <= row - top < rows and 0 <= column - left < columns
+            tile = game.positions()[index].board[row - top, column - left] if inside else 32768
+            bits = bits << 4 | (tile.bit_length() - 1 if tile else 0)
+    return bits
+
+
+def rpl(game: Game, *, from_first: bool = False) -> bytes:
+    """A replay of its trainer, or (`from_first`) of its analysis, which counts cells otherwise."""
+    top, left = CORNERS[game.rules.shape]
+    data = b""
+    for index, turn in enumerate(game.turns):
+        cell = (turn.spawn.cell[0] + top) * 4 + turn.spawn.cell[1] + left
+        place = cell if from_first else 15 - cell
+        code = CODES.index(turn.direction) << 5 | place << 1 | (turn.spawn.tile == 4)
+        data += struct.pack("<QB4I", word(game, index), code, 1, 2, 3, 4)
+    return data + struct.pack("<QB4I", 0, 88, 666666666, 233333333, 314159265, 987654321)
+
+
+def vrs(game: Game) -> bytes:
+    """A game of its player."""
+    data = struct.pack("<QIB", word(game, 0), 0, 0)
+    for index, turn in enumerate(game.turns, 1):
+        score = game.positions()[index].score
+        data += struct.pack("<QIB", word(game, index), score, CODES.index(turn.direction) + 1)
+    return data
