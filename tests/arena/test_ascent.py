@@ -13,7 +13,14 @@ import pytest
 
 from py2048 import get_rules
 from py2048.arena.ascent import Ascent, AscentPlan, plan_from
-from py2048.arena.boards import SavedBoards, calibrate, collect, excess_by_sum, last_stretch
+from py2048.arena.boards import (
+    SavedBoards,
+    calibrate,
+    collect,
+    collect_endings,
+    excess_by_sum,
+    played_on,
+)
 from py2048.cli import main
 from py2048.errors import WeightsError
 from py2048.ntuple.band_trainer import BandTrainer
@@ -88,6 +95,17 @@ def test_boards_are_saved_where_games_enter_stages(tmp_path: Path) -> None:
         assert np.array_equal(other.stages, boards.stages)
 
 
+def test_the_boards_of_a_last_stretch_are_saved_once_each() -> None:
+    """All of those on the way, from where it begins to the end or the tile."""
+    searcher = player(network())()
+    boards = collect_endings(searcher, searcher, 128, 32, 20, seed=1, continuations=2)
+    sums = (1 << boards.cells.astype(np.int64)).sum(axis=1) - (boards.cells == 0).sum(axis=1)
+    assert (boards.cells.max(axis=1) == 6).all()
+    assert set(range(96, 128, 2)) <= set(sums.tolist())
+    assert len(np.unique(boards.cells, axis=0)) == len(boards) > 200
+    assert [board.sum for board in boards.boards()] == sums.tolist()
+
+
 def test_no_game_is_for_training_and_for_measuring() -> None:
     """Boards are held out by game, and measured over as many games as possible."""
     training, held_out = saved().split()
@@ -111,10 +129,23 @@ def test_a_band_learns_from_saved_boards() -> None:
         trainer.run(1_500_000, rate)
     better = trainer.finished(1.0)
     for depth in (1, 2):
-        before = last_stretch(player(network(), depth), held_out)
-        after = last_stretch(player(better, depth), held_out)
-        assert before.boards == after.boards == len(held_out)
-        assert after.share > before.share
+        before = played_on(player(network(), depth), held_out)
+        after = played_on(player(better, depth), held_out)
+        assert len(before.made) == len(after.made) == len(held_out)
+        assert after.last_stretch.share > before.last_stretch.share
+        assert after.worth(8000.0).mean() > before.worth(8000.0).mean()
+
+
+def test_boards_are_played_on_until_a_larger_tile() -> None:
+    """With the points until then; a tile is worth a goal besides. The same on two threads."""
+    boards = saved().of(STAGES[1]).spread(20)
+    found, again = (played_on(player(network()), boards, threads=n) for n in (1, 2))
+    assert np.array_equal(found.made, again.made)
+    assert np.array_equal(found.points, again.points)
+    assert found.last_stretch == (found.made.sum(), 20)
+    assert 0 < found.made.sum() < 20
+    assert (found.points[found.made] >= 1024).all()
+    assert np.array_equal(found.worth(5000.0) - found.points, 5000.0 * found.made)
 
 
 def test_a_band_training_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
@@ -166,8 +197,8 @@ def test_an_ascent_goes_on_after_it_was_killed(tmp_path: Path) -> None:
     entries = [entry for entry in found.history if "band" in entry]
     assert [entry["band"] for entry in entries] == [[512, 960], [512, 768]]
     for entry in entries:
-        pairs = entry["last_stretch"].values()
-        assert entry["kept"] == all(after[0] > before[0] for before, after in pairs)
+        assert entry["last_stretch"].keys() == entry["gain"].keys()
+        assert entry["kept"] == all(gain > 0 for gain, _ in entry["gain"].values())
     kept = [tuple(entry["band"]) for entry in entries if entry["kept"]]
     assert sorted(kept) == [band[:2] for band in (found.bands.bands if found.bands else ())]
     assert (folder / "curve.csv").read_text().startswith("512,960,0.25,")

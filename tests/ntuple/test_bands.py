@@ -115,10 +115,29 @@ def test_bands_are_saved_and_loaded_again(packed: bool, tmp_path: Path) -> None:
     assert again.bands is not None
     assert NETWORK.bands is not None
     assert np.array_equal(again.weights, NETWORK.weights)
-    assert np.array_equal(again.bands.table, NETWORK.bands.table)
+    assert np.array_equal(again.bands.unpacked, NETWORK.bands.table)
     assert replace(again.bands, table=NETWORK.bands.table) == NETWORK.bands
     save(NETWORKS["classic"], path)
     assert load(path).bands is None
+
+
+def test_a_band_is_unpacked_when_a_game_comes_near(tmp_path: Path) -> None:
+    """Only then, and the games are the same, whole and from a board in the middle of a band."""
+    save_packed(NETWORK, tmp_path / "network.npz", step=0.5)
+    loaded = load(tmp_path / "network.npz")
+    searcher = Searcher(loaded.rules, loaded, SearchLimits(1))
+    bands = loaded.bands
+    assert bands is not None
+    searcher.rate(Board.parse("32 16 8 4/2 . . ./. . . ./. . . ."))
+    assert sorted(bands.packed) == [0, 1, 2]
+    assert not bands.table.any()
+    late = Board.parse("64 16 8 2/4 2 . ./2 . . ./. . . .")
+    assert searcher.rate(late) == SEARCHERS[1].rate(late)
+    assert sorted(bands.packed) == [2]
+    found, expected = (play_games(each, [1, 2, 3]) for each in (searcher, SEARCHERS[1]))
+    assert np.array_equal(found.scores, expected.scores)
+    assert expected.tiles.max() >= 128
+    assert not bands.packed
 
 
 def test_a_band_is_added_or_replaced() -> None:
@@ -147,7 +166,9 @@ def test_bands_that_cannot_be_are_refused() -> None:
 def test_a_file_with_bands_is_described(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Its strength is that of play by the bands; its values are compared with what comes."""
     path = tmp_path / "network.npz"
-    save(NETWORK, path)
+    facts = {"games": 3, "moves": 50, "seconds": 1.0}
+    history = tuple({"band": [64, least], "kept": least > 70, **facts} for least in (90, 70))
+    save(replace(NETWORK, history=history), path)
     assert (
         main(["weights", str(path), "--games", "5", "--calibration", "--seed", "3", "--json"]) == 0
     )
@@ -158,4 +179,6 @@ def test_a_file_with_bands_is_described(tmp_path: Path, capsys: pytest.CaptureFi
     assert main(["weights", str(path), "--calibration"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert "band     from 64 and a sum of 90" in lines
+    assert "trained  band 64, 90: 3 games, 50 moves, 1.0 s" in lines
+    assert "trained  band 64, 70: 3 games, 50 moves, 1.0 s; not kept, as it was no better" in lines
     assert any(line.startswith("at       256, sum 256: expects ") for line in lines)

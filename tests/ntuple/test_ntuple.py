@@ -15,9 +15,8 @@ from py2048 import Board, Direction, Game, Rules, get_rules, make_player
 from py2048.compiled.jit import plain_form
 from py2048.errors import BoardError, PlayerError, WeightsError
 from py2048.ntuple import _network_kernels as kernels
-from py2048.ntuple import weights
 from py2048.ntuple.layout import NetworkLayout, downgraded, images, parse_tuples
-from py2048.ntuple.network import Network, empty_boards, put_board
+from py2048.ntuple.network import Network, add_changes, empty_boards, put_board
 from py2048.ntuple.weights import save, save_packed, shipped_network
 from py2048.search.limits import SearchLimits
 from py2048.search.searcher import Searcher
@@ -205,7 +204,7 @@ def test_changes_are_the_same_compiled_and_in_numpy(pairs: list[tuple[int, int]]
     zigzag = ((change << 1) ^ (change >> 15)).view(np.uint16)[change != 0]
     parts = np.packbits(change != 0), *(zigzag >> s & 0xFF for s in (0, 8))
     given = [part.astype(np.uint8) for part in parts]
-    for add in (weights.add_changes, kernels.add_changes, kernels.add_changes.py_func):
+    for add in (add_changes, kernels.add_changes, kernels.add_changes.py_func):
         found = before.copy()
         add(*given, found)
         assert np.array_equal(found, after)

@@ -68,6 +68,16 @@ def test_the_excess_changes_steadily_between_stages(text: str, excess: float) ->
     assert RECORDS.excess(Board.parse(text)) == pytest.approx(excess)
 
 
+@pytest.mark.parametrize(
+    ("text", "scale"),
+    [("2 4", 20 / 21), ("32 .", 0.9), ("32 8", 0.85), ("32 16 8", 0.8), ("64 32", 10 / 9),
+     ("128 .", 1)],
+)  # fmt: skip
+def test_the_scale_is_what_came_for_each_point_expected(text: str, scale: float) -> None:
+    """On a line between stages; 1 where there are no records."""
+    assert RECORDS.scale(Board.parse(text)) == pytest.approx(scale)
+
+
 def test_the_next_tile_is_the_first_in_doubt() -> None:
     """Tiles that 99 % of the games make are passed over, unless no larger one was ever made."""
     assert [each.next_tile for each in RECORDS.stages] == [128, 128, 64, 128, 128]

@@ -282,6 +282,7 @@ def test_the_heuristic_likes_order_and_room() -> None:
         ("expectimax:evaluation=guess", "evaluation must be heuristic or ntuple"),
         ("expectimax:evaluation=heuristic,weights=a.npz", "takes no weights"),
         ("expectimax:threads=0", "threads must be 1 to 4"),
+        ("expectimax:endings=off", "endings must be on, not 'off'; or leave it out"),
         ("heuristic:depth=99", "depth must be 1 to 24"),
         ("beam:width=0", "width must be 1 to"),
         ("montecarlo:games=0", "games must be 1 to"),

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from functools import cache
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from py2048.ntuple.network import Network
 from py2048.rules import RandomStart, Weights
 from py2048.search import limits
 from py2048.search.expectimax import Expectimax, outcomes
-from py2048.search.limits import SearchLimits
+from py2048.search.limits import SearchLimits, SearchSpeed
 from py2048.search.searcher import Searcher, play_games
 
 SMALL_LAYOUT = NetworkLayout(2, 3, ((0, 1, 2), (0, 1, 3, 4)))
@@ -215,6 +215,17 @@ def test_a_short_time_is_so_many_nodes_as_were_rated_in_it_of_late() -> None:
     assert searcher.rate(board) == Searcher(rules, limits=SearchLimits(1)).rate(board)
     games = play_games(Searcher(get_rules("2x4"), limits=SearchLimits(ms=0.1)), [5])
     assert games.plies[0] > 5
+
+
+def test_a_short_time_is_processor_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While another program has the processor, no search gets shorter."""
+    clocks = {"perf_counter": count(0, 1000), "thread_time": count(0, 1)}
+    for name, clock in clocks.items():
+        monkeypatch.setattr(f"time.{name}", lambda clock=clock: float(next(clock)))
+    searcher, expected = Searcher(get_rules("classic"), limits=SearchLimits(ms=0.5)), SearchSpeed()
+    searcher.rate(Board.parse("2 4 8 16 / . . 2 4 / 8 2 . . / 4 32 2 ."))
+    expected.learn(int(searcher.workers[0].contexts[0].spent), seconds=1.0)
+    assert searcher._speed.boards == expected.boards
 
 
 @pytest.mark.parametrize(

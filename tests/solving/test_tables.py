@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 import subprocess
@@ -9,21 +10,27 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.solving.interruptions import Killed, ending_after, flip
 
-from py2048 import Board, Rules, get_rules
+from py2048 import Board, Direction, Rules, get_rules
+from py2048.arena import boards
+from py2048.arena.boards import SavedBoards
 from py2048.cli import main
 from py2048.errors import BoardError, SolvingError
 from py2048.solving import (
     Formation,
     Table,
     build_table,
+    find_ending,
     get_formation,
     list_formations,
     table_builder,
     tables,
 )
+from py2048.solving.distilled import SHIPPED
+from py2048.solving.distilled_table import DistilledTable
 from py2048.solving.formations import read_formations
 from py2048.solving.positions import Positions
 from py2048.solving.reference import exact_chances
@@ -385,6 +392,120 @@ def test_the_commands(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert chances[0] > chances[-1] == 0
     assert main(["tables", "check", "corner-16", "--samples", "10", "--seed", "3"]) == 0
     assert "is whole; 10 chances differ by at most 0.0000" in capsys.readouterr().out
+
+
+def test_an_ending_is_found_in_the_best_table_that_was_built(home: Path) -> None:
+    """That of the largest target, in any image; there is none elsewhere, or once it is made."""
+    text = "16 . 4 1024 / 16 . 2 4096 / 64 128 256 8192 / 16384 32768 65536 131072"
+    board = Board.parse(text)
+    assert find_ending(board) is None
+    folder = home / "home" / "tables"
+    folder.mkdir(parents=True)
+    rows = ". . . # / . . . # / # # # # / # # # #".replace(" / ", "\n")
+    wide = Formation.of("wide", {"picture": rows, "slack": 10})
+    tables = [build_table(wide, n, folder / f"wide-{n}.table") for n in (16, 32)]
+    for image in (board, turned(board)):
+        assert find_ending(image) == ("wide-32", 32, tables[1].move_chances(image))
+    unlikely = Board.parse(text.replace("16 .", "2 ."))  # to make a 32, so the 16 is next
+    assert find_ending(unlikely) == ("wide-16", 16, tables[0].move_chances(unlikely))
+    for other in ("32 .", "512 ."):
+        assert find_ending(Board.parse(text.replace("16 .", other, 1))) is None
+    assert find_ending(board, "classic:spawn=2:1+4:1") is None
+    assert find_ending(Board.parse("2 4 / 8 16"), "2x2") is None
+    (folder / "other.table").write_bytes(tables[1].path.read_bytes()[:-1])
+    with pytest.raises(SolvingError, match=r"other\.table is not a table, or is damaged"):
+        find_ending(board)
+
+
+# Distilled tables
+
+
+@pytest.fixture
+def wide(tmp_path: Path) -> Table:
+    """The table of a formation with six free cells."""
+    picture = ". . . #\n. . . #\n# # # #\n# # # #"
+    formation = Formation.of("wide", {"picture": picture, "slack": 10})
+    return build_table(formation, 32, tmp_path / "wide.table")
+
+
+def test_a_distilled_table_has_the_chances_after_the_moves_on_its_boards(
+    wide: Table, tmp_path: Path
+) -> None:
+    """In any image; hardly any other passes the check, and none that is not in the formation."""
+    boards = some_boards(wide.formation, 32, 400)
+    kept, others = boards[:100], boards[100:]
+    DistilledTable.of(wide, [*kept, Board([[2] * 4] * 4)]).save(tmp_path / "wide.endings")
+    distilled = DistilledTable.load(tmp_path / "wide.endings")
+    assert (distilled.name, distilled.rules) == ("wide-32", wide.rules)
+    for board in kept:
+        for image in (board, turned(board)):
+            assert distilled.move_chances(image) == wide.move_chances(image)
+    answers = []
+    for board in others:
+        with contextlib.suppress(BoardError):
+            answers.append(distilled.move_chances(board) == wide.move_chances(board))
+    assert 0 < len(answers) < 150
+    assert answers.count(False) < 5
+    with pytest.raises(BoardError, match="is not in the formation wide"):
+        distilled.move_chances(Board([[2] * 4] * 4))
+
+
+def test_a_damaged_distilled_table_is_refused(wide: Table, tmp_path: Path) -> None:
+    """Wherever a byte is flipped, and where the file ends too soon."""
+    path = tmp_path / "wide.endings"
+    DistilledTable.of(wide, some_boards(wide.formation, 32, 3)).save(path)
+    for place in range(0, path.stat().st_size, 41):
+        flip(path, place)
+        with pytest.raises(SolvingError, match="holds no distilled table, or is damaged"):
+            DistilledTable.load(path)
+        flip(path, place)
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(SolvingError, match="holds no distilled table, or is damaged"):
+        DistilledTable.load(path)
+
+
+@pytest.mark.parametrize("path", sorted(SHIPPED.glob("*.endings")), ids=lambda path: path.stem)
+def test_shipped_tables_are_small_and_hang_together(path: Path) -> None:
+    """A chance is not less than the mean of what follows, as far as that is known."""
+    assert path.stat().st_size < 2_500_000
+    table = DistilledTable.load(path)
+    assert (table.name, table.rules) == (path.stem, get_rules("classic"))
+    assert table.count > 100_000
+
+
+def test_a_shipped_table_is_asked_where_none_was_built(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By name, too; the error for a board that it has not tells how to get it."""
+    text = "8192 16 16 2 / 2048 128 4 8 / 1024 256 4 4 / 4096 512 2 2"
+    ending = find_ending(Board.parse(text))
+    assert ending is not None
+    assert (ending.table, ending.target, ending.best) == ("442-256", 256, Direction.LEFT)
+    assert ending.chance == pytest.approx(0.977783, abs=2e-6)
+    assert ending.chances[Direction.RIGHT] == 0
+    assert main(["tables", "query", "442-256", text]) == 0
+    assert capsys.readouterr().out.startswith("left   0.977783\nup     0.949630\n")
+    other = "8192 2 2 16 / 2048 4 8 32 / 1024 256 2 2 / 4096 512 64 2"
+    assert find_ending(Board.parse(other)) is None
+    assert main(["tables", "query", "442-256", other]) == 2
+    assert "py2048 tables build 442 256 makes the whole table" in capsys.readouterr().err
+
+
+def test_too_few_games_are_refused(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where none came to a board of the formation."""
+    cells = np.zeros((0, 16), np.uint8)
+    none = SavedBoards(get_rules("classic"), cells, np.zeros((0, 2), int), np.zeros(0, int))
+    monkeypatch.setattr(boards, "collect_endings", lambda *_, **__: none)
+    assert main(["tables", "build", "corner.toml", "16", "--quiet"]) == 0
+    words = ["distil", "corner-16", "--save", "a.endings", "--games", "1", "--seed", "1", "--quiet"]
+    assert main(["tables", *words]) == 2
+    assert "no game came to a board of corner: play more than 1" in capsys.readouterr().err
+    assert not (home / "a.endings").exists()
+
+
+# What the commands print
 
 
 def test_the_commands_print_json(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,9 +2,9 @@
 
 For each band of the plan, in its order: games are played from which boards are saved (once for each
 tile); the value below is compared with what comes; the band is trained from the saved boards; and
-it is kept if it makes the next tile from held-out boards more often than what it replaces, at every
-depth. All is in files that are replaced when they are complete, so an ascent goes on where it was
-ended, however it was ended.
+it is kept if it makes more points from held-out boards than what it replaces, at every depth. All
+is in files that are replaced when they are complete, so an ascent goes on where it was ended,
+however it was ended.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from py2048.arena.boards import SavedBoards, Share, collect, excess_by_sum, joined, last_stretch
+from py2048.arena.boards import Outcomes, SavedBoards, collect, excess_by_sum, joined, played_on
+from py2048.arena.statistics import estimate
 from py2048.errors import WeightsError
 from py2048.ntuple import _band_kernels as kernels
 from py2048.ntuple.band_trainer import BandTrainer
@@ -230,35 +231,39 @@ class Ascent:
                 trainer.reset_coherence()
             self._train(trainer, notes, band, held_out)
         better = trainer.finished(self.plan.step)
-        shares = {}
-        for depth in self.plan.depths:
-            before = self._share(network, held_out, depth)
-            after = self._share(better, held_out, depth)
-            shares[depth] = before, after
-            self._tell(
-                f"{band}, depth {depth}: {before.share:.1%} ± "
-                f"{before.error:.1%} before, {after.share:.1%} ± {after.error:.1%} with it"
-            )
-        is_better = all(after.share > before.share for before, after in shares.values())
-        self._tell(f"{band}: {'kept' if is_better else 'not kept'}")
         entry = {
             "band": [band.tile, band.least],
-            "kept": is_better,
             "moves": int(trainer.progress[kernels.MOVES]),
             "games": int(trainer.progress[kernels.GAMES]),
             "seconds": round(notes["seconds"], 1),
-            "last_stretch": {
-                str(depth): [[share.made, share.boards] for share in pair]
-                for depth, pair in shares.items()
-            },
         }
-        return replace(better if is_better else network, history=(*network.history, entry))
+        entry |= self._judged(band, network, better, held_out)
+        kept = better if entry["kept"] else network
+        return replace(kept, history=(*network.history, entry))
 
-    def _share(self, network: Network, boards: SavedBoards, depth: int) -> Share:
+    def _judged(
+        self, band: BandPlan, network: Network, better: Network, boards: SavedBoards
+    ) -> dict[str, Any]:
+        """Return whether a band is kept, and why: what comes of boards without it and with it."""
+        shares, gains = {}, {}
+        for depth in self.plan.depths:
+            before, after = (self._outcomes(each, boards, depth) for each in (network, better))
+            shares[str(depth)] = pair = before.last_stretch, after.last_stretch
+            gain = estimate((after.worth(band.goal) - before.worth(band.goal)).tolist())
+            gains[str(depth)] = round(gain.mean, 1), round(gain.error, 1)
+            self._tell(
+                f"{band}, depth {depth}: {gain.mean:+,.0f} ± {gain.error:,.0f} points; last "
+                f"stretch {pair[0].share:.1%} before, {pair[1].share:.1%} ± {pair[1].error:.1%} "
+                "with it"
+            )
+        is_better = all(gain > 0 for gain, _ in gains.values())
+        self._tell(f"{band}: {'kept' if is_better else 'not kept'}")
+        return {"kept": is_better, "gain": gains, "last_stretch": shares}
+
+    def _outcomes(self, network: Network, boards: SavedBoards, depth: int) -> Outcomes:
         plan = self.plan
-        chosen = boards.spread(plan.judged)
-        player = self._player(network, depth)
-        return last_stretch(player, chosen, seed=plan.seed, threads=plan.threads)
+        chosen, player = boards.spread(plan.judged), self._player(network, depth)
+        return played_on(player, chosen, seed=plan.seed, threads=plan.threads)
 
     def _trainer(
         self, network: Network, band: BandPlan, boards: SavedBoards, seed: int
@@ -334,7 +339,8 @@ class Ascent:
     ) -> None:
         """Tell how far a training is, and how far play without search comes with it."""
         done, phase = trainer.progress, notes["phase"]
-        share = self._share(trainer.finished(self.plan.step), held_out, 1)
+        better = trainer.finished(self.plan.step)
+        share = self._outcomes(better, held_out, 1).last_stretch
         self._tell(
             f"{plan}: rate {plan.rates[phase]:g}, {notes['moves'][phase] / plan.moves[phase]:.0%} "
             f"of {plan.moves[phase]:,.0f} moves, {speed:,.0f} a second, "

@@ -6,6 +6,7 @@ takes seconds to measure where whole games take hours.
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from py2048.board import Board
 from py2048.errors import WeightsError
 from py2048.game.turn import draw_start
 from py2048.ntuple.archive import open_archive, write_archive
@@ -61,6 +63,12 @@ class SavedBoards:
         ranks = self.cells.astype(np.uint64)
         halves = [ranks & np.uint64(15), ranks >> np.uint64(4)]
         return np.stack([(half << places).sum(axis=1, dtype=np.uint64) for half in halves], axis=1)
+
+    def boards(self) -> Iterator[Board]:
+        """Yield the boards."""
+        tiles = np.where(self.cells, 1 << self.cells.astype(np.int64), 0)
+        for rows in tiles.reshape(-1, *self.rules.shape).tolist():
+            yield Board(rows)
 
     def of(self, stage: Stage) -> SavedBoards:
         """Return the boards of a stage."""
@@ -258,6 +266,57 @@ def collect(
     )
 
 
+def collect_endings(
+    searcher: Searcher,
+    rater: Searcher,
+    tile: int,
+    last: int,
+    games: int,
+    *,
+    seed: int = 1,
+    continuations: int = 1,
+    progress: Callable[[str, int, int], None] = lambda *_: None,
+) -> SavedBoards:
+    """Play games; save all boards of the last stretch before a tile, each once.
+
+    Args:
+        searcher: plays from the beginning.
+        rater: plays the last stretch.
+        tile: the tile that is to be made.
+        last: the length of the stretch, as a sum.
+        games: the number of games.
+        seed: the seed of all games.
+        continuations: how often the last stretch of each game is played.
+        progress: called with what is done, and with how much of how much.
+    """
+    starts = []
+    for number in range(games):
+        progress("games", number, games)
+        game = Playing.new(searcher, derive_seed(seed, number))
+        if game.play_to((tile // 2, tile - last)) and game.tile < tile:
+            starts.append((game.cells, derive_seed(seed, number)))
+    playing = [
+        Playing(rater, cells, derive_seed(own, again))
+        for cells, own in starts
+        for again in range(continuations)
+    ]
+    # All together, the smallest sum first, because a table has the boards of one sum side by side.
+    waiting = [(game.sum, number) for number, game in enumerate(playing)]
+    heapq.heapify(waiting)
+    found: set[bytes] = set()
+    while waiting:
+        total, number = heapq.heappop(waiting)
+        game = playing[number]
+        found.add(game.cells.tobytes())
+        progress("boards", total, tile)
+        game.play_to((tile // 2, total + 1))
+        if not game.is_over and game.tile < tile:
+            heapq.heappush(waiting, (game.sum, number))
+    cells = np.frombuffer(b"".join(sorted(found)), np.uint8).reshape(-1, searcher.rules.cells)
+    stages = np.tile((tile // 2, tile - last), (len(cells), 1))
+    return SavedBoards(searcher.rules, cells, stages, np.zeros(len(cells), np.int64))
+
+
 class Share(NamedTuple):
     """A share of boards, and how uncertain it is."""
 
@@ -275,21 +334,43 @@ class Share(NamedTuple):
         return float(np.sqrt(self.share * (1 - self.share) / max(self.boards, 1)))
 
 
-def last_stretch(
+class Outcomes(NamedTuple):
+    """What came of boards that were played on until a larger tile, or to the end.
+
+    Attributes:
+        made: which of them made a larger tile: bool `[boards]`.
+        points: the points until then: int64 `[boards]`.
+    """
+
+    made: NDArray[np.bool_]
+    points: NDArray[np.int64]
+
+    @property
+    def last_stretch(self) -> Share:
+        """How many made a larger tile."""
+        return Share(int(self.made.sum()), len(self.made))
+
+    def worth(self, goal: float) -> NDArray[np.float64]:
+        """Return the points, with `goal` more for a larger tile: float64 `[boards]`."""
+        return self.points + goal * self.made
+
+
+def played_on(
     make_searcher: Callable[[], Searcher], boards: SavedBoards, *, seed: int = 1, threads: int = 1
-) -> Share:
-    """Play on from boards; return how many make a larger tile than they have.
+) -> Outcomes:
+    """Play on from boards, each until it has a larger tile than before, or to its end.
 
     Equal boards and seeds give players the same spawns, as long as they move alike.
     """
 
-    def play(searcher: Searcher, number: int) -> bool:
+    def play(searcher: Searcher, number: int) -> tuple[bool, int]:
         game = Playing(searcher, boards.cells[number], derive_seed(seed, number))
         goal = 2 * game.tile
-        return game.play_to((goal, 0)) or game.tile >= goal
+        return game.play_to((goal, 0)) or game.tile >= goal, game.score
 
-    made = list(on_threads(make_searcher, play, len(boards), threads))
-    return Share(sum(made), len(made))
+    rows = list(on_threads(make_searcher, play, len(boards), threads))
+    made, points = zip(*rows, strict=True) if rows else ((), ())
+    return Outcomes(np.array(made, np.bool_), np.array(points, np.int64))
 
 
 # --- calibration ---------------------------------------------------------------------------------

@@ -13,6 +13,8 @@ from py2048.arena.statistics import Estimate, Rate, estimate, rate
 from py2048.arena.tournament import Results
 from py2048.errors import TournamentError
 from py2048.game import Record
+from py2048.review import reviewing
+from py2048.review.judges import ExactJudge
 from py2048.solving import Solution
 
 
@@ -37,16 +39,11 @@ def regrets_of(record: Record, solution: Solution) -> list[float]:
     """Return the regret of each legal move of a game, up to the goal if that is a tile.
 
     Raises:
-        BoardError: if no game under the solution's rules meets a board of the record.
+        PlayerError: if a board of the record cannot be solved.
         RecordError: if the record breaks its rules.
     """
-    found, board = [], record.start
-    for after, turn, _ in record.replay():
-        values = solution.move_values(board) if turn.legal else {}
-        if values:
-            found.append(max(values.values()) - values[turn.direction])
-        board = after
-    return found
+    judge = ExactJudge(solution, record.rules)
+    return [move.loss for move in reviewing(record, judge)]
 
 
 def regrets(results: Results, solution: Solution) -> list[Regret]:
@@ -60,7 +57,7 @@ def regrets(results: Results, solution: Solution) -> list[Regret]:
         games = [_regrets(played.record, solution) for played in results.of(spec).values()]
         moves = [loss for game in games for loss in game]
         if moves:
-            best = sum(loss <= 2 * solution.error for loss in moves)
+            best = moves.count(0.0)
             per_game = estimate([sum(game) for game in games])
             found.append(Regret(spec, per_game, estimate(moves), rate(best, len(moves))))
     return found

@@ -97,7 +97,8 @@ class BandTrainer:
         bands = self.network.bands
         for number, band in enumerate(bands.bands if bands else ()):
             if bands and band.tile == self.band.tile and band.least > self.band.least:
-                return _view_of(band, NEVER, number * self.layout.size, 1, bands.step), bands.table
+                view = _view_of(band, NEVER, number * self.layout.size, 1, bands.step)
+                return view, bands.unpacked
         return _view_of(Band(0, 0), NEVER, 0, 1, 1.0), np.zeros(1, np.int16)
 
     def _worker(self) -> kernels.BandWorker:

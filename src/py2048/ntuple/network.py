@@ -10,6 +10,7 @@ weights and takes a few dozen memory accesses, so it learns well and plays fast.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -29,6 +30,7 @@ from py2048.rules import Rules
 
 Weights = NDArray[np.float32]
 Quantized = NDArray[np.int16]
+Bytes = NDArray[np.uint8]
 BoardSpec = kernels.BoardSpec
 Boards = kernels.Boards
 
@@ -61,15 +63,47 @@ class Band(NamedTuple):
         return self.level + self.slope * (total - self.least)
 
 
+class PackedWeights(NamedTuple):
+    """16-bit weights of which most are zero, as files hold them (``weights.py``).
+
+    Attributes:
+        used: a bit for each weight, the first one highest: whether it is not zero.
+        low: the low bytes of those, as zigzag numbers.
+        high: their high bytes.
+    """
+
+    used: Bytes
+    low: Bytes
+    high: Bytes
+
+    def add_to(self, steps: Quantized) -> None:
+        """Add the weights to others, which wrap around."""
+        (add_changes if IS_PLAIN else kernels.add_changes)(*self, steps)
+
+
+def add_changes(used: Bytes, low: Bytes, high: Bytes, steps: Quantized) -> None:
+    """Do the same as the kernel in NumPy, for use where kernels are not compiled."""
+    zigzag = low.astype(np.uint16) | high.astype(np.uint16) << 8
+    bits = np.unpackbits(used, count=steps.size).view(np.bool_)
+    steps[bits] += ((zigzag >> 1) ^ (0 - (zigzag & 1))).view(np.int16)
+
+
+_unpacking = threading.Lock()
+
+
 @dataclass(frozen=True)
 class Bands:
     """What a network adds to its value late in a game, in each band by weights of its own.
+
+    Few games come so far. So the weights of a file stay packed until a game is about to need them:
+    a band takes some 140 MB unpacked.
 
     Attributes:
         layout: the tuples and ranks of all bands; it has no stages.
         bands: the bands, ascending.
         table: the weights, int16 `[bands * layout.size]` in units of `step`, band after band.
         step: the points that one unit of the table is worth.
+        packed: the weights of bands, by number, that are not in the table yet.
 
     Raises:
         WeightsError: if these do not fit together.
@@ -79,6 +113,7 @@ class Bands:
     bands: tuple[Band, ...]
     table: Quantized
     step: float
+    packed: dict[int, PackedWeights] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.layout.kind != "4x4" or self.layout.stages:
@@ -89,6 +124,24 @@ class Bands:
         if self.table.shape != shape or self.table.dtype != np.int16:
             raise WeightsError(f"bands have int16 weights {shape}")
 
+    def unpack(self, total: int) -> int:
+        """Unpack the bands of boards with this sum; return the sum from which others may follow."""
+        if not self.packed:
+            return int(NEVER)
+        size = self.layout.size
+        with _unpacking:
+            for number in sorted(self.packed):
+                if self.bands[number].tile <= total:
+                    self.packed[number].add_to(self.table[number * size :][:size])
+                    del self.packed[number]
+            return min((self.bands[number].tile for number in self.packed), default=int(NEVER))
+
+    @property
+    def unpacked(self) -> Quantized:
+        """The table with the weights of all bands."""
+        self.unpack(int(NEVER))
+        return self.table
+
     def with_band(self, band: Band, table: Quantized) -> Bands:
         """Return these bands and another one, or one replaced, by weights in the same step."""
         size, kept = self.layout.size, {each: at for at, each in enumerate(self.bands)}
@@ -96,7 +149,7 @@ class Bands:
         bands = sorted([*kept, band])
         whole = np.zeros((len(bands), size), np.int16)
         for row, each in zip(whole, bands, strict=True):
-            part = table if each is band else self.table[kept[each] * size :][:size]
+            part = table if each is band else self.unpacked[kept[each] * size :][:size]
             used = np.flatnonzero(part)  # pages of zeros stay unused
             row[used] = part[used]
         return Bands(self.layout, tuple(bands), whole.reshape(-1), self.step)
@@ -187,7 +240,7 @@ class Network:
         if band is None or self.bands is None:
             return value
         number = self.bands.bands.index(band)
-        added = _sum_of(self.bands.layout, self.bands.table, number, afterstate)
+        added = _sum_of(self.bands.layout, self.bands.unpacked, number, afterstate)
         return value - band.excess(afterstate.sum) + added * self.bands.step
 
 

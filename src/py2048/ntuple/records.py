@@ -99,6 +99,17 @@ class TrackRecord:
         along = self._along(board)
         return float(np.interp(board.sum, [r.least for r in along], [r.excess for r in along]))
 
+    def scale(self, board: Board) -> float:
+        """Return the points that came for each one expected; between stages, on a line.
+
+        It is 1 where there are no records, or values say nothing.
+        """
+        along = [each for each in self._along(board) if each.is_calibrated and each.predicted > 0]
+        if not along:
+            return 1.0
+        ratios = [each.realised / each.predicted for each in along]
+        return float(np.interp(board.sum, [each.least for each in along], ratios))
+
     def _along(self, board: Board) -> list[StageRecord]:
         """Return the stages of a board's largest tile that have enough games."""
         first = min((each.tile for each in self.stages if each.tile > START), default=START)

@@ -17,14 +17,19 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from py2048.compiled.jit import IS_PLAIN
 from py2048.errors import RulesError, WeightsError
-from py2048.ntuple import _network_kernels as kernels
 from py2048.ntuple.archive import Archive, Array, open_archive, write_archive
 from py2048.ntuple.layout import NetworkLayout
-from py2048.ntuple.network import Band, Bands, Network, Quantized, in_points, objective_key
+from py2048.ntuple.network import (
+    Band,
+    Bands,
+    Network,
+    PackedWeights,
+    Quantized,
+    in_points,
+    objective_key,
+)
 from py2048.ntuple.records import TrackRecord
 from py2048.rules import Rules
 
@@ -128,7 +133,7 @@ def _packed(steps: Quantized, numbers: Sequence[int]) -> Iterator[tuple[str, Arr
 
 def _packed_bands(bands: Bands | None) -> Iterator[tuple[str, Array]]:
     if bands:
-        for number, part in enumerate(bands.table.reshape(len(bands.bands), -1)):
+        for number, part in enumerate(bands.unpacked.reshape(len(bands.bands), -1)):
             yield from _packed_changes(f"band{number}", part)
 
 
@@ -202,16 +207,16 @@ def _unpacked(archive: Archive, layout: NetworkLayout, held: Sequence[int]) -> Q
     for row, number in enumerate(held):
         if row:
             steps[row] = steps[row - 1]
-        _add_part(archive, f"stage{number}", steps[row])
+        _packed_part(archive, f"stage{number}", layout.size).add_to(steps[row])
     return steps
 
 
-def _add_part(archive: Archive, name: str, steps: Quantized) -> None:
-    used = _part(archive, f"{name}/used", (-(-steps.size // 8),))
+def _packed_part(archive: Archive, name: str, size: int) -> PackedWeights:
+    used = _part(archive, f"{name}/used", (-(-size // 8),))
     low, high = (_part(archive, f"{name}/{half}") for half in ("low", "high"))
     if not np.bitwise_count(used).sum() == low.size == high.size:
         raise WeightsError(f"{archive.path} is damaged: {name} has the wrong size")
-    (add_changes if IS_PLAIN else kernels.add_changes)(used, low, high, steps)
+    return PackedWeights(used, low, high)
 
 
 def _bands_of(archive: Archive) -> Bands:
@@ -223,19 +228,8 @@ def _bands_of(archive: Archive) -> Bands:
         step = float(header["step"])
     except (KeyError, TypeError, ValueError) as error:
         raise WeightsError(f"{archive.path} is damaged: its bands lack {error}") from None
-    table = np.zeros((len(bands), layout.size), np.int16)
-    for number, part in enumerate(table):
-        _add_part(archive, f"band{number}", part)
-    return Bands(layout, bands, table.reshape(-1), step)
-
-
-def add_changes(
-    used: NDArray[np.uint8], low: NDArray[np.uint8], high: NDArray[np.uint8], steps: Quantized
-) -> None:
-    """Do the same as the kernel in NumPy, for use where kernels are not compiled."""
-    zigzag = low.astype(np.uint16) | high.astype(np.uint16) << 8
-    bits = np.unpackbits(used, count=steps.size).view(np.bool_)
-    steps[bits] += ((zigzag >> 1) ^ (0 - (zigzag & 1))).view(np.int16)
+    packed = {n: _packed_part(archive, f"band{n}", layout.size) for n in range(len(bands))}
+    return Bands(layout, bands, np.zeros(len(bands) * layout.size, np.int16), step, packed)
 
 
 def _part(archive: Archive, name: str, shape: tuple[int, ...] | None = None) -> Array:

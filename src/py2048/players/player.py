@@ -17,6 +17,8 @@ class Unit(StrEnum):
 
     POINTS = "points"
     """Points still to come, in the mean of games played on by the policy of the `Meaning`."""
+    CHANCE = "chance"
+    """The chance to make a tile, 0 to 1."""
     RATING = "rating"
     """The player's own scale: more is better, nothing else is known."""
 

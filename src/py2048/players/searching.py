@@ -46,6 +46,7 @@ class SearchPlayer:
         limits: how far it searches.
         evaluation_for: returns the evaluation of leaves under given rules.
         threads: how many threads search a move.
+        uses_endings: play by tables of endings where they know the board.
     """
 
     def __init__(
@@ -54,6 +55,8 @@ class SearchPlayer:
         limits: SearchLimits,
         evaluation_for: Callable[[Rules], Network | Heuristic],
         threads: int = 1,
+        *,
+        uses_endings: bool = False,
     ) -> None:
         if not 1 <= threads <= len(Direction):
             raise PlayerError(f"threads must be 1 to {len(Direction)}, not {threads}")
@@ -61,6 +64,7 @@ class SearchPlayer:
         self._limits = limits
         self._evaluation_for = evaluation_for
         self._threads = threads
+        self._uses_endings = uses_endings
         self._searchers: dict[Rules, Searcher] = {}
         self._lock = threading.Lock()
 
@@ -115,7 +119,12 @@ class SearchPlayer:
             PlayerError: if there are no weights for the rules.
         """
         evaluation = self._evaluation_for(rules)
-        return Searcher(rules, evaluation, self._limits, threads=self._threads)
+        kind: type[Searcher] = Searcher
+        if self._uses_endings:
+            from py2048.players.endings import EndingSearcher  # brings the whole solver with it
+
+            kind = EndingSearcher
+        return kind(rules, evaluation, self._limits, threads=self._threads)
 
     def play_games(self, rules: Rules, seeds: Sequence[int]) -> list[FinishedGame]:
         """Play the game of each seed to its end, compiled; wait for the compiler if necessary.
@@ -160,16 +169,26 @@ class ExpectimaxPlayer(SearchPlayer):
         evaluation: str = "",
         weights: str = "",
         threads: int = 1,
+        endings: str = "",
     ) -> None:
+        if endings not in ("", "on"):
+            raise PlayerError(f"endings must be on, not {endings!r}; or leave it out")
         if depth is None and ms is None and nodes is None:
             depth = DEPTH
         given = options_text(
-            depth=depth, ms=ms, nodes=nodes, cutoff=cutoff, evaluation=evaluation, weights=weights
+            depth=depth,
+            ms=ms,
+            nodes=nodes,
+            cutoff=cutoff,
+            evaluation=evaluation,
+            weights=weights,
+            endings=endings,
         )
         workers = f",threads={threads}" if threads != 1 else ""
         limits = SearchLimits(depth, nodes, ms, cutoff)
         rated = evaluation_by(evaluation, weights)
-        super().__init__(f"expectimax:{given}{workers}", limits, rated, threads)
+        name, uses_endings = f"expectimax:{given}{workers}", endings == "on"
+        super().__init__(name, limits, rated, threads, uses_endings=uses_endings)
 
 
 class HeuristicPlayer(SearchPlayer):

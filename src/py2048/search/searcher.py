@@ -38,7 +38,8 @@ from py2048.search.limits import UNLIMITED, SearchLimits, SearchSpeed
 MAX_RANK = 31
 """The largest rank on a board that is searched."""
 SHORT = 2.0
-"""Times of up to so many milliseconds are kept by the kernel: Python's overhead is too large."""
+"""Times of up to so many milliseconds are kept by the kernel, as processor time: Python's overhead
+is too large."""
 SPEED_CHECK = 10.0
 """Milliseconds of play in the kernel between two measurements of its speed."""
 ROOM = 1 << 15
@@ -60,7 +61,7 @@ class KernelResult(NamedTuple):
         moves: the moves made.
         points: the points of each slide of the last board searched, -1 for an illegal one.
         values: the values of those moves.
-        seconds: the time taken.
+        seconds: the processor time taken.
     """
 
     moves: NDArray[np.uint8]
@@ -228,15 +229,25 @@ class Searcher:
         room: int = 0,
     ) -> KernelResult:
         """Call the kernel on this thread."""
+        room = self._within_reach(cells, room)
         moves, points = np.empty(room, np.uint8), np.zeros(4, np.int64)
         values, fresh = np.zeros((2, 4))
         if state is None:
             state = np.zeros(kernels.STATE, np.int64)
-        before = time.perf_counter()
+        before = time.thread_time()  # on a busy machine, too, a move gets the time it may take
         made = self._kernel(
             *(cells, state, moves, np.uint64(key), params, *worker, points, values, fresh)
         )
-        return KernelResult(moves[:made], points, values, time.perf_counter() - before)
+        return KernelResult(moves[:made], points, values, time.thread_time() - before)
+
+    def _within_reach(self, cells: Cells, room: int) -> int:
+        """Unpack the bands of a board; return how many moves need no others, at most `room`."""
+        bands = self.evaluation.bands if isinstance(self.evaluation, Network) else None
+        if bands is None or not bands.packed:
+            return room
+        total = int((1 << cells[cells > 0].astype(np.int64)).sum())
+        missing = bands.unpack(total) - total
+        return min(room, -(-missing // max(self.rules.spawn_weights.tiles)))
 
     def _deepen(self, cells: Cells, points: Points, values: Values) -> None:
         """Search until a budget is used, the moves divided among the threads."""

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from py2048.solving.endings import Ending, find_ending
 from py2048.solving.formations import Formation, get_formation, list_formations
 from py2048.solving.goal import Goal
 from py2048.solving.solution import Solution
@@ -16,11 +17,13 @@ from py2048.solving.table_builder import build_table
 from py2048.solving.tables import Table
 
 __all__ = [
+    "Ending",
     "Formation",
     "Goal",
     "Solution",
     "Table",
     "build_table",
+    "find_ending",
     "get_formation",
     "list_formations",
     "solve",

@@ -11,8 +11,6 @@ No board is stored. So a board that no game meets gets a move like any other, wh
 
 from __future__ import annotations
 
-import json
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -25,16 +23,15 @@ from numpy.typing import NDArray
 
 from py2048.board import Board
 from py2048.direction import Direction
-from py2048.errors import BoardError, RulesError, SolvingError, os_errors_as
-from py2048.game.record import write_atomically
+from py2048.errors import BoardError, RulesError, SolvingError
 from py2048.ntuple.network import objective_key
 from py2048.rules import Rules
+from py2048.solving.files import Arrays, read_arrays, write_arrays
 from py2048.solving.predictor import Predictor, images, lines
 from py2048.solving.retrieval import Retrieval
 
 MAGIC = b"py2048 moves 1\n"
-"""The first bytes of a file. There follow the CRC-32 of all that comes after it and the length of
-the header in 4 bytes each, the header as JSON, and the arrays, packed by zlib, little-endian."""
+"""The first bytes of a file."""
 
 SHIPPED = Path(__file__).resolve().parent / "data"
 
@@ -278,32 +275,20 @@ class DistilledMoves:
         Raises:
             SolvingError: if it cannot be written.
         """
-        arrays = self._arrays()
-        packed = [zlib.compress(_little(array).tobytes(), 9) for array in arrays.values()]
         about = {
             "rules": str(self.rules),
             "most": self.most,
             "covered": self.covered,
             "radix": self.predictor.radix,
-            "arrays": [
-                [name, _little(array).dtype.str, array.shape, len(data)]
-                for (name, array), data in zip(arrays.items(), packed, strict=True)
-            ],
         }
-        text = json.dumps(about).encode()
-        rest = len(text).to_bytes(4, "little") + text + b"".join(packed)
-        with os_errors_as(SolvingError, str(path)):
-            write_atomically(Path(path), MAGIC + zlib.crc32(rest).to_bytes(4, "little") + rest)
+        write_arrays(path, MAGIC, about, self._arrays())
 
-    def _arrays(self) -> dict[str, NDArray[Any]]:
+    def _arrays(self) -> Arrays:
         names = ("tuples", "weights", "gains")
-        arrays = {name: getattr(self.predictor, name) for name in names}
+        arrays: Arrays = {name: getattr(self.predictor, name) for name in names}
         for number, question in enumerate(self.questions):
             arrays |= {f"leads{number}": question.leads, f"bits{number}": question.bits}
-        for name, table in (("filters", self.filters), ("decisions", self.decisions)):
-            for part in ("words", "columns", "seeds"):
-                arrays[f"{name}.{part}"] = getattr(table, part)
-        return arrays
+        return arrays | self.filters.arrays("filters.") | self.decisions.arrays("decisions.")
 
     @classmethod
     def load(cls, path: Path | str) -> DistilledMoves:
@@ -312,39 +297,22 @@ class DistilledMoves:
         Raises:
             SolvingError: if there are none, or it is damaged.
         """
-        with os_errors_as(SolvingError, str(path)):
-            data = Path(path).read_bytes()
-        start = len(MAGIC) + 4
-        check, rest = data[len(MAGIC) : start], data[start:]
-        if data[: len(MAGIC)] != MAGIC or check != zlib.crc32(rest).to_bytes(4, "little"):
+        if (found := read_arrays(path, MAGIC)) is None:
             raise SolvingError(f"{path} holds no distilled moves, or is damaged: make it again")
         try:
-            return cls._read(rest)
-        except (KeyError, TypeError, ValueError, RulesError, zlib.error) as error:
+            return cls._of(*found)
+        except (KeyError, TypeError, ValueError, RulesError) as error:
             raise SolvingError(f"{path} cannot be read: {error}") from None
 
     @classmethod
-    def _read(cls, data: bytes) -> DistilledMoves:
-        place = 4 + int.from_bytes(data[:4], "little")
-        about = json.loads(data[4:place])
-        arrays: dict[str, NDArray[Any]] = {}
-        for name, kind, shape, length in about["arrays"]:
-            raw = zlib.decompress(data[place : place + length])
-            array = np.frombuffer(raw, np.dtype(kind)).reshape(shape)
-            arrays[name] = array.astype(array.dtype.newbyteorder("="), copy=False)
-            place += length
+    def _of(cls, about: dict[str, Any], arrays: Arrays) -> DistilledMoves:
         questions = [Question(arrays[f"leads{n}"], arrays[f"bits{n}"]) for n in range(QUESTIONS)]
         filters, decisions = (
-            Retrieval(*(arrays[f"{name}.{part}"] for part in ("words", "columns", "seeds")))
-            for name in ("filters", "decisions")
+            Retrieval.from_arrays(arrays, prefix) for prefix in ("filters.", "decisions.")
         )
         predictor = Predictor(arrays["tuples"], about["radix"], arrays["weights"], arrays["gains"])
         rules, sums = Rules.parse(about["rules"]), (about["most"], about["covered"])
         return cls(rules, *sums, predictor, questions, filters, decisions)
-
-
-def _little(array: NDArray[Any]) -> NDArray[Any]:
-    return array.astype(array.dtype.newbyteorder("<"), copy=False)
 
 
 def _key(rules: Rules) -> tuple[object, ...]:

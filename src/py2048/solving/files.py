@@ -1,6 +1,9 @@
-"""What files of the solver have in common: a mark at both ends and a footer.
+"""What files of the solver have in common.
 
-The footer is a JSON text, and in 8 bytes each its CRC-32 and length, little-endian, and the mark.
+Large ones have a mark at both ends and a footer: a JSON text, and in 8 bytes each its CRC-32 and
+length, little-endian, and the mark. Small ones are read whole: after the mark, the CRC-32 of all
+that follows and the length of the header in 4 bytes each, the header as JSON, and arrays, packed by
+zlib, little-endian.
 """
 
 from __future__ import annotations
@@ -12,7 +15,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
+from numpy.typing import NDArray
+
 from py2048.errors import SolvingError, os_errors_as
+from py2048.game.record import write_atomically
+
+Arrays = dict[str, NDArray[Any]]
 
 
 def write_file(path: Path | str, mark: bytes, write: Callable[[BinaryIO], dict[str, Any]]) -> None:
@@ -61,3 +70,47 @@ def read_footer(path: Path, mark: bytes) -> dict[str, Any] | None:
         return None
     about: dict[str, Any] = json.loads(text)
     return about
+
+
+def write_arrays(path: Path | str, mark: bytes, about: dict[str, Any], arrays: Arrays) -> None:
+    """Write a small file.
+
+    Raises:
+        SolvingError: if it cannot be written.
+    """
+    packed = [zlib.compress(_little(array).tobytes(), 9) for array in arrays.values()]
+    described = [
+        [name, _little(array).dtype.str, array.shape, len(data)]
+        for (name, array), data in zip(arrays.items(), packed, strict=True)
+    ]
+    text = json.dumps({**about, "arrays": described}).encode()
+    rest = len(text).to_bytes(4, "little") + text + b"".join(packed)
+    with os_errors_as(SolvingError, str(path)):
+        write_atomically(Path(path), mark + zlib.crc32(rest).to_bytes(4, "little") + rest)
+
+
+def read_arrays(path: Path | str, mark: bytes) -> tuple[dict[str, Any], Arrays] | None:
+    """Return the header and the arrays of a small file, `None` if it is damaged or of another kind.
+
+    Raises:
+        SolvingError: if it cannot be read.
+    """
+    with os_errors_as(SolvingError, str(path)):
+        data = Path(path).read_bytes()
+    start = len(mark) + 4
+    check, rest = data[len(mark) : start], data[start:]
+    if data[: len(mark)] != mark or check != zlib.crc32(rest).to_bytes(4, "little"):
+        return None
+    place = 4 + int.from_bytes(rest[:4], "little")
+    about = json.loads(rest[4:place])
+    arrays: Arrays = {}
+    for name, kind, shape, length in about["arrays"]:
+        raw = zlib.decompress(rest[place : place + length])
+        array = np.frombuffer(raw, np.dtype(kind)).reshape(shape)
+        arrays[name] = array.astype(array.dtype.newbyteorder("="), copy=False)
+        place += length
+    return about, arrays
+
+
+def _little(array: NDArray[Any]) -> NDArray[Any]:
+    return array.astype(array.dtype.newbyteorder("<"), copy=False)

@@ -23,6 +23,8 @@ from py2048.solving.formations import CELLS, SIDE, Formation
 Words = NDArray[np.uint64]
 Longs = NDArray[np.int64]
 
+ALL_CELLS = 0x1111111111111111
+
 LARGE = 15
 """The rank that stands for any large tile."""
 
@@ -195,8 +197,12 @@ class Positions:
 
     def holds(self, board: int) -> bool:
         """Return whether the large tiles of a packed board, of rank `LARGE`, are in formation."""
-        mask = sum(1 << cell for cell in range(CELLS) if board >> 4 * cell & 15 == LARGE)
-        return mask in self.formation.arrangements
+        return large_cells(board) in self._large_cells
+
+    @cached_property
+    def _large_cells(self) -> frozenset[int]:
+        """The cells of the arrangements."""
+        return frozenset(_larges(mask) // LARGE for mask in self.formation.arrangements)
 
     def place_of(self, board: int) -> int:
         """Return where a packed board in formation stands in the layer of its sum."""
@@ -218,14 +224,21 @@ class Positions:
 
     def is_made(self, board: int) -> bool:
         """Return whether the target is where it counts."""
-        rank, goal = self.target.bit_length() - 1, self.formation.goal
-        return any(goal >> cell & 1 and board >> 4 * cell & 15 == rank for cell in range(CELLS))
+        apart = board ^ int(self.spec.target)
+        apart |= apart >> 1
+        apart |= apart >> 2
+        return bool(~apart & int(self.spec.goal))
 
     @staticmethod
     def sum_of(board: int) -> int:
         """Return the sum of the tiles that are not large."""
         ranks = [board >> 4 * cell & 15 for cell in range(CELLS)]
         return sum(1 << rank for rank in ranks if 0 < rank < LARGE)
+
+
+def large_cells(board: int) -> int:
+    """Return a bit for each cell of a packed board with a large tile, at four times its number."""
+    return board & board >> 1 & board >> 2 & board >> 3 & ALL_CELLS
 
 
 def _larges(mask: int) -> int:

@@ -10,8 +10,10 @@ key that was not among them gets a bit that is as good as random.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +32,8 @@ SEEDS = 6
 """So many seeds are tried before a part gets more columns."""
 
 MOST_COLUMNS = 2**16 - 1
+
+PARTS = "words", "columns", "seeds"
 
 _SPREAD = np.uint64(0xD6E8FEB86659FD93)
 _HALF = np.uint64(32)
@@ -82,6 +86,19 @@ class Retrieval:
             columns[part], seeds[part] = width, seed
             first += width
         return cls(words[: (first >> 6) + 2].copy(), columns, seeds)
+
+    def arrays(self, prefix: str = "") -> dict[str, NDArray[Any]]:
+        """Return the parts by their names, for a file."""
+        return {f"{prefix}{part}": getattr(self, part) for part in PARTS}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], prefix: str = "") -> Retrieval:
+        """Return the function whose parts `arrays` returned.
+
+        Raises:
+            KeyError: if one is missing.
+        """
+        return cls(*(arrays[f"{prefix}{part}"] for part in PARTS))
 
     @cached_property
     def _firsts(self) -> NDArray[np.uint64]:

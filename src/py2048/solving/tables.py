@@ -8,22 +8,21 @@ the order of `py2048.solving.positions`, so that boards stand nowhere in it.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
 from functools import lru_cache
-from itertools import accumulate, combinations
+from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.board import Board
-from py2048.direction import Direction
-from py2048.errors import BoardError, RulesError, SolvingError, os_errors_as
+from py2048.errors import RulesError, SolvingError, os_errors_as
+from py2048.folders import TABLE_SUFFIX, tables_folder
 from py2048.rules import Rules, get_rules
 from py2048.solving import _table_kernels as kernels
+from py2048.solving.ending_table import EndingTable
 from py2048.solving.files import read_footer
-from py2048.solving.formations import CELLS, SIDE, Formation
-from py2048.solving.positions import LARGE, Positions
+from py2048.solving.formations import CELLS, Formation
+from py2048.solving.positions import Positions
 
 Stored = NDArray[np.uint16]
 
@@ -39,7 +38,7 @@ SCALE = 65535
 BLOCKS_HELD = 256
 
 
-class Table:
+class Table(EndingTable):
     """The chance to make a tile from every position of a formation, in a file.
 
     Attributes:
@@ -56,9 +55,8 @@ class Table:
     """
 
     def __init__(self, path: Path, positions: Positions, check: int) -> None:
-        self.path, self._positions = path, positions
-        self.formation, self.target = positions.formation, positions.target
-        self.rules = positions.rules
+        super().__init__(positions)
+        self.path = path
         counts = [-(-size // BLOCK) for size in positions.sizes[: positions.limit // 2 + 1]]
         self._first = [0, *accumulate(counts)]
         with os_errors_as(SolvingError, str(path)):
@@ -97,117 +95,18 @@ class Table:
             table = cls(file, Positions(formation, about["target"], known), about["places"])
         except (KeyError, TypeError, ValueError, AttributeError, RulesError):
             raise _damaged(file) from None
-        if rules is not None and _chances_of(get_rules(rules)) != _chances_of(known):
+        if rules is not None and not table.serves(get_rules(rules)):
             raise SolvingError(f"{file} is for {known}, not for {get_rules(rules)}: build another")
         return table
-
-    @property
-    def name(self) -> str:
-        """The formation and the target."""
-        return self._positions.name
 
     @property
     def positions(self) -> int:
         """The number of positions, those that no slide makes among them."""
         return self._positions.count
 
-    # --- boards ----------------------------------------------------------------------------------
-
-    def chance_of(self, board: Board) -> float:
-        """Return the chance to make the target from a board on, under best play.
-
-        Raises:
-            BoardError: if the board is not in the formation, in any symmetric image.
-            SolvingError: if the file is damaged.
-        """
-        views = self._views(board)
-        if any(self._positions.is_made(self._turned(*view)) for view in views):
-            return 1.0
-        return max(self.move_chances(board).values(), default=0.0)
-
-    def move_chances(self, board: Board) -> dict[Direction, float]:
-        """Return the chance after each legal move, 0 where it breaks the formation.
-
-        Raises:
-            BoardError: if the board is not in the formation, in any symmetric image.
-            SolvingError: if the file is damaged.
-        """
-        found: dict[Direction, float] = {}
-        for view in self._views(board):
-            for direction, chance in self._afters(*view).items():
-                found[direction] = max(chance, found.get(direction, 0.0))
-        return found
-
-    def best(self, board: Board) -> Direction | None:
-        """Return the best move, the first of several in the order of `Direction`; `None` at an end.
-
-        Raises:
-            BoardError: if the board is not in the formation, in any symmetric image.
-            SolvingError: if the file is damaged.
-        """
-        chances = self.move_chances(board)
-        return max(chances, key=chances.__getitem__) if chances else None
-
-    def _afters(self, board: int, turn: int) -> dict[Direction, float]:
-        """Return the chance after each legal move on a packed board, seen turned."""
-        slid = np.empty(4, np.uint64)
-        kernels.afterstates(np.uint64(board), self._positions.spec.lines, slid)
-        return {
-            direction: self._chance(self._turned(int(after), turn))
-            for direction, after in zip(Direction, slid, strict=True)
-            if after != board
-        }
-
-    def _chance(self, after: int) -> float:
-        """Return the chance of an afterstate."""
-        positions, total = self._positions, self._positions.sum_of(after)
-        if not positions.holds(after):
-            return 0.0
-        if positions.is_made(after):
-            return 1.0
-        return self._at(total, positions.place_of(after)) if total <= positions.limit else 0.0
-
-    def _views(self, board: Board) -> list[tuple[int, int]]:
-        """Return the board with large tiles all alike, and how to turn it to the formation."""
-        views = [
-            (packed, turn)
-            for packed in self._masked(board)
-            for turn in range(8)
-            if self._positions.holds(self._turned(packed, turn))
-        ]
-        if not views:
-            line = " / ".join(str(board).splitlines())
-            formation = self.formation
-            raise BoardError(
-                f"the board {line} is not in the formation {formation.name}: {formation.larges} "
-                f"different tiles of {self.target} or more must stand as py2048 tables list shows"
-            )
-        return views
-
-    @staticmethod
-    def _turned(board: int, turn: int) -> int:
-        return int(kernels.turned(np.uint64(board), turn))
-
-    def _masked(self, board: Board) -> Iterator[int]:
-        """Yield the board packed, with large tiles all alike, for each choice of them."""
-        if board.shape != (SIDE, SIDE):
-            raise BoardError(f"the board is {board.shape}, tables are for 4x4")
-        tiles = [tile for row in board.rows for tile in row]
-        larger = [cell for cell, tile in enumerate(tiles) if tile > self.target]
-        equal = [cell for cell, tile in enumerate(tiles) if tile == self.target]
-        missing = self.formation.larges - len(larger)
-        if len({tiles[cell] for cell in larger}) < len(larger) or missing not in (0, 1):
-            return
-        for chosen in combinations(equal, missing):
-            yield sum(
-                (LARGE if cell in (*larger, *chosen) else max(tile.bit_length() - 1, 0)) << 4 * cell
-                for cell, tile in enumerate(tiles)
-            )
-
     # --- the file --------------------------------------------------------------------------------
 
-    def _at(self, total: int, place: int) -> float:
-        """Return the chance at a place of a layer."""
+    def _stored(self, total: int, place: int) -> float:
         block, within = divmod(place, BLOCK)
         return float(self._block(total, block)[within]) / SCALE
 
@@ -260,7 +159,7 @@ class Table:
         while True:
             total, block = blocks[draws.integers(len(blocks))]
             place = BLOCK * block + int(draws.integers(len(self._block(total, block))))
-            board, stored = self._positions.board_at(total, place), self._at(total, place)
+            board, stored = self._positions.board_at(total, place), self._stored(total, place)
             if self._is_afterstate(board):
                 return abs(stored - self._mean(board))
             if stored:
@@ -282,9 +181,20 @@ class Table:
         return total
 
 
-def _chances_of(rules: Rules) -> tuple[object, ...]:
-    """Return what of rules the chances depend on."""
-    return rules.shape, rules.spawn, rules.merging, rules.ends_at_target
+def load_table(name: str, rules: str | None = None) -> Table:
+    """Return the table with a name, in the data folder, or in a file.
+
+    Args:
+        name: a name such as ``L3-256``, or a file.
+        rules: as for `Table.load`.
+
+    Raises:
+        SolvingError: if there is none, or it cannot be used under the rules.
+    """
+    known, file = tables_folder() / f"{name}{TABLE_SUFFIX}", Path(name)
+    if not known.exists() and not file.exists():
+        raise SolvingError(f"there is no table {name}: build it with py2048 tables build")
+    return Table.load(known if known.exists() else file, rules)
 
 
 def _damaged(path: Path) -> SolvingError:
