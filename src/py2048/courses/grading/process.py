@@ -50,14 +50,14 @@ from py2048.courses.grading.tasks import Array, Grading, Opaque, show
 from py2048.errors import CourseError
 
 REPLY_BYTES = 32 << 20
-SLACK = 3  # how much longer a call may wait than work; see ``agent/host.py``
+SLACK = 3  # how much longer a call may wait than work, on a machine that is not busy
 GRACE = 1.0  # seconds after its own alarm in which a process may still answer
 START = 60.0  # seconds for the interpreter to start on a busy machine
 FORK = 4.0  # seconds for a copy to begin, or to end and be cleared up
 FLOODED, DEAF = 85, 86  # exit codes of a process that ends itself; see ``agent/host.py``
 OVERRUN = "still running when the time was over: an endless loop?"
 LOADED, BLANK = "loaded", "blank"  # with the program as a module; with nothing
-SLOWEST = 4.0  # how much more time a submission gets at most on a busy machine
+SLOWEST = 8.0  # how much more time a submission gets at most on a busy machine
 
 Facts = dict[str, Any]
 """What a process reports: data of a submission, of any type."""
@@ -401,7 +401,7 @@ class Runner:
     @property
     def out_of_time(self) -> bool:
         """Whether the time for the whole submission is over."""
-        return self._ran_out or self._waited >= self.sandbox.seconds * _slowness()
+        return self._ran_out or self._waited >= self.sandbox.seconds * slowness()
 
     @property
     def ready(self) -> bool:
@@ -470,12 +470,13 @@ class Runner:
         it ignored its own alarms, none is given more than twice its time.
         """
         began = time.monotonic()
-        wait = SLACK * seconds + GRACE
+        slack = SLACK * slowness()
+        wait = slack * seconds + GRACE
         if self._ignored_alarms:
-            wait = min(wait, 2 * _slowness() * seconds)
-        left = self.sandbox.seconds * _slowness() - self._waited
+            wait = min(wait, 2 * slowness() * seconds)
+        left = self.sandbox.seconds * slowness() - self._waited
         try:
-            facts = process.ask(request, min(wait, left))
+            facts = process.ask({**request, "slack": slack}, min(wait, left))
         except ProcessDied:
             self._ignored_alarms |= process.overran
             self._ran_out |= time.monotonic() - began >= left  # also if the machine is busier now
@@ -598,9 +599,21 @@ def check_start(grading: Grading, sandbox: SandboxConfig) -> None:
             runner.end()
 
 
-def _slowness() -> float:
-    """How many programs share a processor here: on a busy machine everything takes longer."""
-    return min(SLOWEST, max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)))
+def slowness() -> float:
+    """How many programs share a processor here: on a busy machine everything takes longer.
+
+    The mean of the last minute is late to notice, so those that want one just now count, too.
+    """
+    programs = max(os.getloadavg()[0], _running())
+    return min(SLOWEST, max(1.0, programs / (os.cpu_count() or 1)))
+
+
+def _running() -> int:
+    """How many programs run or could run at this moment; 0 where the system does not tell."""
+    try:
+        return int(Path("/proc/loadavg").read_text().split()[3].partition("/")[0])
+    except (OSError, ValueError, LookupError):
+        return 0
 
 
 def _code(status: int) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from py2048.courses.grading.process import BLANK, Facts, ProcessDied, Runner
+from py2048.courses.grading.process import BLANK, Facts, ProcessDied, Runner, slowness
 from py2048.courses.grading.sandbox import SandboxConfig
 from py2048.courses.grading.submissions import ADVICE, PreparedSubmission, Unreadable
 from py2048.courses.grading.tasks import (
@@ -59,7 +59,7 @@ class SubmissionSession:
         self.reference_patch = ""
         self.shown: list[str] = []
         self._overruns = 0
-        self._deadline = float("inf")
+        self._began, self._limit = 0.0, float("inf")
 
     def __enter__(self) -> SubmissionSession:
         return self
@@ -82,7 +82,7 @@ class SubmissionSession:
         """
         patience = max(LEAST_PATIENCE, 0.5**self._overruns)
         self.seconds = (seconds or self.grading.seconds) * patience
-        self._deadline = time.monotonic() + self.seconds * PATIENCE
+        self._began, self._limit = time.monotonic(), self.seconds * PATIENCE
         self.reference_patch = reference_patch
         self.shown.clear()
         self.close()
@@ -113,7 +113,8 @@ class SubmissionSession:
         """Send one request to a process that is there; raise `ProcessDied`."""
         if not self.runner.ready:
             self.fresh()
-        seconds = min(self.seconds, max(0.05, self._deadline - time.monotonic()))
+        left = self._limit * slowness() - (time.monotonic() - self._began)
+        seconds = min(self.seconds, max(0.05, left))
         return self.runner.ask({"seconds": seconds, **request}, seconds)
 
     def _begin(self) -> None:

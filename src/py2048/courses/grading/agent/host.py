@@ -52,7 +52,6 @@ NEEDED = """
 # What is there before the first line of any program.
 AT_START = "abc codecs encodings genericpath io ntpath os posixpath site stat zipimport"
 LIBRARY = 20.0  # seconds to import a library
-SLACK = 3  # how much longer a call may wait than work
 FLOODED = 85  # the exit code of a process that printed too much
 DEAF = 86  # the exit code of a process that ignores its alarms
 RINGS = 5  # alarms before that
@@ -186,6 +185,7 @@ class Agent:
         self.replies = replies
         self.process = _number()
         self.config = config
+        self.slack = 1.0  # how much longer a call may wait than work; each request says it
         self.shadowed: set[str] = set()
         self.modules: Facts = {}
         self.file = config["file"]
@@ -267,6 +267,7 @@ class Agent:
             request = self.read()
         except EOFError:
             os_exit(0)
+        self.slack = request.get("slack", self.slack)
         getattr(self, f"do_{request['op']}")(request)
 
     def wait(self) -> None:
@@ -308,7 +309,7 @@ class Agent:
     # -- time ---------------------------------------------------------------------------
 
     def _time(self, seconds: float) -> None:
-        """Let an alarm go off after `seconds` of work, or `SLACK` times as long of waiting.
+        """Let an alarm go off after `seconds` of work, or `slack` times as long of waiting.
 
         It goes off again soon, in case it is swallowed. Work is what counts, so that a busy
         machine costs no marks.
@@ -318,7 +319,7 @@ class Agent:
         set_handler(SIGPROF, self._ring)
         set_handler(SIGALRM, self._ring)
         setitimer(ITIMER_PROF, seconds, again)
-        setitimer(ITIMER_REAL, SLACK * seconds, again)
+        setitimer(ITIMER_REAL, self.slack * seconds, again)
 
     def _ring(self, number: int, frame: FrameType | None) -> None:
         self.rings += 1

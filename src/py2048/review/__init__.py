@@ -1,0 +1,20 @@
+"""The review of a game: what each move lost, what was skill and what was luck."""
+
+from __future__ import annotations
+
+from py2048.review.choice import judge_for, judging_player
+from py2048.review.games import Phase, Review, review, reviewing
+from py2048.review.judge import Judge
+from py2048.review.moves import Grade, MoveReview
+
+__all__ = [
+    "Grade",
+    "Judge",
+    "MoveReview",
+    "Phase",
+    "Review",
+    "judge_for",
+    "judging_player",
+    "review",
+    "reviewing",
+]

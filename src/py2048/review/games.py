@@ -1,0 +1,293 @@
+"""`Review`: a whole game, move by move, and what follows from its moves."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import groupby, zip_longest
+from typing import Any
+
+from py2048.errors import PlayerError, RecordError, shown
+from py2048.game import Game, Record
+from py2048.players import Player, Unit
+from py2048.review.choice import judge_by, judge_for
+from py2048.review.judge import Judge
+from py2048.review.moves import DIGITS, Grade, MoveReview
+
+LEAST_STAKE = 0.05
+"""A smaller stake counts as much as this one in the accuracy of a game."""
+
+CRITICAL = 5
+"""So many critical moments are named at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """The moves while one tile was the largest.
+
+    Attributes:
+        tile: the tile.
+        first: the ply of the first move.
+        last: that of the last.
+        loss: what the moves lost, in the unit of the values.
+        luck: what the new tiles gave or took.
+        accuracy: 0 to 100.
+    """
+
+    tile: int
+    first: int
+    last: int
+    loss: float
+    luck: float
+    accuracy: float
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """The review of a game.
+
+    Where values are points, the final score is the expected one at the start less `loss` plus
+    `luck`; for that of a game that is not over stands what is expected. Under an exact judge `loss`
+    is the sum of the moves' losses; another judge changes its mind about a position when it has
+    come, and that counts, too.
+
+    Attributes:
+        record: the game.
+        judge: the name of the judge.
+        unit: the unit of values, losses and luck.
+        is_exact: whether they are exact.
+        moves: the review of each legal move; those after a goal was reached are left out.
+    """
+
+    record: Record
+    judge: str
+    unit: Unit
+    is_exact: bool
+    moves: tuple[MoveReview, ...]
+
+    @classmethod
+    def of(cls, record: Record, judge: Judge, moves: Iterable[MoveReview]) -> Review:
+        """Return the review that a judge gives with these moves, all of the game or its first."""
+        return cls(record, judge.name, judge.unit, judge.is_exact, tuple(moves))
+
+    @property
+    def accuracy(self) -> float:
+        """The accuracy of the game, 0 to 100; 100 without a move."""
+        return accuracy_of_moves(self.moves)
+
+    @property
+    def luck(self) -> float:
+        """What the new tiles gave, or took if negative, against their expectation."""
+        return sum(move.luck for move in self.moves)
+
+    @property
+    def expected(self) -> float:
+        """The final score that is expected at the start, if values are points."""
+        return self.moves[0].expected - self.moves[0].score if self.moves else self.record.score
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the last move that is reviewed ended the game, so that nothing more comes."""
+        is_last = bool(self.moves) and self.moves[-1].ply == self.record.plies
+        return is_last and _is_over(self.record)
+
+    @property
+    def loss(self) -> float:
+        """What the moves lost, and illegal attempts where they cost points.
+
+        Points are balanced: the expected final score at the start, less the loss, plus the luck, is
+        the final score, or what is expected of a game that is not over. So it is negative where the
+        play was better than what the judge expects.
+        """
+        return self._lost(self.moves, None)
+
+    def _lost(self, moves: Sequence[MoveReview], following: MoveReview | None) -> float:
+        """Return what some moves lost, of which `following` is the next."""
+        if self.unit is not Unit.POINTS or not moves:
+            return sum(move.loss for move in moves)
+        last = moves[-1]
+        after = last.expected - last.loss + last.luck  # where the review ends before the game
+        if following:
+            after = following.expected
+        elif self.is_whole:
+            after = self.record.score
+        before = moves[0].expected if moves[0].ply > 1 else self.expected
+        luck = sum(move.luck for move in moves)
+        return round(before + luck - after, DIGITS) + 0.0  # never -0.0
+
+    @property
+    def counts(self) -> dict[Grade, int]:
+        """How many moves have each grade, the best grade first."""
+        found = Counter(move.grade for move in self.moves)
+        return {grade: found[grade] for grade in Grade}
+
+    @property
+    def mistakes(self) -> tuple[MoveReview, ...]:
+        """The inaccuracies, mistakes and blunders, in order."""
+        return tuple(move for move in self.moves if move.grade.is_mistake)
+
+    @property
+    def critical(self) -> tuple[MoveReview, ...]:
+        """The few mistakes that lost most, in order."""
+        worst = sorted(self.mistakes, key=lambda move: -move.loss)[:CRITICAL]
+        return tuple(sorted(worst, key=lambda move: move.ply))
+
+    @property
+    def phases(self) -> tuple[Phase, ...]:
+        """The game divided by its largest tile."""
+        groups = [
+            tuple(group) for _, group in groupby(self.moves, key=lambda move: move.board.max_tile)
+        ]
+        return tuple(
+            Phase(
+                moves[0].board.max_tile,
+                *(moves[0].ply, moves[-1].ply),
+                self._lost(moves, following[0] if following else None),
+                sum(move.luck for move in moves),
+                accuracy_of_moves(moves),
+            )
+            for moves, following in zip_longest(groups, groups[1:])
+        )
+
+    @property
+    def worst_phase(self) -> Phase | None:
+        """The phase in which most was lost, if anything was."""
+        worst = max(self.phases, key=lambda phase: phase.loss, default=None)
+        return worst if worst and worst.loss else None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the review as plain JSON values."""
+        return {
+            "rules": str(self.record.rules),
+            "player": self.record.player,
+            "score": self.record.score,
+            "plies": self.record.plies,
+            "judge": self.judge,
+            "unit": self.unit.value,
+            "exact": self.is_exact,
+            "accuracy": self.accuracy,
+            "expected": round(self.expected, DIGITS) if self.unit is Unit.POINTS else None,
+            "loss": round(self.loss, DIGITS),
+            "luck": round(self.luck, DIGITS),
+            "counts": {grade.value: count for grade, count in self.counts.items()},
+            "critical": [move.ply for move in self.critical],
+            "phases": [
+                {name: getattr(phase, name) for name in Phase.__slots__} for phase in self.phases
+            ],
+            "moves": [self._move_data(move) for move in self.moves],
+        }
+
+    def _move_data(self, move: MoveReview) -> dict[str, Any]:
+        chances = {str(each): round(chance, DIGITS) for each, chance in move.chances.items()}
+        return {
+            "ply": move.ply,
+            "score": move.score,
+            "played": str(move.played),
+            "best": str(move.best),
+            "values": {str(each): round(value, DIGITS) for each, value in move.values.items()},
+            "expected": round(move.expected, DIGITS) if self.unit is Unit.POINTS else None,
+            "loss": round(move.loss, DIGITS),
+            "share": move.share,
+            "stake": move.stake,
+            "accuracy": move.accuracy,
+            "grade": move.grade.value,
+            "luck": round(move.luck, DIGITS),
+            "source": move.source,
+            "chances": chances or None,
+        }
+
+
+@lru_cache(maxsize=16)
+def _is_over(record: Record) -> bool:
+    """Return whether a game is over after its record."""
+    (board,) = deque((board for board, _, _ in record.replay()), maxlen=1) or (record.start,)
+    return Game(record.rules, board=board).is_over
+
+
+class MeanAccuracy:
+    """The accuracy of a game, move by move: see `accuracy_of_moves`."""
+
+    def __init__(self) -> None:
+        self._weights = self._weighted = 0.0
+
+    def add(self, move: MoveReview) -> None:
+        """Count a move."""
+        if move.stake:
+            weight = max(move.stake, LEAST_STAKE)
+            self._weights += weight
+            self._weighted += weight * move.accuracy
+
+    @property
+    def value(self) -> float:
+        """The accuracy of the moves so far, 0 to 100; 100 without any."""
+        return round(self._weighted / self._weights, 2) if self._weights else 100.0
+
+
+def accuracy_of_moves(moves: Iterable[MoveReview]) -> float:
+    """Return the accuracy of a game with these moves, 0 to 100: the mean, weighted by the stakes.
+
+    A choice that decides the game counts most, and one in which nothing is at stake not at all.
+    """
+    mean = MeanAccuracy()
+    for move in moves:
+        mean.add(move)
+    return mean.value
+
+
+def review(record: Record, judge: Judge | Player | str | None = None) -> Review:
+    """Return the review of a game.
+
+    Args:
+        record: the game.
+        judge: what values the moves, a player or its spec; by default the best there is.
+
+    Raises:
+        PlayerError: if there is no such judge, or it cannot value the game.
+        RecordError: if the record breaks its rules.
+    """
+    judge = chosen_judge(record, judge)
+    return Review.of(record, judge, reviewing(record, judge))
+
+
+def reviewing(record: Record, judge: Judge | Player | str | None = None) -> Iterator[MoveReview]:
+    """Yield the review of each legal move, up to the goal if the judge has one.
+
+    Args:
+        record: the game.
+        judge: as `review`.
+
+    Raises:
+        PlayerError: as `review`.
+        RecordError: as `review`.
+    """
+    judge = chosen_judge(record, judge)
+    board, score, ply = record.start, 0, 0
+    for after, turn, reached in record.replay():
+        if turn.legal:
+            ply += 1
+            if judge.unit is Unit.CHANCE and not judge.rate(board):
+                return
+            yield judge.review_move(board, score, turn.direction, turn, ply=ply)
+        board, score = after, reached
+
+
+def chosen_judge(record: Record, judge: Judge | Player | str | None) -> Judge:
+    """Return the judge of a record.
+
+    Raises:
+        PlayerError: if there is none, or it is for other rules.
+        RecordError: if there is no record.
+    """
+    if not isinstance(record, Record):
+        raise RecordError(f"{shown(record)} is no record: Record.load reads one from a file")
+    if judge is None or isinstance(judge, str):
+        return judge_for(record.rules, judge or "", record.start)
+    if isinstance(judge, Player):
+        return judge_by(record.rules, judge)
+    if not isinstance(judge, Judge):
+        raise PlayerError(f"{shown(judge)} is no judge: give a player such as expectimax:depth=2")
+    if judge.rules != record.rules:
+        raise PlayerError(f"the judge is for {judge.rules}, the record for {record.rules}")
+    return judge

@@ -1,0 +1,153 @@
+"""Puzzles: positions from games in which one move is clearly the best.
+
+The pack that comes with py2048 was mined by `scripts/mine_puzzles.py`, which says how the
+positions were found, valued and rated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+from math import gcd
+from pathlib import Path
+
+from py2048.board import Board
+from py2048.direction import Direction
+from py2048.errors import Py2048Error
+from py2048.players import Unit
+from py2048.review.moves import Basis, MoveReview, move_review
+from py2048.review.themes import Theme
+from py2048.rules import Rules, get_rules
+
+PACK = Path(__file__).resolve().parent / "data" / "puzzles.txt"
+"""One line for each puzzle, in the order of the ratings: see `line_of`."""
+
+SOURCES = {
+    "classic": "expectimax:depth=4",
+    "comp1127": "expectimax:depth=4",
+    "5x5": "expectimax:depth=3",
+    "3x3": "exact",
+}
+"""What valued the moves of the puzzles, by preset."""
+
+RANKS = "0123456789abcdefghijklmnopqrstuv"
+"""The digits that stand for the ranks of tiles."""
+
+ILLEGAL = "-"
+"""What stands for the value of an illegal move."""
+
+GOLDEN = 0.618033988749895
+"""The share of the pack between the puzzles of two days."""
+
+
+@dataclass(frozen=True, slots=True)
+class Puzzle:
+    """A position in which one move is clearly the best.
+
+    Attributes:
+        id: its number; another version of py2048 gives it to no other puzzle.
+        rules: the rules.
+        board: the position.
+        best: the best move.
+        values: of each legal direction, the points to come, the move's own included.
+        rating: how hard it is, on the scale of the players' ratings.
+        theme: what kind of mistake the move is that players make most often instead.
+    """
+
+    id: int
+    rules: Rules
+    board: Board
+    best: Direction
+    values: Mapping[Direction, float]
+    rating: int
+    theme: Theme
+
+    @property
+    def source(self) -> str:
+        """What valued the moves."""
+        return SOURCES[self.rules.name]
+
+    def graded(self, direction: Direction) -> MoveReview:
+        """Return what a legal direction is worth against the best one.
+
+        What it loses is a share of the points to come.
+        """
+        basis = Basis(self.source)
+        return move_review(1, self.board, 0, direction, self.values, 0.0, Unit.POINTS, basis)
+
+
+@cache
+def puzzles() -> tuple[Puzzle, ...]:
+    """Return the puzzles that come with py2048, the easiest first."""
+    lines = PACK.read_text(encoding="ascii").splitlines()
+    return tuple(_parse(line) for line in lines if not line.startswith("#"))
+
+
+@cache
+def _numbered() -> dict[int, Puzzle]:
+    return {puzzle.id: puzzle for puzzle in puzzles()}
+
+
+def get_puzzle(number: int) -> Puzzle:
+    """Return the puzzle with this number.
+
+    Raises:
+        Py2048Error: if there is none.
+    """
+    known = _numbered()
+    if number not in known:
+        raise Py2048Error(f"no puzzle has the number {number}: give {min(known)} to {max(known)}")
+    return known[number]
+
+
+def daily_puzzle(day: date) -> Puzzle:
+    """Return the puzzle of a day; as many days as there are puzzles have different ones.
+
+    Consecutive days are about the golden section of the pack apart, so that the puzzles of any
+    few days are easy and hard ones.
+    """
+    count = len(puzzles())
+    step = next(step for step in range(round(GOLDEN * count), 2 * count) if gcd(step, count) == 1)
+    return puzzles()[day.toordinal() * step % count]
+
+
+# --- the file ------------------------------------------------------------------------------------
+
+
+def line_of(puzzle: Puzzle) -> str:
+    """Return the line of the pack for a puzzle.
+
+    Its number, its rating, its theme, a preset, the ranks of the tiles row by row, and the values
+    up, down, left and right.
+    """
+    ranks = "/".join(
+        "".join(RANKS[max(tile.bit_length() - 1, 0)] for tile in row) for row in puzzle.board.rows
+    )
+    values = " ".join(
+        f"{puzzle.values[direction]:.1f}" if direction in puzzle.values else ILLEGAL
+        for direction in Direction
+    )
+    return f"{puzzle.id} {puzzle.rating} {puzzle.theme} {puzzle.rules.name} {ranks} {values}"
+
+
+def write_pack(found: Iterable[Puzzle], path: Path = PACK) -> None:
+    """Write a pack, in the order of the ratings."""
+    ordered = sorted(found, key=lambda puzzle: (puzzle.rating, puzzle.id))
+    head = "# number rating theme rules ranks up down left right"
+    path.write_text("\n".join([head, *map(line_of, ordered), ""]), encoding="ascii")
+
+
+def _parse(line: str) -> Puzzle:
+    number, rating, theme, rules, ranks, *texts = line.split()
+    tiles = [[1 << rank if (rank := RANKS.index(digit)) else 0 for digit in row]
+             for row in ranks.split("/")]  # fmt: skip
+    values = {
+        direction: float(text)
+        for direction, text in zip(Direction, texts, strict=True)
+        if text != ILLEGAL
+    }
+    best = max(values, key=values.__getitem__)
+    board = Board.from_rows(tiles)
+    return Puzzle(int(number), get_rules(rules), board, best, values, int(rating), Theme(theme))

@@ -1,0 +1,76 @@
+"""Reviews in words, for every screen."""
+
+from __future__ import annotations
+
+from py2048.players import Unit
+from py2048.review.games import Phase, Review
+from py2048.review.moves import Grade, MoveReview
+
+PLURALS = {
+    Grade.BEST: "best",
+    Grade.GOOD: "good",
+    Grade.INACCURACY: "inaccuracies",
+    Grade.MISTAKE: "mistakes",
+    Grade.BLUNDER: "blunders",
+}
+
+
+def number(unit: Unit, value: float, *, signed: bool = False) -> str:
+    """Return a loss or luck: "1,203", "+3.4", "0.42 %"; one digit after the point below ten."""
+    shown = 100 * value if unit is Unit.CHANCE else value
+    digits = 2 if unit is Unit.CHANCE else int(abs(shown) < 9.95)
+    text = f"{shown:{'+' if signed else ''},.{digits}f}"
+    is_zero = not text.strip("+-0.")
+    return ("0" if is_zero else text) + (" %" if unit is Unit.CHANCE else "")
+
+
+def amount(unit: Unit, value: float, *, signed: bool = False) -> str:
+    """Return a value with its unit: ``1,203 points``, ``4.20 %`` of a chance, or a bare rating."""
+    return number(unit, value, signed=signed) + (" points" if unit is Unit.POINTS else "")
+
+
+def describe_review(review: Review, *, brief: bool = False) -> list[str]:
+    """Return a review as lines of text, without its moves; `brief` leaves the phases out."""
+    lines = [f"accuracy {review.accuracy:.1f} %, judged by {review.judge}"]
+    if len(review.moves) < review.record.plies:
+        lines.append(f"reviewed: {len(review.moves):,} of {review.record.plies:,} moves")
+    if not review.moves:
+        return lines
+    counts = [
+        f"{count:,} {grade if count == 1 else PLURALS[grade]}"
+        for grade, count in review.counts.items()
+        if count
+    ]
+    lines.append(f"moves: {', '.join(counts)}")
+    lines.append(describe_balance(review))
+    phase = None if brief else review.worst_phase
+    if phase and number(review.unit, phase.loss) != "0":
+        lines.append(f"most was lost {describe_phase(review, phase)}")
+    return lines
+
+
+def describe_balance(review: Review) -> str:
+    """Return what the moves lost and what luck gave; of points, against what was expected."""
+    lost, gave = amount(review.unit, abs(review.loss)), amount(review.unit, abs(review.luck))
+    said = f"the moves {'lost' if review.loss >= 0 else 'gained'} {lost}, "
+    said += f"luck {'gave' if review.luck >= 0 else 'took'} {gave}"
+    if review.unit is not Unit.POINTS:
+        return said
+    return f"{amount(review.unit, review.expected)} were expected at the start; {said}"
+
+
+def describe_phase(review: Review, phase: Phase) -> str:
+    """Return what was lost in a phase."""
+    lost = amount(review.unit, phase.loss)
+    moves = f"moves {phase.first} to {phase.last}"
+    if phase.first == phase.last:
+        moves = f"move {phase.first}"
+    return f"with {phase.tile} as the largest tile: {lost} in {moves}"
+
+
+def describe_move(review: Review, move: MoveReview) -> str:
+    """Return the grade of a move, what it lost, and what was better."""
+    if move.played is move.best:
+        return f"{move.ply}. {move.played}: {move.grade}"
+    lost = f"lost {amount(review.unit, move.loss)}, {100 * move.share:.2g} % of the chances"
+    return f"{move.ply}. {move.played}, {move.grade}: {lost}; best was {move.best}"

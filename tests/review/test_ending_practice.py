@@ -1,0 +1,123 @@
+"""Endings played against their table."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from py2048 import Board, Direction
+from py2048.cli import main
+from py2048.errors import IllegalMoveError
+from py2048.review.endings import EndingPractice
+from py2048.solving import Table, build_table
+from py2048.solving.formations import Formation, read_formations
+
+pytestmark = pytest.mark.timeout(600)  # the first on a machine compiles the kernels
+
+SQUARE = """
+[square]
+picture = '''
+. . # #
+. . # #
+# # # #
+# # # #
+'''
+slack = 10
+"""
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The table of a small formation, in a data folder."""
+    folder = tmp_path_factory.mktemp("home") / "tables"
+    folder.mkdir()
+    (folder / "square.toml").write_text(SQUARE, encoding="utf-8")
+    (formation,) = read_formations(folder / "square.toml").values()
+    assert isinstance(formation, Formation)
+    build_table(formation, 16, folder / "square-16.table")
+    return folder / "square-16.table"
+
+
+@pytest.fixture
+def table(file: Path) -> Table:
+    return Table.load(file)
+
+
+def test_an_ending_is_dealt_where_much_can_be_won(table: Table) -> None:
+    """The same seed deals the same one; the target is not made and not lost."""
+    for seed in range(5):
+        ending = EndingPractice.deal(table, seed)
+        assert 0 < ending.start < 1
+        assert not ending.is_over
+        assert ending.start == ending.chance == table.chance_of(ending.game.board)
+        again = EndingPractice.deal(table, seed)
+        assert again.game.board == ending.game.board
+
+
+def test_best_play_keeps_all_chances(table: Table) -> None:
+    """Until the target is made or cannot be; as often as the chances at the start say."""
+    made, expected = 0, 0.0
+    for seed in range(15):
+        ending = EndingPractice.deal(table, seed)
+        expected += ending.start
+        while not ending.is_over:
+            best = table.best(ending.game.board)
+            assert best is not None
+            move = ending.play(best)
+            assert move.values == table.move_chances(move.board)
+            assert move.source == "square-16"
+        assert ending.kept == 1
+        assert ending.is_made == (ending.chance == 1)
+        made += ending.is_made
+    assert made == pytest.approx(expected, abs=7)  # four standard deviations
+
+
+def test_a_move_that_breaks_the_formation_loses_all(table: Table) -> None:
+    """And an illegal one changes nothing."""
+    ending = next(
+        ending
+        for ending in (EndingPractice.deal(table, seed) for seed in range(100))
+        if 0 in table.move_chances(ending.game.board).values()
+        and len(ending.game.legal_directions()) < 4
+    )
+    board = ending.game.board
+    chances = table.move_chances(board)
+    illegal = next(each for each in Direction if each not in chances)
+    with pytest.raises(IllegalMoveError):
+        ending.play(illegal)
+    assert ending.game.board == board
+    move = ending.play(min(chances, key=chances.__getitem__))
+    assert move.share == 1
+    assert (ending.kept, ending.is_over, ending.is_made) == (0, True, False)
+
+
+def test_the_command_shows_the_chances_after_the_move(
+    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To the end; then the result beside the chance at the start."""
+    monkeypatch.setenv("PY2048_HOME", str(file.parent.parent))
+    words = ["practice", "--table", "square-16", "--seed", "5", "--json"]
+
+    class Answers:
+        """Answers each question by the table, as a program would."""
+
+        def readline(self, _: int) -> str:
+            asked = json.loads(capsys.readouterr().out.splitlines()[-1])
+            assert "values" not in asked
+            answers.append(str(Table.load(file).best(Board.from_rows(asked["board"]))))
+            return f"{answers[-1]}\n"
+
+        def isatty(self) -> bool:
+            return False
+
+    answers: list[str] = []
+    monkeypatch.setattr("sys.stdin", Answers())
+    assert main(words) == 0
+    told, end = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (told["grade"], told["source"], told["unit"]) == ("best", "square-16", "chance")
+    assert end["kept"] == 1
+    assert end["made"] == (told["chance"] == 1)
+    assert main(["practice", "--table", "none"]) == 2
+    assert "there is no table none: build it" in capsys.readouterr().err

@@ -1,0 +1,173 @@
+"""Judges: their luck has no mean, threads change nothing, and every rule set has one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from py2048 import Board, Direction, Game, get_rules, list_rules, make_player
+from py2048.errors import PlayerError
+from py2048.game import Turn
+from py2048.game.turn import Spawn, possible_cells
+from py2048.review import Grade, Judge, judge_for, judges, review
+from py2048.solving import Formation, build_table, endings
+
+pytestmark = pytest.mark.timeout(600)  # the first on a machine compiles the kernels
+
+LUCKY = (
+    "ist:size=2x3",
+    "qsan_qarut:size=2x3",
+    "classic:size=3x3,scoring=net:4,spawn=2:1+4:1+8:1",
+    "comp1127:size=3x3,target=8",
+    "3x3",
+)
+
+
+def mean_luck(judge: Judge, board: Board) -> float:
+    """Return the mean of the luck of all spawns after the first legal move on a board."""
+    slide = board.slide(board.legal_directions()[0], judge.rules.merging)
+    cells = possible_cells(judge.rules, slide.board, slide.direction)
+    total = 0.0
+    for tile, chance in judge.rules.spawn_weights.pairs:
+        for cell in cells:
+            turn = Turn(slide.direction, slide, Spawn(tile, cell))
+            found = judge.review_move(board, board.sum, slide.direction, turn)
+            total += float(chance) / len(cells) * found.luck
+    return total
+
+
+@pytest.mark.parametrize("rules", LUCKY)
+@pytest.mark.parametrize("limit", ["depth=1", "depth=2", "nodes=50"])
+def test_luck_has_no_mean(rules: str, limit: str) -> None:
+    """Over all spawns of a move, under every rule set and limit of a search."""
+    chosen = get_rules(rules)
+    judge, game = judge_for(chosen, f"expectimax:{limit}"), Game(chosen, seed=3)
+    for _ in range(6):
+        values = judge.rate(game.board)
+        scale = max(1.0, *map(abs, values.values()))
+        assert abs(mean_luck(judge, game.board)) < 1e-5 * scale
+        game.play(game.legal_directions()[-1])
+        if game.is_over:
+            break
+
+
+@pytest.mark.parametrize("spec", ["greedy", "perfect"])
+def test_luck_of_any_judge_has_no_mean(spec: str) -> None:
+    """A player that only rates is asked about every spawn; exact values need no asking."""
+    judge = judge_for(get_rules("2x3"), spec)
+    assert abs(mean_luck(judge, Board.parse("2 2 . / 4 . 8"))) < 1e-9
+
+
+def test_threads_and_repetition_change_nothing() -> None:
+    """The same game has the same review."""
+    game, player = Game("ist:size=2x3", seed=8), make_player("random:seed=1")
+    while not game.is_over:
+        game.play(player.choose(game))
+    spec = "expectimax:depth=3,evaluation=heuristic"
+    one, two, again = (
+        review(game.record(), each) for each in (spec, f"{spec},threads=2", f"{spec},threads=3")
+    )
+    assert one.moves[0].source == spec
+    data = [{**move, "source": ""} for move in one.to_json()["moves"]]
+    for other in (two, again):
+        assert [{**move, "source": ""} for move in other.to_json()["moves"]] == data
+        assert other.accuracy == one.accuracy
+
+
+def test_where_the_best_move_is_known_no_other_is_worth_more() -> None:
+    """On 3x3 the search values the moves, and the best moves that come with py2048 decide."""
+    game, player = Game("3x3", seed=2), make_player("perfect")
+    while game.ply < 60:
+        game.play(player.choose(game))
+    found = review(game.record())
+    assert found.judge.startswith("expectimax")
+    assert not found.is_exact
+    assert (found.accuracy, set(found.mistakes)) == (100.0, set())
+    assert {move.played for move in found.moves} == {move.best for move in found.moves}
+
+
+def test_a_table_of_endings_decides_where_it_knows_the_board(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The share lost is that of its chance, and it is named as the source, if that is likely."""
+    monkeypatch.setenv("PY2048_HOME", str(tmp_path))
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    rows = ". . . # / . . . # / # # # # / # # # #".replace(" / ", "\n")
+    wide = Formation.of("wide", {"picture": rows, "slack": 10})
+    table = build_table(wide, 32, folder / "wide-32.table")
+    board = Board.parse("2 . 4 1024 / . . 2 4096 / 64 128 256 8192 / 16384 32768 65536 131072")
+    chances = table.move_chances(board)
+    worst = min(chances, key=chances.__getitem__)
+    judge = judge_for(get_rules("classic"), "heuristic:depth=1")
+    most = max(chances.values())
+    monkeypatch.setattr(endings, "LEAST", 0.0)
+    monkeypatch.setattr(judges, "LIKELY", most + 0.01)
+    assert judge.review_move(board, 0, worst).source == "heuristic:depth=1"
+    monkeypatch.setattr(judges, "LIKELY", most - 0.01)
+    found = judge.review_move(board, 0, worst)
+    assert (found.source, found.chances) == ("wide-32", chances)
+    assert found.share == pytest.approx(1 - chances[worst] / most, abs=1e-6)
+    assert found.loss == pytest.approx(found.share * found.values[found.best], rel=1e-4)
+    assert found.grade is Grade.BLUNDER
+    elsewhere = Board.parse("2 2 . . / . 4 . . / . . . . / . . . .")
+    other = judge.review_move(elsewhere, 0, Direction.DOWN)
+    assert (other.source, dict(other.chances)) == ("heuristic:depth=1", {})
+
+
+@pytest.mark.parametrize(
+    ("rules", "moves"),
+    [("cits1401:size=3x3,start=2x2:1", 12), ("8x8", 3), ("9x9", 2), ("1x8", 5)],
+)
+def test_every_board_has_a_judge(rules: str, moves: int) -> None:
+    """Spawns without chance have no luck; what is too large for the compiled search has a judge."""
+    game = Game(rules, seed=6)
+    while game.ply < moves and not game.is_over:
+        for direction in ("up", "right", "left", "down"):
+            game.attempt(direction)
+    spec = "" if game.rules.cells > 64 else "heuristic:depth=1"
+    found = review(game.record(), spec)
+    assert [move.ply for move in found.moves] == list(range(1, game.ply + 1))
+    if game.rules.is_deterministic:
+        assert found.luck == 0
+
+
+def test_a_start_too_large_to_be_solved_is_searched() -> None:
+    """By default; who asks for the exact values hears why there are none."""
+    game = Game("2x3", board=Board.parse("65536 131072 2 / . . ."), seed=1)
+    game.play("down")
+    assert review(game.record()).judge == "expectimax:depth=3"
+    with pytest.raises(PlayerError, match="a board with a sum of 196610 cannot be solved"):
+        review(game.record(), "perfect")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rules", list_rules(), ids=lambda rules: rules.name)
+def test_each_preset_is_reviewed(rules: object) -> None:
+    """By its best judge; the worst of the moves is worse than the best."""
+    game = Game(rules, seed=4)  # type: ignore[arg-type]
+    while game.ply < 30 and not game.is_over:
+        for direction in ("up", "right", "left", "down"):
+            game.attempt(direction)
+    found = review(game.record())
+    assert len(found.moves) == game.ply
+    assert 0 < found.accuracy <= 100
+
+
+def test_no_exact_judge_for_a_large_board() -> None:
+    """The error says how to make one; where nothing is left to chance there is none."""
+    with pytest.raises(PlayerError, match="py2048 solve RULES --save FILE makes one"):
+        judge_for(get_rules("classic"), "perfect")
+    with pytest.raises(PlayerError, match="has no chance in it"):
+        judge_for(get_rules("cits1401:size=2x3,start=2x2:1"), "perfect")
+
+
+def test_a_judge_reviews_a_single_move() -> None:
+    """For a screen in play; an illegal move has no review."""
+    judge = judge_for(get_rules("2x3"), "greedy")
+    board = Board.parse("2 2 . / 4 . .")
+    found = judge.review_move(board, 12, board.legal_directions()[0])
+    assert (found.ply, found.score, found.luck) == (1, 12, 0.0)
+    with pytest.raises(PlayerError, match="left is no legal move"):
+        judge.review_move(Board.parse("2 4 . / . . ."), 0, Direction.LEFT)

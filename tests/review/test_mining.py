@@ -1,0 +1,61 @@
+"""How the puzzles were rated and chosen: `scripts/mine_puzzles.py`."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from py2048 import Board, Direction, get_rules
+
+SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+
+
+@pytest.fixture
+def miner(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+    import mine_puzzles
+
+    return mine_puzzles
+
+
+def test_ratings_are_those_that_the_misses_came_from(miner: ModuleType) -> None:
+    """Where the model holds: up to their common level, and drawn to the mean by the prior."""
+    draws = np.random.default_rng(1)
+    ratings, abilities = draws.normal(0, 300, 500), np.linspace(-500, 500, 40)
+    chances = 1 / (1 + 10 ** ((abilities - ratings[:, None]) / 400))
+    found, able = miner.fitted((draws.random(chances.shape) < chances).astype(float))
+    assert np.corrcoef(found, ratings)[0, 1] > 0.95
+    assert able[-1] - able[0] == pytest.approx(1000, abs=120)
+    assert abs(found - (ratings - ratings.mean())).mean() < 80
+
+
+def test_a_puzzle_that_all_solve_or_miss_has_a_rating(miner: ModuleType) -> None:
+    """The prior keeps it finite."""
+    found, _ = miner.fitted(np.array([[0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.5, 0.5]]))
+    assert found[0] < min(found[2:])
+    assert found[1] > max(found[2:])
+    assert abs(found).max() < 1000
+
+
+def test_directions_on_an_image_are_those_on_the_board(miner: ModuleType) -> None:
+    """A slide of the image is the image of the slide."""
+    board = Board.parse("2 2 4 . / . 8 . . / 16 . . 2 / 4 4 8 8")
+    for image, meant in miner.images(board, get_rules("classic")):
+        assert set(meant) == set(image.legal_directions())
+        for theirs, ours in meant.items():
+            assert image.slide(theirs).points == board.slide(ours).points
+    first, second = list(miner.images(board, get_rules("classic")))[:2]  # itself, and mirrored
+    assert all(theirs is ours for theirs, ours in first[1].items())
+    assert second[1][Direction.LEFT] is Direction.RIGHT
+
+
+def test_all_ratings_are_chosen_alike(miner: ModuleType) -> None:
+    """A bin gives as many as the others while it has some."""
+    bins = {1: list(range(10)), 2: [20], 3: list(range(30, 40))}
+    chosen = miner.evenly(bins, 7, random.Random(1))
+    assert len(set(chosen)) == 7
+    assert [sum(low <= each < low + 10 for each in chosen) for low in (0, 20, 30)] == [3, 1, 3]

@@ -1,0 +1,64 @@
+"""A planted position of each theme."""
+
+from __future__ import annotations
+
+import pytest
+
+from py2048 import Board, Direction, get_rules
+from py2048.errors import Py2048Error
+from py2048.review.themes import Theme, is_ending, theme_of
+
+UP, DOWN, LEFT, RIGHT = Direction
+
+PLANTED = {
+    Theme.CORNER: ("2 . . . / . . . . / 4 . . . / 64 16 8 .", RIGHT, DOWN),
+    Theme.ROW: ("2 . 4 . / 4 . . . / 8 . . . / 64 32 16 8", UP, LEFT),
+    Theme.ENDING: ("2 4 8 2 / 4 16 64 . / 32 256 512 1024 / 128 8192 4096 2048", RIGHT, UP),
+    Theme.MERGE: ("2 . 4 . / 4 . . . / 8 . . 8 / 64 32 16 2", DOWN, LEFT),
+    Theme.SETUP: ("2 . . 4 / 8 . . . / 4 . . . / 64 32 16 2", LEFT, DOWN),
+    Theme.OTHER: ("2 . . . / 4 . . 16 / 8 . . . / 64 32 16 2", LEFT, DOWN),
+}
+
+
+@pytest.mark.parametrize("theme", Theme)
+def test_each_theme_is_found(theme: Theme) -> None:
+    """In the position that is made for it, and in every symmetric image of that."""
+    text, played, best = PLANTED[theme]
+    board = Board.parse(text)
+    rules = get_rules("classic")
+    for _ in range(4):
+        assert theme_of(rules, board, played, best) is theme
+        # a quarter turn to the right
+        board = Board.from_rows(zip(*reversed(board.rows), strict=True))
+        turned = {UP: RIGHT, RIGHT: DOWN, DOWN: LEFT, LEFT: UP}
+        played, best = turned[played], turned[best]
+
+
+def test_a_merge_in_the_corner_does_not_leave_it() -> None:
+    """The largest tile that becomes a larger one stays; so does a line that merges in itself."""
+    rules = get_rules("classic")
+    board = Board.parse(". . . . / . . . . / 64 . . . / 64 16 8 4")
+    assert theme_of(rules, board, UP, RIGHT) is not Theme.CORNER
+    board = Board.parse("2 . 4 . / 4 . . . / 2 . . . / 64 16 16 4")
+    assert theme_of(rules, board, LEFT, UP) is not Theme.ROW
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2 4 8 2 / . 16 64 8 / 32 256 512 1024 / 128 8192 4096 4096",  # two alike
+        "2 128 8 2 / . 16 1024 8 / 256 32 4 64 / 2 512 2 4",  # in no formation
+        "128 4 64 2 / . 16 64 64 / 32 256 512 1024 / 128 8192 4096 2048",  # too much beside them
+        "2 4 2 4 / . 2 4 2 / 2 8 16 32 / 2 256 128 64",  # small ones
+        "2 . . / . 512 1024 / . 128 256",  # on another board
+    ],
+)
+def test_what_is_no_ending(text: str) -> None:
+    """Large tiles that differ, in a formation, with little beside them, on 4x4."""
+    assert not is_ending(Board.parse(text))
+
+
+def test_an_unknown_theme_is_named() -> None:
+    """With the nearest one."""
+    with pytest.raises(Py2048Error, match="'cornr'; did you mean 'corner'"):
+        Theme.parse("cornr")

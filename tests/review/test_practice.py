@@ -1,0 +1,183 @@
+"""The notebook of mistakes, and answers to puzzles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from py2048 import Board, Direction, Game, get_rules
+from py2048.players import Unit
+from py2048.review import Review
+from py2048.review.moves import Basis, MoveReview, move_review
+from py2048.review.puzzles import puzzles
+from py2048.review.rating import LEAST_DEVIATION, PuzzleRating
+from py2048.review.spacing import FIRST_BOX, LAST_BOX, interval, next_box
+from py2048.review.themes import Theme
+from py2048.session import notebook as module
+from py2048.session.notebook import MOST_OF_A_GAME, Notebook, PuzzleBook
+from py2048.storage import Store, open_store
+from py2048.storage.values import utc_text
+
+UP, DOWN, LEFT, RIGHT = Direction
+RULES = get_rules("classic")
+BOARD = Board.parse("2 . . . / . . . . / 4 . . . / 64 16 8 .")
+NOTHING: dict[Direction, float] = {}
+VALUES = {UP: 500.0, DOWN: 1000.0, RIGHT: 400.0}
+
+
+@pytest.fixture
+def store() -> Iterator[Store]:
+    with open_store("sqlite://") as opened:
+        yield opened
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[timedelta]:
+    """How far the present is moved: append to it."""
+    moved = [timedelta()]
+
+    def now(later: timedelta = timedelta()) -> str:
+        return utc_text(datetime.now(UTC) + sum(moved, later))
+
+    monkeypatch.setattr(module, "_now", now)
+    return moved
+
+
+def mistake(
+    board: Board = BOARD,
+    played: Direction = RIGHT,
+    best: float = 1000.0,
+    score: int = 0,
+    chances: Mapping[Direction, float] = NOTHING,
+) -> MoveReview:
+    values = VALUES | {DOWN: best}
+    return move_review(1, board, score, played, values, 0.0, Unit.POINTS, Basis("exact", chances))
+
+
+def reviewed(*moves: MoveReview, rules: str = "classic") -> Review:
+    """Return a review with these moves."""
+    record = Game(get_rules(rules), seed=1).record()
+    return Review(record, "exact", Unit.POINTS, True, moves)
+
+
+def test_mistakes_come_back_at_growing_intervals(store: Store, clock: list[timedelta]) -> None:
+    """Twice as long after each right answer, and after a day when one was wrong."""
+    notebook = Notebook(store)
+    assert notebook.keep(reviewed(mistake())) == 1
+    waited = []
+    for answer in (DOWN, DOWN, DOWN, UP, DOWN):
+        (exercise,) = notebook.due()
+        move, later = notebook.answer(exercise, answer)
+        assert move.best is DOWN
+        assert not notebook.due()
+        clock.append(later - timedelta(minutes=1))
+        assert not notebook.due()
+        clock.append(timedelta(minutes=1))
+        waited.append(later.days)
+    assert waited == [2, 4, 8, 1, 2]
+
+
+def test_a_mistake_that_a_table_knows_is_kept_with_its_chances(store: Store) -> None:
+    """They, and not the points in proportion, are told after the move."""
+    chances = {UP: 0.5, DOWN: 0.9, RIGHT: 0.4}
+    notebook = Notebook(store)
+    move = mistake(score=5000, chances=chances)
+    notebook.keep(reviewed(move))
+    (exercise,) = notebook.due()
+    assert (exercise.values, exercise.unit) == (chances, Unit.CHANCE)
+    answer, _ = notebook.answer(exercise, UP)
+    assert (answer.share, answer.source) == (pytest.approx(4 / 9, abs=1e-6), "exact")
+
+
+def test_an_answer_is_graded_as_the_review_grades_it(store: Store) -> None:
+    """By the share of the expected final score, which the score of the game is part of."""
+    notebook = Notebook(store)
+    move = mistake(score=9000)
+    notebook.keep(reviewed(move))
+    (exercise,) = notebook.due()
+    answer, _ = notebook.answer(exercise, RIGHT)
+    assert (answer.share, answer.grade) == (move.share, move.grade)
+
+
+def test_boxes_end() -> None:
+    """What is known best still comes back."""
+    box = FIRST_BOX
+    for _ in range(20):
+        box = next_box(box, is_success=True)
+    assert (box, interval(box).days) == (LAST_BOX, 64)
+
+
+def test_images_of_a_position_are_one_mistake(store: Store) -> None:
+    """Where chance places the tiles; else an image may go on in another way."""
+    image = Board.from_rows(row[::-1] for row in BOARD.rows)
+    values = {UP: 5.0, DOWN: 9.0, LEFT: 4.0}
+    turned = move_review(1, image, 0, LEFT, values, 0.0, Unit.POINTS, Basis("exact"))
+    notebook = Notebook(store)
+    assert notebook.keep(reviewed(mistake(), turned)) == 1
+    assert notebook.keep(reviewed(mistake())) == 0
+    (exercise,) = notebook.due()
+    assert (exercise.board, exercise.played, exercise.theme) == (BOARD, RIGHT, Theme.CORNER)
+    assert notebook.keep(reviewed(mistake(), turned, rules="cits1401")) == 2
+
+
+def test_the_worst_mistakes_of_a_game_are_kept(store: Store) -> None:
+    """And what was no mistake is not."""
+    boards = [BOARD.with_tile((0, 3), 2 << number) for number in range(MOST_OF_A_GAME + 1)]
+    worse = [mistake(board, best=1000.0 + n) for n, board in enumerate(boards)]
+    notebook = Notebook(store)
+    assert notebook.keep(reviewed(*worse, mistake(played=DOWN))) == MOST_OF_A_GAME
+    kept = {exercise.board for exercise in notebook.due(limit=100)}
+    assert kept == set(boards[1:])
+
+
+def test_themes_are_asked_for_and_counted(store: Store) -> None:
+    """Progress has a line for each theme that there is."""
+    notebook = Notebook(store)
+    notebook.keep(reviewed(mistake()))
+    assert not notebook.due(Theme.MERGE)
+    (exercise,) = notebook.due(Theme.CORNER)
+    notebook.answer(exercise, UP)
+    (found,) = notebook.progress()
+    assert (found.theme, found.mistakes, found.due, found.tries, found.successes) == (
+        *("corner", 1, 0, 1, 0),
+    )
+
+
+def test_a_rating_follows_glickmans_formula() -> None:
+    """By hand: a player of 1500 with deviation 200 solves a puzzle of 1400."""
+    before = PuzzleRating(1500.0, 200.0)
+    assert before.chance(1400) == pytest.approx(1 / (1 + 10**-0.25))
+    after = before.after(1400, is_solved=True)
+    assert after.rating == pytest.approx(1563.49, abs=0.01)
+    assert after.deviation == pytest.approx(175.05, abs=0.01)
+    assert before.after(1400, is_solved=False).rating < 1500
+
+
+def test_a_rating_finds_the_strength_of_a_player() -> None:
+    """Somebody who solves three of four puzzles of a rating is 191 points above it."""
+    rating = PuzzleRating()
+    seen = []
+    for number in range(400):
+        rating = rating.after(1300, is_solved=number % 4 != 0)
+        seen.append(rating.rating)
+    assert sum(seen[-100:]) / 100 == pytest.approx(1300 + 191, abs=15)
+    assert rating.deviation == LEAST_DEVIATION
+
+
+def test_only_the_first_answer_changes_the_rating(store: Store) -> None:
+    """Next comes the puzzle nearest to the rating that was not answered."""
+    book = PuzzleBook(store)
+    first = book.next()
+    assert first is not None
+    assert abs(first.rating - 1500) == min(abs(each.rating - 1500) for each in puzzles())
+    answer = book.answer(first, first.best)
+    assert answer is not None
+    assert answer.is_solved
+    assert book.rating.rating == answer.rating > 1500
+    wrong = next(each for each in first.values if each is not first.best)
+    assert book.answer(first, wrong) is None
+    assert book.rating.rating == answer.rating
+    assert book.next() not in (None, first)
+    assert book.next(9998, 9999) is None

@@ -1,0 +1,109 @@
+"""The pack of puzzles: each is legal, right, and there once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+
+from py2048 import Game, get_rules, make_player
+from py2048.board import canonical
+from py2048.errors import Py2048Error
+from py2048.folders import tables_folder
+from py2048.review.moves import Grade
+from py2048.review.puzzles import PACK, daily_puzzle, get_puzzle, line_of, puzzles, write_pack
+from py2048.review.themes import Theme
+from py2048.solving import build_table, find_ending, get_formation
+
+MOST_BYTES = 300_000
+
+
+def test_the_pack_is_complete_and_small() -> None:
+    """A thousand puzzles, most of them classic, of every theme, the easiest first."""
+    pack = puzzles()
+    assert len(pack) == 1000
+    assert PACK.stat().st_size <= MOST_BYTES
+    assert sorted(puzzle.id for puzzle in pack) == list(range(1, 1001))
+    assert [each.rating for each in pack] == sorted(each.rating for each in pack)
+    presets = Counter(puzzle.rules.name for puzzle in pack)
+    assert set(presets) == {"classic", "comp1127", "3x3", "5x5"}
+    assert presets["classic"] > 500
+    assert {puzzle.theme for puzzle in pack} == set(Theme)
+
+
+def test_each_puzzle_has_one_clearly_best_move() -> None:
+    """Legal on a board of its rules, the others inaccuracies at least, in their grades."""
+    for puzzle in puzzles():
+        assert puzzle.board.shape == puzzle.rules.shape
+        game = Game(puzzle.rules, seed=0, board=puzzle.board)
+        assert set(game.legal_directions()) == set(puzzle.values)
+        assert len(puzzle.values) > 1
+        for direction in puzzle.values:
+            move = puzzle.graded(direction)
+            assert move.best is puzzle.best
+            wrong = move.grade in (Grade.MISTAKE, Grade.BLUNDER)
+            assert wrong == (direction is not puzzle.best)
+
+
+def test_no_puzzle_is_there_twice() -> None:
+    """Nor an image of it."""
+    seen = Counter((each.rules, canonical(each.board.rows)) for each in puzzles())
+    assert max(seen.values()) == 1
+
+
+def test_best_moves_are_exactly_the_best_where_those_are_known() -> None:
+    """On 3x3 the best move of every position comes with py2048."""
+    player = make_player("perfect")
+    exact = [puzzle for puzzle in puzzles() if puzzle.source == "exact"]
+    assert exact
+    for puzzle in exact:
+        assert player.choose(Game(puzzle.rules, seed=0, board=puzzle.board)) is puzzle.best
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_no_table_of_endings_knows_a_better_move() -> None:
+    """Where a table applies, the best move has the greatest chance."""
+    tables_folder().mkdir(parents=True)
+    build_table(get_formation("442"), 64, tables_folder() / "442-64.table")
+    known = [(each, find_ending(each.board, each.rules)) for each in puzzles()]
+    endings = [(puzzle, ending.chances) for puzzle, ending in known if ending is not None]
+    assert len(endings) > 20
+    for puzzle, chances in endings:
+        assert chances[puzzle.best] >= 0.999 * max(chances.values())
+
+
+def test_a_pack_is_read_as_it_was_written(tmp_path: Path) -> None:
+    """A line holds all of a puzzle."""
+    lines = PACK.read_text(encoding="ascii").splitlines()
+    assert [line_of(puzzle) for puzzle in puzzles()] == [x for x in lines if x[0] != "#"]
+    write_pack(reversed(puzzles()), copy := tmp_path / "pack.txt")
+    assert copy.read_bytes() == PACK.read_bytes()
+
+
+def test_a_puzzle_a_day_without_repeats() -> None:
+    """The same on every machine; no two of a thousand days are the same, nor two weeks alike."""
+    days = [daily_puzzle(date(2048, 1, 1) + timedelta(days=n)) for n in range(1001)]
+    assert len({puzzle.id for puzzle in days}) == 1000
+    assert days[0] == days[1000] == daily_puzzle(date(2048, 1, 1))
+    ratings = sorted(puzzle.rating for puzzle in puzzles())
+    for week in range(0, 140, 7):
+        here = [puzzle.rating for puzzle in days[week : week + 7]]
+        assert min(here) < ratings[300]
+        assert max(here) > ratings[700]
+
+
+def test_a_number_that_no_puzzle_has_is_named() -> None:
+    """With those that there are."""
+    assert get_puzzle(17).id == 17
+    with pytest.raises(Py2048Error, match="no puzzle has the number 1001: give 1 to 1000"):
+        get_puzzle(1001)
+
+
+def test_the_presets_are_as_they_were_when_the_pack_was_mined() -> None:
+    """A line names a preset: one that changes would change the best moves."""
+    assert {str(each.rules) for each in puzzles()} == {
+        str(get_rules(name)) for name in ("classic", "comp1127", "3x3", "5x5")
+    }

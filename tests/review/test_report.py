@@ -1,0 +1,187 @@
+"""A player's report: known games give known numbers, and each game is reviewed once."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from tests.game.foreign_games import new_text, played
+
+from py2048 import get_rules, make_player
+from py2048.cli import main
+from py2048.errors import RecordError
+from py2048.game import Record
+from py2048.review import review
+from py2048.review.report import Report, week_of
+from py2048.review.report_page import describe_report, report_page
+from py2048.review.summaries import GameSummary, SummaryFile
+from py2048.session import open_session
+
+JUDGE = "greedy"
+"""Its values need no kernels."""
+
+
+def game(
+    seed: int, day: str, moves: int = 40, rules: str = "classic", think_ms: int = 500
+) -> Record:
+    """A finished game of Ada's."""
+    record = played(rules, seed, moves).record()
+    times = (think_ms,) * record.plies
+    return replace(record, player="Ada", finished=f"{day}T12:00:00Z", times=times)
+
+
+def summary(number: int, day: str, **values: object) -> GameSummary:
+    """A summary with known numbers."""
+    base = GameSummary(
+        f"{number:x}", "", JUDGE, str(played("classic", 1, 0).rules), "Ada", day, 1000, 100, 128,
+        False, False, 100, 50_000, "points", 100, 90.0, 200.0, -50.0,
+        {"best": 90, "good": 4, "inaccuracy": 3, "mistake": 2, "blunder": 1},
+        {"64": {"best": 60}, "128": {"best": 34, "inaccuracy": 3, "mistake": 2, "blunder": 1}},
+    )  # fmt: skip
+    return replace(base, **values)
+
+
+def test_known_games_give_known_numbers() -> None:
+    """Accuracy counts moves, speed is moves a minute of thinking, scores and luck are means."""
+    games = [
+        summary(1, "2026-11-23"),
+        summary(2, "2026-11-24", reviewed=300, moves=300, accuracy=98.0, score=3000, luck=70.0,
+                max_tile=256, timed=0, think_ms=0, grades={"best": 300}, phases={}),
+        summary(3, "2026-12-01", accuracy=80.0),
+        summary(1, "2026-11-23"),
+    ]  # fmt: skip
+    report = Report.of(games)
+    totals, (section,) = report.totals, report.sections
+    assert (len(totals.games), totals.moves, totals.best) == (3, 500, 3000)
+    assert totals.accuracy == pytest.approx((90 * 100 + 98 * 300 + 80 * 100) / 500)
+    assert totals.speed == pytest.approx(60 * 200 / 100)
+    assert totals.mistakes == pytest.approx(100 * 12 / 500)
+    assert (section.totals.score, section.totals.luck) == (pytest.approx(5000 / 3), -10)
+    assert section.totals.tiles == {128: 2, 256: 1}
+    assert list(section.weeks) == ["2026-W48", "2026-W49"]
+    assert len(section.weeks["2026-W48"].games) == 2
+    assert sum(section.totals.phases[128].values()) == 80
+    data = report.to_json()
+    assert data["rules"][0]["weeks"]["2026-W49"]["accuracy"] == 80.0
+    assert json.loads(json.dumps(data)) == data
+
+
+def test_games_without_a_date_come_last() -> None:
+    """They have a line of their own."""
+    report = Report.of([summary(1, ""), summary(2, "2026-11-23"), summary(3, "soon")])
+    assert list(report.weeks) == ["2026-W48", "no date"]
+    assert len(report.weeks["no date"].games) == 2
+    assert week_of("2027-01-01") == "2026-W53"
+
+
+def test_rules_and_judges_are_kept_apart() -> None:
+    """The most played first."""
+    other = str(played("3x3", 1, 0).rules)
+    games = [summary(1, "2026-11-23", rules=other), *(summary(n, "2026-11-23") for n in (2, 3))]
+    assert [section.name for section in Report.of(games).sections] == ["classic", "3x3"]
+
+
+def test_a_summary_says_what_the_review_says(tmp_path: Path) -> None:
+    """And is found again, in another process and after a line that was cut off."""
+    record = game(3, "2026-11-23")
+    found = review(record, JUDGE)
+    kept = GameSummary.of(found, JUDGE)
+    assert (kept.accuracy, kept.reviewed) == (found.accuracy, 40)
+    assert kept.mistakes == len(found.mistakes)
+    assert sum(map(sum, (counts.values() for counts in kept.phases.values()))) == 40
+    path = tmp_path / "folder" / "reviews.jsonl"
+    SummaryFile(path, "1").add(kept)
+    with path.open("a") as file:
+        file.write('{"version": 1, "rel')
+    SummaryFile(path, "1").add(replace(kept, record="00"))
+    again = SummaryFile(path, "1")
+    assert (len(again), again.get(record, JUDGE)) == (2, kept)
+    assert again.get(record) is None
+    assert len(SummaryFile(path, "2")) == 0
+    with pytest.raises(RecordError, match="cannot write"):
+        SummaryFile(path / "x", "1").add(kept)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two records of Ada's, a replay from elsewhere, a damaged one, and a file of another kind."""
+    folder = tmp_path / "games"
+    (folder / "old").mkdir(parents=True)
+    game(1, "2026-11-02").save(folder / "a.2048.json")
+    game(2, "2026-11-12", rules="3x3").save(folder / "old" / "b.2048.json")
+    (folder / "c.txt").write_text(new_text(played("classic", 5, 40)))
+    (folder / "d.txt").write_text(new_text(played("classic", 5, 40)) + "x")
+    (folder / "readme.md").write_text("no game")
+    return folder
+
+
+def test_a_folder_is_reported_and_reviewed_once(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Damaged files are named; the exit status tells."""
+    words = ["report", str(folder), "--judge", JUDGE, "--json"]
+    assert main(words) == 2
+    out, err = capsys.readouterr()
+    data = json.loads(out)
+    assert (data["games"], data["moves"]) == (3, 120)
+    assert list(data["weeks"]) == ["2026-W45", "2026-W46", "no date"]
+    assert "skipped" in err
+    assert "d.txt: line 1, character" in err
+    assert data["refused"][0] in err
+    monkeypatch.setattr("py2048.review.review", lambda *_: pytest.fail("reviewed again"))
+    assert main([*words, "--player", "Ada"]) == 2
+    assert json.loads(capsys.readouterr().out)["games"] == 2
+
+
+def test_a_report_in_words_and_as_a_page(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Both have every number; the page is sound and needs no script."""
+    (folder / "d.txt").unlink()
+    page, plots = tmp_path / "report.html", tmp_path / "plots"
+    assert (
+        main(["report", str(folder), "--judge", JUDGE, "--html", str(page), "--plots", str(plots)])
+        == 0
+    )
+    text = capsys.readouterr().out
+    assert "2026-W45" in text
+    assert "3x3, judged by greedy" in text
+    html = page.read_text()
+    assert "<script" not in html
+    assert 'role="img"' in html
+    for word in ("2026-W46", "no date", "Largest tiles", "judged by greedy".capitalize()):
+        assert word in html
+    names = {"accuracy", "luck", "mistakes", "scores", "speed", "tiles"}
+    assert {path.stem for path in plots.iterdir()} == names
+    title = ElementTree.parse(plots / "luck.svg").find("{http://www.w3.org/2000/svg}title")
+    assert title is not None
+    assert title.text == "mean luck of a game, by week"
+
+
+def test_nothing_to_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An empty folder and an empty store are no mistakes; a missing file is."""
+    assert main(["report", str(tmp_path)]) == 0
+    assert main(["report"]) == 0
+    assert capsys.readouterr().out == "no games\nno games\n"
+    assert main(["report", str(tmp_path / "none")]) == 2
+    assert "cannot read" in capsys.readouterr().err
+    assert describe_report(Report.of([])) == ["no games"]
+    assert "0 games" in report_page(Report.of([]))
+
+
+def test_ones_own_finished_games(capsys: pytest.CaptureFixture[str]) -> None:
+    """Those of the store that a person played."""
+    session, player = open_session(), make_player("corner")
+    for is_computer in (False, True):
+        session.start(get_rules("2x4"), seed=1)
+        while not session.game.is_over:
+            if is_computer:
+                session.autoplay_step(player)
+            else:
+                session.move(player.choose(session.game))
+    session.close()
+    assert main(["report", "--judge", JUDGE, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["games"] == 1

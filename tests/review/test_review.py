@@ -1,0 +1,283 @@
+"""Reviews that are known by construction, and the laws that every review keeps."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from functools import cache
+from statistics import fmean
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from py2048 import Board, Game, Record, get_rules, make_player
+from py2048.errors import BoardError, PlayerError, RecordError
+from py2048.players import Unit
+from py2048.review import Grade, Judge, judge_for, review, reviewing
+from py2048.review.graph import graph
+from py2048.review.judges import ExactJudge
+from py2048.review.moves import accuracy_of, grade_of
+from py2048.review.page import page
+from py2048.review.words import describe_review
+from py2048.solving import solve
+
+RULES = "classic:size=2x3"
+
+KINDS = (
+    "classic:size=2x3",
+    "classic:size=2x2,scoring=net:4",
+    "classic:size=2x2,scoring=moves:2:-3",
+    "classic:size=2x2,start=1..3,spawn=2:1+4:1+8:1",
+    "comp1127:size=2x3,target=32",
+    "qsan_qarut:size=2x2",
+)
+"""Every scoring, cascading merges, an end at the target, other tiles and starts."""
+
+pytestmark = pytest.mark.timeout(600)  # the first on a machine compiles the kernels
+
+
+@cache
+def exact(rules: str, goal: str = "score") -> ExactJudge:
+    """Return the exact judge of rules."""
+    return ExactJudge(solve(rules, goal))
+
+
+def played(rules: str, seed: int, board: Board | None = None) -> Game:
+    """Return a game of random attempts, legal or not, to its end."""
+    game, choice = Game(rules, seed=seed, board=board), random.Random(seed)
+    while not game.is_over:
+        game.attempt(choice.choice("UDLR"))
+    return game
+
+
+def perfect(rules: str, seed: int) -> Game:
+    """Return a game of perfect play."""
+    game, player = Game(rules, seed=seed), make_player("perfect")
+    while not game.is_over:
+        game.play(player.choose(game))
+    return game
+
+
+def test_one_planted_blunder_is_found() -> None:
+    """Perfect play but for one move: that one is the only mistake, and loses what it loses."""
+    solution, player = solve(RULES), make_player("perfect")
+    game, planted, lost = Game(RULES, seed=4), 0, 0.0
+    while not game.is_over:
+        values = solution.move_values(game.board)
+        worst, top = min(values, key=values.__getitem__), max(values.values())
+        if not planted and values[worst] < 0.7 * top:
+            planted, lost = game.ply + 1, top - values[worst]
+            game.play(worst)
+        else:
+            game.play(player.choose(game))
+    found = review(game.record())
+    assert [move.ply for move in found.mistakes] == [planted]
+    (blunder,) = found.critical
+    assert blunder.grade is Grade.BLUNDER
+    assert blunder.loss == pytest.approx(lost)
+    assert blunder.share == pytest.approx(lost / blunder.expected, abs=1e-6)
+    assert found.loss == pytest.approx(lost)
+    assert found.worst_phase is not None
+    assert found.worst_phase.tile == blunder.board.max_tile
+    assert 90 < found.accuracy < 100
+    assert "best, 1 blunder" in describe_review(found)[1]
+
+
+@pytest.mark.parametrize("rules", [RULES, pytest.param("2x4", marks=pytest.mark.slow)])
+def test_perfect_play_is_flawless(rules: str) -> None:
+    """Accuracy 100, nothing lost, the best grade for each move."""
+    game = perfect(rules, seed=5)
+    found = review(game.record(), "perfect")
+    assert (found.accuracy, found.loss, found.is_exact) == (100.0, 0.0, True)
+    assert found.counts[Grade.BEST] == len(found.moves) == game.ply
+    assert (found.mistakes, found.critical, found.worst_phase) == ((), (), None)
+
+
+def test_what_is_still_to_come_is_not_lost() -> None:
+    """In a game that is not over: perfect play of its first moves has lost nothing."""
+    whole = perfect(RULES, seed=5)
+    game = Game(RULES, seed=5)
+    for turn in whole.turns[: whole.ply // 2]:
+        game.play(turn.direction)
+    found = review(game.record(), exact(RULES))
+    assert (found.accuracy, found.worst_phase) == (100.0, None)
+    assert found.loss == 0
+    assert [phase.loss for phase in found.phases] == [0.0] * len(found.phases)
+    values = exact(RULES).rate(game.board)
+    to_come = found.expected - found.loss + found.luck
+    assert to_come == pytest.approx(game.score + max(values.values()))
+    (line,) = re.findall('points="([^"]*)"', graph(found))
+    assert len(line.split()) == game.ply
+    (line,) = re.findall('points="([^"]*)"', graph(review(whole.record(), exact(RULES))))
+    assert len(line.split()) == whole.ply + 1
+
+
+WEAK = "random:seed=1", "greedy", "corner"
+
+
+@pytest.mark.parametrize(
+    ("rules", "moves", "specs"),
+    [
+        (RULES, 1000, WEAK),
+        pytest.param(
+            *("2x4", 6000, (*WEAK, "heuristic", "expectimax", "perfect")),
+            marks=[pytest.mark.slow, pytest.mark.timeout(600)],
+        ),
+    ],
+)
+def test_the_order_of_strength_comes_out(rules: str, moves: int, specs: tuple[str, ...]) -> None:
+    """The accuracy tells players apart that differ in strength, in the order of their scores."""
+    judge, accuracies, scores = exact(rules), [], []
+    for player in map(make_player, specs):
+        games: list[Game] = []
+        while sum(game.ply for game in games) < moves:
+            games.append(game := Game(rules, seed=len(games)))
+            while not game.is_over:
+                game.play(player.choose(game))
+        accuracies.append(fmean(review(each.record(), judge).accuracy for each in games))
+        scores.append(fmean(game.score for game in games))
+    assert accuracies == sorted(accuracies)
+    assert scores == sorted(scores)
+    assert accuracies[2] < 90
+    assert specs == WEAK or accuracies[-1] == 100
+
+
+@settings(deadline=None, max_examples=40)
+@given(rules=st.sampled_from(KINDS), seed=st.integers(0, 2**32))
+def test_the_final_score_is_the_value_less_losses_plus_luck(rules: str, seed: int) -> None:
+    """Under an exact judge, with what illegal attempts cost; so it is for each phase, too."""
+    game = played(rules, seed)
+    found = review(game.record(), exact(rules))
+    losses = sum(move.loss for move in found.moves)
+    losses -= sum(-3 for turn in game.turns if not turn.legal)
+    assert found.expected - losses + found.luck == pytest.approx(game.score, abs=1e-6)
+    assert found.loss == pytest.approx(losses, abs=1e-5)
+    assert sum(phase.loss for phase in found.phases) == pytest.approx(losses, abs=1e-4)
+    assert all(move.loss >= 0 and 0 <= move.share <= 1 for move in found.moves)
+
+
+@settings(deadline=None, max_examples=20)
+@given(seed=st.integers(0, 2**32))
+def test_the_chance_of_a_tile_is_lost_and_given_until_it_is_settled(seed: int) -> None:
+    """The chance at the start less losses plus luck is 1 if the tile was made, else 0."""
+    game, judge = played(RULES, seed), exact(RULES, "tile=32")
+    found = review(game.record(), judge)
+    assert found.unit is Unit.CHANCE
+    balance = max(found.moves[0].values.values()) - found.loss + found.luck
+    assert balance == pytest.approx(float(game.board.max_tile >= 32), abs=1e-9)
+    assert all(move.board.max_tile < 32 for move in found.moves)
+
+
+def test_phases_divide_the_game_by_its_largest_tile() -> None:
+    """They follow each other without a gap."""
+    found = review(played(RULES, 9).record(), exact(RULES))
+    assert [phase.tile for phase in found.phases] == sorted({m.board.max_tile for m in found.moves})
+    lasts = [0, *(phase.last for phase in found.phases)]
+    assert [phase.first for phase in found.phases] == [last + 1 for last in lasts[:-1]]
+    assert lasts[-1] == len(found.moves)
+
+
+def test_the_first_moves_of_a_review_are_a_review() -> None:
+    """A review that was stopped balances what it has."""
+    record, judge = played(RULES, 2).record(), exact(RULES)
+    moves = list(reviewing(record, judge))
+    part = type(review(record, judge)).of(record, judge, moves[:5])
+    assert part.moves == tuple(moves[:5])
+    assert part.loss == pytest.approx(sum(move.loss for move in moves[:5]), abs=1e-5)
+
+
+def test_a_game_without_moves_has_an_empty_review() -> None:
+    """Nothing was wrong in it."""
+    found = review(Game(RULES, seed=1).record(), exact(RULES))
+    assert (found.moves, found.accuracy, found.loss, found.luck) == ((), 100.0, 0, 0)
+    assert found.phases == ()
+    json.dumps(found.to_json())
+
+
+def test_a_start_that_no_game_meets_is_solved_from_there() -> None:
+    """A start set up by hand has exact values, too."""
+    board = Board.parse("16 8 . / 32 64 16")
+    with pytest.raises(BoardError):
+        solve(RULES).value_of(board)
+    game = played(RULES, 3, board)
+    found = review(game.record())
+    assert (found.judge, len(found.moves)) == ("exact", game.ply)
+    losses = sum(move.loss for move in found.moves)
+    assert found.moves[0].expected - losses + found.luck == pytest.approx(game.score)
+
+
+def test_a_move_that_was_taken_back_does_not_count() -> None:
+    """The review is that of the moves in the record."""
+    game = played(RULES, 3)
+    plies = game.ply
+    game.undo()
+    assert [move.ply for move in reviewing(game.record(), "greedy")] == [*range(1, plies)]
+
+
+def test_grades_have_the_limits_of_their_source() -> None:
+    """The ratios 0.999, 0.99, 0.975 and 0.9 of the best value."""
+    shares = (0.0, 0.001, 0.0011, 0.01, 0.0101, 0.025, 0.0251, 0.1, 0.1001, 1.0)
+    assert [grade_of(share) for share in shares] == [each for each in Grade for _ in range(2)]
+
+
+def test_accuracy_falls_from_100_to_0() -> None:
+    """It is 100 for the best move, and 0 for one that gives all away."""
+    found = [accuracy_of(share / 100) for share in range(101)]
+    assert (found[0], found[-1]) == (100.0, 0.0)
+    assert found == sorted(found, reverse=True)
+
+
+def test_a_judge_is_a_text_a_player_or_a_judge() -> None:
+    """All of the same player give the same review."""
+    record = played(RULES, 5).record()
+    reviews = [
+        review(record, judge)
+        for judge in ("greedy", make_player("greedy"), judge_for(record.rules, "greedy"))
+    ]
+    assert reviews[0] == reviews[1] == reviews[2]
+    assert reviews[0].unit is Unit.RATING
+
+
+@pytest.mark.parametrize(
+    ("judge", "reason"),
+    [
+        ("gredy", "did you mean 'greedy'"),
+        (7, "7 is no judge: give a player such as"),
+        (exact("classic:size=2x2,scoring=net:4"), "the judge is for classic:size=2x2"),
+    ],
+)
+def test_what_is_no_judge_is_refused(judge: Judge, reason: str) -> None:
+    """The error names it."""
+    with pytest.raises(PlayerError, match=reason):
+        review(played(RULES, 5).record(), judge)
+
+
+def test_what_is_no_record_is_refused() -> None:
+    """A game is none yet; a record that breaks its rules is refused at the ply."""
+    with pytest.raises(RecordError, match="is no record"):
+        review(Game(RULES))  # type: ignore[arg-type]
+    record = Record(get_rules(RULES), Board.parse("2 . . / . . ."), "L11", 0)
+    with pytest.raises(RecordError, match="ply 1"):
+        review(record, "greedy")
+
+
+@pytest.mark.parametrize("judge", ["greedy", exact(RULES), exact(RULES, "tile=32")])
+def test_every_unit_has_a_graph(judge: Judge | str) -> None:
+    """A picture that is well-formed, with the mistakes marked and words for who cannot see it."""
+    found = review(played(RULES, 4).record(), judge)
+    drawn = ElementTree.fromstring(graph(found))
+    assert f"Accuracy {found.accuracy:.1f} %" in drawn.attrib["aria-label"]
+    marks = [mark for mark in drawn.iter("path") if mark.get("class")]
+    assert len(marks) == len(found.mistakes) > 0
+    assert len(list(drawn.iter("title"))) == len(marks)
+    assert page([found]).count("<svg") == 1
+
+
+def test_a_game_without_moves_has_a_page() -> None:
+    """Without a graph."""
+    found = review(Game(RULES, seed=1).record(), "greedy")
+    assert graph(found) == ""
+    assert "accuracy 100.0 %" in page([found])

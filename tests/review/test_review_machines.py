@@ -1,0 +1,43 @@
+"""The review of a game is the same on each machine."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from py2048 import Game, make_player
+
+COMMAND = sys.executable, "-m", "py2048", "review", "--json", "--quiet"
+
+GENERIC = "import os, sys; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}); "
+GENERIC += "os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+"""Runs Python on one processor, so that nothing is divided among threads."""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="processors cannot be chosen")
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("rules", ["classic", "5x5", "3x3", "2x4"])
+def test_another_processor_gives_the_same_review(rules: str, tmp_path: Path) -> None:
+    """Byte for byte: compiled for no processor in particular and run by one thread, or as usual.
+
+    These judges are a network on 4x4, one on another board, a search beside moves that are known
+    exactly, and an exact solution.
+    """
+    game, player = Game(rules, seed=5), make_player("greedy")
+    while game.ply < 60 and not game.is_over:
+        game.play(player.choose(game))
+    file = tmp_path / "game.2048.json"
+    game.record().save(file)
+    usual = subprocess.run([*COMMAND, file], check=True, capture_output=True).stdout
+    other = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": "", "PYTHONHASHSEED": "1"}
+    other |= {"NUMBA_CACHE_DIR": str(tmp_path / "kernels")}
+    command = [sys.executable, "-c", GENERIC, *COMMAND[1:], file]
+    environment = {**os.environ, **other}
+    found = subprocess.run(command, env=environment, check=True, capture_output=True).stdout
+    assert found == usual
+    assert usual.count(b'"grade"') == game.ply
