@@ -9,6 +9,7 @@ from store_games import new_online_game
 
 from py2048.storage import AccountError, Store, migration, open_store, schema
 from py2048.storage.database import WRITES, make_engine
+from py2048.storage.look_alikes import looks_of
 
 
 def signed_in(store: Store, owner: str, *sessions: str) -> Store:
@@ -26,18 +27,25 @@ def signed_in(store: Store, owner: str, *sessions: str) -> Store:
         ("Paul", "PauI"),
         ("Paul", "pau1"),
         ("Bob", "B0b"),
+        ("modern", "rnodern"),
+        ("Bob", "\u0412\u041e\u0412"),  # Cyrillic capitals
+        ("oooo", "\u0b66\u0d20\u101d\u0585"),  # round letters of four alphabets
+        ("x y", "\u1541 \ua4ec"),  # Canadian syllabics, Lisu
+        ("kook", "\u043a\u043e\u043e\u043a"),  # small Cyrillic letters
+        ("Kim", "Ki\u1160m"),  # with a letter that nobody sees
     ],
 )
-def test_names_that_look_alike_are_one(store: Store, name: str, other: str) -> None:
-    """Nobody can take a name that people would take for another's."""
-    store.accounts.claim_name("1", name, "hash")
+def test_names_that_look_alike_have_the_same_looks(name: str, other: str) -> None:
+    """By Unicode's table of confusable letters, in capitals and small ones."""
+    assert looks_of(name) == looks_of(other)
+
+
+def test_names_that_look_alike_are_one(store: Store) -> None:
+    """Nobody can take a name that people would take for another's, and each is found by its own."""
+    store.accounts.claim_name("ada", "admin", "hash")
     with pytest.raises(AccountError, match="looks like"):
-        store.accounts.claim_name("2", other, "hash")
-    assert store.accounts.find("2") is None
-
-
-def test_names_that_differ_are_two(store: Store) -> None:
-    """Other letters are another name, and each is found by its own spelling only."""
+        store.accounts.claim_name("eve", "\u0430dmin", "hash")
+    assert store.accounts.find("eve") is None
     for number, name in enumerate(["Andr\u00e9", "Andre", "\u0410\u043d\u043d\u0430", "Anna"]):
         store.accounts.claim_name(str(number), name, "hash")
         found = store.accounts.find_name(name)
@@ -64,17 +72,37 @@ def test_a_session_is_found_until_it_is_ended(store: Store) -> None:
 def test_a_new_password_ends_all_sessions(store: Store) -> None:
     """Of this account, and of no other."""
     for owner in ("ada", "bob"):
-        store.accounts.claim_name(owner, owner, "old", "code")
+        store.accounts.claim_name(owner, owner, "old", ["code"])
         signed_in(store, owner, f"{owner}s")
     store.accounts.set_password("ada", "new")
     assert store.sessions.live(["adas", "bobs"]) == {"bobs"}
     account = store.accounts.find("ada")
     assert account is not None
-    assert (account.password, account.recovery) == ("new", "code")
-    store.accounts.set_password("ada", "newer", "another code")
+    assert account.password == "new"
+    assert store.accounts.recovery_codes("ada") == {"code"}
+
+
+def test_a_recovery_code_works_once(store: Store) -> None:
+    """It is its account's alone; the others stay until there are new ones."""
+    for owner in ("ada", "bob"):
+        store.accounts.claim_name(owner, owner, "old", ["1", "2"])
+        signed_in(store, owner, f"{owner}s")
+    assert not store.accounts.recover("ada", "3", "stolen")
+    assert store.accounts.recover("ada", "1", "new")
+    assert not store.accounts.recover("ada", "1", "again")
     account = store.accounts.find("ada")
     assert account is not None
-    assert account.recovery == "another code"
+    assert account.password == "new"
+    assert store.sessions.live(["adas", "bobs"]) == {"bobs"}
+    assert store.accounts.recovery_codes("ada") == {"2"}
+    assert store.accounts.recovery_codes("bob") == {"1", "2"}
+    store.accounts.set_recovery("ada", ["4", "5"])
+    assert store.accounts.recovery_codes("ada") == {"4", "5"}
+    assert [set(row) for row in store.accounts.export("ada")["recovery_codes"]] == 2 * [
+        {"owner", "created"}
+    ]
+    store.accounts.delete("ada")
+    assert store.accounts.recovery_codes("ada") == set()
 
 
 def test_guests_are_guests_until_they_take_a_name(store: Store) -> None:
@@ -152,3 +180,31 @@ def test_a_store_from_before_keeps_its_names(url: str) -> None:
         for taken in ("pau1", "\u0430da"):
             with pytest.raises(AccountError):
                 store.accounts.claim_name("4", taken, "hash")
+
+
+def test_a_store_from_before_keeps_its_recovery_codes(url: str) -> None:
+    """The one code of each account still works, once, and names are compared anew."""
+    engine, name = make_engine(url)
+    names = (("1", "modern", "modern", "code"), ("2", "rnodern", "rnodern", None),
+             ("3", "Ada", "ada", None))  # fmt: skip
+    with engine.execution_options(**{WRITES: True}).begin() as connection:
+        make_first_tables(connection)
+        migration.run_migrations(connection, "0001", name, "0006")
+        for account, shown, looks, code in names:
+            row = {"id": account, "name": shown, "name_key": shown.lower(), "password": "hash",
+                   "generation": 0, "created": f"2026-01-0{account}"}  # fmt: skip
+            connection.execute(sa.insert(schema.accounts), row)
+            entry = {"account": account, "looks": looks, "code": code}
+            statement = "INSERT INTO names (account, looks, recovery) VALUES"
+            connection.execute(sa.text(f"{statement} (:account, :looks, :code)"), entry)
+    engine.dispose()
+    with open_store(url) as store:
+        assert store.accounts.recovery_codes("3") == set()
+        assert store.accounts.recover("1", "code", "new")
+        assert not store.accounts.recover("1", "code", "again")
+        for account, shown, _, _ in names:
+            found = store.accounts.find_name(shown)
+            assert found is not None
+            assert found.id == account
+            with pytest.raises(AccountError):
+                store.accounts.claim_name("4", shown, "hash")

@@ -133,9 +133,9 @@ def test_a_read_only_store_keeps_its_games(public_folder: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small file system")
 def test_a_full_disk_loses_nothing(public_folder: Path) -> None:
-    """On a file system of half a megabyte the turn that finds no room is refused, the rest stay."""
+    """On a file system of 768 kB the turn that finds no room is refused, the rest stay."""
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=512k", "none", str(public_folder)], check=False
+        ["mount", "-t", "tmpfs", "-o", "size=768k", "none", str(public_folder)], check=False
     )
     if mounted.returncode:
         pytest.skip("this machine may not mount a file system")

@@ -34,11 +34,11 @@ def test_store_keeps_the_public_laws(url: str) -> None:
 
 
 def _last_writer_wins(store: Store) -> None:
-    def write(changes: Sequence[GameChange], origin: str = "") -> set[str]:
+    def write(changes: Sequence[GameChange]) -> set[str]:
         """Write whatever the revision is."""
         now = [(change, store.games.find(change.id)) for change in changes]
         newest = [replace(change, seen=game.revision) for change, game in now if game is not None]
-        return Changes.write(store.changes, newest, origin)
+        return Changes.write(store.changes, newest)
 
     store.changes.write = write  # type: ignore[assignment]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import gzip
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -28,8 +29,10 @@ from py2048.storage import (
     records,
     schema,
 )
+from py2048.storage.changes import _ADVANCED
 from py2048.storage.database import insert_new
 from py2048.storage.records import enter_records
+from py2048.storage.schema import games as games_table
 from py2048.storage.values import utc_now
 
 
@@ -73,6 +76,13 @@ def test_a_stale_change_is_not_written_and_others_are(store: Store) -> None:
     assert load(store, two.id).turns == ("b",)
 
 
+def wait_for(heard: list[CommitResult]) -> None:
+    """Wait until something was written."""
+    until = time.monotonic() + 10
+    while not heard and time.monotonic() < until:
+        time.sleep(0.001)
+
+
 @pytest.mark.parametrize("bad", ["score", "code", "extra", "player", "stale"])
 def test_one_bad_change_fails_alone(store: Store, bad: str) -> None:
     """What the store cannot keep costs nobody else a move, wherever it stands in a group commit."""
@@ -87,17 +97,38 @@ def test_one_bad_change_fails_alone(store: Store, bad: str) -> None:
         "stale": replace(change(games[4], "x"), seen=7),
     }[bad]
     heard: list[CommitResult] = []
-    writer = GroupCommit(store, heard.extend)
-    with writer._condition:  # all of them come together
-        for each in (*good[:2], worst, *good[2:], other):
-            writer.submit(each)
+    first = threading.Event()
+    writer = GroupCommit(store, lambda results: (heard.extend(results), first.wait(10)))
+    writer.submit(planned("ann"))
+    wait_for(heard)  # from now on the writer waits, so that all others come together
+    for each in (*good[:2], worst, *good[2:], other):
+        writer.submit(each)
+    first.set()
     writer.close()
+    del heard[0]
     failed = [each.change for each in heard if each.error or each.is_stale]
     assert failed == [worst]
     assert len(heard) == 6
     assert all(load(store, each.id).turns == ("a",) for each in good)
     assert load(store, other.id) == other.game
     assert store.games.find(new.id) is None
+
+
+def test_what_is_no_json_is_refused(store: Store) -> None:
+    """Facts that the store cannot write are an error that names them, and nothing is written."""
+    game = deal(store)
+    for extra in ({"max_tile": {1}}, {"share": float("nan")}):
+        with pytest.raises(StorageError, match=next(iter(extra))):
+            store.changes.write([replace(change(game, "a"), extra=extra)])
+    assert load(store, game.id) == game
+
+
+def test_no_index_is_on_what_a_move_changes() -> None:
+    """PostgreSQL then updates the row alone, within its page (a HOT update), and no index."""
+    changed = {*_ADVANCED} - {"is_over"}  # that one changes once, at the end of the game
+    for index in games_table.indexes:
+        where = str(index.dialect_options["postgresql"]["where"])
+        assert not changed & ({column.name for column in index.columns} | {where})
 
 
 def test_a_change_of_a_game_that_is_gone_is_stale(store: Store) -> None:
@@ -175,8 +206,10 @@ def test_names_are_unique_however_they_are_written(store: Store) -> None:
 def test_a_deleted_account_leaves_nothing(store: Store) -> None:
     """Games, turns, records, rounds, bests: all of it is gone, and nobody else's."""
     for owner in ("ada", "bob"):
-        store.accounts.claim_name(owner, owner.title(), "hash")
-        finish(store, deal(store, owner), 100)
+        store.accounts.claim_name(owner, owner.title(), "hash", ["code"])
+        game = deal(store, owner)
+        finish(store, game, 100)
+        store.reviews.request(game.id, "1")
         store.changes.write([change(deal(store, owner), "a")])
     store.accounts.delete("ada")
     left = store.accounts.export("ada")
@@ -184,8 +217,9 @@ def test_a_deleted_account_leaves_nothing(store: Store) -> None:
     assert not any(left.values())
     kept = store.accounts.export("bob")
     assert {name: len(rows) for name, rows in kept.items() if name != "account"} == {
-        "games": 1, "records": 1, "rounds": 2, "bests": 1, "leaders": 3, "settings": 0,
-        "turns": 1, "sessions": 0, "bots": 0,
+        "games": 1, "records": 1, "rounds": 2, "bests": 1, "leaders": 4, "settings": 0,
+        "turns": 1, "follows": 0, "battles": 0, "sessions": 0, "bots": 0, "mistakes": 0,
+        "puzzle_answers": 0, "reviews": 1, "bot_games": 0, "recovery_codes": 1,
     }  # fmt: skip
 
 
@@ -232,8 +266,11 @@ def test_a_guests_games_count_from_the_name_on(store: Store) -> None:
     assert scores(store, "ranked", "classic") == []
 
 
-def test_periods_are_days_and_weeks(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A game counts for the day, the week and ever; a daily game for the day of its challenge."""
+def test_periods_are_days_weeks_and_seasons(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A game counts for the day, the week, the season and ever; a daily game for its challenge.
+
+    Past days and weeks are forgotten, past seasons stay.
+    """
     store.accounts.claim_name("ada", "Ada", "hash")
     today, week = datetime(2048, 1, 29, 12, tzinfo=UTC), timedelta(days=7)
     for ago, score in ((8, 80), (3, 30), (2, 20), (0, 10)):  # the 29th is a Wednesday
@@ -241,17 +278,26 @@ def test_periods_are_days_and_weeks(store: Store, monkeypatch: pytest.MonkeyPatc
             past.setattr(records, "utc_now", lambda t=today - timedelta(days=ago): f"{t:%FT%TZ}")
             finish(store, deal(store, "ada"), score)
     finish(store, deal(store, "ada", mode="daily", day="2048-01-27"), 5, "daily")
-    for now, best in ((today, (10, 20, 80)), (today + week, (None, None, 80))):
+    spring = datetime(2048, 4, 1, tzinfo=UTC)
+    for now, best in (
+        (today, (10, 20, 80, 80)),
+        (today + week, (None, None, 80, 80)),
+        (spring, (None, None, None, 80)),
+    ):
         clock = type("clock", (datetime,), {"now": lambda _zone, now=now: now})
         monkeypatch.setattr(records, "datetime", clock)
         found = [store.leaderboards.top("ranked", "classic", period) for period in PERIODS]
         assert tuple(rows[0].score if rows else None for rows in found) == best
+        assert scores(store, "ranked", "classic", "2048-Q1") == [("Ada", 80)]
+        assert scores(store, "ranked", "classic", "2047-Q4") == []
         assert scores(store, "daily", "classic", "2048-01-27") == [("Ada", 5)]
         assert scores(store, "daily", "classic", "2048-01-28") == []
         store.leaderboards.forget_periods()
     with store.read() as connection:
         kept = set(connection.scalars(sa.select(schema.leaders.c.period)))
-    assert {"ever", "2048-01-27"} <= kept
+    assert store.leaderboards.seasons()[0] == "2048-Q2"
+    assert {"2048-Q1", "2048-Q2"} <= set(store.leaderboards.seasons())
+    assert {"ever", "season 2048-Q1", "2048-01-27"} <= kept
     assert not any(period.startswith(("day 2048", "week 2048")) for period in kept)
 
 
@@ -400,25 +446,27 @@ def test_live_games_have_moves_and_go_on(store: Store) -> None:
 
 
 @pytest.mark.postgres
-def test_processes_hear_of_each_others_changes(postgresql_url: str) -> None:
-    """A listener hears each game with its revision, and who wrote."""
-    heard = []
+def test_processes_hear_each_other_on_the_channels_they_want(postgresql_url: str) -> None:
+    """A listener hears its channels, those that it asks for later too, and no others."""
+    wanted, heard = [{"one"}], []
     with open_store(postgresql_url) as writer, open_store(postgresql_url) as listener:
-        game, ready = deal(writer), threading.Event()
-
-        def listen() -> None:
-            for notice in listener.changes.listen(0.2):
-                ready.set()
-                if notice is not None and game.id in notice[1]:
-                    heard.append(notice)
-                    return
-
-        thread = threading.Thread(target=listen)
-        thread.start()
-        assert ready.wait(20)
-        writer.changes.write([change(game, "a")], origin="here")
-        thread.join(20)
-    assert heard == [("here", {game.id: 1})]
+        for notice in listener.notices.listen(lambda: wanted[-1], 0.05):
+            if notice is None and not heard:
+                writer.notices.send(
+                    [("two", "unheard"), ("one", "too long" * 1000), ("one", "first")]
+                )
+            elif notice is None and wanted[-1] == {"two"}:
+                break
+            elif notice is None:
+                wanted.append({"two"})
+            else:
+                heard.append(notice)
+        writer.notices.send([("one", "unheard"), ("two", "'second'")])
+        later = listener.notices.listen(lambda: wanted[-1], 0.05)
+        assert next(later) is None
+        writer.notices.send([("one", "unheard"), ("two", "'third'")])
+        heard.append(next(filter(None, later)))
+    assert heard == [("one", "first"), ("two", "'third'")]
 
 
 @pytest.mark.postgres
@@ -426,13 +474,13 @@ def test_a_listener_whose_connection_is_lost_says_so(postgresql_url: str) -> Non
     """The loss is a `StorageError` like any other, and listening again is possible."""
     end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'lost'"
     with open_store(f"{postgresql_url}&application_name=lost") as store:
-        listening = store.changes.listen(0.2)
+        listening = store.notices.listen(lambda: ["one"], 0.2)
         assert next(listening) is None
         with open_store(postgresql_url) as other, other.write() as connection:
             connection.exec_driver_sql(end)
         with pytest.raises(StorageError, match="cannot reach"):
             list(listening)
-        assert next(store.changes.listen(0.2)) is None
+        assert next(store.notices.listen(lambda: ["one"], 0.2)) is None
 
 
 def filled(store: Store) -> Store:
@@ -489,3 +537,19 @@ def test_a_cut_backup_restores_nothing(store: Store, tmp_path: Path) -> None:
         pytest.raises(StorageError, match="no backup"),
     ):
         empty.restore(cut)
+
+
+def test_a_programs_game_has_its_time_control(store: Store) -> None:
+    """It is there while the game is in progress and after, and goes with the game."""
+    game = SavedGame(rules="classic", seed=None, start="2 .", player="me", owner="bot")
+    info = OnlineGameInfo(game.id, "bot", "bot", None, "aa", control="10ms")
+    assert not store.changes.write([NewOnlineGame(game, info)])
+    unlimited = new_online_game(store, owner="bot", mode="bot")
+    assert store.online.info(game.id) == info
+    controls = {each.id: each.control for each in store.online.open_games("bot")}
+    assert controls == {game.id: "10ms", unlimited.id: None}
+    finish(store, game, 100, "bot-10ms")
+    found = store.online.info(game.id)
+    assert found is not None
+    assert found.control == "10ms"
+    assert [row["control"] for row in store.accounts.export("bot")["bot_games"]] == ["10ms"]

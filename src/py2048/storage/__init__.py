@@ -9,21 +9,30 @@ from __future__ import annotations
 
 import os
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from py2048.errors import StaleGameError, StorageError
+from py2048.folders import data_folder
 from py2048.storage.values import (
     Account,
     AccountError,
+    Battle,
+    BattlePlayer,
+    DailyResult,
     GameChange,
+    GameEnd,
     LoginSession,
     NewOnlineGame,
     OnlineGameInfo,
     OpenGame,
+    PuzzleAnswer,
     RecordSummary,
+    ReviewClaim,
     SavedGame,
+    SavedMistake,
     ScoreSummary,
+    StoredReview,
+    ThemeSummary,
 )
 
 if TYPE_CHECKING:
@@ -33,22 +42,31 @@ __all__ = [
     "PATIENCE",
     "Account",
     "AccountError",
+    "Battle",
+    "BattlePlayer",
+    "DailyResult",
     "GameChange",
+    "GameEnd",
     "LoginSession",
     "NewOnlineGame",
     "OnlineGameInfo",
     "OpenGame",
+    "PuzzleAnswer",
     "RecordSummary",
+    "ReviewClaim",
     "SavedGame",
+    "SavedMistake",
     "ScoreSummary",
     "StaleGameError",
     "StorageError",
     "Store",
+    "StoredReview",
+    "ThemeSummary",
     "data_folder",
+    "load_store",
     "open_store",
 ]
 
-HOME_VARIABLE = "PY2048_HOME"
 URL_VARIABLE = "PY2048_DATABASE_URL"
 FILE_NAME = "py2048.sqlite3"
 PATIENCE = 30.0
@@ -78,21 +96,34 @@ def open_store(
     """
     from py2048.storage.store import Store
 
-    if url is None:
-        url = os.environ.get(URL_VARIABLE, "").strip() or data_folder() / FILE_NAME
-    return Store(url, durability, patience)
+    return Store(_location(url), durability, patience)
 
 
-def data_folder() -> Path:
-    """Return the folder for a player's data: ``PY2048_HOME``, else the platform's own place.
+def load_store(url: str | PathLike[str] | None = None) -> bool:
+    """Load what `open_store` needs, without opening anything, before a process is forked.
 
-    The folder need not exist yet; `open_store` creates it.
+    Args:
+        url: As for `open_store`.
+
+    Returns:
+        Whether several processes can share the store: not one in memory.
+
+    Raises:
+        StorageError: This is no URL of a database that py2048 can use.
+        MissingExtraError: PostgreSQL is asked for and psycopg is not installed.
     """
-    if home := os.environ.get(HOME_VARIABLE):
-        return Path(home).expanduser().absolute()
-    import platformdirs
+    import py2048.storage.store  # noqa: F401 - loads all that it needs
+    from py2048.storage.database import is_sqlite, make_engine
 
-    return platformdirs.user_data_path("py2048", appauthor=False)
+    engine, _ = make_engine(_location(url))
+    engine.dispose()
+    return not (is_sqlite(engine) and engine.url.database is None)
+
+
+def _location(url: str | PathLike[str] | None) -> str | PathLike[str]:
+    if url is None:
+        return os.environ.get(URL_VARIABLE, "").strip() or data_folder() / FILE_NAME
+    return url
 
 
 def __getattr__(name: str) -> type[Store]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Collection
 from typing import Any
 
@@ -10,34 +9,23 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from py2048.storage.database import Subject, insert_new
+from py2048.storage.look_alikes import looks_of, name_key
 from py2048.storage.records import enter_records
-from py2048.storage.schema import OWNED, accounts, games, names, records, sessions, turns
+from py2048.storage.schema import (
+    OWNED,
+    accounts,
+    battle_players,
+    follows,
+    games,
+    names,
+    records,
+    recovery_codes,
+    sessions,
+    turns,
+)
 from py2048.storage.values import Account, AccountError, LoginSession, utc_now
 
-_ACCOUNT = sa.select(accounts, names.c.recovery, names.c.bot_of).outerjoin(
-    names, names.c.account == accounts.c.id
-)
-
-
-# Letters of other alphabets (Cyrillic, Greek, Armenian, phonetic) by the Latin letter or the
-# digit for which they are taken, after Unicode's confusable characters (UTS #39).
-_LOOK_ALIKES = {
-    "A": "\u0410\u0391", "B": "\u0412\u0392", "C": "\u0421", "E": "\u0415\u0395",
-    "H": "\u041d\u0397", "I": "\u0406\u0399", "J": "\u0408", "K": "\u041a\u039a",
-    "M": "\u041c\u039c", "N": "\u039d", "O": "\u041e\u039f\u0555", "P": "\u0420\u03a1",
-    "S": "\u0405\u054f", "T": "\u0422\u03a4", "U": "\u054d", "V": "\u0474", "X": "\u0425\u03a7",
-    "Y": "\u0423\u03a5", "Z": "\u0396", "a": "\u0430\u03b1\u0251", "c": "\u0441\u03f2",
-    "d": "\u0501", "e": "\u0435", "g": "\u0261\u0581", "h": "\u04bb\u0570",
-    "i": "\u0456\u0131\u03b9", "j": "\u0458", "k": "\u043a\u03ba", "l": "\u04cf",
-    "n": "\u03b7\u0578", "o": "\u043e\u03bf\u03c3\u0585", "p": "\u0440\u03c1",
-    "q": "\u051b\u0566", "s": "\u0455", "u": "\u03c5\u057d", "v": "\u03bd\u0475",
-    "w": "\u051d\u03c9", "x": "\u0445\u03c7", "y": "\u0443\u03b3", "3": "\u0417\u0437\u01b7",
-    "6": "\u0431",
-}  # fmt: skip
-_SAME = {"I": "l", "1": "l", "0": "O"}
-_PLAIN = str.maketrans(
-    {seen: _SAME.get(plain, plain) for plain, many in _LOOK_ALIKES.items() for seen in many} | _SAME
-)
+_ACCOUNT = sa.select(accounts, names.c.bot_of).outerjoin(names, names.c.account == accounts.c.id)
 
 
 class Accounts(Subject):
@@ -56,9 +44,9 @@ class Accounts(Subject):
         return None if row is None else Account.of(row)
 
     def claim_name(
-        self, account_id: str, name: str, password: str, recovery: str | None = None
+        self, account_id: str, name: str, password: str, codes: Collection[str] = ()
     ) -> Account:
-        """Give a guest a name and the hashes of a password and of a recovery code.
+        """Give a guest a name and the hashes of a password and of recovery codes.
 
         Everybody signed in as the guest is signed out.
 
@@ -68,22 +56,42 @@ class Accounts(Subject):
         """
         with self._database.write() as connection:
             _ensure(connection, account_id)
-            _take_name(connection, account_id, name, recovery=recovery)
+            _take_name(connection, account_id, name)
             _set_password(connection, account_id, password)
+            _set_codes(connection, account_id, codes)
             enter_records(connection, records.c.owner == account_id)
             row = connection.execute(_ACCOUNT.where(accounts.c.id == account_id)).one()
         return Account.of(row)
 
-    def set_password(self, account_id: str, password: str, recovery: str | None = None) -> None:
-        """Replace the password's hash, and that of the recovery code if given; end all sessions."""
+    def set_password(self, account_id: str, password: str) -> None:
+        """Replace the password's hash; end all sessions."""
         with self._database.write() as connection:
             _set_password(connection, account_id, password)
-            if recovery is not None:
-                connection.execute(_with_recovery(account_id, recovery))
 
-    def set_recovery(self, account_id: str, recovery: str) -> None:
-        """Replace the hash of the recovery code."""
-        self._database.change(_with_recovery(account_id, recovery))
+    def set_recovery(self, account_id: str, codes: Collection[str]) -> None:
+        """Replace the hashes of the recovery codes."""
+        with self._database.write() as connection:
+            _set_codes(connection, account_id, codes)
+
+    def recovery_codes(self, account_id: str) -> set[str]:
+        """Return the hashes of the recovery codes that are not used up."""
+        query = sa.select(recovery_codes.c.code).where(recovery_codes.c.owner == account_id)
+        return {row.code for row in self._database.all(query)}
+
+    def recover(self, account_id: str, code: str, password: str) -> bool:
+        """Use up the code with this hash to replace the password's hash and end all sessions.
+
+        Returns:
+            False, with nothing changed, if the account has no such code (any more).
+        """
+        used = sa.delete(recovery_codes).where(
+            recovery_codes.c.owner == account_id, recovery_codes.c.code == code
+        )
+        with self._database.write() as connection:
+            if not connection.execute(used).rowcount:
+                return False
+            _set_password(connection, account_id, password)
+        return True
 
     def end_guest(self, account_id: str) -> None:
         """End what a guest's cookies may do; they have no sessions."""
@@ -149,6 +157,13 @@ class Accounts(Subject):
         queries: dict[str, sa.Select[Any]] = {
             table.name: sa.select(table).where(table.c.owner == account_id) for table in OWNED
         }
+        queries["follows"] = (
+            sa.select(accounts.c.name, follows.c.since)
+            .join(accounts, accounts.c.id == follows.c.followed)
+            .where(follows.c.owner == account_id)
+        )
+        fought = battle_players.c.account == account_id
+        queries["battles"] = sa.select(battle_players).where(fought)
         queries["turns"] = played.order_by(turns.c.game_id, turns.c.ply)
         with self._database.snapshot():
             account = self.find(account_id)
@@ -157,8 +172,9 @@ class Accounts(Subject):
                 for name, query in queries.items()
             }
             bots = self.bots(account_id)
-        for session in exported["sessions"]:
-            del session["id"]
+        for table, secret in (("sessions", "id"), ("recovery_codes", "code")):
+            for row in exported[table]:
+                del row[secret]
         exported["bots"] = [{"name": each.name, "created": each.created} for each in bots]
         about = None if account is None else {"name": account.name, "created": account.created}
         return {"account": about, **exported}
@@ -246,13 +262,19 @@ def _set_password(connection: Connection, account_id: str, password: str) -> Non
     connection.execute(sa.delete(sessions).where(sessions.c.owner == account_id))
 
 
-def _with_recovery(account_id: str, recovery: str) -> sa.Update:
-    return sa.update(names).where(names.c.account == account_id).values(recovery=recovery)
+def _set_codes(connection: Connection, account_id: str, codes: Collection[str]) -> None:
+    connection.execute(sa.delete(recovery_codes).where(recovery_codes.c.owner == account_id))
+    rows = [{"owner": account_id, "code": code, "created": utc_now()} for code in codes]
+    if rows:
+        connection.execute(sa.insert(recovery_codes), rows)
 
 
 def _delete(connection: Connection, account_id: str) -> None:
     for table in OWNED:
         connection.execute(sa.delete(table).where(table.c.owner == account_id))
+    connection.execute(sa.delete(follows).where(follows.c.followed == account_id))
+    fought = sa.update(battle_players).where(battle_players.c.account == account_id)
+    connection.execute(fought.values(account=None, game_id=None))
     connection.execute(sa.delete(names).where(names.c.account == account_id))
     connection.execute(sa.delete(accounts).where(accounts.c.id == account_id))
 
@@ -260,16 +282,3 @@ def _delete(connection: Connection, account_id: str) -> None:
 def _bots(connection: Connection, person: str) -> list[Account]:
     query = _ACCOUNT.where(names.c.bot_of == person).order_by(accounts.c.created, accounts.c.id)
     return [Account.of(row) for row in connection.execute(query)]
-
-
-# Names: when two are the same, and when they only look the same
-
-
-def name_key(name: str) -> str:
-    """Return what two spellings of one name have in common: case, width and spaces aside."""
-    return "".join(unicodedata.normalize("NFKC", name).casefold().split())
-
-
-def looks_of(name: str) -> str:
-    """Return what names have in common that people mistake for each other, as *Al* and *A1*."""
-    return name_key(unicodedata.normalize("NFKC", name).translate(_PLAIN))

@@ -101,7 +101,7 @@ def _sqlite_engine(url: URL, durability: str, patience: float) -> Engine:
         )  # fmt: skip
     else:
         _make_folder(Path(url.database).parent)
-        engine = sa.create_engine(url)
+        engine = sa.create_engine(url, hide_parameters=True)
     pragmas = (
         f"PRAGMA busy_timeout = {int(patience * 1000)}",
         "PRAGMA foreign_keys = ON",
@@ -146,7 +146,7 @@ def _postgresql_engine(url: URL, patience: float) -> Engine:
     defaults = {"connect_timeout": str(_CONNECT_TIMEOUT), "application_name": "py2048"}
     url = url.set(query={**defaults, **url.query})
     try:
-        engine = sa.create_engine(url, pool_pre_ping=True)
+        engine = sa.create_engine(url, pool_pre_ping=True, hide_parameters=True)
     except ImportError as error:
         raise MissingExtraError(
             "PostgreSQL needs psycopg, which is not installed: pip install 'py2048[postgres]'"
@@ -266,9 +266,12 @@ def upsert(connection: Connection, table: sa.Table, *, rising: str | None = None
 
 
 def insert_new(connection: Connection, table: sa.Table) -> Insert:
-    """Return the statement that inserts a row, unless a unique index has one like it."""
+    """Return the statement that inserts a row, unless a unique index has one like it.
+
+    Its `rowcount` is 1 or 0.
+    """
     statement: Insert = _insert(connection.dialect.name, table).on_conflict_do_nothing()
-    return statement
+    return statement.execution_options(preserve_rowcount=True)
 
 
 def _insert(dialect: str, table: sa.Table) -> Any:

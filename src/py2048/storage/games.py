@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -39,6 +39,11 @@ class SavedGames(Subject):
         """Return the game in progress, None if there is none, or it is finished or discarded."""
         found = self._with_turns(sa.select(games).where(games.c.id == game_id))
         return found[0] if found else None
+
+    def revisions(self, ids: Collection[str]) -> dict[str, int]:
+        """Return the revisions of those of the games that are in progress."""
+        query = sa.select(games.c.id, games.c.revision).where(games.c.id.in_(ids))
+        return {row.id: row.revision for row in self._database.all(query)}
 
     def current(self, owner: str = "local", rules: str | None = None) -> SavedGame | None:
         """Return the owner's game to resume: the last changed one that is not over."""

@@ -9,10 +9,22 @@ from sqlalchemy.engine import Connection
 
 from py2048.storage.database import Subject, insert_new
 from py2048.storage.games import row_of
-from py2048.storage.schema import OWNED, accounts, days, games, rounds
-from py2048.storage.values import NewOnlineGame, OnlineGameInfo, OpenGame, utc_now
+from py2048.storage.schema import OWNED, accounts, bot_games, days, games, records, rounds
+from py2048.storage.values import (
+    DailyResult,
+    NewOnlineGame,
+    OnlineGameInfo,
+    OpenGame,
+    utc_now,
+)
 
-_INFO = sa.select(rounds, accounts.c.name).outerjoin(accounts, accounts.c.id == rounds.c.owner)
+_TO_WATCH = (games.c.length > 0, games.c.is_over.is_(False), rounds.c.day.is_(None))
+_CONTROL = bot_games.c.game_id == rounds.c.game_id
+_INFO = (
+    sa.select(rounds, accounts.c.name, bot_games.c.control)
+    .outerjoin(accounts, accounts.c.id == rounds.c.owner)
+    .outerjoin(bot_games, _CONTROL)
+)
 
 
 class OnlineGames(Subject):
@@ -23,7 +35,8 @@ class OnlineGames(Subject):
         with self._database.write() as connection:
             unchanged = (games.c.id == game_id, games.c.revision == revision)
             if connection.execute(sa.delete(games).where(*unchanged)).rowcount:
-                connection.execute(sa.delete(rounds).where(rounds.c.game_id == game_id))
+                for table in (rounds, bot_games):
+                    connection.execute(sa.delete(table).where(table.c.game_id == game_id))
 
     def info(self, game_id: str) -> OnlineGameInfo | None:
         """Return what a game on the server has besides, None for other games."""
@@ -32,6 +45,16 @@ class OnlineGames(Subject):
     def daily(self, owner: str, day: str) -> OnlineGameInfo | None:
         """Return the account's daily game of a day, None where there is none."""
         return self._one(sa.and_(rounds.c.owner == owner, rounds.c.day == day))
+
+    def daily_results(self, owner: str) -> list[DailyResult]:
+        """Return the account's daily games, the first day first."""
+        query = (
+            sa.select(rounds.c.day, rounds.c.game_id, records.c.category, records.c.score)
+            .outerjoin(records, records.c.id == rounds.c.game_id)
+            .where(rounds.c.owner == owner, rounds.c.day.is_not(None))
+            .order_by(rounds.c.day)
+        )
+        return [DailyResult(**row._mapping) for row in self._database.all(query)]
 
     def day_secret(self, day: str, fresh: str) -> str:
         """Return what the draws of a day's challenge come from: `fresh` if there is none yet."""
@@ -57,15 +80,23 @@ class OnlineGames(Subject):
         return found[0] if found else None
 
     def live(self, ids: Collection[str], *, limit: int = 20) -> list[OpenGame]:
-        """Return those of the games that have moves and are not over, the last changed first."""
-        in_progress = (games.c.length > 0, games.c.is_over.is_(False))
-        return self._open(games.c.id.in_(ids), *in_progress, limit=limit)
+        """Return those of the games that may be watched and have moves, the last changed first.
+
+        Daily games are not among them: see `py2048.server.fairness`.
+        """
+        return self._open(games.c.id.in_(ids), *_TO_WATCH, limit=limit)
+
+    def live_of(self, owners: Collection[str], since: str, *, limit: int = 20) -> list[OpenGame]:
+        """Return what accounts have played since a time and is not over, the last changed first."""
+        latest = games.c.owner.in_(owners), games.c.updated >= since
+        return self._open(*latest, *_TO_WATCH, limit=limit)
 
     def _open(self, *conditions: sa.ColumnElement[bool], limit: int) -> list[OpenGame]:
         query = (
-            sa.select(games, rounds.c.mode, rounds.c.day, accounts.c.name)
+            sa.select(games, rounds.c.mode, rounds.c.day, accounts.c.name, bot_games.c.control)
             .join(rounds, rounds.c.game_id == games.c.id)
             .join(accounts, accounts.c.id == games.c.owner)
+            .outerjoin(bot_games, _CONTROL)
             .where(*conditions)
             .order_by(games.c.updated.desc(), games.c.id)
             .limit(limit)
@@ -140,6 +171,13 @@ def insert_online_games(connection: Connection, new: Sequence[NewOnlineGame]) ->
     if connection.execute(counted, facts).rowcount < len(new):
         return False
     connection.execute(sa.insert(games), [row_of(each.game) for each in new])
+    limited = [
+        {"game_id": each.id, "owner": each.game.owner, "control": each.info.control}
+        for each in new
+        if each.info.control
+    ]
+    if limited:
+        connection.execute(sa.insert(bot_games), limited)
     return True
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Collection
 from datetime import UTC, date, datetime, timedelta
 from typing import Literal
 
@@ -12,7 +14,7 @@ from py2048.errors import StaleGameError, StorageError
 from py2048.storage.database import Subject, upsert
 from py2048.storage.games import remove_game
 from py2048.storage.schema import accounts, bests, leaders, records, rounds
-from py2048.storage.values import RecordSummary, ScoreSummary, utc_now
+from py2048.storage.values import GameEnd, RecordSummary, ScoreSummary, utc_now
 
 _SUMMARY = sa.select(*(column for column in records.c if column.name != "record"))
 _UNNAMED = tuple(column for column in records.c if column.name not in ("record", "player"))
@@ -121,10 +123,58 @@ class Records(Subject):
         found = self._database.all(query.order_by(*_ORDERS[order]).limit(limit))
         return [RecordSummary(**row._mapping) for row in found]
 
+    def latest(
+        self, owners: Collection[str], *, each: int = 10, limit: int = 50
+    ) -> list[RecordSummary]:
+        """Return the last finished games of accounts with names, the latest first.
+
+        Args:
+            owners: The accounts.
+            each: At most so many of one account.
+            limit: At most so many in all.
+        """
+        if not owners:
+            return []
+        some = sa.union_all(*(
+            sa.select(
+                sa.select(records.c.id)
+                .where(records.c.owner == owner)
+                .order_by(records.c.finished.desc())
+                .limit(each)
+                .subquery()
+            )
+            for owner in owners
+        ))  # fmt: skip
+        query = (
+            sa.select(*_UNNAMED, accounts.c.name.label("player"))
+            .join(accounts, accounts.c.id == records.c.owner)
+            .where(records.c.id.in_(some))
+            .order_by(*_ORDERS["finished"])
+            .limit(limit)
+        )
+        return [RecordSummary(**row._mapping) for row in self._database.all(query)]
+
     def summary(self, record_id: str) -> RecordSummary | None:
         """Return the summary of a finished game, None where there is none."""
         row = self._database.one(_SUMMARY.where(records.c.id == record_id))
         return None if row is None else RecordSummary(**row._mapping)
+
+    def ends(self, owner: str, rules: str, *, limit: int = 5000) -> list[GameEnd]:
+        """Return when an account's latest games under some rules ended and how, oldest first.
+
+        Games in which a computer player made a move are not among them.
+        """
+        query = (
+            sa.select(records.c.finished, records.c.score, records.c.max_tile)
+            .where(
+                records.c.owner == owner,
+                records.c.rules == rules,
+                records.c.category != "computer",
+            )
+            .order_by(records.c.finished.desc(), records.c.id)
+            .limit(limit)
+        )
+        return [GameEnd(**row._mapping) for row in self._database.all(query)][::-1]
 
     def tile_counts(self, owner: str) -> list[tuple[int, int]]:
         """Return how many finished games of an account ended with which largest tile."""
@@ -176,8 +226,8 @@ class Leaderboards(Subject):
     """The best game of each player with a name, noted as games end.
 
     A player has one row for each board, rules and period, so that a page reads its hundred rows
-    off an index, however many games there are. Periods are days and weeks of UTC, and the days of
-    challenges.
+    off an index, however many games there are. Periods are days, weeks and quarters of UTC, and the
+    days of challenges. Quarters are called seasons, and stay.
     """
 
     def top(
@@ -188,8 +238,9 @@ class Leaderboards(Subject):
         Args:
             category: The board.
             rules: The text of the rules.
-            period: ``day``, ``week`` or ``ever``: when the game ended; the day and the week are
-                those of now, in UTC. Or the date of a daily challenge, such as ``2048-01-31``.
+            period: ``day``, ``week``, ``season`` or ``ever``: when the game ended; the day, the
+                week and the season are those of now, in UTC. Or a season, such as ``2048-Q1``, or
+                the date of a daily challenge, such as ``2048-01-31``.
             limit: At most so many.
         """
         query = (
@@ -206,6 +257,18 @@ class Leaderboards(Subject):
             .limit(limit)
         )
         return [RecordSummary(**row._mapping) for row in self._database.all(query)]
+
+    def seasons(self) -> list[str]:
+        """Return the seasons from the first with a game to that of now, the last first."""
+        now = datetime.now(UTC).date()
+        name = sa.func.min(leaders.c.period).label("name")
+        of_seasons = leaders.c.period > "season ", leaders.c.period < "season:"
+        row = self._database.one(sa.select(name).where(*of_seasons))
+        first = row.name.removeprefix("season ") if row and row.name else season_of(now)
+        quarters = ((year, quarter) for year in range(now.year, 0, -1) for quarter in (4, 3, 2, 1))
+        names = (f"{year:04}-Q{quarter}" for year, quarter in quarters)
+        past = itertools.dropwhile(lambda each: each > season_of(now), names)
+        return list(itertools.takewhile(lambda each: each >= first, past))
 
     def forget_periods(self) -> None:
         """Remove the rows of days and weeks that are over."""
@@ -229,11 +292,20 @@ def enter_records(connection: Connection, condition: sa.ColumnElement[bool]) -> 
     for row in found:  # the best comes first
         facts = {name: row._mapping[name] for name in _FACTS} | {"record": row.id}
         ended = date.fromisoformat(row.finished[:10])
-        for period in filter(None, ("ever", "day", "week", row.day)):
+        for period in filter(None, ("ever", "season", "day", "week", row.day)):
             key = _key(period, ended)
             best.setdefault((key, row.category, row.rules), {"period": key, **facts})
     if best:
         connection.execute(upsert(connection, leaders, rising="score"), list(best.values()))
+
+
+def season_of(day: date) -> str:
+    """Return the season of a day: its quarter.
+
+    >>> season_of(date(2026, 9, 30)), season_of(date(2026, 10, 1))
+    ('2026-Q3', '2026-Q4')
+    """
+    return f"{day.year:04}-Q{(day.month + 2) // 3}"
 
 
 def _key(period: str, today: date) -> str:
@@ -243,5 +315,9 @@ def _key(period: str, today: date) -> str:
             return f"day {today}"
         case "week":
             return f"week {today - timedelta(days=today.weekday())}"
+        case "season":
+            return f"season {season_of(today)}"
+        case _ if "Q" in period:
+            return f"season {period}"
         case _:
             return period

@@ -7,10 +7,12 @@ import json
 import sqlalchemy as sa
 from sqlalchemy.engine import Dialect
 
-REVISION = "0004"
+REVISION = "0009"
 """The newest revision in `migrations/versions`, which these tables equal (a test holds it)."""
 
 metadata = sa.MetaData()
+json_text = json.JSONEncoder(allow_nan=False).encode
+"""Writes a JSON value as the tables hold it: NaN and infinity are none."""
 
 
 class Json(sa.TypeDecorator[object]):
@@ -20,8 +22,8 @@ class Json(sa.TypeDecorator[object]):
     cache_ok = True
 
     def process_bind_param(self, value: object, dialect: Dialect) -> str:  # noqa: ARG002
-        """Write the value, which must be JSON: NaN and infinity are not."""
-        return json.dumps(value, allow_nan=False)
+        """Write the value, which must be JSON."""
+        return json_text(value)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> object:  # noqa: ARG002
         """Read the value back."""
@@ -139,16 +141,34 @@ rounds = sa.Table(
     sa.Index("rounds_of_day", "day"),
 )
 
+# What a program's game has besides, where its time is limited.
+bot_games = sa.Table(
+    "bot_games",
+    metadata,
+    sa.Column("game_id", sa.String(32), primary_key=True),
+    sa.Column("owner", sa.String(32), nullable=False),
+    sa.Column("control", sa.Text, nullable=False),  # its time control, such as 10ms
+    sa.Index("bot_games_by_owner", "owner"),
+)
+
 # What an account with a name has besides.
 names = sa.Table(
     "names",
     metadata,
     sa.Column("account", sa.String(32), primary_key=True),
     sa.Column("looks", sa.Text),  # what the name shares with those that look like it
-    sa.Column("recovery", sa.Text),  # the SHA-256 of the recovery code
     sa.Column("bot_of", sa.String(32)),  # of a program's account: the person who answers for it
     sa.Index("names_by_looks", "looks", unique=True),
     sa.Index("names_by_person", "bot_of"),
+)
+
+# What replaces a lost password. Each code works once.
+recovery_codes = sa.Table(
+    "recovery_codes",
+    metadata,
+    sa.Column("owner", sa.String(32), primary_key=True),
+    sa.Column("code", sa.String(64), primary_key=True),  # the SHA-256 of the code
+    sa.Column("created", _Time, nullable=False),
 )
 
 # Who is signed in where. The token itself is known to the browser, or to the program, alone.
@@ -161,6 +181,49 @@ sessions = sa.Table(
     sa.Column("created", _Time, nullable=False),
     sa.Column("seen", _Time, nullable=False),
     sa.Index("sessions_by_owner", "owner"),
+)
+
+# Who follows whom.
+follows = sa.Table(
+    "follows",
+    metadata,
+    sa.Column("owner", sa.String(32), primary_key=True),
+    sa.Column("followed", sa.String(32), primary_key=True),
+    sa.Column("since", _Time, nullable=False),
+    sa.Index("follows_by_followed", "followed"),
+)
+
+# Battles: games of several players with one secret. They stay when accounts are deleted.
+battles = sa.Table(
+    "battles",
+    metadata,
+    sa.Column("id", sa.String(32), primary_key=True),
+    sa.Column("rules", sa.Text, nullable=False),
+    sa.Column("minutes", sa.Integer, nullable=False),
+    sa.Column("secret", sa.Text, nullable=False),
+    sa.Column("created", _Time, nullable=False),
+    sa.Column("starts", _Time),  # none while players gather
+    sa.Column("ends", _Time),
+    sa.Column("is_settled", sa.Boolean, nullable=False),
+    sa.Column("rematch", sa.String(32)),
+    sa.Index("battles_by_state", "is_settled", "created"),
+)
+
+battle_players = sa.Table(
+    "battle_players",
+    metadata,
+    sa.Column("battle_id", sa.String(32), primary_key=True),
+    sa.Column("seat", sa.Integer, primary_key=True),
+    sa.Column("account", sa.String(32)),  # none when it was deleted
+    sa.Column("game_id", sa.String(32)),
+    sa.Column("has_left", sa.Boolean, nullable=False),
+    # How the game stood when the battle was over, or when the player left.
+    sa.Column("score", sa.BigInteger),
+    sa.Column("max_tile", sa.BigInteger),
+    sa.Column("plies", sa.Integer),
+    sa.Index("battle_players_by_account", "battle_id", "account", unique=True),
+    sa.Index("battle_players_of", "account"),
+    sa.Index("battle_players_by_game", "game_id"),
 )
 
 # What the draws of each daily challenge come from.
@@ -188,6 +251,60 @@ leaders = sa.Table(
     ),
     sa.Index("leaders_by_owner", "owner"),
 )  # fmt: skip
+
+# Mistakes to practise. A position and its symmetric images are one: see `session.notebook`.
+mistakes = sa.Table(
+    "mistakes",
+    metadata,
+    sa.Column("owner", sa.Text, primary_key=True),
+    sa.Column("rules", sa.Text, primary_key=True),
+    sa.Column("position", sa.Text, primary_key=True),
+    sa.Column("board", sa.Text, nullable=False),
+    sa.Column("score", sa.BigInteger, nullable=False),
+    sa.Column("game", sa.String(64), nullable=False),  # a digest of the game up to the move
+    sa.Column("played", sa.Text, nullable=False),
+    sa.Column("moves", Json, nullable=False),  # what each legal direction is worth
+    sa.Column("unit", sa.Text, nullable=False),
+    sa.Column("source", sa.Text, nullable=False),
+    sa.Column("theme", sa.Text, nullable=False),
+    sa.Column("box", sa.Integer, nullable=False),
+    sa.Column("due", _Time, nullable=False),
+    sa.Column("tries", sa.Integer, nullable=False),
+    sa.Column("successes", sa.Integer, nullable=False),
+    sa.Index("mistakes_by_time", "owner", "due"),
+)
+
+# The first answer to each puzzle, and the rating that it led to.
+puzzle_answers = sa.Table(
+    "puzzle_answers",
+    metadata,
+    sa.Column("owner", sa.Text, primary_key=True),
+    sa.Column("puzzle", sa.Integer, primary_key=True),
+    sa.Column("answered", _Time, nullable=False),
+    sa.Column("is_solved", sa.Boolean, nullable=False),
+    sa.Column("rating", sa.Float, nullable=False),
+    sa.Column("deviation", sa.Float, nullable=False),
+    sa.Index("puzzle_answers_by_time", "owner", "answered"),
+)
+
+# The reviews of finished games, and the requests for them.
+reviews = sa.Table(
+    "reviews",
+    metadata,
+    sa.Column("game_id", sa.String(32), primary_key=True),
+    sa.Column("owner", sa.Text, nullable=False),  # whose game it is
+    sa.Column("version", sa.Text, nullable=False),  # of who reviews
+    sa.Column("asked", _Time, nullable=False),
+    sa.Column("attempts", sa.Integer, nullable=False),  # a claim on the review is a number of these
+    sa.Column("claimed", _Time),  # when the claim was last renewed
+    sa.Column("done", sa.Integer, nullable=False),
+    sa.Column("finished", _Time),
+    sa.Column("fault", sa.Text),
+    sa.Column("summary", Json, nullable=False),
+    sa.Column("moves", Json, nullable=False),
+    sa.Index("reviews_in_line", "finished", "asked"),
+    sa.Index("reviews_by_owner", "owner"),
+)
 
 OWNED = tuple(table for table in metadata.sorted_tables if "owner" in table.c)
 """The tables whose rows belong to an account."""

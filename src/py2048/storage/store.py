@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import itertools
 import json
+import os
 from os import PathLike
 from pathlib import Path
 from typing import IO, Self
@@ -16,12 +17,17 @@ from py2048.errors import StorageError
 from py2048.game.record import check_replaceable
 from py2048.storage import schema
 from py2048.storage.accounts import Accounts, Sessions
+from py2048.storage.battles import Battles
 from py2048.storage.changes import Changes
 from py2048.storage.database import Database, Subject, explained, make_engine, upsert
+from py2048.storage.follows import Follows
 from py2048.storage.games import SavedGames
 from py2048.storage.migration import bring_up_to_date
+from py2048.storage.notices import Notices
 from py2048.storage.online import OnlineGames
+from py2048.storage.practice import Mistakes, PuzzleAnswers
 from py2048.storage.records import Leaderboards, Records, Scores
+from py2048.storage.reviews import Reviews
 from py2048.storage.schema import settings
 
 
@@ -41,13 +47,19 @@ class Store(Database):
         name: The file's path, or the database server's URL without its password.
         games: The games in progress.
         changes: Changes of many games in one transaction.
+        notices: Messages between processes.
         records: The finished games.
         scores: The best scores by owner, rules and category.
         settings: Small values to remember.
         online: What the games of a server have besides.
+        battles: Games of several players with one secret.
         leaderboards: The best game of each player with a name.
         accounts: The players of a server.
         sessions: Who is signed in where.
+        follows: Who follows whom.
+        mistakes: What each player is to practise.
+        puzzle_answers: How each player answered puzzles.
+        reviews: The reviews of finished games.
     """
 
     def __init__(self, location: str | PathLike[str], durability: str, patience: float) -> None:
@@ -61,13 +73,19 @@ class Store(Database):
         super().__init__(engine, name)
         self.games = SavedGames(self)
         self.changes = Changes(self)
+        self.notices = Notices(self)
         self.records = Records(self)
         self.scores = Scores(self)
         self.settings = StoredSettings(self)
         self.online = OnlineGames(self)
+        self.battles = Battles(self)
         self.leaderboards = Leaderboards(self)
         self.accounts = Accounts(self)
         self.sessions = Sessions(self)
+        self.follows = Follows(self)
+        self.mistakes = Mistakes(self)
+        self.puzzle_answers = PuzzleAnswers(self)
+        self.reviews = Reviews(self)
 
     def back_up(self, path: Path) -> int:
         """Write all tables, as they are at one moment, to a file; return the number of rows.
@@ -80,9 +98,12 @@ class Store(Database):
         partial = path.with_name(f"{path.name}.part")
         try:
             check_replaceable(path)
-            with gzip.open(partial, "wt", encoding="utf-8") as file, self.read() as connection:
-                rows = _write_rows(connection, file)
-            partial.chmod(0o600)  # it holds password hashes
+            descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with os.fdopen(descriptor, "wb") as raw:
+                partial.chmod(0o600)  # it holds password hashes, and may be there from before
+                with gzip.open(raw, "wt", encoding="utf-8") as file, self.read() as connection:
+                    rows = _write_rows(connection, file)
+                os.fsync(raw.fileno())
             partial.replace(path)
         except OSError as error:
             partial.unlink(missing_ok=True)

@@ -96,6 +96,21 @@ class RecordSummary:
 
 
 @dataclass(frozen=True)
+class GameEnd:
+    """How a game ended.
+
+    Attributes:
+        finished: When it ended, ISO 8601 in UTC.
+        score: The final score.
+        max_tile: The highest tile at the end.
+    """
+
+    finished: str
+    score: int
+    max_tile: int
+
+
+@dataclass(frozen=True)
 class GameChange:
     """What happened in a game between two revisions: one or more turns, undos, redos.
 
@@ -158,7 +173,6 @@ class Account:
         password: The hash of the password, None for a guest.
         generation: Grows when all cookies of the guest, or sessions of the account, shall end.
         created: When the account began, ISO 8601 in UTC.
-        recovery: The hash of the code that replaces a lost password, None without one.
         bot_of: The account of the person whose program this is, None for a person.
     """
 
@@ -167,7 +181,6 @@ class Account:
     password: str | None
     generation: int
     created: str
-    recovery: str | None = None
     bot_of: str | None = None
 
     @classmethod
@@ -204,6 +217,7 @@ class OnlineGameInfo:
         day: The date of a daily game, such as ``2048-01-31``.
         secret: What its draws come from, in hexadecimal digits; empty where a seed decides.
         name: The name of the account, None for a guest.
+        control: The time control of a program's game, such as ``10ms``; None without a limit.
     """
 
     game_id: str
@@ -212,6 +226,24 @@ class OnlineGameInfo:
     day: str | None
     secret: str
     name: str | None = None
+    control: str | None = None
+
+
+@dataclass(frozen=True)
+class DailyResult:
+    """An account's daily game of a day, without its turns.
+
+    Attributes:
+        day: The date, such as ``2048-01-31``.
+        game_id: The game.
+        category: Which board of scores it counts for, None while it has no record.
+        score: Its score, None while it has no record.
+    """
+
+    day: str
+    game_id: str
+    category: str | None
+    score: int | None
 
 
 @dataclass(frozen=True)
@@ -232,8 +264,11 @@ class OpenGame:
         is_over: Whether it is over.
         max_tile: The largest tile on the board; 0 before the first turn.
         computer: Whether a computer player made a move.
+        from_position: Whether it began from a position of another game.
+        offline: Whether tiles appeared in a browser without its server.
         started: When it began, ISO 8601 in UTC.
         updated: When it last changed, likewise.
+        control: The time control of a program's game; None without a limit.
     """
 
     id: str
@@ -249,13 +284,17 @@ class OpenGame:
     is_over: bool
     max_tile: int
     computer: bool
+    from_position: bool
+    offline: bool
     started: str
     updated: str
+    control: str | None = None
 
     @classmethod
     def of(cls, row: Any) -> OpenGame:
         """Return the game in a row of the store."""
-        known = {"max_tile": 0, "computer": False, **row.extra, **row._mapping}
+        usual = {"max_tile": 0, "computer": False, "from_position": False, "offline": False}
+        known = {**usual, **row.extra, **row._mapping}
         return cls(**{field.name: known[field.name] for field in fields(cls)})
 
 
@@ -282,3 +321,182 @@ class ScoreSummary:
     max_tile: int
     plies: int
     last_finished: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SavedMistake:
+    """A mistake to practise.
+
+    Attributes:
+        rules: The text of the rules.
+        position: What it shares with its symmetric images; an owner has one of each.
+        board: The board as text; the store never looks inside.
+        score: The score before the move.
+        game: What tells the game, up to the move, from others.
+        played: The direction that was played.
+        moves: What each legal direction is worth.
+        unit: The unit of that.
+        source: What valued them.
+        theme: What kind of mistake it was.
+        box: How well it is known: see `py2048.review.spacing`.
+        due: When it is to be practised again, ISO 8601 in UTC.
+        tries: How often it was practised.
+        successes: How often with success.
+    """
+
+    rules: str
+    position: str
+    board: str
+    score: int
+    game: str
+    played: str
+    moves: Mapping[str, float]
+    unit: str
+    source: str
+    theme: str
+    box: int
+    due: str
+    tries: int = 0
+    successes: int = 0
+
+
+@dataclass(frozen=True)
+class ThemeSummary:
+    """The mistakes of one theme.
+
+    Attributes:
+        theme: The theme.
+        mistakes: How many there are.
+        due: How many are due.
+        known: How many are in the last box.
+        tries: How often they were practised.
+        successes: How often with success.
+        next_due: When the next one is due, ISO 8601 in UTC.
+    """
+
+    theme: str
+    mistakes: int
+    due: int
+    known: int
+    tries: int
+    successes: int
+    next_due: str
+
+
+@dataclass(frozen=True)
+class PuzzleAnswer:
+    """The first answer to a puzzle.
+
+    Attributes:
+        puzzle: The number of the puzzle.
+        is_solved: Whether it was right.
+        rating: The player's rating after it.
+        deviation: How uncertain that is.
+        answered: When it was given, ISO 8601 in UTC.
+    """
+
+    puzzle: int
+    is_solved: bool
+    rating: float
+    deviation: float
+    answered: str = field(default_factory=utc_now)
+
+
+@dataclass(frozen=True)
+class BattlePlayer:
+    """Somebody in a battle.
+
+    Attributes:
+        seat: The number of the place in the order of coming, from 1.
+        account: The account, None when it was deleted.
+        name: Its name, None for a guest.
+        game_id: The game, None while players gather.
+        has_left: Whether the player left after the start.
+        score: The score when the battle was over or the player left, None before.
+        max_tile: The largest tile then.
+        plies: The moves then.
+    """
+
+    seat: int
+    account: str | None
+    name: str | None
+    game_id: str | None
+    has_left: bool
+    score: int | None
+    max_tile: int | None
+    plies: int | None
+
+
+@dataclass(frozen=True)
+class Battle:
+    """Games of several players, for a while, with one secret.
+
+    Attributes:
+        id: The battle.
+        rules: The text of the rules.
+        minutes: How long it lasts.
+        secret: What the draws of all its games come from.
+        created: When it was offered, ISO 8601 in UTC.
+        starts: When it starts, None while players gather.
+        ends: When time is up.
+        is_settled: Whether the scores are final.
+        rematch: The battle that follows it, None without one.
+        players: Who takes part, by their seats.
+    """
+
+    id: str
+    rules: str
+    minutes: int
+    secret: str = field(repr=False)
+    created: str
+    starts: str | None
+    ends: str | None
+    is_settled: bool
+    rematch: str | None
+    players: tuple[BattlePlayer, ...]
+
+    def seat_of(self, account: str) -> BattlePlayer | None:
+        """Return the player with an account, None for somebody else."""
+        return next((each for each in self.players if each.account == account), None)
+
+
+@dataclass(frozen=True)
+class StoredReview:
+    """The review of a finished game, without what it says of each move; see `Reviews.moves`.
+
+    Attributes:
+        game_id: The game.
+        owner: Whose game it is.
+        version: The version of who reviews.
+        asked: When it was asked for, ISO 8601 in UTC.
+        attempts: How often a process has begun it.
+        claimed: When the process that computes it last said so, None while it waits.
+        done: How many moves are reviewed so far.
+        finished: When it was finished, or given up, None while it is pending.
+        fault: Why it was given up, in a line for people.
+        summary: The review, as the caller gave it.
+    """
+
+    game_id: str
+    owner: str
+    version: str
+    asked: str
+    attempts: int
+    claimed: str | None
+    done: int
+    finished: str | None
+    fault: str | None
+    summary: Any
+
+
+@dataclass(frozen=True)
+class ReviewClaim:
+    """The right to compute a review.
+
+    Attributes:
+        game_id: The game.
+        attempt: The number of this attempt, from 1.
+    """
+
+    game_id: str
+    attempt: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-from py2048.storage.accounts import looks_of
+from py2048.storage.look_alikes import looks_of
 
 revision = "0003"
 down_revision = "0002"

@@ -1,0 +1,181 @@
+"""Battles: who takes part, when they start and end, and how they ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from py2048.errors import StaleGameError
+from py2048.storage.database import Subject, insert_new
+from py2048.storage.online import insert_online_games
+from py2048.storage.schema import accounts, battle_players, battles
+from py2048.storage.values import AccountError, Battle, BattlePlayer, NewOnlineGame, utc_now
+
+_PLAYERS = sa.select(battle_players, accounts.c.name).outerjoin(
+    accounts, accounts.c.id == battle_players.c.account
+)
+
+
+class Battles(Subject):
+    """The battles of a server."""
+
+    def create(self, battle_id: str, account: str, rules: str, minutes: int, secret: str) -> None:
+        """Offer a battle, in which an account takes the first seat."""
+        with self._database.write() as connection:
+            _create(connection, battle_id, rules, minutes, secret)
+            _seat(connection, battle_id, account, 1)
+
+    def find(self, battle_id: str) -> Battle | None:
+        """Return a battle, None where there is none."""
+        with self._database.read() as connection:
+            return _find(connection, battle_id)
+
+    def of_game(self, game_id: str) -> str | None:
+        """Return the battle to which a game belongs, None for other games."""
+        query = sa.select(battle_players.c.battle_id).where(battle_players.c.game_id == game_id)
+        row = self._database.one(query)
+        return None if row is None else row.battle_id
+
+    def window(self, game_id: str) -> tuple[str, str] | None:
+        """Return when the battle of a game starts and ends, None for other games.
+
+        For whoever has left it has ended when it started.
+        """
+        query = (
+            sa.select(battles.c.starts, battles.c.ends, battle_players.c.has_left)
+            .join(battle_players, battle_players.c.battle_id == battles.c.id)
+            .where(battle_players.c.game_id == game_id)
+        )
+        row = self._database.one(query)
+        return None if row is None else (row.starts, row.starts if row.has_left else row.ends)
+
+    def join(self, battle_id: str, account: str, *, most: int) -> None:
+        """Take a seat in a battle that has not started; whoever has one keeps it.
+
+        Raises:
+            AccountError: The battle is full, has started, or is not there.
+        """
+        with self._database.write() as connection:
+            battle = _locked(connection, battle_id)
+            if battle.seat_of(account):
+                return
+            if battle.starts:
+                raise AccountError("this battle has started: watch it, or offer another")
+            if len(battle.players) >= most:
+                raise AccountError(f"this battle is full: at most {most} take part")
+            seat = max((each.seat for each in battle.players), default=0) + 1
+            _seat(connection, battle_id, account, seat)
+
+    def leave(self, battle_id: str, account: str) -> None:
+        """Give up a seat in a battle that has not started; the last to go takes it away."""
+        with self._database.write() as connection:
+            battle = _locked(connection, battle_id)
+            if battle.starts or battle.seat_of(account) is None:
+                return
+            mine = battle_players.c.account == account, battle_players.c.battle_id == battle_id
+            connection.execute(sa.delete(battle_players).where(*mine))
+            if len(battle.players) == 1:
+                connection.execute(sa.delete(battles).where(battles.c.id == battle_id))
+
+    def start(
+        self, battle: Battle, new: Mapping[int, NewOnlineGame], starts: str, ends: str
+    ) -> None:
+        """Start a battle with a new game for each seat.
+
+        Raises:
+            StaleGameError: Others have come or gone, or it has started.
+        """
+        with self._database.write() as connection:
+            if _locked(connection, battle.id) != battle:
+                raise StaleGameError("somebody has come or gone: look who is here, and start again")
+            insert_online_games(connection, list(new.values()))
+            for seat, each in new.items():
+                connection.execute(_change(battle.id, seat).values(game_id=each.id))
+            begun = sa.update(battles).where(battles.c.id == battle.id)
+            connection.execute(begun.values(starts=starts, ends=ends))
+
+    def note(self, battle_id: str, seat: int, *, has_left: bool, **stand: int) -> None:
+        """Note how a player's game stands for good, unless that is noted."""
+        unknown = battle_players.c.score.is_(None)
+        change = _change(battle_id, seat).where(unknown).values(has_left=has_left, **stand)
+        self._database.change(change)
+
+    def settle(self, battle_id: str) -> None:
+        """Note that all scores of a battle are final."""
+        settled = sa.update(battles).where(battles.c.id == battle_id)
+        self._database.change(settled.values(is_settled=True))
+
+    def rematch(self, battle: Battle, fresh: str, secret: str) -> str:
+        """Return the battle that follows another: `fresh`, if nobody has offered one yet."""
+        with self._database.write() as connection:
+            now = _locked(connection, battle.id)
+            if now.rematch is not None:
+                return now.rematch
+            _create(connection, fresh, battle.rules, battle.minutes, secret)
+            follows = sa.update(battles).where(battles.c.id == battle.id)
+            connection.execute(follows.values(rematch=fresh))
+        return fresh
+
+    def overdue(self, now: str) -> list[str]:
+        """Return the battles whose time is up and whose scores are not final."""
+        late = battles.c.is_settled.is_(False), battles.c.ends < now
+        return [row.id for row in self._database.all(sa.select(battles.c.id).where(*late))]
+
+    def forget(self, before: str) -> None:
+        """Remove battles that were offered before a time and never started."""
+        old = (battles.c.is_settled.is_(False), battles.c.created < before)
+        with self._database.write() as connection:
+            query = sa.select(battles.c.id).where(*old, battles.c.starts.is_(None))
+            ids = list(connection.scalars(query))
+            gone = battle_players.c.battle_id.in_(ids)
+            connection.execute(sa.delete(battle_players).where(gone))
+            connection.execute(sa.delete(battles).where(battles.c.id.in_(ids)))
+
+
+def _create(connection: Connection, battle_id: str, rules: str, minutes: int, secret: str) -> None:
+    row = {"id": battle_id, "rules": rules, "minutes": minutes, "secret": secret,
+           "created": utc_now(), "is_settled": False}  # fmt: skip
+    connection.execute(sa.insert(battles), row)
+
+
+def _seat(connection: Connection, battle_id: str, account: str, seat: int) -> None:
+    row = {"battle_id": battle_id, "seat": seat, "account": account, "has_left": False}
+    connection.execute(insert_new(connection, battle_players), row)
+
+
+def _change(battle_id: str, seat: int) -> sa.Update:
+    mine = battle_players.c.battle_id == battle_id, battle_players.c.seat == seat
+    return sa.update(battle_players).where(*mine)
+
+
+def _locked(connection: Connection, battle_id: str) -> Battle:
+    """Return a battle that nobody else changes until the transaction is over.
+
+    Raises:
+        AccountError: There is none.
+    """
+    # A change of nothing locks the row in both databases.
+    same = sa.update(battles).where(battles.c.id == battle_id).values(minutes=battles.c.minutes)
+    connection.execute(same)
+    found = _find(connection, battle_id)
+    if found is None:
+        raise AccountError("this battle is not offered any more")
+    return found
+
+
+def _find(connection: Connection, battle_id: str) -> Battle | None:
+    row = connection.execute(sa.select(battles).where(battles.c.id == battle_id)).first()
+    if row is None:
+        return None
+    query = _PLAYERS.where(battle_players.c.battle_id == battle_id)
+    players = _players(connection.execute(query.order_by(battle_players.c.seat)).all())
+    return Battle(**row._mapping, players=players)
+
+
+def _players(rows: Sequence[sa.Row[tuple[object, ...]]]) -> tuple[BattlePlayer, ...]:
+    return tuple(
+        BattlePlayer(**{name: value for name, value in row._mapping.items() if name != "battle_id"})
+        for row in rows
+    )

@@ -1,0 +1,71 @@
+"""Backups on a schedule: the newest are kept, and nothing that is no backup is touched."""
+
+from __future__ import annotations
+
+import os
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from store_games import new_game
+
+from py2048.cli import main
+from py2048.storage import StorageError, Store, open_store
+from py2048.storage.backups import back_up_into
+
+
+def earlier(folder: Path, days: float, ending: str = "") -> Path:
+    moment = datetime.now(UTC) - timedelta(days=days)
+    path = folder / f"py2048-{moment:%Y%m%dT%H%M%SZ}.2048.jsonl.gz{ending}"
+    path.write_text("an earlier one")
+    os.utime(path, times=(moment.timestamp(), moment.timestamp()))
+    return path
+
+
+def test_the_newest_backups_are_kept(store: Store, tmp_path: Path) -> None:
+    """And what failed long ago goes; files with other names stay, and so does work in progress."""
+    new_game(store)
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    old, kept = [earlier(folder, days) for days in (9, 8)], earlier(folder, 7)
+    left, begun = earlier(folder, 3, ".part"), earlier(folder, 0.5, ".part")
+    others = [folder / name for name in ("monday.2048.jsonl.gz", "py2048-notes.txt")]
+    for other in others:
+        other.touch()
+    path, rows = back_up_into(store, folder, keep=2)
+    assert sorted(folder.iterdir()) == sorted([kept, path, begun, *others])
+    assert not any(each.exists() for each in [*old, left])
+    assert path.stat().st_mode & 0o077 == 0
+    with open_store("sqlite://") as again:
+        assert again.restore(path) == rows > 0
+
+
+def test_a_backup_that_fails_removes_nothing(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Old backups go only when there is a new one."""
+    old = [earlier(tmp_path, days) for days in range(1, 4)]
+
+    def fail(_path: Path) -> int:
+        raise StorageError("the disk is full")
+
+    monkeypatch.setattr(store, "back_up", fail)
+    with pytest.raises(StorageError, match="full"):
+        back_up_into(store, tmp_path, keep=1)
+    assert all(path.exists() for path in old)
+
+
+def test_the_command_keeps_backups_in_a_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`py2048 backup FOLDER --keep N` names what it wrote; a folder must be there."""
+    began = time.time()
+    assert main(["backup", str(tmp_path / "nowhere"), "--keep", "3"]) == 2
+    assert "make it first" in capsys.readouterr().err
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    assert main(["backup", str(folder), "--keep", "3"]) == 0
+    (path,) = folder.iterdir()
+    assert capsys.readouterr().out.startswith(f"{path}: 0 rows of ")
+    assert path.stat().st_mtime >= int(began)
