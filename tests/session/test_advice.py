@@ -171,6 +171,7 @@ def test_another_process_compiles_into_the_cache(tmp_path: Path) -> None:
 
 CLASSIC = "{} 2 4 8/. . . ./. . . ./. . . 2"
 LATE = "16384 8192 4096 2048/. . . ./. . . ./. . . 2"
+TOO_LATE = "32768 8192 . ./. . . ./. . . ./. . . 2"
 
 
 @pytest.mark.parametrize(
@@ -179,7 +180,8 @@ LATE = "16384 8192 4096 2048/. . . ./. . . ./. . . 2"
         ("ntuple", CLASSIC.format(2), Unit.POINTS, "ntuple"),
         ("ntuple", CLASSIC.format(8192), Unit.POINTS, "ntuple"),
         ("expectimax:depth=2", CLASSIC.format(16384), Unit.POINTS, "ntuple"),
-        ("ntuple", LATE, Unit.RATING, "ntuple"),
+        ("ntuple", LATE, Unit.POINTS, "ntuple"),
+        ("ntuple", TOO_LATE, Unit.RATING, "ntuple"),
         ("ntuple", CLASSIC.format(131072), Unit.RATING, ""),
         ("heuristic", CLASSIC.format(2), Unit.RATING, ""),
         ("expectimax:evaluation=heuristic", CLASSIC.format(2), Unit.RATING, ""),

@@ -1,18 +1,27 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.strategies import boards, directions, mergings
 
 from py2048.board import Board
 from py2048.direction import Direction
+from py2048.game import Turn
 from py2048.players import Chance, Meaning, Unit
-from py2048.rules import get_rules, list_rules
+from py2048.rules import Merging, get_rules, list_rules
 from py2048.session import Event, Hint, Hinted, Moved, Session, StorageFailed
-from py2048.ui.shared.describe import describe, describe_board, describe_outlook, describe_rules
+from py2048.ui.shared.describe import (
+    describe,
+    describe_board,
+    describe_merges,
+    describe_outlook,
+    describe_rules,
+)
 
 
 def heard(do: Callable[[Session], object], rules: str = "classic", board: str = "") -> list[str]:
@@ -49,6 +58,25 @@ def test_merges_are_counted_and_listed(rules: str, board: str, merges: str) -> N
     """Equal merges are counted, others listed; cascades name all tiles that went in."""
     [sentence, *_] = heard(lambda s: s.move(Direction.LEFT), rules, board)
     assert sentence.split(". ")[0] == f"Left: {merges}"
+
+
+@given(boards(), directions, mergings)
+def test_what_merges_is_what_moves_into_one_cell(
+    board: Board, direction: Direction, merging: Merging
+) -> None:
+    """The merges that are said are those of the motions, in their order."""
+    slide = board.slide(direction, merging)
+    into: dict[tuple[int, int], list[str]] = {}
+    for source, target, _ in slide.motions:
+        into.setdefault(target, []).append(str(board[source]))
+    merges = [
+        f"{', '.join(tiles[:-1])} and {tiles[-1]} into {slide.board[cell]}"
+        for cell, tiles in into.items()
+        if len(tiles) > 1
+    ]
+    said = describe_merges(Turn(direction, slide, None)).removeprefix("merged ")
+    said = re.sub(r" twice| \d+ times", "", said)
+    assert said == (", ".join(dict.fromkeys(merges)) or "nothing merged")
 
 
 def test_eight_takes_an() -> None:

@@ -24,7 +24,6 @@ def test_no_keys_and_clicks_break_the_window(display: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.gui
-@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("seed", range(2, 5))
 @pytest.mark.parametrize("front_end", FRONT_ENDS)
 def test_no_keys_and_clicks_break_it_in_the_long_run(

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from py2048.session.advice import Hint, PositionSnapshot, advise
+from py2048.session.advice import (
+    Finding,
+    Hint,
+    PositionSnapshot,
+    advise,
+    ready_judge,
+    review_game,
+)
 from py2048.session.events import (
     Event,
     GameOver,
@@ -15,21 +22,27 @@ from py2048.session.events import (
     Undone,
     Won,
 )
-from py2048.session.session import Session, hint_player, open_session
-from py2048.session.tracked_game import Replay
+from py2048.session.rivals import PlayingRival, RecordedRival, Rival
+from py2048.session.session import Session, hint_player, is_by_computer, open_session
+from py2048.session.tracked_game import HUMAN_CATEGORIES, Replay
 from py2048.storage import RecordSummary, SavedGame, ScoreSummary
 
 __all__ = [
+    "HUMAN_CATEGORIES",
     "Event",
+    "Finding",
     "GameOver",
     "GameStarted",
     "Hint",
     "Hinted",
     "IllegalMove",
     "Moved",
+    "PlayingRival",
     "PositionSnapshot",
     "RecordSummary",
+    "RecordedRival",
     "Replay",
+    "Rival",
     "SavedGame",
     "SavingChanged",
     "ScoreSummary",
@@ -39,5 +52,8 @@ __all__ = [
     "Won",
     "advise",
     "hint_player",
+    "is_by_computer",
     "open_session",
+    "ready_judge",
+    "review_game",
 ]

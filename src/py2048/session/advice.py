@@ -1,4 +1,4 @@
-"""Asking a player about a position without blocking the screen.
+"""Asking a player about a position, or a judge about a game, without blocking the screen.
 
 A `PositionSnapshot` is for a worker thread to think about; the `Hint` that it gives carries the
 session's version, so that an answer to an outdated position is dropped.
@@ -6,15 +6,17 @@ session's version, so that an answer to an outdated position is dropped.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from py2048.board import Board
 from py2048.direction import Direction
 from py2048.errors import PlayerError
-from py2048.game import Game
+from py2048.game import Game, Record
 from py2048.players import Meaning, Player, Unit, meaning_of
+from py2048.review import Judge, MoveReview, Review, judge_for, judging_player, reviewing
 from py2048.rules import Rules
 
 if TYPE_CHECKING:
@@ -124,7 +126,6 @@ def advise(
     """
     # With NumPy, these take as long to import as a screen may take to open.
     from py2048.compiled.jit.progress import NotReadyError, ready_only
-    from py2048.players.preparing import prepare
     from py2048.players.simple import QuickPlayer
 
     try:
@@ -133,8 +134,77 @@ def advise(
     except NotReadyError:
         if not only_move:
             yield replace(snapshot.ask(QuickPlayer()), instead_of=player.name)
-        preparation = prepare(player, snapshot.rules, apart=apart)
-        while not preparation.is_over:
-            yield preparation.progress
+        yield from _prepared(player, snapshot.rules, apart=apart)
         hint = snapshot.ask(player, only_move=only_move)
     yield hint
+
+
+def _prepared(player: Player, rules: Rules, *, apart: bool) -> Iterator[Compiling]:
+    """Yield the compiler's progress until the player is ready."""
+    from py2048.players.preparing import prepare
+
+    preparation = prepare(player, rules, apart=apart)
+    while not preparation.is_over:
+        yield preparation.progress
+
+
+# Judges
+
+BATCH = 0.1
+"""Seconds of judging after which moves are handed on, so that a screen is not told of each."""
+
+Finding = Judge | Review | tuple[MoveReview, ...]
+"""What comes of judging, besides the compiler's progress."""
+
+
+def ready_judge(
+    rules: Rules, spec: str = "", start: Board | None = None, *, apart: bool = True
+) -> Generator[Compiling, None, Judge]:
+    """Return a judge that needs no compiler any more; yield the compiler's progress until then.
+
+    Args:
+        rules: the rules.
+        spec: the judge, as for `py2048.review.judge_for`.
+        start: a board from which games begin, likewise.
+        apart: compile in another process, which holds up no screen.
+
+    Raises:
+        PlayerError: if there is no such judge for the rules.
+    """
+    from py2048.compiled.jit.progress import NotReadyError, ready_only
+
+    try:
+        with ready_only():
+            judge = judge_for(rules, spec, start)
+            judge.rate(Game(rules, seed=0).board)
+    except NotReadyError:
+        yield from _prepared(judging_player(rules, spec), rules, apart=apart)
+        judge = judge_for(rules, spec, start)
+    return judge
+
+
+def review_game(
+    record: Record, spec: str = "", *, apart: bool = True
+) -> Iterator[Finding | Compiling]:
+    """Yield the judge, then the moves of a game as they are judged, and last the whole review.
+
+    Args:
+        record: the game.
+        spec: the judge, as for `py2048.review.judge_for`; by default the best there is.
+        apart: compile in another process, which holds up no screen.
+
+    Raises:
+        PlayerError: if there is no such judge, or it cannot value the game.
+        RecordError: if the record breaks its rules.
+    """
+    judge = yield from ready_judge(record.rules, spec, record.start, apart=apart)
+    yield judge
+    moves: list[MoveReview] = []
+    told, due = 0, monotonic() + BATCH
+    for move in reviewing(record, judge):
+        moves.append(move)
+        if monotonic() >= due:
+            yield tuple(moves[told:])
+            told, due = len(moves), monotonic() + BATCH
+    yield tuple(moves[told:])
+    yield Review.of(record, judge, moves)

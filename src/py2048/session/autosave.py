@@ -73,6 +73,11 @@ class Autosave:
     def close(self) -> None:
         """Save the rest, and end."""
 
+    @property
+    def game_id(self) -> str:
+        """The store's name for the current game; empty if there is none."""
+        return ""
+
     def begin(self, game: TrackedGame) -> None:
         """Keep a new game from now on."""
 
@@ -215,6 +220,11 @@ class StoreAutosave(Autosave):
             self._store.close()
 
     # The current game
+
+    @property
+    def game_id(self) -> str:
+        """The store's name for the current game; empty if there is none."""
+        return self._current.id if self._current else ""
 
     def begin(self, game: TrackedGame) -> None:
         """Keep a new game from now on; it enters the store with its first turn."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from py2048.board import Board
 from py2048.direction import Direction
-from py2048.errors import StorageError
+from py2048.errors import Py2048Error, StorageError
 from py2048.game import Game, Record, Turn
+from py2048.game.record import Step
 from py2048.game.turn import Draws
 from py2048.players import Player, list_players, make_player
 from py2048.rules import Rules, get_rules
@@ -18,17 +20,25 @@ from py2048.session import events
 from py2048.session.advice import Hint, PositionSnapshot, advise
 from py2048.session.autosave import NO_STORE, Autosave, StoreAutosave
 from py2048.session.events import Event
+from py2048.session.rivals import Rival, rival_from
 from py2048.session.tracked_game import HUMAN_CATEGORIES, TrackedGame
 
 if TYPE_CHECKING:
     from py2048.compiled.jit.progress import Compiling
-    from py2048.storage import RecordSummary, SavedGame, ScoreSummary
+    from py2048.session.notebook import Notebook, PuzzleBook
+    from py2048.storage import RecordSummary, SavedGame, ScoreSummary, Store
 
 HINT_PLAYER = "expectimax"
 """The player that gives hints where none is perfect, unless another is asked for."""
 
 PERFECT_SHAPES = (2, 2), (2, 3), (2, 4), (3, 3)
 """The boards whose best moves under the classic rules come with py2048."""
+
+RIVALS = "rivals"
+"""The setting that has the rivals of saved games, by the games' ids."""
+
+MOST_SEARCHED = 10_000
+"""Among so many finished games a person's best one is looked for."""
 
 STORE_PATIENCE = 1.0
 """Seconds after which the store gives up waiting for another process that writes."""
@@ -47,6 +57,11 @@ def hint_player(rules: Rules) -> str:
     return "perfect" if alike else HINT_PLAYER
 
 
+def is_by_computer(record: Record) -> bool:
+    """Return whether a computer player played a game."""
+    return record.player.partition(":")[0] in list_players()
+
+
 class Session:
     """One player with one current game: its history, its best score, and all a player can do.
 
@@ -58,6 +73,9 @@ class Session:
         autosave: saves games, records, scores and settings; by default only settings are kept,
             in memory.
         player: the name written in records.
+
+    Attributes:
+        rival: whom the current game races against, if anybody.
     """
 
     def __init__(self, autosave: Autosave | None = None, *, player: str = "") -> None:
@@ -70,6 +88,7 @@ class Session:
         self._version = 0
         self._counted_hint: tuple[int, str] = -1, ""
         self._won = False
+        self.rival: Rival | None = None
         self._current = TrackedGame(Game(get_rules("classic"), player=player))
         self._rules_text = str(self.rules)
 
@@ -175,7 +194,7 @@ class Session:
         return saved is not None
 
     def resume_saved(self, saved: SavedGame, draws: Draws | None = None) -> None:
-        """Resume a game of the store.
+        """Resume a game of the store, against the rival that it had.
 
         Args:
             saved: the game, with its turns.
@@ -184,8 +203,10 @@ class Session:
         Raises:
             StorageError: if it cannot be read back.
         """
+        rival = self._kept_rival(saved.id) if draws is None else None
+        self._set_rival(rival)
         self._autosave.release(self._current)
-        self._current = self._autosave.load(saved, draws)
+        self._current = self._autosave.load(saved, rival.draws() if rival else draws)
         self._announce(resumed=True)
 
     def start_from(self, record: Record, turns: int | None = None) -> None:
@@ -200,18 +221,55 @@ class Session:
         Raises:
             RecordError: if a turn of the record breaks its rules.
         """
-        is_computer = record.player.partition(":")[0] in list_players()
-        game = TrackedGame.from_record(record, computer=is_computer)
+        game = TrackedGame.from_record(record, computer=is_by_computer(record))
         while turns is not None and game.position > turns:
             game.undo()
         self._set_game(game)
 
-    def _set_game(self, game: TrackedGame) -> None:
+    def race(self, rival: Rival) -> None:
+        """Start a game with the tiles of a rival's, which is shown beside it.
+
+        The rival's moves are advice, and its tiles may be known: the game counts as assisted,
+        with one hint, from its start.
+        """
+        game = Game(
+            rival.rules,
+            seed=rival.seed,
+            board=rival.start if rival.seed is None else None,
+            player=self._player,
+            draws=rival.draws(),
+        )
+        self._set_game(TrackedGame(game, hints=1), rival)
+        self._keep_rival(rival)
+
+    def _keep_rival(self, rival: Rival) -> None:
+        """Keep the rival of this game, and forget those of games that are no longer in progress."""
+        if not self.keeps_games:
+            return
+        in_progress = {game.id for game in self._guard(self.saved_games) or ()}
+        kept = self.get_setting(RIVALS, {})
+        others = {game: data for game, data in kept.items() if game in in_progress}
+        self.set_setting(RIVALS, others | {self._autosave.game_id: rival.to_json()})
+
+    def _kept_rival(self, game_id: str) -> Rival | None:
+        """Return the rival of a saved game, if it races against one that is still to be had."""
+        data = self.get_setting(RIVALS, {}).get(game_id)
+        with suppress(Py2048Error, KeyError):
+            return rival_from(data) if data else None
+        return None
+
+    def _set_game(self, game: TrackedGame, rival: Rival | None = None) -> None:
         """Replace the current game by one that the store does not know yet."""
+        self._set_rival(rival)
         self._autosave.release(self._current)
         self._current = game
         self._autosave.begin(game)
         self._announce(resumed=False)
+
+    def _set_rival(self, rival: Rival | None) -> None:
+        if self.rival is not None:
+            self.rival.close()
+        self.rival = rival
 
     def _announce(self, *, resumed: bool) -> None:
         self._won = self.game.has_won
@@ -230,18 +288,23 @@ class Session:
         Raises:
             StorageError: if something could not be saved within some seconds; it is lost.
         """
+        self._set_rival(None)
         self._autosave.release(self._current)
         self._autosave.close()
 
     # Playing
 
-    def move(self, direction: Direction) -> bool:
+    def move(self, direction: Direction, think_ms: int | None = None) -> bool:
         """Slide in `direction`; return whether the move was legal.
 
         Emits `Moved` or `IllegalMove`, then `Won` and `GameOver` where they apply.
+
+        Args:
+            direction: where to.
+            think_ms: the thinking time in milliseconds, if the caller has measured it.
         """
         before, score = self.game.board, self.game.score
-        turn = self._current.attempt(direction)
+        turn = self._current.attempt(direction, think_ms)
         if turn is not None:
             self._raise_best()
             self._save_change()
@@ -271,6 +334,20 @@ class Session:
         self._save_change()
         self._played(turn, before, score, redone=True)
         return True
+
+    def take_turns(self, steps: Iterable[Step]) -> None:
+        """Play turns that were played elsewhere; the game counts as played offline from now on.
+
+        No event tells of them: announce the position.
+
+        Args:
+            steps: directions and the tiles that appeared; they must fit the game.
+        """
+        for direction, spawn in steps:
+            self._current.attempt(direction, spawn=spawn)
+        self._current.offline = True
+        self._won = self.game.has_won
+        self._save_change()
 
     def _save_change(self) -> None:
         self._version += 1
@@ -309,6 +386,19 @@ class Session:
         self._counted_hint = hint.version, hint.instead_of
         self._emit(events.Hinted(hint))
         return True
+
+    def count_help(self) -> None:
+        """Count what a screen has told of the worth of this position as a hint, once a position.
+
+        It is saved with the next turn; at once where it makes the game assisted.
+        """
+        if self._counted_hint[0] == self._version:
+            return
+        self._counted_hint = self._version, ""
+        before = self.category
+        self._current.hints += 1
+        if self.category != before:
+            self._save()
 
     def play_hint(self, hint: Hint) -> bool:
         """Play the move that a worker chose, unless it is outdated; return whether it was played.
@@ -411,6 +501,22 @@ class Session:
             lambda store, owner: store.records.select(rules=text, owner=owner, limit=limit), []
         )
 
+    def best_record(self, rules: Rules) -> Record:
+        """Return the best finished game that a person played under `rules`.
+
+        Raises:
+            StorageError: if there is none.
+            RecordError: if it is damaged.
+        """
+        games = self.finished(rules, limit=MOST_SEARCHED)
+        best = next((game for game in games if game.category in HUMAN_CATEGORIES), None)
+        if best is None:
+            raise StorageError(
+                f"no game of yours under the rules {rules.name} is finished yet: "
+                "finish one, or race against the expert"
+            )
+        return self.finished_record(best.id)
+
     def finished_record(self, record_id: str) -> Record:
         """Return one of the `finished` games.
 
@@ -422,6 +528,32 @@ class Session:
         if text is None:
             raise StorageError(NO_STORE)
         return Record.from_json(text)
+
+    def notebook(self) -> Notebook:
+        """Return the player's notebook of mistakes.
+
+        Raises:
+            StorageError: if this session keeps nothing.
+        """
+        from py2048.session.notebook import Notebook
+
+        return Notebook(*self._store_and_owner())
+
+    def puzzle_book(self) -> PuzzleBook:
+        """Return the player's answers to puzzles.
+
+        Raises:
+            StorageError: if this session keeps nothing.
+        """
+        from py2048.session.notebook import PuzzleBook
+
+        return PuzzleBook(*self._store_and_owner())
+
+    def _store_and_owner(self) -> tuple[Store, str]:
+        found = self._autosave.read(lambda store, owner: (store, owner), None)
+        if found is None:
+            raise StorageError(NO_STORE)
+        return found
 
     def get_setting(self, key: str, default: Any = None) -> Any:
         """Return the value that `set_setting` stored, or `default`."""
@@ -472,7 +604,7 @@ class Session:
     def _raise_best(self) -> None:
         """Let the current score count as the best, at once and for good."""
         text, score = self._rules_text, self.game.score
-        if self.category not in HUMAN_CATEGORIES or score <= self._best_scores.get(text, 0):
+        if score <= self._best_scores.get(text, 0) or self.category not in HUMAN_CATEGORIES:
             return
         self._best_scores[text] = score
         self._autosave.note_score(text, self.category, score)

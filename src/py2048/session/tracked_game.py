@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from py2048.board import Board
 from py2048.direction import Direction
 from py2048.errors import Py2048Error, StorageError
-from py2048.game import Game, Position, Record, Turn
+from py2048.game import Game, Position, Record, Spawn, Turn
 from py2048.game.record import decode_steps, encode_turn
 from py2048.game.turn import Draws
 from py2048.rules import Rules
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 HUMAN_CATEGORIES = ("plain", "assisted")
 """The categories of games that a person played alone; only these count for the best score."""
 
-Facts = tuple[int, int, bool]
-"""``(undos, hints, computer)``: what decides the category, saved beside the turns."""
+Facts = tuple[int, int, bool, bool]
+"""``(undos, hints, computer, offline)``: what decides the category, saved beside the turns."""
 
 
 @dataclass
@@ -36,6 +36,8 @@ class TrackedGame:
         undos: how many turns were taken back.
         hints: how many hints were shown.
         computer: whether a computer player made a move.
+        offline: whether tiles appeared where nobody vouches for them: in a browser without its
+            server.
         saved_count: how many of `codes` were handed on to be saved.
     """
 
@@ -45,6 +47,7 @@ class TrackedGame:
     undos: int = 0
     hints: int = 0
     computer: bool = False
+    offline: bool = field(default=False, kw_only=True)
     saved_count: int = 0
     _since: float = field(default_factory=time.monotonic, repr=False)
     _is_set_up: bool = field(init=False, repr=False)
@@ -96,6 +99,7 @@ class TrackedGame:
             undos=saved.undos,
             hints=saved.hints,
             computer=bool(saved.extra.get("computer")),
+            offline=bool(saved.extra.get("offline")),
             saved_count=len(saved.turns),
         )
 
@@ -107,26 +111,40 @@ class TrackedGame:
     @property
     def facts(self) -> Facts:
         """What is saved beside the turns."""
-        return self.undos, self.hints, self.computer
+        return self.undos, self.hints, self.computer, self.offline
 
     @property
     def category(self) -> str:
-        """``computer``, ``assisted`` (by an undo, a hint or a position set up) or ``plain``."""
+        """``offline``, ``computer``, ``assisted`` (undo, hint, position set up) or ``plain``."""
+        if self.offline:
+            return "offline"
         if self.computer:
             return "computer"
         return "assisted" if self.undos or self.hints or self._is_set_up else "plain"
 
-    def attempt(self, direction: Direction) -> Turn | None:
-        """Try a direction; return the turn, or `None` if nothing happened and nothing counts."""
-        position = self.position
-        self.game.attempt(direction)
-        if self.position == position:
+    def attempt(
+        self, direction: Direction, think_ms: int | None = None, spawn: Spawn | None = None
+    ) -> Turn | None:
+        """Try a direction; return the turn, or `None` if nothing happened and nothing counts.
+
+        Args:
+            direction: where to.
+            think_ms: the thinking time in milliseconds; by default since the turn before.
+            spawn: the tile that appeared, of a legal turn that was played elsewhere.
+        """
+        game, position = self.game, self.game.turn_count
+        if spawn is None:
+            game.attempt(direction)
+        else:
+            game.play(direction, spawn=spawn)
+        if game.turn_count == position:
             return None
-        turn = self.game.last_turn
+        turn = game.last_turn
         assert turn is not None  # the count has just grown
         del self.codes[position:], self.think_ms[position:]
         self.codes.append(encode_turn(turn))
-        self.think_ms.append(self._elapsed_ms())
+        elapsed = self._elapsed_ms()
+        self.think_ms.append(elapsed if think_ms is None else think_ms)
         self.saved_count = min(self.saved_count, position)
         return turn
 

@@ -178,6 +178,15 @@ def test_undo_and_redo_have_no_limit(desk: Any) -> None:
     assert desk.board.board == end
 
 
+def test_the_header_says_what_kept_a_game_from_being_a_persons_alone(desk: Any) -> None:
+    """As the terminal does: whoever plays sees where the game will stand."""
+    header = desk.window.header
+    assert "assisted" not in header.itemcget("line", "text")
+    desk.session.count_help()
+    desk.app.controller.presenter.show_status()
+    assert header.itemcget("line", "text").endswith(" · assisted")
+
+
 def test_the_status_line_says_what_happened(desk: Any) -> None:
     """A move is described in a sentence, as one would say it aloud."""
     desk.put("4 4 . ./. . . ./. . . ./. . . .")

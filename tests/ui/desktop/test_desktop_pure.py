@@ -20,12 +20,13 @@ from py2048.game import Game, Record
 from py2048.players import make_player
 from py2048.rules import Rules, get_rules, list_rules
 from py2048.ui.desktop import board_image
-from py2048.ui.desktop.app import action_of, rules_for, tk_keys
 from py2048.ui.desktop.board_image import BoardGrid, swipe
+from py2048.ui.desktop.keys import action_of, tk_keys
 from py2048.ui.desktop.launch import WindowState
 from py2048.ui.desktop.setup_dialogs import BoardEditor, fields_of, rules_of
 from py2048.ui.desktop.statistics_window import ALL, nice_steps, summarise
 from py2048.ui.shared.actions import ACTIONS, MENUS
+from py2048.ui.shared.controller import rules_for
 from py2048.ui.shared.themes import DARK, THEMES, Theme
 
 directions = st.sampled_from(Direction)

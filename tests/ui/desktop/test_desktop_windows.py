@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from PIL import Image
+from tests.game.foreign_games import new_text, played
 
 from py2048.board import Board
 from py2048.game import Record
@@ -48,8 +49,8 @@ def test_every_dialog_opens_and_escape_closes_it(desk: Any) -> None:
     for action in ACTIONS:
         if not action.title.endswith("…") and action.name not in ("new", "help", "statistics"):
             continue
-        if action.name in ("open", "save", "picture", "animated_gif", "games"):
-            continue  # these ask the system for a file, or have nothing to show yet
+        if action.name in ("open", "save", "picture", "animated_gif", "games", "practice"):
+            continue  # these ask the system for a file, or have nothing to show without a store
         desk.app.controller.do(action.name)
         dialog = seen(desk)
         opened.append(action.name)
@@ -214,6 +215,19 @@ def test_the_board_goes_through_the_clipboard(desk: Any) -> None:
     assert desk.session.game.board == Board.parse("2 2 4/. . 8")
 
 
+def test_a_copied_replay_is_watched(desk: Any) -> None:
+    """With the text around it; two are one too many."""
+    game = played("classic", 5, 20)
+    for text, wanted in ((f"Look: {new_text(game)}", True), (f"{new_text(game)}\n" * 2, False)):
+        desk.root.clipboard_clear()
+        desk.root.clipboard_append(text)
+        desk.key("Control-v")
+        if wanted:
+            assert len(desk.dialog.replay) == 20
+            desk.dialog.close()
+    assert "these are 2 games" in desk.said
+
+
 def test_a_record_is_saved_and_opened(desk: Any, choose_file: Any, tmp_path: Path) -> None:
     """A game saved as a record verifies, and opening it goes on with it, undo included."""
     desk.play(12)
@@ -328,6 +342,7 @@ def test_a_closed_dialog_leaves_no_pictures_or_variables_behind(desk: Any, actio
         return [id(each) for each in gc.get_objects() if isinstance(each, kinds)]
 
     desk.play(3)
+    desk.settle()  # a tile that is drawn later brings a picture of its own
     gc.collect()
     before = kept()
     gc.disable()

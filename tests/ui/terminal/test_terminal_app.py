@@ -337,7 +337,7 @@ async def test_a_penalty_is_shown() -> None:
 async def test_help_names_every_key() -> None:
     """F1 shows all keys with what they do, and Escape closes it."""
     app = GameApp(table(), reduced_motion=True)
-    async with app.run_test(size=(90, 40)) as pilot:
+    async with app.run_test(size=(90, 44)) as pilot:
         await pilot.press("f1")
         assert isinstance(app.screen, HelpScreen)
         picture = shown(app)

@@ -3,9 +3,11 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.ui.reviewing import FAULTS, MOVES, ended_record, known_record, known_review
 
 from py2048.board import Board
 from py2048.rules import Rules
@@ -183,3 +185,71 @@ def test_line_mode_loads_no_screen_library() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert answer.stdout.strip() == "False"
+
+
+@pytest.mark.usefixtures("known_judge")
+def test_a_review_tells_each_mistake_and_the_whole() -> None:
+    """One line for each planted fault, as the screens have it, and the summary."""
+    session, out, review = Session(), io.StringIO(), known_review()
+    session.start_from(known_record())
+    plain_text.run(session, io.StringIO("review\nreview 3\nreview 99\nscore\n"), out)
+    answers = out.getvalue().splitlines()[2:]
+    assert len(answers) == len(FAULTS) + 4
+    for ply, said in zip(FAULTS, answers, strict=False):
+        review.seek(ply - 1)
+        assert said.startswith(review.sentences.partition("Luck")[0])
+    assert answers[-4] == review.summary
+    assert answers[-3].startswith(f"Move 3 of {MOVES}, ")
+    assert answers[-2] == f"review 99: the game has {MOVES} moves."
+    assert session.record().hints == 1
+
+
+@pytest.mark.usefixtures("known_judge")
+def test_a_record_in_a_file_is_reviewed(tmp_path: Path) -> None:
+    """The review of a file tells nothing of the game in progress; one that is not there says so."""
+    known_record().save(tmp_path / "game.2048.json")
+    session, out = Session(), io.StringIO()
+    session.start(seed=1)
+    lines = f"left\nreview {tmp_path}/game.2048.json\nreview {tmp_path}/none\nreview 1\n"
+    plain_text.run(session, io.StringIO(lines), out)
+    *mistakes, summary, fault, move = out.getvalue().splitlines()[3:]
+    assert len(mistakes) == len(FAULTS)
+    assert summary == known_review().summary
+    assert "No such file" in fault
+    assert move.startswith("Move 1 of 1, ")
+    assert session.record().hints == 1
+
+
+@pytest.mark.usefixtures("known_judge")
+def test_the_coach_speaks_after_each_move() -> None:
+    """What the move lost, the accuracy and what is to be expected, until it is switched off."""
+    session, out, fault = Session(), io.StringIO(), known_review().moves[4]
+    session.start_from(known_record(), 4)
+    lines = f"coach\n{fault.played}\nundo\nauto 1\ncoach\n{fault.best}\n"
+    plain_text.run(session, io.StringIO(lines), out, player=None)
+    on, here, moved, told, undone, again, auto, after, off, *rest = out.getvalue().splitlines()[2:]
+    assert on == "The coach judges your moves; the game counts as assisted."
+    assert here == again == "Coach: Expected 80.00 %."
+    lost = (
+        f"{str(fault.played).capitalize()} was a blunder: it lost 40.00 %; best was {fault.best}."
+    )
+    assert told.startswith(f"Coach: {lost} Accuracy ")
+    assert told.endswith(" %. Expected 80.00 %.")
+    assert (moved, undone) != (told, again)
+    assert not auto.startswith("Coach")
+    assert after == "Coach: Expected 80.00 %."
+    assert off == "The coach is off."
+    assert not any(line.startswith("Coach") for line in rest)
+    assert session.category == "computer"
+
+
+@pytest.mark.usefixtures("known_judge")
+def test_the_review_of_your_finished_game_keeps_its_mistakes() -> None:
+    """And says how many are new, at the end."""
+    session, out = open_session(), io.StringIO()
+    session.start_from(replace(ended_record(), player=""))
+    plain_text.run(session, io.StringIO("review\nreview\n"), out)
+    said = [line for line in out.getvalue().splitlines() if line.startswith("Accuracy")]
+    assert [line.endswith(" 3 new in your notebook of mistakes.") for line in said] == [True, False]
+    assert len(session.notebook().due()) == len(FAULTS)
+    session.close()

@@ -7,30 +7,43 @@ import queue
 import sys
 import tkinter as tk
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Concatenate, ParamSpec
+from typing import TYPE_CHECKING, Concatenate, ParamSpec
 
 from py2048 import __version__
-from py2048.board import Board
-from py2048.errors import Py2048Error
 from py2048.game import Record
-from py2048.game.import_2048verse import load_record
 from py2048.players import list_players
 from py2048.rng import parse_seed
-from py2048.rules import RandomStart, Rules, list_rules
+from py2048.rules import Rules, list_rules
 from py2048.session import Session
 from py2048.ui.desktop import dialogs
 from py2048.ui.desktop.board_image import GifExport, save_board_image
 from py2048.ui.desktop.dialogs import Dialog
+from py2048.ui.desktop.keys import action_of
 from py2048.ui.desktop.style import colour_menu
 from py2048.ui.desktop.window import MainWindow
-from py2048.ui.shared.actions import ACTIONS, GAME, MENUS, PLAYER, VIEW, UserAction
+from py2048.ui.shared.actions import (
+    ACTIONS,
+    GAME,
+    MENUS,
+    PLAYER,
+    PRACTICE_ACTIONS,
+    REVIEW_ACTIONS,
+    VIEW,
+    UserAction,
+)
 from py2048.ui.shared.background import WorkResult
-from py2048.ui.shared.controller import PACES, Controller, fault_of, minute_of
-from py2048.ui.shared.screen import RECORDS, Choice, FileKind, ListRequest, Status
+from py2048.ui.shared.controller import PACES, Controller, fault_of
+from py2048.ui.shared.race import RaceView
+from py2048.ui.shared.screen import FileKind, ListRequest, Status
 from py2048.ui.shared.themes import THEMES, Theme
+
+if TYPE_CHECKING:
+    from py2048.ui.desktop.race_pane import RacePane
+    from py2048.ui.desktop.review_window import ReviewWindow
+    from py2048.ui.shared.practice import PracticeRun
+    from py2048.ui.shared.review import GameReview
 
 POLL = 15
 """Milliseconds between looks at the background worker's results, while one is expected."""
@@ -40,9 +53,6 @@ WIDGET_KEYS = ("space", "Return", "Tab", "ISO_Left_Tab")
 
 PICTURES = FileKind("PNG pictures", ".png")
 GIFS = FileKind("Animated GIFs", ".gif")
-CURRENT = "current"
-"""Stands for the current game, which the store has no name for."""
-
 MOUSE_HELP = (
     ("", ""),
     ("Mouse", "Drag over the board, or click near one of its sides, to slide"),
@@ -80,7 +90,10 @@ class DesktopApp:
         self.show_board, self.finish_motion, self.show_hint = board.show, board.finish, board.point
         self.cover, self.show_gain = board.overlay.show, window.header.rise
         self.say, self.warn, self.show_unsaved = window.say, window.warn, window.show_unsaved
+        self.show_coach = window.show_coach
         self.dialog: Dialog | None = None
+        self._review: ReviewWindow | None = None
+        self.race: RacePane | None = None
         self._is_closed = False
         self._remember = remember
         self._results: queue.SimpleQueue[WorkResult] = queue.SimpleQueue()
@@ -89,6 +102,7 @@ class DesktopApp:
             session, self, window.theme, reduced_motion=reduced_motion, player=player
         )
         controller.remember_animation_speed()
+        controller.open_pasted = self.watch
         controller.more_rules = (("Make your own …", self.open_rules_form),)
         controller.commands |= {
             "seed": self.new_from_seed,
@@ -113,6 +127,7 @@ class DesktopApp:
         self.controller.close()
         if self.dialog is not None:
             self.dialog.close()
+        self.show_race(None)  # the width to remember is that without it
         self._remember(theme=self.window.theme.name, geometry=self.root.geometry())
 
     def press(self, event: tk.Event[tk.Misc]) -> str | None:
@@ -136,9 +151,24 @@ class DesktopApp:
         self.window.show_autoplay(self.controller.autoplay, self.controller.set_speed)
         self.menus.refresh()
 
+    def show_race(self, view: RaceView | None) -> None:
+        """Show a rival's game beside the board, or no longer."""
+        if view is None:
+            if self.race is not None:
+                self.race.close()
+            self.race = None
+            return
+        if self.race is None:
+            from py2048.ui.desktop.race_pane import RacePane
+
+            self.race = RacePane(self.window)
+        self.race.show(view)
+
     def set_theme(self, theme: Theme) -> None:
         """Change the colours."""
         self.window.set_theme(theme)
+        if self.race is not None:
+            self.race.set_theme(theme)
         self.menus.set_theme(theme, self.window.scale)
         self._remember(theme=theme.name)
 
@@ -164,10 +194,36 @@ class DesktopApp:
         if path is not None:
             take(path)
 
+    def show_review(self, review: GameReview, play_on: Callable[[], object]) -> None:
+        """Open a review."""
+        from py2048.ui.desktop.review_window import ReviewWindow
+
+        self.open(ReviewWindow, review, play_on)
+        assert isinstance(self.dialog, ReviewWindow)
+        self._review = self.dialog
+
+    def refresh_review(self) -> None:
+        """Show what has been added to the open review."""
+        if self._review is not None and self._review is self.dialog:
+            self._review.refresh()
+
+    def show_practice(self, run: PracticeRun, answer: Callable[[str], object]) -> None:
+        """Open practice."""
+        from py2048.ui.desktop.practice_window import PracticeWindow
+
+        self.open(PracticeWindow, run, answer)
+
     def show_help(self) -> None:
         """Show all keys."""
-        keys = [(action.shown, action.help) for action in ACTIONS if action.shown]
-        self.open(dialogs.read, "Keys and mouse", (*keys, *MOUSE_HELP))
+        keys, review, practice = (
+            [(action.shown, action.help) for action in actions if action.shown]
+            for actions in (ACTIONS, REVIEW_ACTIONS, PRACTICE_ACTIONS)
+        )
+        lines = (
+            *(*keys, ("", ""), ("Reviews", ""), *review),
+            *(("", ""), ("Practice", ""), *practice, *MOUSE_HELP),
+        )
+        self.open(dialogs.read, "Keys and mouse", lines)
 
     def later(self, seconds: float, action: Callable[[], None]) -> TkTimer:
         """Call `action` after some seconds."""
@@ -232,12 +288,7 @@ class DesktopApp:
         """Set up a board."""
         from py2048.ui.desktop.setup_dialogs import EditorDialog
 
-        self.open(EditorDialog, self.session.game.board, self.play_from)
-
-    def play_from(self, board: Board) -> None:
-        """Start a game from this position."""
-        rules = rules_for(self.session.rules, board)
-        self.controller.start_new(lambda: self.session.start(rules, board=board))
+        self.open(EditorDialog, self.session.game.board, self.controller.play_from)
 
     def show_statistics(self) -> None:
         """Show your games in numbers and plots."""
@@ -273,7 +324,7 @@ class DesktopApp:
         self.say("The board is in the clipboard, as text.")
 
     def paste(self) -> None:
-        """Play from the board in the clipboard."""
+        """Play from the board in the clipboard, or watch the game in it."""
         try:
             text = self.root.clipboard_get()
         except tk.TclError:
@@ -283,40 +334,13 @@ class DesktopApp:
         if text is None:
             self.say("The clipboard holds no text.")
             return
-        try:
-            self.play_from(Board.parse(text))
-        except Py2048Error as error:
-            self.warn(f"the clipboard holds no board: {error}")
+        self.controller.paste(text)
 
     # Records to watch, and exports
 
     def choose_replay(self) -> None:
         """Choose a game to watch: the current one, a finished one, or one in a file."""
-        session = self.session
-        choices = [Choice(CURRENT, "This game", f"{session.game.score:,} points")]
-
-        def add_finished() -> None:
-            choices.extend(
-                Choice(
-                    game.id,
-                    game.rules.partition(":")[0],
-                    f"{game.score:,} points, {game.max_tile} reached, {minute_of(game.finished)}",
-                )
-                for game in session.finished(limit=200)
-            )
-
-        def watch(load: Callable[[], Record]) -> None:
-            self.controller.attempt(lambda: self.watch(load()))
-
-        def take(game: str) -> None:
-            watch(session.record if game == CURRENT else partial(session.finished_record, game))
-
-        def take_file(path: Path) -> None:
-            watch(partial(load_record, path))
-
-        ask = partial(self.ask_to_open, "Watch a record", RECORDS, take_file)
-        self.controller.attempt(add_finished)
-        self.choose(ListRequest("Watch a game", choices, take, more=(("From a file …", ask),)))
+        self.controller.choose_record("Watch a game", self.watch)
 
     def watch(self, record: Record) -> None:
         """Open a record in the viewer.
@@ -329,7 +353,10 @@ class DesktopApp:
         def play_from(turns: int) -> None:
             self.controller.replace_game(lambda: self.session.start_from(record, turns))
 
-        self.open(ReplayWindow, record, play_from, self.controller.presenter.is_animated)
+        def review() -> None:
+            self.controller.attempt(lambda: self.controller.review(record))
+
+        self.open(ReplayWindow, record, play_from, review, self.controller.presenter.is_animated)
 
     def export_picture(self) -> None:
         """Write the board as a picture."""
@@ -373,18 +400,6 @@ class TkTimer:
     def stop(self) -> None:
         """Do not call the function."""
         self._root.after_cancel(self._id)
-
-
-def rules_for(rules: Rules, board: Board) -> Rules:
-    """Return `rules` for a board of this size."""
-    rows, columns = board.shape
-    if rules.shape == board.shape:
-        return rules
-    most = rows * columns
-    start = RandomStart(
-        min(rules.start.low, most), min(rules.start.high, most), rules.start.weights
-    )
-    return replace(rules, rows=rows, columns=columns, start=start)
 
 
 # Menus
@@ -501,59 +516,3 @@ class Menus:
 
 def _accelerator(shown: str) -> str:
     return shown.replace("Ctrl+", "Command+") if sys.platform == "darwin" else shown
-
-
-# Keys
-
-TK_NAMES = {
-    "up": "Up", "down": "Down", "left": "Left", "right": "Right", "backspace": "BackSpace",
-    "question_mark": "question", "equals_sign": "equal", "f1": "F1",
-}  # fmt: skip
-"""Tk's names for Textual's names of keys, where they differ."""
-
-
-def tk_keys(action: UserAction) -> tuple[str, ...]:
-    """Return the keys of an action in Tk's names; ``Control-`` before one held with Control."""
-    common = (TK_NAMES.get(key, key.replace("ctrl+", "Control-")) for key in action.keys)
-    return (*common, *action.window_keys)
-
-
-_BY_KEY = {key: action for action in ACTIONS for key in tk_keys(action)}
-
-# Tk numbers the modifiers by system: 8 is Alt under X, Command on a Mac, Num Lock on Windows.
-CONTROL = 0x8 if sys.platform == "darwin" else 0x4
-ALT = {"win32": 0x20000, "darwin": 0x10}.get(sys.platform, 0x8)
-
-# Keyboards with other letters: where the keys are, by X11's key codes.
-_X11_ROWS = {24: "qwertyuiop", 38: "asdfghjkl", 52: "zxcvbnm"}
-_X11_LETTERS = {
-    first + place: letter for first, row in _X11_ROWS.items() for place, letter in enumerate(row)
-}
-
-
-def action_of(keysym: str, state: int = 0, keycode: int = 0, char: str = "") -> UserAction | None:
-    """Return the action of a key press, if any.
-
-    On a keyboard that writes other letters than Latin ones a key counts as the Latin letter in
-    its place.
-
-    Args:
-        keysym: Tk's name of the key.
-        state: Tk's mask of the modifiers held.
-        keycode: the system's number of the key.
-        char: what the key writes.
-    """
-    if state & ALT:
-        return None
-    if char.isalpha() and not char.isascii():
-        keysym = _latin_letter(keycode) or keysym
-    if state & CONTROL:
-        return _BY_KEY.get(f"Control-{keysym.lower() if len(keysym) == 1 else keysym}")
-    return _BY_KEY.get(keysym)
-
-
-def _latin_letter(keycode: int) -> str:
-    """Return the letter that an American keyboard has at this key; empty for other keys."""
-    if sys.platform == "win32":  # its key codes are the codes of those letters
-        return chr(keycode).lower() if ord("A") <= keycode <= ord("Z") else ""
-    return _X11_LETTERS.get(keycode, "")

@@ -239,16 +239,27 @@ _cached_tile = lru_cache(maxsize=128)(tile)
 _TURNS = {Direction.UP: 0, Direction.LEFT: 90, Direction.DOWN: 180, Direction.RIGHT: 270}
 
 
-def arrow(direction: Direction, side: int, theme: Theme) -> Image.Image:
-    """Return an arrow of `side` pixels, transparent enough to read the tiles under it."""
+def arrow(direction: Direction, side: int, theme: Theme, *, is_hollow: bool = False) -> Image.Image:
+    """Return an arrow of `side` pixels, transparent enough to read the tiles under it.
+
+    A hollow one is an outline in the colour of the ink.
+    """
     big = side * SMOOTH
-    mask = Image.new("L", (big, big), 0)
     points = ((50, 6), (90, 48), (66, 48), (66, 94), (34, 94), (34, 48), (10, 48))
     outline = [(x * big / 100, y * big / 100) for x, y in points]
-    ImageDraw.Draw(mask).polygon(outline, fill=255)
-    mask = mask.reduce(SMOOTH).rotate(_TURNS[direction])
-    image = Image.new("RGBA", (side, side), theme.accent)
-    image.putalpha(mask.point(lambda level: level * 0.55))
+
+    def shape(**how: int) -> Image.Image:
+        mask = Image.new("L", (big, big), 0)
+        ImageDraw.Draw(mask).polygon(outline, **how)
+        return mask.reduce(SMOOTH).rotate(_TURNS[direction])
+
+    if not is_hollow:
+        image = Image.new("RGBA", (side, side), theme.accent)
+        image.putalpha(shape(fill=round(255 * 0.55)))
+        return image
+    image = Image.new("RGBA", (side, side), theme.page)  # its edges, to be seen on any tile
+    image.putalpha(shape(outline=255, width=big // 14))
+    image.paste(theme.ink, mask=shape(outline=255, width=big // 24))
     return image
 
 

@@ -6,11 +6,11 @@ import io
 import time
 import tkinter as tk
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from tkinter import ttk
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from PIL import Image
 
@@ -32,6 +32,20 @@ STEPS = 16
 
 LEAST_SWIPE = 0.25
 """A drag over this share of a cell is a swipe, a shorter one a click."""
+
+
+class Marks(NamedTuple):
+    """What is shown of the directions over a board.
+
+    Attributes:
+        best: the direction of the arrow.
+        labels: the words at each side.
+        played: the direction of a hollow arrow, if there is one.
+    """
+
+    best: Direction
+    labels: Mapping[Direction, str]
+    played: Direction | None = None
 
 
 class CanvasBoard(tk.Canvas):
@@ -63,7 +77,7 @@ class CanvasBoard(tk.Canvas):
         self._pace = 0.0
         self._began = 0.0
         self._timer = ""
-        self._hint: Hint | None = None
+        self._marks: Marks | None = None
         self._items: list[int] = []
         self._shown: list[tuple[float, float, tk.PhotoImage] | None] = []
         self._kept: list[tk.PhotoImage] = []
@@ -118,7 +132,7 @@ class CanvasBoard(tk.Canvas):
         """
         self._stop()
         self._transition, self._pace = transition, pace
-        self._hint = None
+        self._marks = None
         if transition.board.shape != self._shape:
             self._shape = transition.board.shape
             self._lay_out()
@@ -133,10 +147,17 @@ class CanvasBoard(tk.Canvas):
         self._draw_frame()
 
     def point(self, hint: Hint) -> None:
-        """Show where a hint points, and what it says each direction is worth."""
-        self._hint = hint
+        """Show where a hint points, and what each direction loses against it."""
+        from py2048.ui.shared.describe import loss_text  # costs more than a window's first picture
+
+        labels = {direction: loss_text(loss) for direction, loss in hint.losses}
+        self.mark(Marks(hint.direction, labels | {hint.direction: "best"}))
+
+    def mark(self, marks: Marks) -> None:
+        """Show arrows and labels over the board until another is shown."""
+        self._marks = marks
         self.finish()
-        self._draw_hint()
+        self._draw_marks()
 
     def _stop(self) -> None:
         if self._timer:
@@ -207,33 +228,42 @@ class CanvasBoard(tk.Canvas):
         self.coords(self._ground, grid.left, grid.top)
         self.finish()
         self.overlay.lay_out(grid, theme)
-        if self._hint:
-            self._draw_hint()
+        if self._marks:
+            self._draw_marks()
 
-    def _draw_hint(self) -> None:
-        if self.cells is None or self._hint is None:
+    def _draw_marks(self) -> None:
+        if self.cells is None or self._marks is None:
             return
-        from py2048.ui.shared.describe import loss_text  # costs more than a window's first picture
-
         self.delete("hint")
-        grid, theme, hint = self.cells, self._theme, self._hint
-        side = max(16, round(0.5 * min(grid.width, grid.height)))
-        arrow = self._photos.get(
-            ("arrow", hint.direction), lambda: board_image.arrow(hint.direction, side, theme)
-        )
-        self.create_image(*grid.centre, image=arrow, tags=("hint", "over"))
-        self._kept = [self._kept[0], arrow]
+        grid, theme, marks = self.cells, self._theme, self._marks
+        self._kept = self._kept[:1]
+        self._draw_arrow(marks.best, is_alone=marks.played in (None, marks.best))
+        if marks.played not in (None, marks.best):
+            self._draw_arrow(marks.played, is_alone=False, is_hollow=True)
         height = max(14, round(min(grid.cell * 0.32, 40)))
-        for direction, loss in hint.losses:
-            is_best = direction is hint.direction
-            colours = (theme.accent, theme.page) if is_best else (theme.panel, theme.ink)
-            text = "best" if is_best else loss_text(loss)
+        for direction, text in marks.labels.items():
+            colours = theme.panel, theme.ink
+            if direction in (marks.best, marks.played):
+                colours = theme.accent if direction is marks.best else theme.ink, theme.page
             photo = self._photos.get(
-                ("pill", text, is_best), partial(board_image.pill, text, height, *colours)
+                ("pill", text, colours), partial(board_image.pill, text, height, *colours)
             )
             self._kept.append(photo)
             x, y = _side(grid, direction, photo.width(), photo.height())
             self.create_image(x, y, image=photo, tags=("hint", "over"))
+
+    def _draw_arrow(self, towards: Direction, *, is_alone: bool, is_hollow: bool = False) -> None:
+        """Draw an arrow in the middle of the board, or off it where there is another one."""
+        assert self.cells is not None  # the caller has looked
+        grid, theme = self.cells, self._theme
+        length = min(grid.width, grid.height)
+        side, away = max(16, round(length * (0.5 if is_alone else 0.36))), 0 if is_alone else 0.2
+        draw = partial(board_image.arrow, towards, side, theme, is_hollow=is_hollow)
+        photo = self._photos.get(("arrow", towards, side, is_hollow), draw)
+        self._kept.append(photo)
+        (x, y), (down, across) = grid.centre, motion.STEPS[towards]
+        place = x + across * away * length, y + down * away * length
+        self.create_image(*place, image=photo, tags=("hint", "over"))
 
     # The mouse and the focus
 
@@ -269,7 +299,9 @@ OVERLAY_STEPS = 10
 """In how many steps the overlay becomes opaque."""
 
 WON_BUTTONS = (("Keep going", "keep_going"), ("New game", "new"))
-FINAL_BUTTONS = (("New game", "new"), ("Undo", "undo"), ("Watch it", "replay"))
+FINAL_BUTTONS = (
+    ("New game", "new"), ("Undo", "undo"), ("Watch it", "replay"), ("Review", "review"),
+)  # fmt: skip
 """The texts and actions of the buttons on a banner."""
 
 
@@ -385,16 +417,23 @@ class Overlay:
             )
             for text, action in (FINAL_BUTTONS if banner.is_final else WON_BUTTONS)
         ]
-        widths = [button.winfo_reqwidth() + 8 for button in self._buttons]
-        tall = sum(widths) > grid.width * 0.96
-        x = grid.centre[0] if tall else grid.centre[0] - sum(widths) / 2
-        for button, width in zip(self._buttons, widths, strict=True):
-            place = (x, y) if tall else (x + width / 2, y)
-            self._canvas.create_window(*place, window=button, tags=("banner", "over"))
-            if tall:
-                y += button.winfo_reqheight() + 4
-            else:
-                x += width
+        rows: list[list[ttk.Button]] = [[]]
+        for button in self._buttons:
+            if _width([*rows[-1], button]) > grid.width * 0.96:
+                rows.append([])
+            rows[-1].append(button)
+        for row in rows:
+            x = grid.centre[0] - _width(row) / 2
+            for button in row:
+                place = x + _width([button]) / 2, y
+                self._canvas.create_window(*place, window=button, tags=("banner", "over"))
+                x += _width([button])
+            y += self._buttons[0].winfo_reqheight() + 4
+
+
+def _width(row: list[ttk.Button]) -> int:
+    """Return how wide a row of buttons is."""
+    return sum(button.winfo_reqwidth() + 8 for button in row)
 
 
 MOST_PIXELS = 12_000_000

@@ -10,11 +10,16 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from tkinter import ttk
+from typing import TYPE_CHECKING
 
-from py2048.ui.desktop.board_view import CanvasBoard
+from py2048.direction import Direction
+from py2048.ui.desktop.board_view import CanvasBoard, Marks
 from py2048.ui.desktop.style import font
 from py2048.ui.desktop.window import MainWindow
 from py2048.ui.shared.screen import Choice, FileKind, ListRequest
+
+if TYPE_CHECKING:
+    from py2048.ui.shared.review import DirectionRow
 
 
 class Dialog(tk.Toplevel):
@@ -77,9 +82,30 @@ class Dialog(tk.Toplevel):
         label.pack(side="bottom" if below else "top", anchor="w")
         return label
 
-    def add_board(self, side: int) -> CanvasBoard:
-        """Put a board under what is there, so large in pixels of an ordinary screen at first."""
-        view = CanvasBoard(self.body, self.theme, lambda _: None)
+    def add_lines(self, count: int) -> tk.Label:
+        """Put words at the bottom, always as many lines, so that what is above them stays."""
+        letters = font(self, 13 * self.scale)
+        line = tk.Label(self.body, anchor="nw", justify="left", height=count, font=letters)
+        line.configure(background=self.theme.page, foreground=self.theme.ink)
+        line.pack(side="bottom", fill="x", pady=round(4 * self.scale))
+        return line
+
+    def wrap(self, *labels: tk.Label | ttk.Label) -> None:
+        """Wrap labels at the width of the dialog."""
+        width = max(100, self.body.winfo_width() - round(28 * self.scale))
+        for label in labels:
+            label.configure(wraplength=width)
+
+    def add_board(
+        self, side: int, push: Callable[[Direction], object] = lambda _: None
+    ) -> CanvasBoard:
+        """Put a board under what is there.
+
+        Args:
+            side: its size at first, in pixels of an ordinary screen.
+            push: called with the direction in which the mouse drags or clicks.
+        """
+        view = CanvasBoard(self.body, self.theme, push)
         view.configure(width=round(side * self.scale), height=round(side * self.scale))
         view.pack(fill="both", expand=True, pady=round(6 * self.scale))
         return view
@@ -94,6 +120,18 @@ class Dialog(tk.Toplevel):
             button.bind("<Return>", _press)
         self.bind("<Return>", lambda _: buttons[0][1]())
         return made
+
+
+def marks_of(rows: Sequence[DirectionRow]) -> Marks:
+    """Return the marks for what the directions were worth."""
+    labels: dict[Direction, str] = {}
+    chosen: dict[str, Direction] = {}
+    for row in rows:
+        words = [("best", row.is_best), ("played", row.is_played)]
+        marks = [word for word, holds in words if holds]
+        labels[row.direction] = " ".join([*marks[:1], row.loss or row.value])
+        chosen |= dict.fromkeys(marks, row.direction)
+    return Marks(chosen["best"], labels, chosen["played"])
 
 
 def _press(event: tk.Event[ttk.Button]) -> str:

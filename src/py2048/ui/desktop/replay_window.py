@@ -12,6 +12,7 @@ from py2048.ui.desktop.window import MainWindow
 from py2048.ui.shared import motion
 from py2048.ui.shared.background import SPEEDS, START_SPEED
 from py2048.ui.shared.describe import describe
+from py2048.ui.shared.review import record_title
 
 PAGE = 10
 """How many moves Page Up and Page Down skip."""
@@ -26,6 +27,7 @@ class ReplayWindow(Dialog):
         window: the main window.
         record: the game.
         play_from: called with a number of turns, to continue the game from there.
+        review: opens the review of the game.
         is_animated: whether tiles slide or jump.
 
     Raises:
@@ -37,6 +39,7 @@ class ReplayWindow(Dialog):
         window: MainWindow,
         record: Record,
         play_from: Callable[[int], object],
+        review: Callable[[], object],
         is_animated: bool,
     ) -> None:
         self.replay = Replay(record)
@@ -45,11 +48,12 @@ class ReplayWindow(Dialog):
         self._is_animated = is_animated
         self._timer = ""
         self._speed = START_SPEED
-        who = record.player or "a person"
-        day = f", {record.finished[:10]}" if record.finished else ""
-        title = f"{record.rules.name}, {record.score:,} points, by {who}{day}"
-        self.add_text(title, "Muted.TLabel")
-        self.add_buttons(("Play on from here", self._play_from_here), ("Close", self.close))
+        self.add_text(record_title(record), "Muted.TLabel")
+        self.add_buttons(
+            ("Play on from here", self._play_from_here),
+            ("Review", lambda: self.close_and(review)),
+            ("Close", self.close),
+        )
         self.line = self.add_text(below=True)
         self._add_controls()
         self.view = self.add_board(400)

@@ -14,7 +14,7 @@ from py2048.ui.desktop.style import cut, font, write
 from py2048.ui.shared import motion
 from py2048.ui.shared.actions import BY_NAME
 from py2048.ui.shared.background import SPEEDS, Autoplay
-from py2048.ui.shared.screen import Status
+from py2048.ui.shared.screen import CoachStatus, Status
 from py2048.ui.shared.themes import Theme, mixed
 
 WIDTH, HEIGHT = 480, 640
@@ -39,6 +39,9 @@ FRAME = 16
 HEADER_HEIGHT = 58
 """The height of the header, in pixels of an ordinary screen."""
 
+COACH_LINE = 12
+"""The height of the coach's font, in pixels of an ordinary screen."""
+
 HEADER_LINE = 12
 """The height of its small line's font, in pixels of an ordinary screen."""
 
@@ -59,6 +62,7 @@ class MainWindow:
         self.root, self.theme, self.scale = root, theme, scale
         self._act = act
         self._bar: ttk.Frame | None = None
+        self.coach: CoachBar | None = None
         style.apply(root, theme, scale)
         self.header = ScoreHeader(root, theme, scale)
         self.tools = ttk.Frame(root)
@@ -92,6 +96,8 @@ class MainWindow:
         self.board.set_theme(theme)
         self.theme = theme
         self._colour_line()
+        if self.coach is not None:
+            self.coach.set_theme(theme)
 
     def _colour_line(self) -> None:
         letters = font(self.root, 13 * self.scale)
@@ -143,6 +149,19 @@ class MainWindow:
         elif self._bar is not None and round(self.slider.get()) != SPEEDS.index(autoplay.speed):
             self.slider.set(SPEEDS.index(autoplay.speed))
 
+    def show_coach(self, status: CoachStatus | None) -> None:
+        """Show the bar of the coach, or take it away."""
+        if status is None:
+            if self.coach is not None:
+                self.coach.destroy()
+                self.coach = None
+            return
+        if self.coach is None:
+            self.coach = CoachBar(self.root, self.theme, self.scale)
+            pad = round(8 * self.scale), round(2 * self.scale)
+            self.coach.pack(before=self.board, fill="x", padx=pad[0], pady=pad[1])
+        self.coach.show(status)
+
     def _make_bar(self, speed: int, set_speed: Callable[[int], object]) -> ttk.Frame:
         bar = ttk.Frame(self.root)
         ttk.Label(bar, text="Slow", style="Muted.TLabel").pack(side="left")
@@ -151,6 +170,52 @@ class MainWindow:
         self.slider.configure(command=lambda value: set_speed(round(float(value))))
         self.slider.pack(fill="x", expand=True, padx=round(6 * self.scale))
         return bar
+
+
+class CoachBar(tk.Canvas):
+    """What the coach says: a bar, as full as the position is good, and a line of words beside it.
+
+    Args:
+        root: the window.
+        theme: the colours.
+        scale: how many pixels of this screen are one of an ordinary screen.
+    """
+
+    def __init__(self, root: tk.Tk, theme: Theme, scale: float) -> None:
+        super().__init__(root, highlightthickness=0, borderwidth=0, height=round(18 * scale))
+        self._theme, self._scale = theme, scale
+        self.status: CoachStatus | None = None
+        self.bind("<Configure>", lambda _: self._draw())
+        self.set_theme(theme)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Change the colours."""
+        self._theme = theme
+        self.configure(background=theme.page)
+        self._draw()
+
+    def show(self, status: CoachStatus) -> None:
+        """Show what the coach says now."""
+        if status != self.status:
+            self.status = status
+            self._draw()
+
+    def _draw(self) -> None:
+        self.delete("all")
+        status, theme, scale = self.status, self._theme, self._scale
+        width, height = self.winfo_width(), self.winfo_height()
+        if status is None or width < 20:
+            return
+        bar, thick, middle = width // 4, round(10 * scale), height / 2
+        sides = middle - thick / 2, middle + thick / 2
+        self.create_rectangle(1, sides[0], bar, sides[1], fill=theme.panel, outline=theme.muted)
+        filled = 1 + (bar - 1) * status.share
+        self.create_rectangle(1, sides[0], filled, sides[1], fill=theme.accent, width=0)
+        letters, left = font(self, COACH_LINE * scale), bar + 8 * scale
+        is_long = cut(self, status.text, letters, width - left) != status.text
+        text = cut(self, status.short, letters, width - left) if is_long else status.text
+        place = left, middle
+        write(self, place, text, theme.ink, COACH_LINE * scale, anchor="w", tags="text")
 
 
 class WarningBar(ttk.Frame):
@@ -314,7 +379,8 @@ class ScoreHeader(tk.Canvas):
         """Show the small line, cut to the room there is."""
         status, theme = self.status, self._theme
         moves = f"{status.moves:,} move{'' if status.moves == 1 else 's'}"
-        text = status.note or (f"{status.rules} · {moves}" if status.rules else "")
+        facts = " · ".join(filter(None, (status.rules, moves, status.help)))
+        text = status.note or (facts if status.rules else "")
         text = cut(self, text, font(self, HEADER_LINE * self._scale), self._room)
         self.itemconfigure("line", text=text, fill=theme.accent if status.note else theme.muted)
 

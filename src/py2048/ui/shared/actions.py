@@ -1,6 +1,6 @@
-"""The table of actions: what a player can do, by which keys, and what help and menus say of it.
+"""The tables of actions: what a player can do, by which keys, and what help and menus say of it.
 
-The terminal's bindings and help, the window's keys, menus and help are all made from this table.
+The terminal's bindings and help, the window's keys, menus and help are all made from them.
 """
 
 from __future__ import annotations
@@ -44,11 +44,14 @@ games | Games in progress … | g G |  | G | games | Resume another game in prog
 edit | Set up a board … |  | e E | E |  | Put tiles where you like, then play
 open | Open a record … | ctrl+o |  | Ctrl+O | open | Continue a recorded game from a file
 save | Save as a record … | ctrl+s |  | Ctrl+S | save | Save this game as a record in a file
+race | Race … | o O |  | O | race | Race your best game, or the expert, on its tiles
 replay | Watch a record … |  | v V | V |  | Watch a recorded game, move by move
+review | Review a game … | b B |  | B | review | See what each move was worth, and the mistakes
+practice | Practise … | f F |  | F | practise | Practise your mistakes, endings and puzzles
 picture | Export as a picture … |  | Control-e | Ctrl+E |  | Write the board as a PNG file
 animated_gif | Export as an animation … |  |  |  |  | Write the game as an animated GIF
 copy | Copy the board |  | Control-c | Ctrl+C |  | Copy the board as text
-paste | Paste a board |  | Control-v | Ctrl+V |  | Play from a copied board
+paste | Paste a board or game |  | Control-v | Ctrl+V |  | Play a copied board, watch a copied game
 statistics | Statistics |  | i I | I |  | Your games, best scores and plots
 quit | Quit | q Q ctrl+q |  | Q | quit | Quit; the game is kept
 [Move]
@@ -64,6 +67,7 @@ autoplay | Play by itself | space |  | Space | autoplay | Let the player play; a
 faster | Faster | plus equals_sign | KP_Add | + | faster | Autoplay faster
 slower | Slower | minus | KP_Subtract | - | slower | Autoplay slower
 player | Choose the player … | p P |  | P | player | Choose who gives hints and plays by itself
+coach | Coach | c C |  | C | coach | Judge each move as you play: counts as assisted
 [View]
 theme | Next theme | t T |  | T | theme | Change the colours
 animation | Animation | x X |  | X | motion | Switch the animation off or on
@@ -73,11 +77,35 @@ help | Keys and mouse | f1 H |  | F1 | help | Show this help
 about | About py2048 |  |  |  |  | The version of this program
 """
 
+_REVIEW_TABLE = """\
+[Review]
+back | Back | left h |  | ← | back | The move before
+forward | Forward | right l |  | → | forward | The next move
+previous_mistake | Mistake before | up k p |  | ↑ P | before | The mistake before
+next_mistake | Next mistake | down j n |  | ↓ N | mistake | The next mistake
+page_back | Ten back | pageup |  | PgUp |  | Ten moves back
+page_forward | Ten forward | pagedown |  | PgDn |  | Ten moves forward
+first | First move | home |  | Home |  | The first move
+last | Last move | end |  | End |  | The last move
+play_on | Play on from here | enter |  | Enter | play on | Start a game from this position
+close | Close | escape q |  | Q | close | Close the review
+"""
 
-def _actions() -> list[UserAction]:
+_PRACTICE_TABLE = """\
+[Practice]
+up | Up | up w W k K |  | ↑ W K | up | Slide up
+down | Down | down s S j J |  | ↓ S J | down | Slide down
+left | Left | left a A h |  | ← A H | left | Slide left
+right | Right | right d D l L |  | → D L | right | Slide right
+next | Next | enter space |  | Enter | next | The next position
+close | Close | escape q |  | Q | close | Close; every answer is kept
+"""
+
+
+def _actions(table: str) -> list[UserAction]:
     actions: list[UserAction] = []
     menu = ""
-    for line in _TABLE.splitlines():
+    for line in table.splitlines():
         if line.startswith("["):
             menu = line.strip("[]")
             continue
@@ -88,5 +116,11 @@ def _actions() -> list[UserAction]:
     return actions
 
 
-ACTIONS = _actions()
+ACTIONS = _actions(_TABLE)
+REVIEW_ACTIONS = _actions(_REVIEW_TABLE)
+"""What can be done in the review of a game."""
+
+PRACTICE_ACTIONS = _actions(_PRACTICE_TABLE)
+"""What can be done while practising."""
+
 BY_NAME = {action.name: action for action in ACTIONS}

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from time import monotonic
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from py2048.compiled.jit.progress import Compiling
-    from py2048.session import Hint, Session
+    from py2048.review import Judge, MoveReview, Review
+    from py2048.session import Finding, Hint, Session
+    from py2048.ui.shared.drills import Drill
 
 PERIOD = 0.5
 """Seconds between two looks at the compiler's progress."""
@@ -18,18 +20,26 @@ PERIOD = 0.5
 
 @dataclass(frozen=True, slots=True)
 class WorkResult:
-    """The result of a job: a hint, the compiler's progress, or the error in one line.
+    """A result of a job: a hint, judged moves, the compiler's progress, or the error in one line.
 
     Attributes:
         purpose: what the job was for, in the words of the caller.
         hint: the answer; another follows one that has `instead_of`.
         compiling: the compiler's progress; more results follow.
+        judge: who judges the moves that follow.
+        moves: moves that are judged; more may follow.
+        review: the review of a whole game.
+        drill: what is to be practised.
         error: why there is no answer.
     """
 
     purpose: str
     hint: Hint | None = None
     compiling: Compiling | None = None
+    judge: Judge | None = None
+    moves: Sequence[MoveReview] = ()
+    review: Review | None = None
+    drill: Drill | None = None
     error: str = ""
 
     @property
@@ -38,7 +48,7 @@ class WorkResult:
         return self.compiling is None and not (self.hint and self.hint.instead_of)
 
 
-Job = Callable[[], Iterator["Hint | Compiling"]]
+Job = Callable[[], Iterator["Hint | Compiling | Finding | Drill"]]
 """A job to do, such as a call of `py2048.session.advise`."""
 
 
@@ -85,26 +95,59 @@ class BackgroundWorker:
                 if self._job is None:
                     return
                 (purpose, job), self._job, self._is_dropped = self._job, None, False
-            for result in _do(purpose, job):
+            for result in do(purpose, job):
                 self._deliver(result)
-                if result.compiling and self._is_interrupted():
+                if self._is_interrupted(PERIOD if result.compiling else 0.0):
                     break
 
-    def _is_interrupted(self) -> bool:
-        """Wait a moment for the compiler; return whether the job was dropped or replaced."""
+    def _is_interrupted(self, seconds: float) -> bool:
+        """Wait so long, for the compiler; return whether the job was dropped or replaced."""
         with self._wakeup:
-            return self._wakeup.wait_for(lambda: self._job is not None or self._is_dropped, PERIOD)
+            return self._wakeup.wait_for(lambda: self._job is not None or self._is_dropped, seconds)
 
 
-def _do(purpose: str, job: Job) -> Iterator[WorkResult]:
+class ForegroundWorker:
+    """Does each job at once, in the thread that asks, for screens that wait.
+
+    Args:
+        deliver: called with each result.
+    """
+
+    def __init__(self, deliver: Callable[[WorkResult], object]) -> None:
+        self._deliver = deliver
+
+    def ask(self, purpose: str, job: Job) -> None:
+        """Do a job to its end."""
+        for result in do(purpose, job):
+            self._deliver(result)
+            if result.compiling:
+                sleep(PERIOD)
+
+    def close(self) -> None:
+        """Nothing is under way."""
+
+
+def do(purpose: str, job: Job) -> Iterator[WorkResult]:
+    """Yield the results of a job in this thread; the last one has the error of one that fails."""
+    from py2048.compiled.jit.progress import Compiling
+    from py2048.review import Judge, Review
     from py2048.session import Hint  # whoever asks a player has loaded it
 
     try:
         for answer in job():
-            if isinstance(answer, Hint):
-                yield WorkResult(purpose, hint=answer)
-            else:
-                yield WorkResult(purpose, compiling=answer)
+            match answer:
+                case Hint():
+                    yield WorkResult(purpose, hint=answer)
+                case Judge():
+                    yield WorkResult(purpose, judge=answer)
+                case Review():
+                    yield WorkResult(purpose, review=answer)
+                case tuple():
+                    yield WorkResult(purpose, moves=answer)
+                case Compiling():
+                    yield WorkResult(purpose, compiling=answer)
+                case _:
+                    yield WorkResult(purpose, drill=answer)
     except Exception as error:  # noqa: BLE001 - a plugin's player may fail in any way
         yield WorkResult(purpose, error=str(error) or type(error).__name__)
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial, singledispatchmethod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from py2048.board import Board
 from py2048.direction import Direction
-from py2048.errors import Py2048Error, StorageError
-from py2048.game.import_2048verse import load_record
+from py2048.errors import BoardError, Py2048Error, RecordError, StorageError
+from py2048.game import Record
+from py2048.game.importing import NoGameError, load_record, parse_records
 from py2048.players import list_players
-from py2048.rules import Rules, get_rules, list_rules
+from py2048.rules import RandomStart, Rules, get_rules, list_rules
 from py2048.session import Event, Session, events, hint_player
 from py2048.ui.shared import motion
 from py2048.ui.shared.background import (
@@ -22,12 +25,19 @@ from py2048.ui.shared.background import (
     BackgroundWorker,
     WorkResult,
 )
+from py2048.ui.shared.coach import COACHING, Coach
+from py2048.ui.shared.coach import SETTING as COACH_SETTING
 from py2048.ui.shared.describe import describe, describe_rules
+from py2048.ui.shared.race import BEST, EXPERT, find_rival
+from py2048.ui.shared.race_tracker import RaceTracker
+from py2048.ui.shared.review import REVIEWING, GameReview, keep_mistakes
 from py2048.ui.shared.screen import RECORDS, Banner, Choice, GameScreen, ListRequest, Status
 from py2048.ui.shared.themes import Theme, get_theme, next_theme
 
 if TYPE_CHECKING:
     from py2048.compiled.jit.progress import Compiling
+    from py2048.review import Review
+    from py2048.ui.shared.drills import Drill
 
 PACES = {"slow": 2.0, "normal": 1.0, "fast": 0.5}
 """How many times longer than in the original an animation takes, by the name of its speed."""
@@ -40,14 +50,19 @@ HELP = {"assisted": "assisted", "computer": "by a player"}
 
 OVER = "The game is over: n starts a new one, u takes the last move back."
 
-HINT = "hint"
+HINT, PRACTISING = "hint", "practice"
 SAVING_PERIOD = 0.25
 """Seconds between looks whether all is saved, while it is not."""
 
 RULES_TEXT = "or rules as a text, such as classic:size=5x5"
 PLAYER_TEXT = "or a player with options, such as expectimax:depth=3"
 
-KEEPS_PLAYING = {"autoplay", "faster", "slower", "theme", "animation", "full_screen", "copy"}
+CURRENT = "current"
+"""Stands for the current game in a list of records: the store has no name for it."""
+
+KEEPS_PLAYING = {
+    "autoplay", "faster", "slower", "coach", "theme", "animation", "full_screen", "copy",
+}  # fmt: skip
 """The actions that do not stop autoplay."""
 
 
@@ -67,6 +82,7 @@ class Controller:
         commands: the method for each name in `py2048.ui.shared.actions`; a front end adds those
             that only it has.
         more_rules: further buttons of the list of rules.
+        open_pasted: opens a game that was pasted; by default it is continued.
     """
 
     def __init__(
@@ -87,8 +103,16 @@ class Controller:
         speed = session.get_setting("autoplay_speed", START_SPEED)
         self.autoplay.speed = speed if speed in SPEEDS else START_SPEED
         self.presenter = Presenter(session, screen, self.autoplay, text_of)
+        self.coach = Coach(session, screen)
+        self._review: GameReview | None = None
+        self._keeps = False
+        self._dealer: BackgroundWorker | None = None
+        self._race = RaceTracker(session, screen)
         animated = session.get_setting("animation", True) is not False
         self.presenter.is_animated = animated and not reduced_motion
+        self.open_pasted: Callable[[Record], object] = lambda record: self.replace_game(
+            lambda: session.start_from(record)
+        )
         self.more_rules: tuple[tuple[str, Callable[[], object]], ...] = ()
         self._unsubscribe: Callable[[], None] = lambda: None
         self.commands: dict[str, Callable[[], object]] = {
@@ -97,6 +121,9 @@ class Controller:
             "games": self.choose_game,
             "open": self.open_record,
             "save": self.save_record,
+            "review": self.choose_review,
+            "race": self.choose_rival,
+            "practice": self.choose_practice,
             "quit": self.quit,
             **{str(each): partial(self.move, each) for each in Direction},
             "undo": self.undo,
@@ -106,6 +133,7 @@ class Controller:
             "faster": lambda: self.change_speed(1),
             "slower": lambda: self.change_speed(-1),
             "player": self.choose_player,
+            "coach": self.toggle_coach,
             "theme": lambda: self.set_theme(next_theme(self.theme.name).name),
             "animation": self.toggle_animation,
             "help": self.screen.show_help,
@@ -116,6 +144,8 @@ class Controller:
     def begin(self, start: Callable[[Session], object] | None = None) -> None:
         """Show the session's game; if there is none yet, `start` or resume one."""
         self._unsubscribe = self.session.subscribe(self._listen)
+        if self.session.get_setting(COACH_SETTING, False) is True:
+            self.coach.start()
         if self.session.version == 0:
             try:
                 (start or self._resume)(self.session)
@@ -124,7 +154,7 @@ class Controller:
                 self.session.start(self._remembered_rules())
         else:
             for event in current_events(self.session):
-                self.presenter.show(event)
+                self._listen(event)
         if self.session.unsaved:
             self._listen(events.SavingChanged(self.session.unsaved))
 
@@ -136,6 +166,10 @@ class Controller:
         """Leave the session to others."""
         self.autoplay.stop()
         self._worker.close()
+        self.coach.close()
+        self._stop_dealing()
+        if self._review is not None:
+            self._review.close()
         self._unsubscribe()
 
     def quit(self) -> None:
@@ -163,6 +197,8 @@ class Controller:
 
     def _listen(self, event: Event) -> None:
         self.presenter.show(event)
+        self.coach.follow(event)
+        self._race.listen(event)
         if isinstance(event, events.SavingChanged):
             self._check_saving()
 
@@ -300,6 +336,182 @@ class Controller:
 
         self.screen.ask_to_open("Continue the game of the record", RECORDS, load)
 
+    def choose_record(
+        self,
+        title: str,
+        use: Callable[[Record], object],
+        use_file: Callable[[Record], object] | None = None,
+    ) -> None:
+        """Choose a game, the current one, a finished one or one in a file.
+
+        Args:
+            title: what is asked.
+            use: takes the game, and may fail.
+            use_file: takes one of a file instead.
+        """
+        session = self.session
+        choices = [Choice(CURRENT, "This game", f"{session.game.score:,} points")]
+
+        def add_finished() -> None:
+            choices.extend(
+                Choice(
+                    game.id,
+                    game.rules.partition(":")[0],
+                    f"{game.score:,} points, {game.max_tile} reached, {minute_of(game.finished)}",
+                )
+                for game in session.finished(limit=200)
+            )
+
+        def take(game: str) -> None:
+            load = session.record if game == CURRENT else partial(session.finished_record, game)
+            self.attempt(lambda: use(load()))
+
+        def take_file(path: Path) -> None:
+            self.attempt(lambda: (use_file or use)(load_record(path)))
+
+        ask = partial(self.screen.ask_to_open, title, RECORDS, take_file)
+        self.attempt(add_finished)
+        self.screen.choose(ListRequest(title, choices, take, more=(("From a file …", ask),)))
+
+    # Reviews
+
+    def choose_review(self) -> None:
+        """Review the game if it is over; else choose one."""
+        if self.session.game.is_over and self.session.game.ply:
+            self.attempt(lambda: self._review_own(self.session.record()))
+        else:
+            self.choose_record("Review a game", self._review_own, self.review)
+
+    def _review_own(self, record: Record) -> None:
+        """Review a game of the player's, whose mistakes are kept once it is finished."""
+        self.review(record, keep=True)
+
+    def review(self, record: Record, *, keep: bool = False) -> None:
+        """Review a game; a look at the moves of the game in progress counts as a hint.
+
+        Args:
+            record: the game.
+            keep: put the mistakes of a finished game into the notebook when all is judged.
+
+        Raises:
+            RecordError: if the record breaks its own rules, or has no move.
+        """
+        review = GameReview(record)
+        if self._review is not None:
+            self._review.close()
+        if not self.session.game.is_over and record == self.session.record():
+            self.session.count_help()
+            self.presenter.show_status()
+            keep = False
+        self._review, self._keeps = review, keep
+        review.start(self.screen.receive)
+        self.screen.show_review(review, lambda: self.play_from(review.board, record.rules))
+        self.screen.await_results()
+
+    # Practice
+
+    def choose_practice(self) -> None:
+        """Choose what to practise: mistakes, puzzles or an ending."""
+
+        def choose() -> None:
+            from py2048.ui.shared.drills import list_offers  # it loads the store
+
+            choices = [Choice(*offer) for offer in list_offers(self.session)]
+            self.screen.choose(ListRequest("Practise", choices, self.practise))
+
+        self.attempt(choose)
+
+    def practise(self, choice: str) -> None:
+        """Begin what was chosen, in the background: an ending takes some time to deal."""
+
+        def begin() -> Iterator[Drill]:
+            from py2048.ui.shared.drills import drill_of
+
+            yield drill_of(self.session, choice)
+
+        self._stop_dealing()
+        self.screen.say("Preparing practice …")
+        self._dealer = BackgroundWorker(self.screen.receive)
+        self._dealer.ask(PRACTISING, begin)
+        self.screen.await_results()
+
+    def _stop_dealing(self) -> None:
+        if self._dealer is not None:
+            self._dealer.close()
+        self._dealer = None
+
+    def _take_drill(self, result: WorkResult) -> None:
+        self._stop_dealing()
+        if result.drill is None:
+            self.screen.warn(result.error)
+            return
+        self.screen.say("")
+        self.attempt(partial(self._show_practice, result.drill))
+
+    def _show_practice(self, drill: Drill) -> None:
+        from py2048.ui.shared.practice import PracticeRun
+
+        run = PracticeRun(drill)
+        self.screen.show_practice(run, lambda name: self.attempt(lambda: run.go(name)))
+
+    # The coach
+
+    def toggle_coach(self) -> None:
+        """Judge moves while they are played, or no longer."""
+        is_on = not self.coach.is_on
+        self.session.set_setting(COACH_SETTING, is_on)
+        if is_on:
+            self.coach.start()
+            self.screen.say("The coach judges your moves; the game counts as assisted.")
+        else:
+            self.coach.stop()
+            self.screen.say("The coach is off.")
+
+    def paste(self, text: str) -> None:
+        """Play from a copied board, or continue a copied game."""
+        self.attempt(lambda: self._paste(text))
+
+    def _paste(self, text: str) -> None:
+        try:
+            board = Board.parse(text)
+        except BoardError as error:
+            record = pasted_record(text, error)
+            self.open_pasted(record)
+        else:
+            self.play_from(board)
+
+    def play_from(self, board: Board, rules: Rules | None = None) -> None:
+        """Start a game from a position, which counts as assisted."""
+        chosen = rules_for(rules or self.session.rules, board)
+        self.start_new(lambda: self.session.start(chosen, board=board))
+
+    # Races
+
+    def choose_rival(self) -> None:
+        """Choose whom to race against, with the same tiles."""
+        rules = self.session.rules
+        self.screen.choose(
+            ListRequest(
+                "Race on the same tiles",
+                [
+                    Choice(BEST, "your best game", f"under the rules {rules.name}"),
+                    Choice(EXPERT, "the expert", hint_player(rules)),
+                ],
+                lambda who: self.attempt(lambda: self.race(who)),
+                own="or the file of a game",
+                check=lambda who: fault_of(lambda: find_rival(self.session, who, rules)),
+            )
+        )
+
+    def race(self, who: str) -> None:
+        """Race against `BEST`, `EXPERT` or the game in a file.
+
+        Raises:
+            Py2048Error: if there is no such rival.
+        """
+        rival = find_rival(self.session, who, self.session.rules)
+        self.start_new(lambda: self.session.race(rival))
+
     # Players
 
     @property
@@ -369,17 +581,26 @@ class Controller:
 
     def _autoplay_changed(self) -> None:
         self._forget_hint()
+        self.coach.pause(is_paused=self.autoplay.is_on)
         if self.autoplay.is_on:
             self.screen.await_results()
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a player is asked for something."""
-        return bool(self.presenter.thinking) or self.autoplay.is_on
+        """Whether a player or a judge is asked for something."""
+        is_reviewing = self._review is not None and self._review.is_running
+        is_asked = bool(self.presenter.thinking) or self.autoplay.is_on
+        return is_asked or is_reviewing or self.coach.is_busy or self._dealer is not None
 
     def take_result(self, result: WorkResult) -> None:
-        """Use a result of the background worker, unless the game has moved on."""
-        if result.error:
+        """Use a result of a background worker, unless the game has moved on."""
+        if result.purpose.startswith(REVIEWING):
+            self._take_review(result)
+        elif result.purpose == PRACTISING:
+            self._take_drill(result)
+        elif result.purpose == COACHING:
+            self._take_judgement(result)
+        elif result.error:
             self.autoplay.stop()
             self._forget_hint()
             self.screen.warn(result.error)
@@ -387,6 +608,27 @@ class Controller:
             self.autoplay.take(result)
         else:
             self._take_hint(result)
+
+    def _take_review(self, result: WorkResult) -> None:
+        if self._review is not None:
+            self._review.take(result)
+            if result.review and result.review is self._review.review and self._keeps:
+                self.attempt(partial(self._keep_mistakes, self._review, result.review))
+            self.screen.refresh_review()
+
+    def _keep_mistakes(self, shown: GameReview, review: Review) -> None:
+        self._keeps = False
+        shown.note = keep_mistakes(self.session, review)
+
+    def _take_judgement(self, result: WorkResult) -> None:
+        if result.error:
+            self.coach.stop()
+            self.screen.warn(f"the coach cannot judge this game: {result.error}")
+            return
+        category = self.session.category
+        self.coach.take(result)
+        if self.session.category != category:
+            self.presenter.show_status()
 
     def _take_hint(self, result: WorkResult) -> None:
         was_compiling = self.presenter.compiling is not None
@@ -440,6 +682,34 @@ def fault_of(action: Callable[[], object]) -> str:
     except Py2048Error as error:
         return str(error)
     return ""
+
+
+def pasted_record(text: str, no_board: BoardError) -> Record:
+    """Return the one game in a copied text that is no board.
+
+    Raises:
+        RecordError: if there are several games, or one is damaged.
+        BoardError: if nothing in it looks like a game.
+    """
+    try:
+        records = parse_records(text)
+    except NoGameError:
+        raise BoardError(f"this is no board and no game: {no_board}") from None
+    if len(records) > 1:
+        raise RecordError(f"these are {len(records)} games: copy one of them")
+    return records[0]
+
+
+def rules_for(rules: Rules, board: Board) -> Rules:
+    """Return `rules` for a board of this size."""
+    rows, columns = board.shape
+    if rules.shape == board.shape:
+        return rules
+    most = rows * columns
+    start = RandomStart(
+        min(rules.start.low, most), min(rules.start.high, most), rules.start.weights
+    )
+    return replace(rules, rows=rows, columns=columns, start=start)
 
 
 def minute_of(moment: str) -> str:

@@ -6,15 +6,17 @@ columns count from 1 at the top left, as people count.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections.abc import Mapping
 from fractions import Fraction
-from functools import singledispatch
+from functools import lru_cache, singledispatch
 from typing import assert_never
 
-from py2048.board import Board, Cell
+from py2048.board import Board, Cell, Line, lines, slide_line
 from py2048.direction import Direction
 from py2048.game import Outcome, Turn
-from py2048.players import Chance
+from py2048.players import Chance, Unit
+from py2048.review import Grade, MoveReview
+from py2048.review.words import amount, number
 from py2048.rules import BoardSum, EdgeSpawn, MergePoints, Merging, MovePoints, RandomSpawn, Rules
 from py2048.rules.parts import CornerSpawn, NetPoints
 from py2048.session import Event, Hint, events
@@ -100,17 +102,10 @@ def _(event: events.SavingChanged) -> str:
 
 def describe_hint(hint: Hint) -> str:
     """Return a hint as sentences: the direction, what each other loses against it, what comes."""
-    losses = [(each, loss) for each, loss in hint.losses if each is not hint.direction]
-    equals = [str(direction) for direction, loss in losses if not round(loss)]
-    worse = [f"{each} loses {loss:,.0f}" for each, loss in losses if round(loss)]
+    losses = {each: f"{loss:,.0f}" for each, loss in hint.losses if each is not hint.direction}
     kind = "Quick hint" if hint.instead_of else "Hint"
-    said = [f"{kind}: {hint.direction}."]
-    if equals:
-        verb = "is" if len(equals) == 1 else "are"
-        said.append(f"{_listed(equals).capitalize()} {verb} as good.")
-    if worse:
-        unit = "By its own rating" if hint.points is None else "In points"
-        said.append(f"{unit}, {_listed(worse)}.")
+    unit = Unit.RATING if hint.points is None else Unit.POINTS
+    said = [f"{kind}: {hint.direction}.", *_compared(losses, unit)]
     said += filter(None, [describe_outlook(hint)])
     if hint.instead_of:
         said.append(f"{hint.instead_of} is being compiled.")
@@ -147,20 +142,101 @@ def loss_text(loss: float) -> str:
     return f"{-round(loss):,}"
 
 
+GRADES = {
+    Grade.BEST: "the best move",
+    Grade.GOOD: "a good move",
+    Grade.INACCURACY: "an inaccuracy",
+    Grade.MISTAKE: "a mistake",
+    Grade.BLUNDER: "a blunder",
+}
+"""What a move of each grade is called."""
+
+GRADE_SYMBOLS = {
+    Grade.BEST: "✓",
+    Grade.GOOD: "✓",
+    Grade.INACCURACY: "?!",
+    Grade.MISTAKE: "?",
+    Grade.BLUNDER: "??",
+}
+"""The grades as chess writes them, so that none depends on a colour."""
+
+
+def describe_move_review(move: MoveReview, unit: Unit, *, is_exact: bool) -> str:
+    """Return the review of a move as sentences: its grade, the best move, what the others lose."""
+    best = move.values[move.best]
+    worth = value_text(best, unit, is_exact=is_exact) + _WORTH[unit]
+    losses = {
+        each: number(unit, best - value)
+        for each, value in sorted(move.values.items(), key=lambda item: -item[1])
+        if each is not move.best
+    }
+    grade = GRADES[move.grade]
+    if move.grade is Grade.BEST and move.played is not move.best:
+        grade = f"as good as {grade}"
+    said = [f"{_name(move.played)}: {grade}.", f"{_name(move.best)} is worth {worth}."]
+    return " ".join([*said, *_compared(losses, unit)])
+
+
+def describe_loss(move: MoveReview, unit: Unit) -> str:
+    """Return the grade of a move as a sentence, and what it lost if there was a better one."""
+    if move.grade is Grade.BEST:
+        return f"{_name(move.played)} was {GRADES[move.grade]}."
+    lost = f"it lost {amount(unit, move.loss)}; best was {move.best}"
+    return f"{_name(move.played)} was {GRADES[move.grade]}: {lost}."
+
+
+def _compared(losses: Mapping[Direction, str], unit: Unit) -> list[str]:
+    """Return sentences on what directions lose against the best one."""
+    equals = [str(each) for each, loss in losses.items() if loss.split()[0] in ("0", "-0")]
+    worse = [f"{each} loses {loss}" for each, loss in losses.items() if str(each) not in equals]
+    said = []
+    if equals:
+        said.append(
+            f"{_listed(equals).capitalize()} {'is' if len(equals) == 1 else 'are'} as good."
+        )
+    if worse:
+        said.append(f"{_IN_UNIT[unit]}{_listed(worse)}.".capitalize())
+    return said
+
+
+_IN_UNIT = {Unit.POINTS: "in points, ", Unit.CHANCE: "", Unit.RATING: "by its own rating, "}
+_WORTH = {Unit.POINTS: " points to come", Unit.CHANCE: "", Unit.RATING: " by its own rating"}
+
+
+def value_text(value: float, unit: Unit, *, is_exact: bool) -> str:
+    """Return what a move is worth, with no more digits than can be relied on."""
+    if unit is Unit.CHANCE:
+        return f"{100 * value:.2f} %"
+    if unit is Unit.POINTS and not is_exact:
+        return points_text(value)
+    return f"{value:,.1f}"
+
+
+def spoken(text: str) -> str:
+    """Return a text with its signs in words, which not every screen reader says."""
+    return text.replace("+", "plus ").replace("-", "minus ")
+
+
 def describe_merges(turn: Turn) -> str:
     """Return what merged in a turn: "merged 2 and 2 into 4 twice, and 8 and 8 into 16"."""
     slide = turn.slide
     if not slide.points:
         return "nothing merged"
-    sources: dict[Cell, list[int]] = defaultdict(list)
-    for motion in slide.motions:
-        sources[motion.target].append(slide.before[motion.source])
-    counts: dict[str, int] = defaultdict(int)
-    for target, tiles in sources.items():
-        if len(tiles) > 1:
-            counts[f"{_listed([str(tile) for tile in tiles])} into {slide.board[target]}"] += 1
-    merges = [merge + _times(count) for merge, count in counts.items()]
-    return f"merged {', '.join(merges)}"
+    along = lines(slide.before.rows, slide.direction)
+    merges = [merge for line in along for merge in _line_merges(line, slide.merging)]
+    counted = [merge + _times(merges.count(merge)) for merge in dict.fromkeys(merges)]
+    return f"merged {', '.join(counted)}"
+
+
+@lru_cache(maxsize=4096)
+def _line_merges(line: Line, merging: Merging) -> tuple[str, ...]:
+    """Return what merges in a line that slides towards its first cell: ("2 and 2 into 4",)."""
+    slid, _, steps = slide_line(line, merging)
+    tiles: dict[int, list[str]] = {target: [] for _, target, merged in steps if merged}
+    for source, target, _ in steps:
+        if target in tiles:
+            tiles[target].append(str(line[source]))
+    return tuple(f"{_listed(each)} into {slid[target]}" for target, each in tiles.items())
 
 
 def describe_board(board: Board) -> list[str]:
@@ -248,8 +324,10 @@ def _signed(points: int) -> str:
 
 
 def _listed(words: list[str]) -> str:
-    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else words[0]
 
 
 def _times(count: int) -> str:
-    return {1: "", 2: " twice"}.get(count, f" {count} times")
+    if count == 1:
+        return ""
+    return " twice" if count == 2 else f" {count} times"

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from py2048.session import Hint
     from py2048.ui.shared.background import Stoppable, WorkResult
     from py2048.ui.shared.motion import BoardTransition
+    from py2048.ui.shared.practice import PracticeRun
+    from py2048.ui.shared.race import RaceView
+    from py2048.ui.shared.review import GameReview
     from py2048.ui.shared.themes import Theme
 
 
@@ -37,6 +40,22 @@ class Status:
     note: str = ""
     can_undo: bool = False
     can_redo: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CoachStatus:
+    """What the coach says now.
+
+    Attributes:
+        share: how full its bar is, 0 to 1: the chance, or what is expected as a share of the most
+            that was expected in this game.
+        text: the last move, the accuracy, and what is expected, in one line.
+        short: the same in fewer words.
+    """
+
+    share: float
+    text: str
+    short: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +107,7 @@ class ListRequest:
         current: the value to start on.
         own: what the text line asks for; empty for no such line.
         check: returns what is wrong with a value, or an empty text.
-        more: further buttons with what they do after the list has closed, where there are buttons.
+        more: further buttons or lines, with what they do after the list has closed.
     """
 
     title: str
@@ -98,6 +117,19 @@ class ListRequest:
     own: str = ""
     check: Callable[[str], str] = no_fault
     more: tuple[tuple[str, Callable[[], object]], ...] = ()
+
+
+class CoachScreen(Protocol):
+    """A front end as a `Coach` sees it."""
+
+    def show_coach(self, status: CoachStatus | None) -> None:
+        """Show what the coach says, or take its bar away."""
+
+    def receive(self, result: WorkResult) -> None:
+        """Hand a result to the coach's `take` in the screen's thread; called in any."""
+
+    def await_results(self) -> None:
+        """Expect that `receive` will be called soon."""
 
 
 class GameScreen(Protocol):
@@ -129,6 +161,31 @@ class GameScreen(Protocol):
 
     def show_unsaved(self, reason: str) -> None:
         """Show why something is not saved, until it is; an empty text ends it."""
+
+    def show_coach(self, status: CoachStatus | None) -> None:
+        """Show what the coach says, or take its bar away."""
+
+    def show_review(self, review: GameReview, play_on: Callable[[], object]) -> None:
+        """Open a review, and close it when the player leaves it.
+
+        Args:
+            review: the review; it may have begun only.
+            play_on: what "play on from here" does, after the review has closed.
+        """
+
+    def refresh_review(self) -> None:
+        """Show what has been added to the open review."""
+
+    def show_practice(self, run: PracticeRun, answer: Callable[[str], object]) -> None:
+        """Open practice, and close it when the player leaves it.
+
+        Args:
+            run: what is asked.
+            answer: does an action of `PRACTICE_ACTIONS` on it; the screen then shows it again.
+        """
+
+    def show_race(self, view: RaceView | None) -> None:
+        """Show a rival's game beside the board, or no longer."""
 
     def set_theme(self, theme: Theme) -> None:
         """Change the colours."""

@@ -69,10 +69,13 @@ class Theme:
 
     def tile(self, value: int) -> TileStyle:
         """Return the style of a tile; every power of two from 2 upwards has one."""
+        return (self.tiles + self.beyond)[self.rank(value) - 1]
+
+    def rank(self, value: int) -> int:
+        """Return the number of a tile's style, from 1; beyond the table the last ones repeat."""
         rank = value.bit_length() - 1
-        if rank <= len(self.tiles):
-            return self.tiles[rank - 1]
-        return self.beyond[(rank - len(self.tiles) - 1) % len(self.beyond)]
+        known = len(self.tiles)
+        return rank if rank <= known else known + 1 + (rank - known - 1) % len(self.beyond)
 
 
 @cache

@@ -9,23 +9,24 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.app import App, ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.message import Message
+from textual.screen import ModalScreen
 from textual.theme import Theme as TextualTheme
 from textual.timer import Timer
 
-from py2048.direction import Direction
 from py2048.session import Event, GameStarted, Hint, Hinted, Moved, Session, Undone
 from py2048.ui.shared.actions import ACTIONS
 from py2048.ui.shared.background import WorkResult
 from py2048.ui.shared.controller import Controller
 from py2048.ui.shared.describe import describe, games_text, loss_text, points_text
 from py2048.ui.shared.motion import BoardTransition
+from py2048.ui.shared.review import GameReview
 from py2048.ui.shared.screen import Banner, FileKind, ListRequest
 from py2048.ui.shared.themes import (
     BY_NAME,
@@ -36,13 +37,17 @@ from py2048.ui.shared.themes import (
     in_sixteen_colours,
 )
 from py2048.ui.terminal.board import TerminalBoard
+from py2048.ui.terminal.board_screen import ARROWS
 from py2048.ui.terminal.dialogs import Answer, ConfirmDialog, HelpScreen, ListScreen, PromptScreen
 from py2048.ui.terminal.game_view import GameView
+from py2048.ui.terminal.race_panel import RacePanel
+from py2048.ui.terminal.review_screen import ReviewScreen
+
+if TYPE_CHECKING:
+    from py2048.ui.shared.practice import PracticeRun
 
 SHORTEST_TIMER = 0.001
 """Seconds; Textual divides by a timer's interval."""
-
-ARROWS = {Direction.UP: "↑", Direction.DOWN: "↓", Direction.LEFT: "←", Direction.RIGHT: "→"}
 
 
 class GameApp(App[None]):
@@ -90,9 +95,12 @@ class GameApp(App[None]):
     ) -> None:
         super().__init__()
         self.view = view = GameView()
+        self.race = RacePanel()
         # Parts of the screen do much of what the controller asks for.
         self.finish_motion, self.show_status = view.board.finish, view.show_status
         self.say, self.show_unsaved = view.say, view.show_unsaved
+        self.show_coach = view.show_coach
+        self.show_race = self.race.show
         self._plays_at_once = player is not None
         self._closed_dialog = 0.0
         name = str(session.get_setting("theme", ""))
@@ -106,13 +114,18 @@ class GameApp(App[None]):
         )
 
     def compose(self) -> ComposeResult:
-        """The game fills the screen."""
+        """The game fills the screen, but for the panel of a race."""
+        yield self.race
         yield self.view
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Let the panel of a race stand where it fits."""
+        self.race.fit_to(event.size)
 
     def on_mount(self) -> None:
         """Show the session's game."""
         self._quit_on_signals()
-        self.view.set_theme(self._visible(self.controller.theme))
+        self._set_colours(self.controller.theme)
         self.controller.begin()
         if self._plays_at_once:
             self.controller.toggle_autoplay()
@@ -144,6 +157,11 @@ class GameApp(App[None]):
         """Slide where the mouse went, unless it is the second half of a double click."""
         if monotonic() - self._closed_dialog > self.CLICK_CHAIN_TIME_THRESHOLD:
             self.controller.do(str(event.direction))
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Play from a pasted board, or continue a pasted game."""
+        if not isinstance(self.screen, ModalScreen):
+            self.controller.paste(event.text)
 
     def on_game_app_work_done(self, event: WorkDone) -> None:
         """Use what a player has answered."""
@@ -181,7 +199,11 @@ class GameApp(App[None]):
     def set_theme(self, theme: Theme) -> None:
         """Change the colours."""
         self.theme = theme.name
-        self.view.set_theme(self._visible(theme))
+        self._set_colours(theme)
+
+    def _set_colours(self, theme: Theme) -> None:
+        for part in (self.view, self.race):
+            part.set_theme(self._visible(theme))
 
     def ask(self, text: str, yes: str, no: str, action: Callable[[], object]) -> None:
         """Ask a question; do `action` if the answer is yes."""
@@ -201,6 +223,22 @@ class GameApp(App[None]):
     def ask_to_open(self, title: str, kind: FileKind, take: Callable[[Path], object]) -> None:  # noqa: ARG002 - any file may be named
         """Ask for the name of a file to read."""
         self.push_screen(PromptScreen(title), _unless_closed(take))
+
+    def show_review(self, review: GameReview, play_on: Callable[[], object]) -> None:
+        """Open a review over the game."""
+        screen = ReviewScreen(review, self._visible(self.controller.theme))
+        self.push_screen(screen, _unless_closed(lambda _: play_on()))
+
+    def refresh_review(self) -> None:
+        """Show what has been added to the open review."""
+        if isinstance(self.screen, ReviewScreen) and self.screen.is_mounted:
+            self.screen.refresh_facts()
+
+    def show_practice(self, run: PracticeRun, answer: Callable[[str], object]) -> None:
+        """Open practice over the game."""
+        from py2048.ui.terminal.practice_screen import PracticeScreen
+
+        self.push_screen(PracticeScreen(run, answer, self._visible(self.controller.theme)))
 
     def show_help(self) -> None:
         """Show all keys."""

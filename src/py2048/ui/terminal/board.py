@@ -68,6 +68,7 @@ class TerminalBoard(Widget):
         self._pressed: tuple[int, int] | None = None
         self._faded = False
         self._pointer: Direction | None = None
+        self._played: Direction | None = None
 
     @property
     def is_moving(self) -> bool:
@@ -95,9 +96,12 @@ class TerminalBoard(Widget):
         self._faded = faded
         self._redraw()
 
-    def point(self, direction: Direction | None) -> None:
-        """Light up the side of the frame towards `direction`, or no side."""
-        self._pointer = direction
+    def point(self, direction: Direction | None, played: Direction | None = None) -> None:
+        """Light up the side of the frame towards `direction`, or no side.
+
+        With a direction that was played, both sides are named: "best" and "played".
+        """
+        self._pointer, self._played = direction, played
         self._redraw()
 
     def show(self, transition: BoardTransition, pace: float) -> None:
@@ -159,7 +163,8 @@ class TerminalBoard(Widget):
             self._keys = []
         canvas = self._canvas
         if grid is not None:
-            draw_board(canvas, grid, theme, self._sprites(), self._pointer, faded=faded)
+            sprites = self._sprites()
+            draw_board(canvas, grid, theme, sprites, self._pointer, self._played, faded=faded)
         keys = [canvas.key(row) for row in range(rows)]
         changed = [row for row in range(rows) if not self._keys or keys[row] != self._keys[row]]
         strips = self._strips if self._keys else [Strip.blank(columns)] * rows
@@ -230,32 +235,58 @@ def draw_board(
     theme: Theme,
     sprites: list[Sprite],
     pointer: Direction | None = None,
+    played: Direction | None = None,
     *,
     faded: bool = False,
 ) -> None:
-    """Draw the frame, the empty cells and the tiles; `pointer` lights up a side of the frame."""
+    """Draw the frame, the empty cells and the tiles; `pointer` lights up a side of the frame.
+
+    With `played`, that side is marked too, and words in the frame tell which is which.
+    """
     fade = FADE if faded else 0.0
     width = grid.columns * grid.pitch_x - grid.gap_x + 2 * grid.frame_x
     height = grid.rows * grid.pitch_y - grid.gap_y + 2 * grid.frame_y
     canvas.rectangle(0, 0, width, height, mixed(theme.board, theme.page, fade))
-    if pointer is not None and grid.frame_x:
-        _draw_pointer(canvas, grid, theme, pointer, width, height)
+    if grid.frame_x:
+        if played is not None:
+            _draw_pointer(canvas, grid, theme.ink, played, width, height)
+        if pointer is not None:
+            _draw_pointer(canvas, grid, theme.accent, pointer, width, height)
     for row in range(grid.rows):
         for column in range(grid.columns):
             empty = mixed(theme.empty, theme.page, fade)
             _draw_rectangle(canvas, grid, Sprite(0, row, column), empty)
     for sprite in sprites:
         _draw_tile(canvas, grid, theme, sprite, fade)
+    if grid.frame_x and played is not None:
+        _write_on_side(canvas, played, "played", theme.page)
+        if pointer is not None:
+            _write_on_side(canvas, pointer, "best", theme.page)
 
 
 def _draw_pointer(
-    canvas: Canvas, grid: TerminalGrid, theme: Theme, side: Direction, width: int, height: int
+    canvas: Canvas, grid: TerminalGrid, colour: str, side: Direction, width: int, height: int
 ) -> None:
     thick_x, thick_y = grid.frame_x, grid.frame_y
     x = width - thick_x if side is Direction.RIGHT else 0
     y = height - thick_y if side is Direction.DOWN else 0
     across, down = (width, thick_y) if side.is_vertical else (thick_x, height)
-    canvas.rectangle(x, y, across, down, theme.accent)
+    canvas.rectangle(x, y, across, down, colour)
+
+
+def _write_on_side(canvas: Canvas, side: Direction, word: str, colour: str) -> None:
+    """Write a word on a side of the frame, from top to bottom at the left and right.
+
+    Above and below, where the frame is thin, the word takes a little of the cells.
+    """
+    columns, rows = canvas.columns, canvas.rows
+    if side.is_vertical:
+        row = 0 if side is Direction.UP else rows - 1
+        canvas.write((columns - len(word)) // 2, row, word, colour)
+        return
+    column = 0 if side is Direction.LEFT else columns - 1
+    for offset, letter in enumerate(word):
+        canvas.write(column, (rows - len(word)) // 2 + offset, letter, colour)
 
 
 def _draw_tile(

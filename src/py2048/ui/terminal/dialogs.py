@@ -14,7 +14,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from py2048.ui.shared.actions import ACTIONS, UserAction
+from py2048.ui.shared.actions import ACTIONS, PRACTICE_ACTIONS, REVIEW_ACTIONS, UserAction
 from py2048.ui.shared.screen import Choice, ListRequest
 from py2048.ui.terminal.game_view import key_of
 
@@ -87,7 +87,8 @@ class ListScreen(ModalDialog[str]):
         super().__init__()
         self._request = request
         # Kept, not looked up: a dialog may hear of a key when its parts are gone, or not there yet.
-        self._list = Choices(*(_option(choice) for choice in request.choices))
+        more = (Choice(title, title) for title, _ in request.more)
+        self._list = Choices(*(_option(choice) for choice in (*request.choices, *more)))
         self._fault = Static("", classes="fault", markup=False)
 
     def compose(self) -> ComposeResult:
@@ -106,8 +107,14 @@ class ListScreen(ModalDialog[str]):
         self._list.focus()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Close with the chosen value."""
-        self.action_close(self._request.choices[event.option_index].value)
+        """Close with the chosen value, or do what a line below them says."""
+        choices, index = self._request.choices, event.option_index
+        if index < len(choices):
+            self.action_close(choices[index].value)
+        else:
+            self.action_close()
+            # In the application: what opens another dialog must outlive this one.
+            self.app.call_later(self._request.more[index - len(choices)][1])
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Close with the text, or show what is wrong with it."""
@@ -161,6 +168,10 @@ class HelpScreen(ModalDialog[None]):
                 "The game is saved after every move.\n",
                 markup=False,
             )
+            yield Static("In a review", classes="title")
+            yield Static("\n".join(map(_line, REVIEW_ACTIONS)) + "\n")
+            yield Static("While practising", classes="title")
+            yield Static("\n".join(map(_line, PRACTICE_ACTIONS)) + "\n")
             yield Static("[$text-muted]Escape closes this help.[/]")
 
 

@@ -18,7 +18,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from py2048.ui.shared.actions import BY_NAME, UserAction
-from py2048.ui.shared.screen import Banner, Status
+from py2048.ui.shared.screen import Banner, CoachStatus, Status
 from py2048.ui.shared.themes import DEFAULT_THEME, Theme
 from py2048.ui.terminal.board import (
     LOGO_ROWS,
@@ -42,6 +42,9 @@ GAIN_SECONDS = 0.6
 """How long the points of a move stand beside the score."""
 
 TITLE_COLUMNS = 11
+
+LEAST_BAR, MOST_BAR = 4, 24
+"""The columns of the coach's bar."""
 
 POWERS_NOTE = "11 means 2048"
 """Explains tiles that are too small for digits."""
@@ -69,6 +72,8 @@ class GameView(Container):
         self._line = FixedText(id="line")
         self._panel_note = FixedText(id="note", markup=False)
         self._message = FixedText(id="message", markup=False)
+        self._coach = FixedText(id="coach", markup=False)
+        self._coach_status: CoachStatus | None = None
         self._banner_box = Static(id="banner")
         self._shape = (4, 4)
         self.status, self.note = Status(), ""
@@ -97,6 +102,7 @@ class GameView(Container):
         yield self._message
         yield Static(id="bar")
         yield Static("Too small", id="too-small", markup=False)
+        yield self._coach
         yield Static(id="unsaved", markup=False)
 
     def set_theme(self, theme: Theme) -> None:
@@ -108,11 +114,16 @@ class GameView(Container):
         """Make room for a board of this many rows and columns."""
         if shape != self._shape:
             self._shape = shape
-            self._arrange(self.app.size)
+            self._arrange(self._room)
+
+    @property
+    def _room(self) -> Size:
+        """The room there is: the screen before anything is laid out, then what a race leaves."""
+        return self.size if self.size.area else self.app.size
 
     def on_mount(self) -> None:
         """Arrange everything for the first time, before anything is seen."""
-        self._arrange(self.app.size)
+        self._arrange(self._room)
 
     def on_resize(self, event: events.Resize) -> None:
         """Arrange everything for the new size."""
@@ -148,7 +159,18 @@ class GameView(Container):
     def show_unsaved(self, reason: str) -> None:
         """Say below everything why something is not saved, as long as that is so."""
         self._unsaved = f"Not saved: {reason}" if reason else ""
-        self._arrange(self.app.size)
+        self._arrange(self._room)
+
+    def show_coach(self, status: CoachStatus | None) -> None:
+        """Show below everything what the coach says, or take its line away."""
+        is_new = (status is None) != (self._coach_status is None)
+        self._coach_status = status
+        self._write_coach(self.app.size.width)
+        if is_new:
+            self._arrange(self.app.size)
+
+    def _write_coach(self, width: int) -> None:
+        self._coach.show(coach_line(self._coach_status, width - 2) if self._coach_status else "")
 
     def cover(self, banner: Banner | None) -> None:
         """Cover the middle of the board with words, where they fit, or uncover it."""
@@ -183,7 +205,9 @@ class GameView(Container):
         warning = self.query_one("#unsaved", Static)
         warning.update(self._unsaved)
         warning.display = bool(self._unsaved)
-        height = size.height - self._warning_rows(size)
+        self._coach.set_class(self._coach_status is not None, "-on")
+        self._write_coach(size.width)
+        height = size.height - self._warning_rows(size) - (self._coach_status is not None)
         self.arrangement, self.grid = arrange(size.width, height, *self._shape)
         for arrangement in Arrangement:
             self.set_class(arrangement is self.arrangement, f"-{arrangement.value}")
@@ -264,28 +288,39 @@ class FixedText(Static):
             self.update(text, layout=False)
 
 
+def coach_line(status: CoachStatus, width: int) -> str:
+    """Return the coach's bar and words in a line of `width` columns."""
+    text = status.text if len(status.text) + LEAST_BAR < width else status.short
+    bar = min(max(width - len(text) - 1, LEAST_BAR), MOST_BAR)
+    filled = round(bar * status.share)
+    line = f"{'█' * filled}{'░' * (bar - filled)} {text}"
+    return line if len(line) <= width else f"{line[: width - 1]}…"
+
+
 # Markup
 
-FINAL_ACTIONS = ("new", "undo", "quit")
+FINAL_ACTIONS = ("new", "undo", "review")
 """The links of a banner over a game that is over."""
 
 LISTED = (
     ("undo", "redo"),
     ("new", "rules"),
     ("hint", "player"),
-    ("autoplay", "faster"),
-    ("theme", "games"),
+    ("autoplay", "coach"),
+    ("review", "theme"),
     ("help", "quit"),
 )
 """The keys beside the board, two to a line."""
 
-RANKED = ("undo", "new", "hint", "help", "quit", "autoplay", "rules", "theme", "redo", "player")
+RANKED = (
+    "undo", "new", "hint", "help", "quit", "autoplay", "rules", "review", "theme", "redo", "player",
+)  # fmt: skip
 """The keys below the board, the most useful first."""
 
 
 def key_of(action: UserAction) -> str:
-    """Return the keys of an action as a terminal's users call them: in lower case."""
-    return action.shown if action.shown.startswith("F") else action.shown.lower()
+    """Return the keys of an action as a terminal's users call them: in lower case, but F1."""
+    return action.shown if action.shown[1:].isdigit() else action.shown.lower()
 
 
 def key_list() -> str:

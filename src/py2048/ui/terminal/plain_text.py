@@ -7,16 +7,23 @@ ends the program; the game is kept.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from threading import Thread
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, TextIO
 
 from py2048.direction import Direction
 from py2048.errors import DirectionError, Py2048Error, did_you_mean
+from py2048.game.importing import load_record
 from py2048.rules import Rules
-from py2048.session import Event, Hint, Session, hint_player
+from py2048.session import Event, GameStarted, Hint, Moved, Session, Undone, hint_player
+from py2048.ui.shared.background import ForegroundWorker, WorkResult
+from py2048.ui.shared.coach import Coach
 from py2048.ui.shared.controller import current_events
 from py2048.ui.shared.describe import describe, describe_board, describe_rules
+from py2048.ui.shared.race import Race
+from py2048.ui.shared.review import GameReview, keep_mistakes
+from py2048.ui.shared.screen import CoachStatus
 
 if TYPE_CHECKING:
     from py2048.compiled.jit.progress import Compiling
@@ -30,9 +37,12 @@ HELP = (
     "undo: take the last move back. redo: play it again.",
     "board: read the board. score: read the score.",
     "hint: the best move and what each is worth. auto 10: let the player make ten moves.",
+    "coach: judge each move as you play, or no longer; the game counts as assisted.",
+    "review: what each mistake of the game lost; review 12: move 12; review FILE: a record.",
     "new: start a new game; with rules, such as: new 5x5, or: new classic:size=3x4.",
     "resume 5x5: continue the last game under these rules. rules: read the rules.",
     "save game.2048.json: write the game to a file.",
+    "race: who is ahead in a race, and the rival's board.",
     "help: this help. quit: leave; the game is kept.",
 )
 
@@ -57,6 +67,9 @@ class PlainTextGame:
         self._wanted_player = player
         self._wants_new: Rules | None = None
         self._waiting: Thread | None = None
+        self._race: Race | None = None
+        self._coach = Coach(session, self, ForegroundWorker)
+        self._told = 0.0
         self._commands: dict[str, Callable[[str], None]] = {
             "undo": self._undo,
             "redo": self._redo,
@@ -67,6 +80,9 @@ class PlainTextGame:
             "board": self._board,
             "score": self._score,
             "rules": self._rules,
+            "coach": self._toggle_coach,
+            "review": self._review,
+            "race": self._tell_race,
             "save": self._save,
             "help": self._help,
         }
@@ -87,6 +103,67 @@ class PlainTextGame:
     def show(self, event: Event) -> None:
         """Write what happened."""
         self._write(describe(event))
+        self._follow_race(event)
+        self._coach.follow(event)
+        if isinstance(event, (GameStarted, Moved, Undone)):
+            self._tell_coach()
+
+    def _follow_race(self, event: Event) -> None:
+        """Write the splits of a race."""
+        match event:
+            case GameStarted():
+                rival = self._session.rival
+                self._race = Race(self._session, rival) if rival else None
+                if rival:
+                    self._write(f"A race against {rival.name}. Type race for who is ahead.")
+            case Moved() if self._race:
+                if split := self._race.moved():
+                    self._write(f"{split}.")
+            case Undone() if self._race:
+                self._race.undone()
+
+    def _tell_race(self, _: str) -> None:
+        if self._race is None:
+            self._write("There is no race. Start one with py2048 race.")
+            return
+        view = self._race.view
+        self._write(f"{view.name}: {'. '.join(view.lines)}")
+        for line in describe_board(view.board):
+            self._write(line)
+
+    # The coach
+
+    def _toggle_coach(self, _: str) -> None:
+        if self._coach.is_on:
+            self._coach.stop()
+            self._write("The coach is off.")
+            return
+        self._write("The coach judges your moves; the game counts as assisted.")
+        self._told = monotonic() + FIRST_PROGRESS
+        self._coach.start()
+        self._tell_coach()
+
+    def _tell_coach(self) -> None:
+        """Write what the coach says of the position."""
+        if self._coach.is_on and not self._coach.is_paused and self._coach.sentences:
+            self._write(f"Coach: {self._coach.sentences}")
+
+    def show_coach(self, status: CoachStatus | None) -> None:
+        """Show nothing yet: the coach is asked when it has judged."""
+
+    def receive(self, result: WorkResult) -> None:
+        """Hand a result to the coach, and write the compiler's progress."""
+        if result.error:
+            self._coach.stop()
+            self._write(f"the coach cannot judge this game: {result.error}")
+            return
+        self._coach.take(result)
+        if result.compiling and monotonic() >= self._told:
+            self._told = monotonic() + PROGRESS_PERIOD
+            self._write(f"The judge is {result.compiling}.")
+
+    def await_results(self) -> None:
+        """Do nothing: the coach judges at once."""
 
     def obey(self, line: str) -> bool:
         """Do what a line says; return whether to continue. Mistakes are answered, never raised."""
@@ -201,9 +278,12 @@ class PlainTextGame:
         if text and not text.isdecimal():
             self._write(f"auto {text!r}: give a number of moves, such as auto 10.")
             return
+        self._coach.pause(is_paused=True)
         for _ in range(int(text or 1)):
             if not self._step():
                 break
+        self._coach.pause(is_paused=False)
+        self._tell_coach()
 
     def _board(self, _: str) -> None:
         for line in describe_board(self._session.game.board):
@@ -218,6 +298,51 @@ class PlainTextGame:
     def _rules(self, _: str) -> None:
         rules = self._session.rules
         self._write(f"Rules {rules.name}: {describe_rules(rules)}.")
+
+    def _review(self, text: str) -> None:
+        """Review the game, one move of it, or a record in a file."""
+        if text and not text.isdecimal():
+            self._write_review(GameReview(load_record(Path(text))))
+            return
+        review = GameReview(self._session.record())
+        if not 1 <= int(text or 1) <= len(review):
+            self._write(f"review {text}: the game has {len(review)} moves.")
+            return
+        if not self._session.game.is_over:
+            self._session.count_help()
+        keep = self._session.game.is_over
+        self._write_review(review, int(text) if text else None, keep=keep)
+
+    def _write_review(
+        self, review: GameReview, ply: int | None = None, *, keep: bool = False
+    ) -> None:
+        """Write each mistake as it is found, and the summary; or all that is known of one move.
+
+        Args:
+            review: the review.
+            ply: the one move.
+            keep: put the mistakes into the notebook.
+        """
+        told = monotonic() + FIRST_PROGRESS
+        for result in review.results():
+            review.take(result)
+            if result.error:
+                self._write(result.error)
+            for move in result.moves:
+                if move.ply == ply or (ply is None and move.grade.is_mistake):
+                    review.seek(move.ply - 1)
+                    self._write(review.sentences)
+            if ply is not None and len(review.moves) >= ply:
+                break
+            if result.compiling and monotonic() >= told:
+                told = monotonic() + PROGRESS_PERIOD
+                self._write(f"{review.summary}.")
+            if result.compiling:
+                sleep(LOOK_PERIOD)
+        if ply is None and review.review:
+            if keep:
+                review.note = keep_mistakes(self._session, review.review)
+            self._write(review.summary)
 
     def _save(self, text: str) -> None:
         if not text:

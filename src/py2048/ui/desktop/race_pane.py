@@ -1,0 +1,76 @@
+"""The window's view of a race: the rival's board and the splits, beside the game."""
+
+from __future__ import annotations
+
+from tkinter import ttk
+
+from py2048.ui.desktop.board_view import CanvasBoard
+from py2048.ui.desktop.window import MainWindow
+from py2048.ui.shared.motion import BoardTransition
+from py2048.ui.shared.race import RaceView
+from py2048.ui.shared.themes import Theme
+
+SIDE = 240
+"""The side of the rival's board, in pixels of an ordinary screen."""
+COLUMNS = (("you", "You", 90), ("theirs", "Rival", 90), ("ahead", "Ahead", 140))
+
+
+class RacePane(ttk.Frame):
+    """A rival's game and the splits, right of the game.
+
+    The window grows by its width, and shrinks again when it is closed.
+
+    Args:
+        window: the window of the game.
+    """
+
+    def __init__(self, window: MainWindow) -> None:
+        scale = window.scale
+        super().__init__(window.root, padding=round(8 * scale))
+        self._owner = window.root
+        self._title = ttk.Label(self, style="Title.TLabel")
+        self._board = CanvasBoard(self, window.theme, lambda _: None)
+        self._board.configure(
+            width=round(SIDE * scale), height=round(SIDE * scale), takefocus=False
+        )
+        self._lines = ttk.Label(self, justify="left")
+        self.splits = ttk.Treeview(
+            self, columns=[name for name, _, _ in COLUMNS], selectmode="none", height=4
+        )
+        self.splits.column("#0", width=round(80 * scale), stretch=False)
+        for name, title, width in COLUMNS:
+            self.splits.heading(name, text=title)
+            self.splits.column(name, width=round(width * scale), anchor="e")
+        self._title.pack(anchor="w")
+        self._board.pack()
+        self._lines.pack(anchor="w", pady=round(4 * scale))
+        self.splits.pack(fill="both", expand=True)
+        self.pack(side="right", fill="y", before=window.header)
+        self.update_idletasks()
+        self._widen(self.winfo_reqwidth())
+
+    def _widen(self, pixels: int) -> None:
+        """Make the window wider, as far as the screen allows."""
+        width = min(self._owner.winfo_width() + pixels, self._owner.winfo_screenwidth())
+        self._owner.geometry(f"{width}x{self._owner.winfo_height()}")
+
+    def set_theme(self, theme: Theme) -> None:
+        """Change the colours."""
+        self._board.set_theme(theme)
+
+    def show(self, view: RaceView) -> None:
+        """Show a race."""
+        self._title.configure(text=view.name)
+        self._board.show(BoardTransition((), view.board), 0)
+        self._lines.configure(text="\n".join(view.lines))
+        self.splits.delete(*self.splits.get_children())
+        for split in view.splits:
+            cells = (str(split.mine or ""), str(split.theirs or ""), split.ahead)
+            row = self.splits.insert("", "end", text=split.label, values=cells)
+            self.splits.see(row)
+
+    def close(self) -> None:
+        """Give the room back to the screen."""
+        width = self.winfo_width()
+        self.destroy()
+        self._widen(-width)

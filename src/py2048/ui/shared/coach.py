@@ -1,0 +1,290 @@
+"""`Coach`: judges your moves while you play, in the background, if you want it to.
+
+It judges positions: the one on the screen first, then those that you left before they were judged,
+the newest first. The grade of a move follows from the position that it was played in. Play never
+waits for it, and every position of which it tells something counts as a hint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from py2048.direction import Direction
+from py2048.players import Unit
+from py2048.review import Judge, MoveReview
+from py2048.review.games import MeanAccuracy
+from py2048.review.moves import Basis, Grade, move_review
+from py2048.review.words import number
+from py2048.session import Event, Finding, Session, events, ready_judge
+from py2048.ui.shared.background import BackgroundWorker, ForegroundWorker, WorkResult
+from py2048.ui.shared.describe import GRADE_SYMBOLS, describe_loss, value_text
+from py2048.ui.shared.screen import CoachScreen, CoachStatus
+
+if TYPE_CHECKING:
+    from py2048.board import Board
+    from py2048.compiled.jit.progress import Compiling
+    from py2048.rules import Rules
+
+COACHING = "coach"
+"""The purpose of the coach's work."""
+
+SETTING = "coach"
+PAUSED = "the coach pauses while a player plays"
+JUDGING = "judging …"
+
+
+@dataclass(slots=True)
+class _Position:
+    """A position of the game, with what was played there and what the judge found, if anything."""
+
+    board: Board
+    score: int
+    played: Direction | None = None
+    judged: MoveReview | None = None
+    review: MoveReview | None = None
+
+
+class Coach:
+    """Judges the positions of a session's game, and shows what follows on a screen.
+
+    Args:
+        session: where the game is.
+        screen: where to.
+        make_worker: makes what does the judging.
+
+    Attributes:
+        is_paused: whether a player plays by itself, whose moves are not judged.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        screen: CoachScreen,
+        make_worker: type[BackgroundWorker | ForegroundWorker] = BackgroundWorker,
+    ) -> None:
+        self._session, self._screen, self._make_worker = session, screen, make_worker
+        self._worker: BackgroundWorker | ForegroundWorker | None = None
+        self._judge: Judge | None = None
+        self.is_paused = False
+        self._note = ""
+        self._first = 1  # the ply of the first position
+        self._positions: list[_Position] = []
+        self._open: set[int] = set()  # the places of those without a review
+        self._mean = MeanAccuracy()  # of the others
+        self._most = 0.0  # what was expected at most
+
+    @property
+    def is_on(self) -> bool:
+        """Whether it judges."""
+        return self._worker is not None
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether something is being judged."""
+        return self.is_on and not self.is_paused and bool(self._waiting())
+
+    def start(self) -> None:
+        """Judge from this position on."""
+        self._worker = self._make_worker(self._screen.receive)
+        self._begin()
+
+    def stop(self) -> None:
+        """Judge no more, and take the bar away."""
+        self.close()
+        self._positions.clear()
+        self._open.clear()
+        self._screen.show_coach(None)
+
+    def close(self) -> None:
+        """End the thread."""
+        if self._worker is not None:
+            self._worker.close()
+        self._worker = self._judge = None
+
+    def pause(self, *, is_paused: bool) -> None:
+        """Pause while a player plays by itself, and continue from where it stops."""
+        if is_paused == self.is_paused:
+            return
+        self.is_paused = is_paused
+        if self.is_on:
+            self._begin()
+
+    def follow(self, event: Event) -> None:
+        """Judge the position that an event brings."""
+        if not self.is_on or self.is_paused:
+            return
+        match event:
+            case events.Moved(turn=turn):
+                self._go_to(self._session.game.ply)
+                self._positions[-1].played = turn.direction
+                self._look()
+            case events.Undone() if self._session.game.ply + 1 >= self._first:
+                self._go_to(self._session.game.ply + 1)
+                self._look()
+            case events.GameStarted() | events.Undone():
+                self._begin()
+
+    def take(self, result: WorkResult) -> None:
+        """Use a result of the worker, unless the game has moved on."""
+        if not self.is_on or self.is_paused:
+            return
+        self._note = str(result.compiling or "")
+        for move in result.moves:
+            at = move.ply - self._first
+            if 0 <= at < len(self._positions) and self._positions[at].board == move.board:
+                self._positions[at].judged = move
+                self._most = max(self._most, self._outlook(move))
+        self._grade()
+        self._show()
+
+    # What is judged
+
+    def _begin(self) -> None:
+        self._first, self._note = self._session.game.ply + 1, ""
+        self._positions, self._most = [], 0.0
+        self._open, self._mean = set(), MeanAccuracy()
+        self._look()
+
+    def _go_to(self, ply: int) -> None:
+        """Forget the positions after that before move `ply`, and what was played there."""
+        here = ply - self._first
+        del self._positions[here + 1 :]
+        at = self._positions[here]
+        at.played = None
+        self._open = {place for place in self._open if place < here} | {here}
+        if at.review is not None:
+            at.review, self._mean = None, MeanAccuracy()
+            for each in self._positions:
+                if each.review is not None:
+                    self._mean.add(each.review)
+
+    def _look(self) -> None:
+        """Judge the position on the screen, and show what is known until then."""
+        game = self._session.game
+        if len(self._positions) == game.ply + 1 - self._first and not game.is_over:
+            self._open.add(len(self._positions))
+            self._positions.append(_Position(game.board, game.score))
+        if not (waiting := self._waiting()):
+            self._grade()
+        elif self._worker is not None and not self.is_paused:
+            self._worker.ask(COACHING, partial(self._judging, self._session.rules, waiting))
+            self._screen.await_results()
+        self._show()
+
+    def _waiting(self) -> list[tuple[int, Board, int]]:
+        """Return ply, board and score of the positions to be judged, the newest first."""
+        newest_first = ((place, self._positions[place]) for place in sorted(self._open)[::-1])
+        return [
+            (self._first + place, at.board, at.score)
+            for place, at in newest_first
+            if at.judged is None
+        ]
+
+    def _judging(
+        self, rules: Rules, waiting: list[tuple[int, Board, int]]
+    ) -> Iterator[Finding | Compiling]:
+        """Judge positions; in the worker's thread."""
+        if self._judge is None or self._judge.rules != rules:
+            self._judge = yield from ready_judge(rules)
+        judge = self._judge
+        for ply, board, score in waiting:
+            yield (judge.review_move(board, score, board.legal_directions()[0], ply=ply),)
+
+    def _grade(self) -> None:
+        """Review the moves whose positions are judged; what is told of this one is a hint."""
+        for place in sorted(self._open):
+            at = self._positions[place]
+            if at.played is not None and at.judged is not None:
+                at.review = self._review_of(at.judged, at.played)
+                self._mean.add(at.review)
+                self._open.discard(place)
+        if self._here is not None:
+            self._session.count_help()
+
+    def _review_of(self, judged: MoveReview, played: Direction) -> MoveReview:
+        """Return the review of another move in the position of one."""
+        if judged.played is played or self._judge is None:
+            return judged
+        at, judge = judged, self._judge
+        basis = Basis(at.source, at.chances, judge.is_exact)
+        return move_review(at.ply, at.board, at.score, played, at.values, 0.0, judge.unit, basis)
+
+    # What is shown
+
+    @property
+    def _unit(self) -> Unit:
+        return self._judge.unit if self._judge else Unit.POINTS
+
+    @property
+    def _accuracy(self) -> float | None:
+        """The accuracy of the moves that are judged, if any is."""
+        is_any = len(self._open) < len(self._positions)
+        return self._mean.value if is_any else None
+
+    @property
+    def _here(self) -> MoveReview | None:
+        """What is known of the position on the screen."""
+        last = self._positions[-1] if self._positions else None
+        return last.judged if last is not None and last.played is None else None
+
+    @property
+    def last_move(self) -> MoveReview | None:
+        """The review of the last move, once it is judged."""
+        played = [at for at in self._positions[-2:] if at.played is not None]
+        return played[-1].review if played else None
+
+    def _show(self) -> None:
+        self._screen.show_coach(self.status)
+
+    @property
+    def status(self) -> CoachStatus:
+        """What the coach says now."""
+        if self.is_paused:
+            return CoachStatus(0.0, PAUSED, PAUSED)
+        here, unit, said = self._here, self._unit, []
+        if (last := self.last_move) is not None:
+            said.append(("", last_move_text(last, unit)))
+        if self._accuracy is not None:
+            said.append(("accuracy ", f"{self._accuracy:.0f} %"))
+        if here is not None and self._judge is not None:
+            worth = value_text(self._outlook(here), unit, is_exact=self._judge.is_exact)
+            said.append(("expected ", worth))
+        elif not self._session.game.is_over:
+            said.append(("", self._note or JUDGING))
+        text = ", ".join(word + value for word, value in said)
+        return CoachStatus(self._share, text, "  ".join(value for _, value in said))
+
+    @property
+    def sentences(self) -> str:
+        """The same as sentences; empty if nothing is known."""
+        said = []
+        if (last := self.last_move) is not None:
+            said.append(describe_loss(last, self._unit))
+        if self._accuracy is not None:
+            said.append(f"Accuracy {self._accuracy:.0f} %.")
+        if self._here is not None and self._judge is not None:
+            outlook = self._outlook(self._here)
+            worth = value_text(outlook, self._unit, is_exact=self._judge.is_exact)
+            said.append(f"Expected {worth}.")
+        return " ".join(said)
+
+    @property
+    def _share(self) -> float:
+        known = self._here or next((at.judged for at in self._positions[::-1] if at.judged), None)
+        most = 1.0 if self._unit is Unit.CHANCE else self._most
+        return max(0.0, self._outlook(known) / most) if known and most > 0 else 0.0
+
+    def _outlook(self, move: MoveReview) -> float:
+        """Return what to expect: the final score, or what the best move is worth."""
+        return move.expected if self._unit is Unit.POINTS else move.values[move.best]
+
+
+def last_move_text(move: MoveReview, unit: Unit) -> str:
+    """Return what a move lost: "?! left -120, best up"; only its grade where it is the best."""
+    symbol = GRADE_SYMBOLS[move.grade]
+    if move.grade is Grade.BEST:
+        return f"{symbol} {move.played}"
+    return f"{symbol} {move.played} {number(unit, -move.loss, signed=True)}, best {move.best}"

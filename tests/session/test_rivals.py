@@ -1,0 +1,191 @@
+"""Rivals: the same tiles appear as in their game, and a race counts as assisted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.strategies import games
+
+from py2048 import Game, get_rules, make_player
+from py2048.errors import StorageError
+from py2048.game.turn import draw_spawn, possible_cells
+from py2048.session import PlayingRival, RecordedRival, Session, open_session
+from py2048.session.rivals import word_for
+
+
+def played(seed: int = 7, moves: int = 150, rules: str = "classic") -> Game:
+    """A game by a simple player."""
+    game, player = Game(get_rules(rules), seed=seed, player="Ada"), make_player("corner")
+    while game.ply < moves and not game.is_over:
+        game.play(player.choose(game))
+    return game
+
+
+@given(games())
+def test_a_word_draws_the_tile_that_appeared(game: Game) -> None:
+    """Under all rules, on the board where it appeared."""
+    for turn in game.turns:
+        if turn.spawn is not None:
+            cells = possible_cells(game.rules, turn.slide.board, turn.direction)
+            word = word_for(game.rules, turn.spawn, cells)
+            drawn = draw_spawn(game.rules, turn.slide.board, turn.direction, word)
+            assert drawn == turn.spawn
+
+
+@settings(max_examples=20)
+@given(st.booleans(), st.sampled_from(["classic", "3x3", "cmput175"]))
+def test_the_same_moves_give_the_same_game(has_seed: bool, rules: str) -> None:
+    """Whether the record has a seed or only its tiles."""
+    game = played(rules=rules, moves=60)
+    record = game.record() if has_seed else game.record().without_seed()
+    session = Session()
+    session.race(RecordedRival(record))
+    assert session.game.board == game.start
+    for turn in game.turns:
+        session.move(turn.direction)
+    assert session.game.board == game.board
+    assert session.game.score == game.score
+    assert session.record().seed == (game.seed if has_seed else None)
+
+
+def test_the_game_goes_on_after_the_rivals_end() -> None:
+    """With tiles of its own."""
+    record = played(moves=3).record().without_seed()
+    session = Session()
+    session.race(RecordedRival(record))
+    player = make_player("corner")
+    for _ in range(20):
+        session.autoplay_step(player)
+    assert session.game.ply == 20
+
+
+def test_a_race_counts_as_assisted_and_ends_with_the_next_game() -> None:
+    """Here and in its record; a game after it is plain."""
+    session = Session()
+    session.race(RecordedRival(played().record(), "Ada"))
+    assert (session.category, session.record().hints) == ("assisted", 1)
+    assert session.rival is not None
+    session.start()
+    assert (session.category, session.rival) == ("plain", None)
+
+
+def test_a_race_is_saved_as_assisted() -> None:
+    """Quitting does not make it plain."""
+    session = open_session()
+    session.race(RecordedRival(played().record()))
+    session.move(session.game.legal_directions()[0])
+    session.close()
+    again = open_session()
+    assert again.resume()
+    assert again.category == "assisted"
+    again.close()
+
+
+@pytest.mark.parametrize("has_seed", [True, False])
+def test_a_race_is_resumed_with_its_rival(has_seed: bool) -> None:
+    """Its name, its game and its tiles, also those that come from a record without a seed."""
+    game = played(rules="3x3", moves=40)
+    record = game.record() if has_seed else game.record().without_seed()
+    session = open_session()
+    session.race(RecordedRival(record, "my best game"))
+    for turn in game.turns[:5]:
+        session.move(turn.direction)
+    session.close()
+    again = open_session()
+    assert again.resume()
+    assert again.rival is not None
+    assert again.rival.name == "my best game"
+    assert again.rival.positions(99) == RecordedRival(record).positions(99)
+    for turn in game.turns[5:]:
+        again.move(turn.direction)
+    assert again.game.board == game.board
+    again.start()
+    assert again.rival is None
+    again.close()
+
+
+def test_a_player_is_raced_against_again() -> None:
+    """It plays the same game anew; games without a rival have none, nor where it is lost."""
+    session = open_session()
+    session.race(PlayingRival(get_rules("3x3"), make_player("corner"), "corner", seed=7))
+    session.move(session.game.legal_directions()[0])
+    session.close()
+    again = open_session()
+    assert again.resume()
+    rival = again.rival
+    assert isinstance(rival, PlayingRival)
+    rival.wait(5)
+    assert rival.positions(5) == played(rules="3x3", moves=5).positions()
+    (saved,) = again.saved_games()
+    again.set_setting("rivals", {saved.id: {"player": "nobody", "rules": "3x3", "seed": 7}})
+    assert again.resume()
+    assert again.rival is None
+    again.close()
+
+
+def test_rivals_of_games_that_are_over_are_forgotten() -> None:
+    """What is kept does not grow."""
+    session = open_session()
+    for seed in range(3):
+        session.race(PlayingRival(get_rules("2x2"), make_player("corner"), "corner", seed=seed))
+        while not session.game.is_over:
+            session.move(session.game.legal_directions()[0])
+    session.start()
+    session.race(PlayingRival(get_rules("2x2"), make_player("corner"), "corner", seed=9))
+    assert len(session.get_setting("rivals")) == 1
+    session.close()
+
+
+def test_the_best_game_is_a_persons() -> None:
+    """The computer's games do not count, and without a game there is nothing to race."""
+    session = open_session()
+    rules = get_rules("2x4")
+    with pytest.raises(StorageError, match="no game of yours under the rules 2x4"):
+        session.best_record(rules)
+    scores = {}
+    for seed, is_computer in ((1, False), (2, False), (3, True)):
+        session.start(rules, seed=seed)
+        player = make_player("corner")
+        while not session.game.is_over:
+            if is_computer:
+                session.autoplay_step(player)
+            else:
+                session.move(player.choose(session.game))
+        scores[seed] = session.game.score
+    session.start(rules)
+    best = session.best_record(rules)
+    assert best.score == max(scores[1], scores[2])
+    session.close()
+
+
+def test_a_player_plays_along() -> None:
+    """Its game is the one that it plays with that seed; it waits for the person."""
+    rival = PlayingRival(get_rules("classic"), make_player("corner"), "corner", seed=7)
+    rival.wait(50)
+    game = played(moves=50)
+    assert rival.positions(50) == game.positions()
+    assert not rival.is_over
+    rival.close()
+
+
+def test_a_player_that_fails_says_why() -> None:
+    """The race goes on without it."""
+
+    def fail(_: Game) -> None:
+        raise ValueError("out of order")
+
+    player = type("Broken", (), {"choose": staticmethod(fail)})()
+    rival = PlayingRival(get_rules("classic"), player, "broken")
+    rival.wait(1)
+    assert (rival.fault, rival.is_over) == ("out of order", True)
+
+
+def test_times_add_up() -> None:
+    """To each move; a record without them has none."""
+    record = played(moves=3).record()
+    timed = RecordedRival(replace(record, times=(100, 200, 300)))
+    assert [timed.elapsed_ms(ply) for ply in range(5)] == [0, 100, 300, 600, 600]
+    assert RecordedRival(record).elapsed_ms(2) is None

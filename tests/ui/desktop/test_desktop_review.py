@@ -1,0 +1,246 @@
+"""The review of a game and the coach in the window."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.ui.reviewing import FAULTS, MOVES, ended_record, known_record, known_review, workers
+
+from py2048.session import Session, open_session
+from py2048.ui.desktop.dialogs import ListDialog
+from py2048.ui.desktop.practice_window import PracticeWindow
+from py2048.ui.desktop.review_window import ReviewWindow
+from py2048.ui.shared.coach import SETTING
+from py2048.ui.shared.themes import get_theme
+
+pytestmark = pytest.mark.gui
+
+
+def opened(desk: Any) -> Any:
+    """Return the review that is open, once it is complete and has the focus."""
+    dialog = desk.until(lambda: desk.dialog)
+    assert isinstance(dialog, ReviewWindow)
+    desk.until(lambda: dialog.review.review is not None)
+    desk.until(dialog.winfo_viewable)
+    desk.focus(dialog.view)
+    desk.until(lambda: "Accuracy" in dialog.summary.cget("text"))
+    return dialog
+
+
+def review(desk: Any) -> Any:
+    """Open the review of the known game."""
+    desk.app.controller.review(known_record())
+    return opened(desk)
+
+
+@pytest.mark.usefixtures("known_judge")
+def test_keys_and_buttons_go_to_each_mistake(desk: Any) -> None:
+    """Down goes to the next planted mistake, the button before it back; both say what was lost."""
+    dialog = review(desk)
+    for ply, grade in FAULTS.items():
+        desk.key("Down")
+        assert dialog.review.index + 1 == ply
+        said = str(dialog.line.cget("text"))
+        assert f" {grade}: " in said
+        assert f"Move {ply} of {MOVES}" in said
+        assert "loses" in said
+    dialog.buttons["previous_mistake"].invoke()
+    assert dialog.review.index + 1 == sorted(FAULTS)[-2]
+    desk.key("Home", "Right", "Right", "Left", "Next")
+    assert dialog.review.index == 11
+    assert dialog.view.board == dialog.review.board
+    desk.key("Escape")
+    assert desk.dialog is None
+
+
+@pytest.mark.usefixtures("known_judge")
+def test_the_board_shows_the_move_played_and_the_best_one(open_desk: Any) -> None:
+    """Two arrows where they differ, one where the best was played, in the theme's colours."""
+    for theme in map(get_theme, ("light", "high-contrast")):
+        desk = open_desk(theme=theme.name, reduced_motion=True)
+        dialog = review(desk)
+        marks, labels = dialog.view.find_withtag("hint"), len(dialog.review.rows)
+        assert len(marks) == labels + 1
+        desk.key("n")
+        labels = len(dialog.review.rows)
+        assert len(dialog.view.find_withtag("hint")) == labels + 2
+        colours = {str(dialog.graph.itemcget(item, "fill")) for item in dialog.graph.find_all()}
+        assert colours == {theme.muted, theme.accent}
+        assert len(dialog.graph.find_withtag("tick")) == len(FAULTS)
+        desk.running.close()
+
+
+@pytest.mark.usefixtures("known_judge")
+def test_the_graph_leads_to_the_move_under_the_mouse(desk: Any) -> None:
+    """A click near its end shows the last move."""
+    dialog = review(desk)
+    desk.click(dialog.graph.winfo_width() - 1, 30, dialog.graph)
+    assert dialog.review.index == MOVES - 1
+
+
+@pytest.mark.usefixtures("known_judge")
+def test_playing_on_from_a_mistake_starts_a_marked_game(desk: Any) -> None:
+    """Enter at the board starts a game of its own from the position, which counts as assisted."""
+    dialog = review(desk)
+    desk.key("n")
+    board = dialog.review.board
+    desk.key("Return")
+    desk.pump()
+    assert desk.dialog is None
+    assert (desk.session.game.board, desk.session.game.score) == (board, 0)
+    assert desk.session.category == "assisted"
+
+
+@pytest.mark.usefixtures("known_judge")
+def test_a_finished_game_offers_its_review(open_desk: Any) -> None:
+    """The banner of a game that is over has a button for it."""
+    session = Session()
+    session.start_from(known_record())
+    desk = open_desk(session, reduced_motion=True)
+    while not session.game.is_over:
+        session.move(session.game.legal_directions()[0])
+    desk.pump()
+    (button,) = [each for each in desk.board.overlay._buttons if each.cget("text") == "Review"]
+    button.invoke()
+    dialog = opened(desk)
+    assert dialog.review.record.turns == session.record().turns
+    assert len(dialog.review) == session.game.ply
+
+
+@pytest.mark.usefixtures("known_judge")
+def test_a_record_that_is_watched_can_be_reviewed(desk: Any) -> None:
+    """The viewer has a button that opens the review of its record."""
+    desk.app.watch(known_record())
+    viewer = desk.until(lambda: desk.dialog)
+    (button,) = [
+        each
+        for row in viewer.body.winfo_children()
+        for each in row.winfo_children()
+        if each.winfo_class() == "TButton" and each.cget("text") == "Review"
+    ]
+    button.invoke()
+    assert opened(desk).review.record == known_record()
+
+
+@pytest.mark.usefixtures("known_judge")
+def test_any_record_can_be_chosen(
+    desk: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """B asks which game while one is in progress; a file can be named."""
+    path = tmp_path / "game.2048.json"
+    known_record().save(path)
+    monkeypatch.setattr("tkinter.filedialog.askopenfilename", lambda **_: str(path))
+    desk.play(2)
+    desk.key("b")
+    choice = desk.until(lambda: desk.dialog)
+    (_, from_file), *_ = choice._request.more
+    choice.close_and(from_file)
+    assert opened(desk).review.record == known_record()
+    assert desk.session.category == "plain"
+
+
+def test_a_review_closed_midway_leaves_no_thread(desk: Any, slow_judge: threading.Event) -> None:
+    """Moves are shown as they are judged; closing the window ends the work."""
+    before = set(workers())
+    desk.app.controller.review(known_record())
+    dialog = desk.dialog
+    desk.until(lambda: f"2 of {MOVES} moves are judged" in dialog.summary.cget("text"))
+    assert "the best move" in str(dialog.line.cget("text"))
+    dialog.close()
+    slow_judge.set()
+    for thread in set(workers()) - before:
+        thread.join(30)
+        assert not thread.is_alive()
+    desk.pump(0.2)
+    assert desk.dialog is None
+
+
+# The coach
+
+
+@pytest.mark.usefixtures("known_judge")
+def test_the_coach_shows_a_bar_and_takes_it_away(desk: Any) -> None:
+    """C shows what the position is worth, the last move and the accuracy; c again ends it."""
+    height = desk.board.winfo_height()
+    desk.key("c")
+    desk.until(lambda: desk.window.coach and "expected" in desk.window.coach.status.text)
+    assert desk.session.category == "assisted"
+    assert desk.session.get_setting(SETTING) is True
+    desk.play(3)
+    desk.until(lambda: "accuracy 100 %" in desk.window.coach.status.text)
+    desk.until(lambda: desk.window.coach.itemcget("text", "text").startswith("✓"))
+    assert desk.board.winfo_height() < height
+    desk.key("t")
+    assert str(desk.window.coach.cget("background")) == desk.window.theme.page
+    desk.key("c")
+    assert desk.window.coach is None
+    desk.until(lambda: desk.board.winfo_height() == height)
+
+
+@pytest.mark.usefixtures("known_judge")
+def test_the_coach_names_the_fault_of_the_last_move(open_desk: Any) -> None:
+    """A planted blunder is told with its loss and the best move."""
+    session = Session()
+    session.start_from(known_record(), 4)
+    move = known_review().moves[4]
+    session.set_setting(SETTING, True)
+    desk = open_desk(session, reduced_motion=True)
+    desk.until(lambda: "expected 80.00 %" in desk.window.coach.status.text)
+    session.move(move.played)
+    told = f"?? {move.played} -40.00 %, best {move.best}"
+    desk.until(lambda: told in desk.window.coach.status.text)
+
+
+def test_a_coach_that_is_closed_with_the_window_leaves_no_thread(
+    open_desk: Any, slow_judge: threading.Event
+) -> None:
+    """Closing the window ends the work, whatever is being judged."""
+    before = set(workers())
+    desk = open_desk(reduced_motion=True)
+    desk.key("c")
+    desk.play(6)
+    assert "judging" in desk.window.coach.status.text
+    desk.running.close()
+    slow_judge.set()
+    for thread in set(workers()) - before:
+        thread.join(30)
+        assert not thread.is_alive()
+
+
+@pytest.mark.usefixtures("known_judge")
+def test_mistakes_of_a_review_are_practised(open_desk: Any, tmp_path: Path) -> None:
+    """They enter the notebook when the review ends; F brings them, by keys, mouse and buttons."""
+    session = open_session(f"sqlite:///{tmp_path / 'store.sqlite3'}")
+    session.start_from(replace(ended_record(), player=""))
+    desk = open_desk(session, reduced_motion=True)
+    desk.key("b")
+    desk.until(lambda: "3 new in your notebook" in desk.dialog.summary.cget("text"))
+    desk.key("q")
+    desk.key("f")
+    desk.until(lambda: isinstance(desk.dialog, ListDialog))
+    desk.key("Return", widget=desk.dialog.table)
+    desk.until(lambda: isinstance(desk.dialog, PracticeWindow))
+    window = desk.dialog
+    assert "Mistake 1 of 3" in window.line.cget("text")
+    desk.focus(window.view)
+    desk.key("Return", widget=window.view)
+    assert "Make a move first." in window.words.cget("text")
+    first, *_ = window.practice.board.legal_directions()
+    desk.key(str(first).capitalize(), widget=window.view)
+    assert "In your game you played" in window.words.cget("text")
+    desk.look()
+    window.next.invoke()
+    assert "Mistake 2 of 3" in window.line.cget("text")
+    window.view.update()
+    middle = window.view.winfo_width() / 2, window.view.winfo_height() / 2
+    first, *_ = window.practice.board.legal_directions()
+    far = {"up": (0, -90), "down": (0, 90), "left": (-90, 0), "right": (90, 0)}[str(first)]
+    desk.drag(middle, (middle[0] + far[0], middle[1] + far[1]), window.view)
+    assert "In your game you played" in window.words.cget("text")
+    desk.key("q", widget=window.view)
+    assert desk.dialog is None
+    assert len(session.notebook().due()) == 1

@@ -1,0 +1,329 @@
+"""The review of a game as screens show it, with reviews that are known by construction."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.ui.reviewing import FAULTS, MOVES, KnownJudge, known_record, known_review, workers
+
+from py2048.board import Board
+from py2048.direction import Direction
+from py2048.errors import RecordError
+from py2048.game import Game
+from py2048.players import Unit
+from py2048.review import Grade, MoveReview, reviewing
+from py2048.review.games import accuracy_of_moves
+from py2048.review.moves import Basis, move_review
+from py2048.review.words import amount, describe_review, number
+from py2048.rules import get_rules
+from py2048.session import Session
+from py2048.ui.shared import review as module
+from py2048.ui.shared.background import ForegroundWorker, WorkResult
+from py2048.ui.shared.coach import Coach, last_move_text
+from py2048.ui.shared.describe import GRADE_SYMBOLS, describe_move_review, value_text
+from py2048.ui.shared.review import GameReview, record_title
+from py2048.ui.shared.screen import CoachStatus
+
+
+def test_mistakes_are_visited_in_order_and_their_ends_hold() -> None:
+    """Next mistake visits each planted one and stays on the last; back again likewise."""
+    review = known_review()
+    found = []
+    for name in ("next_mistake",) * 4 + ("previous_mistake",) * 3:
+        review.go(name)
+        found.append(review.index + 1)
+    assert found == [5, 9, 12, 12, 9, 5, 5]
+
+
+def test_a_move_that_loses_next_to_nothing_is_as_good_as_the_best() -> None:
+    """It is graded best, so no better one is named; nor is it called the best itself."""
+    board = Board.parse("2 2/4 .")
+    values = {Direction.LEFT: 1000.0, Direction.RIGHT: 999.9, Direction.UP: 500.0}
+    near, best = (
+        move_review(1, board, 0, each, values, 0.0, Unit.POINTS, Basis("judge"))
+        for each in (Direction.RIGHT, Direction.LEFT)
+    )
+    said = [describe_move_review(move, Unit.POINTS, is_exact=False) for move in (near, best)]
+    assert said[0].startswith("Right: as good as the best move. Left is worth")
+    assert said[1].startswith("Left: the best move. Left is worth")
+
+
+def test_walking_stays_in_the_game() -> None:
+    """Every step ends on a move of the game."""
+    review = known_review()
+    steps = ("back", "forward", "last", "forward", "page_back", "first", "page_forward")
+    found = []
+    for name in steps:
+        review.go(name)
+        found.append(review.index)
+    assert found == [0, 1, MOVES - 1, MOVES - 1, MOVES - 11, 0, 10]
+
+
+def test_a_blunder_is_told_with_the_best_move_and_every_loss() -> None:
+    """The planted blunder is named with its symbol; all directions have their values."""
+    review = known_review()
+    review.go("next_mistake")
+    move = review.move
+    assert move is not None
+    assert move.grade is Grade.BLUNDER
+    assert review.board == move.board
+    assert review.verdict == f"?? blunder: {move.played}, best {move.best}"
+    best, *_, worst = review.rows
+    assert (best.direction, best.is_best, best.value, best.loss) == (move.best, True, "80.00 %", "")
+    assert (worst.direction, worst.is_played, worst.loss) == (move.played, True, "-40.00 %")
+    said = review.sentences
+    assert said.startswith(f"Move 5 of {MOVES}, score {move.score}. ")
+    assert f"{str(move.played).capitalize()}: a blunder." in said
+    assert f"{str(move.best).capitalize()} is worth 80.00 %." in said
+    assert f"{move.played} loses 40.00 %." in said.lower()
+    assert review.accuracy_here is not None
+    assert review.accuracy is not None
+    assert f"Accuracy {review.accuracy_here:.1f} % here, {review.accuracy:.1f} % in all." in said
+
+
+def test_the_accuracy_so_far_ends_as_that_of_the_game() -> None:
+    """The accuracy here is 100 before the first fault, less after it, and at last that in all."""
+    review = known_review()
+    assert review.accuracy_here == 100
+    review.seek(4)
+    assert review.accuracy_here < 100
+    review.go("last")
+    assert review.review is not None
+    assert review.accuracy_here == review.accuracy == review.review.accuracy
+
+
+def test_what_is_not_judged_yet_can_be_looked_at() -> None:
+    """All moves are there from the start; those that are judged have a grade."""
+    review = known_review(6)
+    assert len(review) == MOVES
+    assert review.is_running
+    assert review.summary == f"6 of {MOVES} moves are judged …"
+    assert review.move is not None
+    review.go("last")
+    assert review.move is None
+    assert not review.rows
+    assert review.verdict.endswith("not judged yet")
+    assert "was played" in review.sentences
+    review.go("previous_mistake")
+    assert review.index + 1 == 5
+
+
+def test_the_summary_counts_the_planted_faults() -> None:
+    """What the command says of a game, as sentences: accuracy, judge, one of each kind."""
+    review = known_review()
+    assert review.review is not None
+    lines = describe_review(review.review, brief=True)
+    assert review.summary.lower() == " ".join(f"{line}." for line in lines)
+    assert review.summary.startswith("Accuracy ")
+    assert "judged by known." in review.summary
+    assert "1 inaccuracy, 1 mistake, 1 blunder." in review.summary
+
+
+def test_no_better_move_is_named_for_one_of_the_best() -> None:
+    """The review and the coach agree: a move that loses next to nothing is as good as the best."""
+    review = known_review()
+    board, rivals = review.moves[4].board, review.moves[4].values
+    played, other, *_ = rivals
+    for loss, is_best in ((0.0004, True), (0.02, False)):
+        values = {played: 0.8 * (1 - loss), other: 0.8}
+        move = move_review(5, board, 0, played, values, 0.0, Unit.CHANCE, Basis("known"))
+        assert move.best is other
+        review.moves[4] = move
+        review.seek(4)
+        for said in (review.verdict, last_move_text(move, Unit.CHANCE)):
+            assert ("best " + str(other) in said) is not is_best
+
+
+class SilentScreen:
+    """Hands the coach its results."""
+
+    def __init__(self) -> None:
+        self.coach: Coach | None = None
+
+    def show_coach(self, status: CoachStatus | None) -> None:
+        pass
+
+    def receive(self, result: WorkResult) -> None:
+        assert self.coach is not None
+        self.coach.take(result)
+
+    def await_results(self) -> None:
+        pass
+
+
+@pytest.mark.usefixtures("known_judge")
+@given(st.lists(st.sampled_from(["move", "fault", "undo", "redo"]), max_size=30))
+@settings(max_examples=25, deadline=None)
+def test_the_coachs_accuracy_is_that_of_the_moves_that_stand(steps: list[str]) -> None:
+    """However they were taken back and played again, by the definition for a whole game."""
+    session, screen = Session(), SilentScreen()
+    session.start_from(known_record(), 3)
+    screen.coach = coach = Coach(session, screen, ForegroundWorker)
+    session.subscribe(coach.follow)
+    coach.start()
+    judge = KnownJudge(known_record().rules)
+    for step in steps:
+        if step in ("undo", "redo"):
+            getattr(session, step)()
+        elif legal := session.game.legal_directions():
+            turns = [*known_record().steps]
+            as_then = turns[session.game.ply][0] if session.game.ply < len(turns) else legal[0]
+            is_right = step == "fault" and as_then in legal
+            session.move(as_then if is_right else legal[-1])
+        reviews = list(reviewing(session.record(), judge))[coach._first - 1 :]
+        wanted = accuracy_of_moves(reviews) if reviews else None
+        assert coach._accuracy == wanted
+
+
+def test_grades_differ_without_colour() -> None:
+    """Each fault has a symbol of its own, which moves without fault do not have."""
+    faults = {GRADE_SYMBOLS[grade] for grade in Grade if grade.is_mistake}
+    assert len(faults) == 3
+    assert not faults & {GRADE_SYMBOLS[Grade.BEST], GRADE_SYMBOLS[Grade.GOOD]}
+
+
+@given(st.integers(1, 40))
+@settings(max_examples=25)
+def test_the_graph_fills_any_width_and_shows_every_fault(width: int) -> None:
+    """As many columns as asked for; the worst fault of its moves marks a column."""
+    review = known_review()
+    columns = review.graph(width, 50)
+    assert len(columns) == width
+    assert {column.height for column in columns} == {40}  # a chance of 80 %, everywhere
+    marked = {
+        max(
+            (
+                FAULTS[ply]
+                for ply in FAULTS
+                if review.place_at(at, width)
+                <= ply - 1
+                < max(review.place_at(at, width) + 1, review.place_at(at + 1, width))
+            ),
+            key=list(Grade).index,
+            default=None,
+        )
+        for at in range(width)
+    }
+    assert {column.grade for column in columns} == marked
+    assert Grade.BLUNDER in marked
+
+
+@given(st.integers(0, MOVES - 1), st.integers(1, 60))
+@settings(max_examples=50)
+def test_the_column_of_a_move_stands_for_it(index: int, width: int) -> None:
+    """The column of the move that is shown leads back to that move."""
+    review = known_review()
+    review.seek(index)
+    column = review.column(width)
+    assert 0 <= column < width
+    first, after = review.place_at(column, width), review.place_at(column + 1, width)
+    assert first <= index < max(first + 1, after)
+
+
+def test_points_are_drawn_as_the_expected_final_score() -> None:
+    """The highest column is full, the others are in proportion, and what is unknown is empty."""
+    review = known_review(0)
+    review.judge = KnownJudge(known_record().rules)
+    review.judge.unit = Unit.POINTS
+    best = known_review().moves[0].best
+    for ply, value in ((1, 400.0), (2, 200.0), (3, 100.0)):
+        move = replace(known_review().moves[ply - 1], best=best, values={best: value}, score=0)
+        review.add([move])
+    assert [column.height for column in review.graph(MOVES, 40)[:4]] == [40, 20, 10, 0]
+
+
+def test_texts_of_values() -> None:
+    """Estimates have two digits, exact points one after the point, chances are in percent."""
+    assert value_text(281_436.1, Unit.POINTS, is_exact=False) == "280,000"
+    assert value_text(2642.61, Unit.POINTS, is_exact=True) == "2,642.6"
+    assert value_text(0.9731, Unit.CHANCE, is_exact=True) == "97.31 %"
+    assert number(Unit.POINTS, -1203.4) == "-1,203"
+    assert number(Unit.POINTS, 3.44, signed=True) == "+3.4"
+    assert number(Unit.POINTS, -0.01) == "0"
+    assert number(Unit.CHANCE, -0.0042) == "-0.42 %"
+    assert amount(Unit.POINTS, 1203.4) == "1,203 points"
+    assert amount(Unit.RATING, 5.55) == "5.5"
+
+
+def test_a_record_without_a_move_cannot_be_reviewed() -> None:
+    """There is nothing to say about it, and that is said."""
+    with pytest.raises(RecordError, match="nothing to review"):
+        GameReview(Game(get_rules("2x4"), seed=1).record())
+
+
+def test_a_broken_record_is_refused() -> None:
+    """A record with a false score has no review."""
+    with pytest.raises(RecordError, match="claims a score"):
+        GameReview(replace(known_record(), score=7))
+
+
+def test_the_title_says_whose_game_it_is() -> None:
+    """Rules, score, player; the day where it is known."""
+    record = replace(known_record(), player="", finished="")
+    assert record_title(record) == f"2x4, {record.score} points, by a person"
+
+
+def test_a_review_that_is_closed_midway_leaves_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Closing ends the work after the move at hand; what comes later is dropped."""
+    asked, may_go_on = threading.Event(), threading.Event()
+    judged = known_review().moves
+
+    def endless(_: Any) -> Iterator[tuple[MoveReview, ...]]:
+        for move in judged:
+            yield (move,)
+            asked.set()
+            assert may_go_on.wait(30)
+        pytest.fail("the work was not stopped")
+
+    monkeypatch.setattr(module, "review_game", endless)
+    before = set(workers())
+    review = GameReview(known_record())
+    results: list[WorkResult] = []
+    review.start(results.append)
+    assert asked.wait(30)
+    (thread,) = set(workers()) - before
+    review.close()
+    may_go_on.set()
+    thread.join(30)
+    assert not thread.is_alive()
+    assert len(results) < MOVES
+    review.take(results[0])
+    assert not review.moves
+    assert not review.is_running
+
+
+def test_results_of_another_review_are_dropped() -> None:
+    """Each review takes its own results only."""
+    review, other = known_review(0), known_review(0)
+    result = WorkResult(other.purpose, moves=known_review().moves)
+    review.take(result)
+    assert not review.moves
+    other.take(result)
+    assert len(other.moves) == MOVES
+
+
+def test_an_error_ends_the_review_and_is_told() -> None:
+    """The summary is the error; nothing is under way any more."""
+    review = known_review(0)
+    review.take(WorkResult(review.purpose, error="no judge for these rules"))
+    assert review.summary == "no judge for these rules"
+    assert not review.is_running
+
+
+def test_help_is_counted_once_a_position() -> None:
+    """What a coach tells makes a game assisted, and counts as one hint for each position."""
+    session = Session()
+    session.start(get_rules("2x4"), seed=1)
+    assert session.category == "plain"
+    session.count_help()
+    session.count_help()
+    assert (session.category, session.record().hints) == ("assisted", 1)
+    session.move(session.game.legal_directions()[0])
+    session.count_help()
+    assert session.record().hints == 2
