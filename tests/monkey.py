@@ -54,6 +54,10 @@ LONG_RECORD = 50_000
 """Bytes of a record above which the monkey at the window begins another."""
 
 
+PATIENCE = 60
+"""Seconds that a page in the browser may take for a deed."""
+
+
 REPORT_EVERY = 50_000
 """Keys and clicks between two lines on standard error."""
 
@@ -479,19 +483,20 @@ async ({keys, seed, count}) => {
 """Many events made by the page itself; how many is in the page's own storage, should it be left."""
 
 
-def _burst(monkey: Monkey, page: Any) -> None:
+async def _burst(monkey: Monkey, page: Any) -> None:
     keys = [key for key, weight in BROWSER_KEYS.items() for _ in range(weight)]
     seed, count = monkey.random.randrange(1 << 31), 500
     monkey.last.append(f"burst {seed}")
-    page.evaluate("sessionStorage.sent = 0")
+    await page.evaluate("sessionStorage.sent = 0")
     try:
-        page.evaluate(BURST, {"keys": keys, "seed": seed, "count": count})
+        await page.evaluate(BURST, {"keys": keys, "seed": seed, "count": count})
     finally:
-        monkey.sends("burst", int(page.evaluate("sessionStorage.sent ?? 0")))
+        async with asyncio.timeout(PATIENCE):
+            monkey.sends("burst", int(await page.evaluate("sessionStorage.sent ?? 0")))
 
 
-def _web(monkey: Monkey) -> None:
-    from playwright.sync_api import Error, sync_playwright
+async def _web(monkey: Monkey) -> None:
+    from playwright.async_api import Error, async_playwright
 
     from tests.server.browser.visiting import Server
 
@@ -499,24 +504,34 @@ def _web(monkey: Monkey) -> None:
     server = Server(Path("web"))
     server.start()
     try:
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
-            page = browser.new_page()
-            page.on("pageerror", monkey.blames)
-            page.on("dialog", lambda dialog: dialog.dismiss())
-            page.on("response", lambda answer: _judge(monkey, answer))
-            page.goto(server.url)
+        async with async_playwright() as playwright:
+            browser = await playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+            page = await _new_page(monkey, browser)
             while not monkey.is_tired:
                 if not page.url.startswith(server.url):
-                    page.goto(server.url)
+                    await page.goto(server.url)
                 try:
-                    _deed_in_browser(monkey, page)
+                    async with asyncio.timeout(PATIENCE):
+                        await _deed_in_browser(monkey, page)
+                except TimeoutError:  # of a page that goes away, Chromium never says it has input
+                    monkey.last.append("(no answer)")
+                    async with asyncio.timeout(PATIENCE):  # but a page that hangs is a fault
+                        await page.evaluate("0")
+                    page = await _new_page(monkey, browser)
                 except Error as error:  # a page that goes away under a click is no fault
                     monkey.last.append(f"({str(error).splitlines()[0]})")
                 monkey.check()
-            browser.close()
+            await browser.close()
     finally:
         server.stop()
+
+
+async def _new_page(monkey: Monkey, browser: Any) -> Any:
+    page = await browser.new_page()
+    page.on("pageerror", monkey.blames)
+    page.on("dialog", lambda dialog: asyncio.ensure_future(dialog.dismiss()))
+    page.on("response", lambda answer: _judge(monkey, answer))
+    return page
 
 
 def _judge(monkey: Monkey, answer: Any) -> None:
@@ -529,49 +544,49 @@ BROWSER_DEEDS = {
 }  # fmt: skip
 
 
-def _deed_in_browser(monkey: Monkey, page: Any) -> None:
+async def _deed_in_browser(monkey: Monkey, page: Any) -> None:
     what = monkey.pick(BROWSER_DEEDS)
     width, height = page.viewport_size.values()
     x, y = monkey.random.randrange(width), monkey.random.randrange(height)
     if what == "burst":
-        _burst(monkey, page)
+        await _burst(monkey, page)
     elif what == "key":
         key = monkey.pick(BROWSER_KEYS)
         monkey.sends(key)
-        page.keyboard.press(key)
+        await page.keyboard.press(key)
     elif what == "click":
         times = monkey.random.choice((1, 1, 2))
         monkey.sends(f"click {x} {y}", times)
-        page.mouse.click(x, y, click_count=times)
+        await page.mouse.click(x, y, click_count=times)
     elif what == "drag":
         monkey.sends(what)
-        page.mouse.move(x, y)
-        page.mouse.down()
-        page.mouse.move(monkey.random.randrange(width), monkey.random.randrange(height))
-        page.mouse.up()
+        await page.mouse.move(x, y)
+        await page.mouse.down()
+        await page.mouse.move(monkey.random.randrange(width), monkey.random.randrange(height))
+        await page.mouse.up()
     elif what == "wheel":
         monkey.sends(what)
-        page.mouse.wheel(0, monkey.random.choice((-300, 300)))
+        await page.mouse.wheel(0, monkey.random.choice((-300, 300)))
     elif what == "text":
         text = monkey.random.choice(TEXTS)
         monkey.sends(f"text {text!r}", len(text) + 1)
-        page.keyboard.type(text)
-        page.keyboard.press("Enter")
+        await page.keyboard.type(text)
+        await page.keyboard.press("Enter")
     elif what == "size":
         size = {"width": monkey.random.choice((320, 740, 1280)), "height": 200 + y % 900}
         monkey.sends(size, 0)
-        page.set_viewport_size(size)
+        await page.set_viewport_size(size)
     else:
         monkey.sends("go")
         path = monkey.random.choice(("", "leaderboards", "daily", "about", "account", "no/such"))
-        page.goto(f"{page.url.split('/', 3)[0]}//{page.url.split('/', 3)[2]}/{path}")
+        await page.goto(f"{page.url.split('/', 3)[0]}//{page.url.split('/', 3)[2]}/{path}")
 
 
 FRONT_ENDS: dict[str, Callable[[Monkey], None]] = {
     "terminal": lambda monkey: asyncio.run(_terminal(monkey)),
     "lines": _lines,
     "desktop": _desktop,
-    "web": _web,
+    "web": lambda monkey: asyncio.run(_web(monkey)),
 }
 
 

@@ -11,15 +11,11 @@ import pytest
 from web_server import GENEROUS, Browser, Socket, WebServer, serving
 from websockets.asyncio.client import connect
 
-from py2048.server.accounts import (
-    FormError,
-    PasswordQueue,
-    checked_password,
-    code_hash,
-    is_code,
-    new_code,
-)
+from py2048.server import passwords
 from py2048.server.auth import browser_of
+from py2048.server.forms import FormError
+from py2048.server.passwords import PasswordQueue, check_password
+from py2048.server.recovery import HOW_MANY, code_hash, new_codes
 
 PASSWORD = "correct horse battery"
 
@@ -47,7 +43,9 @@ def test_a_name_belongs_to_one(web_server: WebServer) -> None:
     assert "taken" in answer.text
 
 
-@pytest.mark.parametrize("name", ["", "x", "a" * 25, "<b>", "guest 1", "a\0b", "...", "a/b"])
+@pytest.mark.parametrize(
+    "name", ["", "x", "a" * 25, "<b>", "guest 1", "a\0b", "...", "a/b", "\u3164\u3164"]
+)
 def test_bad_names_are_refused(browser: Browser, name: str) -> None:
     """A name must be readable, short, and not a guest's."""
     answer = browser.form("/account/claim", name=name, password=PASSWORD)
@@ -63,22 +61,53 @@ def test_bad_passwords_are_refused(browser: Browser, password: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "password",
+    ("password", "why"),
     [
-        "password", "Password1!", "p4ssw0rd", "qwertyuiop", "12345678", "87654321", "aaaaaaaa",
-        "abababab", "iloveyou", "1q2w3e4r", "asdfghjkl", "19991231", "Margaret", "margaret1",
+        ("password", "top-10 common"), ("Password1!", "similar to a commonly used"),
+        ("p4ssw0rd", "similar to a commonly used"), ("qwertyuiop", "common"),
+        ("87654321", "common"), ("aaaaaaaa", 'Repeats like "aaa"'), ("asdfghjkl", "common"),
+        ("abababab", "Repeats"), ("19991231", "dates"), ("iloveyou", "common"),
+        ("lovehate", "words"), ("Margaret", "name"), ("margaret1", "name of the account"),
+        ("py2048py2048", "of the game"), ("py2048!!", "of the game"), ("p@ssw0rd" * 16, "Repeats"),
     ],
 )  # fmt: skip
-def test_passwords_that_are_tried_first_are_refused(password: str) -> None:
+def test_passwords_that_are_guessed_are_refused_with_the_reason(password: str, why: str) -> None:
     """Common words however disguised, rows of keys, dates, and the name itself protect nothing."""
-    with pytest.raises(FormError, match="first that anybody"):
-        checked_password(password, "Margaret")
+    with pytest.raises(FormError, match=rf"easily guessed\. .*{why}.*\.$"):
+        check_password(password, "Margaret H")
 
 
 @pytest.mark.parametrize("password", [PASSWORD, "hunter2-hunter2", "zR8#kq0!", "margaret's cat"])
 def test_other_passwords_are_taken(password: str) -> None:
     """Several words, or letters that nobody guesses."""
-    assert checked_password(password, "Margaret") == password
+    check_password(password, "Margaret")
+
+
+def test_a_hostile_password_is_judged_by_its_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Digits and signs for letters cost exponential time: few characters are looked at."""
+    seen = []
+
+    def estimated(text: str, _words: list[str]) -> dict[str, float]:
+        seen.append(text)
+        return {"guesses": 1e30}
+
+    monkeypatch.setattr(passwords, "_estimated", estimated)
+    check_password("4@8({[<369&#!1/|0$5+7%2" * 5, "Margaret")
+    assert len(seen[0]) <= 24
+
+
+def test_the_names_of_others_are_forgotten() -> None:
+    """What one account is called makes nobody else's password weak."""
+    with pytest.raises(FormError):
+        check_password("Xylophagous1", "Xylophagous")
+    check_password("Xylophagous1", "Margaret")
+
+
+def test_a_refused_form_keeps_the_name(browser: Browser) -> None:
+    """Only the password has to be typed again, and the page never shows that."""
+    page = browser.form("/account/claim", name='Ada "L', password="password1").text
+    assert 'name="name" value="Ada &#34;L"' in page
+    assert "password1" not in page
 
 
 def test_names_mix_no_alphabets(browser: Browser) -> None:
@@ -182,9 +211,9 @@ def test_a_new_password_ends_other_sessions(web_server: WebServer) -> None:
     """Whoever was logged in elsewhere is a stranger after the password changed."""
     here = claimed(web_server, "Mary")
     there = Browser(web_server, cookie=here.cookie)
-    refused = here.form("/account/password", password="wrong wrong", new_password="another one")
+    refused = here.form("/account/password", password="wrong wrong", new_password="quite another")
     assert refused.status == 403
-    done = here.form("/account/password", password=PASSWORD, new_password="another one")
+    done = here.form("/account/password", password=PASSWORD, new_password="quite another")
     assert done.status == 303
     assert "<h1>Mary</h1>" in here.get("/account").text
     assert "<h1>Mary</h1>" not in there.get("/account").text
@@ -285,7 +314,7 @@ def test_log_out_everywhere(web_server: WebServer) -> None:
 
 def test_forms_of_accounts_are_not_for_guests(browser: Browser) -> None:
     """A guest has no password, sessions or programs to change."""
-    for form in ("password", "code", "end", "everywhere", "bot", "token", "bot-delete"):
+    for form in ("password", "codes", "end", "everywhere", "bot", "token", "bot-delete"):
         assert browser.form(f"/account/{form}", name="Nobody", password="").status == 403
 
 
@@ -305,40 +334,57 @@ def test_browsers_have_names(agent: str, label: str) -> None:
 
 def test_a_recovery_code_is_read_as_people_write_it() -> None:
     """Case, dashes, spaces and letters that look like digits do not matter; digits do."""
-    code = "0123-ABCD-1111-0000-ZZZZ"
-    for written in (code.lower(), code.replace("-", " "), "O123ABCDIl1iOoo0zzzz"):
-        assert is_code(code_hash(code), written)
-    assert not is_code(code_hash(code), code.replace("3", "4"))
-    assert not is_code(None, "")
-    assert len({new_code() for _ in range(20)}) == 20
+    code = "0123-ABCD-1111-0000"
+    for written in (code.lower(), code.replace("-", " "), "O123ABCDIl1iOoo0"):
+        assert code_hash(code) == code_hash(written)
+    assert code_hash(code) != code_hash(code.replace("3", "4"))
+    assert len({*new_codes(), *new_codes()}) == 2 * HOW_MANY
 
 
-def test_a_lost_password_is_replaced_by_the_recovery_code(web_server: WebServer) -> None:
-    """Once: it ends all sessions, and a new code takes its place."""
+def test_a_lost_password_is_replaced_by_a_recovery_code(web_server: WebServer) -> None:
+    """Each code once: it ends all sessions, and the other codes stay until there are new ones."""
     browser = Browser(web_server)
     page = browser.form("/account/claim", name="Forgetful", password=PASSWORD).text
-    code = code_on(page)
+    codes = codes_on(page)
+    assert len(set(codes)) == HOW_MANY
     elsewhere = Browser(web_server)
-    wrong = elsewhere.form(
-        "/account/recover", name="Forgetful", code=new_code(), new_password="quite another"
-    )
-    assert wrong.status == 403
-    right = {"name": "forgetful", "code": code, "new_password": "quite another"}
-    answer = elsewhere.form("/account/recover", **right)
-    assert answer.status == 200
+    (wrong_code, *_), new = new_codes(), "quite another"
+    for name, code in (("Forgetful", wrong_code), ("Nobody at all", codes[0])):
+        answer = elsewhere.form("/account/recover", name=name, code=code, new_password=new)
+        assert (answer.status, "code is wrong" in answer.text) == (403, True)
+    right = {"name": "forgetful", "code": codes[0], "new_password": new}
+    weak = elsewhere.form("/account/recover", **right | {"new_password": "password"})
+    assert (weak.status, "easily guessed" in weak.text) == (400, True)
+    assert elsewhere.form("/account/recover", **right).status == 303
     assert is_in(elsewhere, "Forgetful")
     assert not is_in(browser, "Forgetful")
     assert browser.form("/account/login", name="Forgetful", password=PASSWORD).status == 403
     assert browser.form("/account/recover", **right).status == 403
-    assert code_on(answer.text) != code
-    renewed = elsewhere.form("/account/code", password="quite another")
-    assert code_on(renewed.text) not in (code, code_on(answer.text))
+    page = elsewhere.get("/account").text
+    assert f"{HOW_MANY - 1} of {HOW_MANY} are left" in page
+    assert not any(code in page for code in codes)
+    renewed = codes_on(elsewhere.form("/account/codes", password=new).text)
+    assert not {*renewed} & {*codes}
+    old, fresh = right | {"code": codes[1]}, right | {"code": renewed[1].lower()}
+    assert browser.form("/account/recover", **old).status == 403
+    assert browser.form("/account/recover", **fresh).status == 303
 
 
-def code_on(page: str) -> str:
-    found = re.search(r'<code id="code">([^<]+)</code>', page)
+def test_recovery_codes_cannot_be_tried_out(web_server: WebServer) -> None:
+    """After a few wrong ones an address waits, with the right one too."""
+    page = Browser(web_server).form("/account/claim", name="Tried out", password=PASSWORD).text
+    stranger, new = Browser(web_server), "quite another"
+    statuses = [
+        stranger.form("/account/recover", name="tried out", code=code, new_password=new).status
+        for code in [*new_codes(), codes_on(page)[0]]
+    ]
+    assert statuses == [403] * 5 + [429] * 4
+
+
+def codes_on(page: str) -> list[str]:
+    found = re.search(r'<ul class="codes">(.+?)</ul>', page)
     assert found, page
-    return found[1]
+    return re.findall("<code>([^<]+)</code>", found[1])
 
 
 async def test_the_export_holds_everything_but_secrets(web_server: WebServer) -> None:

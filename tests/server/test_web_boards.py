@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from web_server import Answer, Browser, WebServer
 
 from py2048 import Record
+from py2048.storage.records import season_of
 
 PASSWORD = "correct horse battery"
 RULES = "2x4"
@@ -48,7 +49,12 @@ async def test_a_ranked_game_counts_once_it_is_over(web_server: WebServer) -> No
         await record_of(browser, game)
     assert scores(browser, "ranked")["Ranked player"] == over["score"]
     assert "Ranked player" not in scores(browser, "assisted")
-    for period in ("day", "week", "ever"):
+    season = season_of(datetime.now(UTC).date())
+    assert f"period={season}" in browser.get(f"/leaderboards?rules={RULES}&period=season").text
+    assert "it is still on" in browser.get(f"/leaderboards?rules={RULES}&period={season}").text
+    found = browser.get(f"/api/leaderboards?rules={RULES}&period={season}").json()["games"]
+    assert "Ranked player" in [row["player"] for row in found]
+    for period in ("day", "week", "season", season, "ever"):
         page = browser.get(f"/leaderboards?rules={RULES}&board=ranked&period={period}").text
         assert "Ranked player" in page
 
@@ -222,6 +228,8 @@ def test_unknown_boards_are_not_found(browser: Browser) -> None:
         "/leaderboards?board=best",
         "/leaderboards?rules=nonsense",
         "/leaderboards?period=year",
+        "/leaderboards?period=1999-Q1",
+        "/leaderboards?period=9999-Q4",
         "/daily?day=yesterday",
         "/daily?day=1999-01-01",
         "/player/nobody%20here",

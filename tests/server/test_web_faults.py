@@ -6,7 +6,6 @@ import asyncio
 import os
 import random
 import resource
-import secrets
 import sqlite3
 import subprocess
 import sys
@@ -26,18 +25,6 @@ from py2048.storage import open_store
 sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
 from hostile_web import WORST_RULES
-
-
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """The URL of an empty database, once of each kind."""
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path / 'store.sqlite3'}"
-        return
-    server, schema = request.getfixturevalue("web_postgresql"), f"web_{secrets.token_hex(4)}"
-    server.create_schema(schema)
-    yield server.url(schema=schema)
-    server.drop_schema(schema)
 
 
 async def test_hostile_visitors_cost_nobody_a_move(url: str) -> None:

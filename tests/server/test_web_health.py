@@ -47,7 +47,7 @@ def test_every_metric_keeps_its_name() -> None:
         metrics.move_seconds.observe(seconds)
     text = metrics.text().decode()
     for name in ("moves", "commits", "finished", "unverified", "refused", "limited",
-                 "storage_faults", "slow_readers"):  # fmt: skip
+                 "storage_faults", "slow_readers", "reviews", "failed_reviews"):  # fmt: skip
         assert f"\npy2048_{name}_total 0.0\n" in text
     assert '\npy2048_http_responses_total{status="2xx"} 1.0\n' in text
     for name in ("start_time_seconds", "cpu_seconds_total", "max_resident_memory_bytes"):

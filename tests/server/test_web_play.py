@@ -166,6 +166,19 @@ async def test_autoplay_moves_until_somebody_moves_by_hand(browser: Browser) -> 
         assert socket.state["category"] == "computer"
 
 
+async def test_computer_players_of_one_account_leave_room_for_others(browser: Browser) -> None:
+    """They move in two of its games at a time, however many tabs it opens."""
+    async with browser.socket() as first, browser.socket() as second, browser.socket() as third:
+        for socket in (first, second, third):
+            await socket.new("long:size=8x8")
+            await socket.send("autoplay", player="random", delay=200)
+        kinds = [(await socket.receive())["type"] for socket in (first, second, third)]
+        assert kinds == ["autoplay", "autoplay", "refused"]
+        async with Browser(browser.server).socket() as other:
+            await other.new("long:size=8x8")
+            await other.ask("autoplay", "autoplay", player="random", delay=200)
+
+
 @pytest.mark.parametrize(
     ("frame", "reason"),
     [

@@ -135,6 +135,31 @@ async def test_a_kill_of_one_process_loses_nothing(
         assert store.games.find(game).revision == 11
 
 
+async def test_a_paused_process_writes_nothing_when_it_wakes(
+    two_servers: tuple[WebServer, WebServer], database: str
+) -> None:
+    """What others played meanwhile stays; whoever waited for the paused one is shown it."""
+    one, two = two_servers
+    browser = Browser(one)
+    async with browser.socket() as asleep:
+        game = (await asleep.new("long:size=5x5"))["game"]
+        moved = await asleep.move()
+        left, right = moved["legal"][0], moved["legal"][-1]
+        one.process.send_signal(signal.SIGSTOP)
+        try:
+            await asleep.send("move", number=2, direction=left)
+            async with Browser(two, cookie=browser.cookie).socket() as awake:
+                await awake.ask("open", "state", game=game)
+                played = await awake.move(right)
+        finally:
+            one.process.send_signal(signal.SIGCONT)
+        while asleep.state["version"] < 2:
+            await asleep.receive()
+        assert (await settled(asleep, game))["board"] == played["board"]
+    with open_store(database) as store:
+        assert len(store.games.find(game).turns) == 2
+
+
 async def test_a_store_that_goes_away_loses_no_acknowledged_move(
     two_servers: tuple[WebServer, WebServer], web_postgresql: PostgresqlServer
 ) -> None:

@@ -26,6 +26,7 @@ PLAIN = {
     "--requests-rate": ("7",),
     "--sockets": ("1", "5000"),
     "--sockets-per-address": ("200",),
+    "--reviews": ("1", "4"),
     "--durability": ("disk", "process"),
     "--log-level": ("debug", "info", "warning", "error"),
 }

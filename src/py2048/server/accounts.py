@@ -1,41 +1,31 @@
-"""The page of an account: a name, a password, sessions, programs, the export, the end.
-
-A password is kept as an argon2id hash of 19 MiB and two rounds, the cheaper of the settings that
-OWASP's *Password Storage Cheat Sheet* recommends; older hashes keep theirs. Few are made at a time,
-a queue of bounded length waits for them, and browsers in which an account was logged in before have
-a queue of their own, which strangers cannot fill.
-"""
+"""The page of an account: a name, a password, sessions, programs, the export, the end."""
 
 from __future__ import annotations
 
-import asyncio
-import hashlib
-import hmac
 import json
-import secrets
 import unicodedata
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
-from urllib.parse import parse_qs
 
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from py2048.errors import Py2048Error
 from py2048.server import messages
-from py2048.server.auth import Auth, User, new_token, session_of
+from py2048.server.auth import Auth, User, new_token
+from py2048.server.forms import FormError, read_form
 from py2048.server.games import GameService, new_account_id
-from py2048.server.limits import Slots
 from py2048.server.middleware import address_of
 from py2048.server.pages import Pages
+from py2048.server.passwords import Passwords
+from py2048.server.recovery import HOW_MANY, code_hash, new_codes
 from py2048.server.services import Services
+from py2048.server.tokens import session_of
 from py2048.storage import Account, AccountError
+from py2048.storage.look_alikes import INVISIBLE
 
 if TYPE_CHECKING:
-    from argon2 import PasswordHasher
-
     from py2048.storage import Store
 
 _P = ParamSpec("_P")
@@ -45,12 +35,15 @@ LONGEST_NAME = 24
 MOST_BOTS = 5
 _MOST_RECENT = 50
 _WRONG = "The name or the password is wrong."
+_WRONG_CODE = "The name or the recovery code is wrong."
 _NOTICES = {
     "login": "Welcome back.",
     "logout": "You are logged out.",
     "ended": "That browser is logged out.",
     "everywhere": "You are logged out everywhere.",
     "password": "The password is changed; all other browsers are logged out.",
+    "recovered": "The password is changed, and you are logged out elsewhere. The code is used up.",
+    "token-ended": "The program's token is revoked: it cannot play until it has a new one.",
     "bot-deleted": "The program's account is gone, with its games.",
     "deleted": "The account is gone, with all that was kept of it.",
 }
@@ -100,18 +93,20 @@ class AccountPages:
         action = _ACTIONS.get(name)
         if action is None:
             raise HTTPException(404, "There is no such form.")
-        user = await self._auth.user(request)
+        user, form = await self._auth.user(request), dict[str, str]()
         try:
-            form = await _form(request)
+            form = await read_form(request)
             if user.is_guest and name not in _FOR_GUESTS:
                 raise FormError("Log in first.", 403)
             response = await action(self, request, user, form)
             await self._auth.disconnect_signed_out()
             return response
         except FormError as error:
-            return await self._page(request, user, error=str(error), status=error.status)
+            fault, status = str(error), error.status
         except AccountError as error:
-            return await self._page(request, user, error=str(error), status=403)
+            fault, status = str(error), 403
+        typed = form.get("name", "")[:LONGEST_NAME]
+        return await self._page(request, user, error=fault, status=status, typed=typed)
 
     async def _page(
         self, request: Request, user: User, *, status: int = 200, **values: object
@@ -134,14 +129,15 @@ class AccountPages:
 
     async def _claim(self, request: Request, user: User, form: dict[str, str]) -> Response:
         name = checked_name(form.get("name", ""))
-        password = checked_password(form.get("password"), name)
         self._pace(request)
-        hashed = await self._passwords.hash(password, address_of(request.scope))
-        code = new_code()
+        hashed = await self._new_hash(request, form.get("password"), name)
+        codes = new_codes()
         account = await self._run(
-            self._store.accounts.claim_name, user.account, name, hashed, code_hash(code)
+            self._store.accounts.claim_name, user.account, name, hashed, [*map(code_hash, codes)]
         )
-        return await self._signed_in(request, account, code, "The name is yours.")
+        signed_in = await self._auth.sign_in(request, account)
+        notice = "The name is yours."
+        return await self._page(request, signed_in, notice=notice, secret=("codes", codes))
 
     async def _login(self, request: Request, user: User, form: dict[str, str]) -> Response:
         name, password = form.get("name", "")[:200], form.get("password", "")
@@ -159,25 +155,22 @@ class AccountPages:
         return await self._back_as(request, account, "login")
 
     async def _recover(self, request: Request, _user: User, form: dict[str, str]) -> Response:
-        """Set a new password by the recovery code, which is replaced."""
+        """Set a new password by a recovery code, which is used up."""
         name = form.get("name", "")[:200]
         account = await self._run(self._store.accounts.find_name, name)
         _, attempt = self._attempt(request, name, account)
-        if account is None or not is_code(account.recovery, form.get("code", "")):
-            raise FormError("The name or the recovery code is wrong.", 403)
-        password = checked_password(form.get("new_password"), name)
-        hashed = await self._passwords.hash(password, address_of(request.scope))
-        code = new_code()
-        await self._run(self._store.accounts.set_password, account.id, hashed, code_hash(code))
+        code = code_hash(form.get("code", "")[:200])
+        accounts = self._store.accounts
+        if account is None or code not in await self._run(accounts.recovery_codes, account.id):
+            raise FormError(_WRONG_CODE, 403)
+        hashed = await self._new_hash(request, form.get("new_password"), name)
+        if not await self._run(accounts.recover, account.id, code, hashed):
+            raise FormError(_WRONG_CODE, 403)
         self._services.limits.logins.forgive(attempt)
-        return await self._signed_in(request, account, code, "The password is changed.")
+        return await self._back_as(request, account, "recovered")
 
-    async def _signed_in(
-        self, request: Request, account: Account, code: str, notice: str
-    ) -> Response:
-        """Show the page of a new session, with the recovery code."""
-        user = await self._auth.sign_in(request, account)
-        return await self._page(request, user, notice=notice, secret=("code", code))
+    async def _new_hash(self, request: Request, password: str | None, name: str) -> str:
+        return await self._passwords.new(password or "", name, address_of(request.scope))
 
     async def _back_as(self, request: Request, account: Account, what: str) -> Response:
         response = _back(what)
@@ -186,16 +179,15 @@ class AccountPages:
 
     async def _password(self, request: Request, user: User, form: dict[str, str]) -> Response:
         account = await self._checked(request, user, form)
-        password = checked_password(form.get("new_password"), user.display)
-        hashed = await self._passwords.hash(password, address_of(request.scope))
+        hashed = await self._new_hash(request, form.get("new_password"), user.display)
         await self._run(self._store.accounts.set_password, account.id, hashed)
         return await self._back_as(request, account, "password")
 
-    async def _code(self, request: Request, user: User, form: dict[str, str]) -> Response:
+    async def _codes(self, request: Request, user: User, form: dict[str, str]) -> Response:
         account = await self._checked(request, user, form)
-        code = new_code()
-        await self._run(self._store.accounts.set_recovery, account.id, code_hash(code))
-        return await self._page(request, user, secret=("code", code))
+        codes = new_codes()
+        await self._run(self._store.accounts.set_recovery, account.id, [*map(code_hash, codes)])
+        return await self._page(request, user, secret=("codes", codes))
 
     # Sessions
 
@@ -244,6 +236,11 @@ class AccountPages:
         bot = await self._bot_of(user, form)
         await self._run(self._store.accounts.renew_token, user.account, bot.id, session_of(token))
         return await self._page(request, user, secret=("token", token), shown=bot.name)
+
+    async def _token_end(self, _request: Request, user: User, form: dict[str, str]) -> Response:
+        bot = await self._bot_of(user, form)
+        await self._run(self._store.sessions.end_all, bot.id)
+        return _back("token-ended")
 
     async def _bot_delete(self, _request: Request, user: User, form: dict[str, str]) -> Response:
         bot = await self._bot_of(user, form)
@@ -311,11 +308,12 @@ _ACTIONS: dict[str, _Action] = {
     "logout": AccountPages._logout,
     "delete": AccountPages._delete,
     "password": AccountPages._password,
-    "code": AccountPages._code,
+    "codes": AccountPages._codes,
     "end": AccountPages._end,
     "everywhere": AccountPages._everywhere,
     "bot": AccountPages._bot,
     "token": AccountPages._token,
+    "token-end": AccountPages._token_end,
     "bot-delete": AccountPages._bot_delete,
 }
 _FOR_GUESTS = ("claim", "login", "recover", "logout", "delete")
@@ -325,11 +323,15 @@ def _lists_of(games: GameService, user: User) -> dict[str, object]:
     """Return what an account has: games, and with a name sessions and programs."""
     store, account = games.store, user.account
     recent = store.records.select(owner=account, order="finished", limit=_MOST_RECENT)
+    bots = [] if user.is_guest else store.accounts.bots(account)
     return {
         "games": messages.game_rows(store.online.open_games(account)),
         "recent": messages.game_rows(recent),
         "sessions": [] if user.is_guest else store.sessions.of(account),
-        "bots": [] if user.is_guest else store.accounts.bots(account),
+        "bots": bots,
+        "tokens": {bot.id: token for bot in bots for token in store.sessions.of(bot.id)},
+        "codes_left": 0 if user.is_guest else len(store.accounts.recovery_codes(account)),
+        "all_codes": HOW_MANY,
     }
 
 
@@ -341,6 +343,7 @@ def checked_name(text: str) -> str:
     """
     name = " ".join(unicodedata.normalize("NFKC", text).split())
     is_plain = all(letter.isalnum() or letter in " -_." for letter in name)
+    is_plain &= not any(letter in INVISIBLE for letter in name)
     if not (1 < len(name) <= LONGEST_NAME and is_plain and any(map(str.isalnum, name))):
         raise FormError(f"A name has 2 to {LONGEST_NAME} letters, digits, spaces, dots, - and _.")
     if name.casefold().startswith("guest"):
@@ -352,183 +355,5 @@ def checked_name(text: str) -> str:
     return name
 
 
-async def _form(request: Request) -> dict[str, str]:
-    """Return the fields of a form.
-
-    Raises:
-        FormError: if the request carries none.
-    """
-    kind = request.headers.get("content-type", "application/x-www-form-urlencoded")
-    if kind.partition(";")[0].strip() != "application/x-www-form-urlencoded":
-        raise FormError("Send the form as application/x-www-form-urlencoded.")
-    try:
-        text = (await request.body()).decode()
-        fields = parse_qs(text, keep_blank_values=True, max_num_fields=10)
-    except (ClientDisconnect, ValueError):
-        raise FormError("The form cannot be read.") from None
-    return {key: values[-1] for key, values in fields.items()}
-
-
 def _back(what: str) -> RedirectResponse:
     return RedirectResponse(f"/account?done={what}", 303)
-
-
-# Passwords and recovery codes
-
-SHORTEST, LONGEST = 8, 128
-_FEWEST_KINDS, _SHORTEST_NUMBER, _LEAST_BESIDE = 4, 12, 5
-_TRIMMINGS = "0123456789!?.,-_#$*@ "
-_ROWS = ("abcdefghijklmnopqrstuvwxyz", "01234567890", "qwertyuiop", "asdfghjkl", "zxcvbnm",
-         "qwertzuiop", "azertyuiop", "1q2w3e4r5t6y7u8i9o0p", "1qaz2wsx3edc4rfv5tgb")  # fmt: skip
-_COMMON = (
-    " password passwort passwd motdepasse contrasena senha geheim letmein iloveyou welcome monkey"
-    " dragon sunshine princess football baseball basketball superman batman starwars trustno"
-    " master shadow michael jennifer jordan hunter charlie computer internet whatever freedom"
-    " changeme default secret login admin administrator access guest test hello hallo py game"
-    " minecraft pokemon naruto cheese summer winter spring autumn liverpool chelsea arsenal "
-)
-_LEET = str.maketrans("0134578@$!", "oleastbasi")
-_SYMBOLS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's: none is taken for another
-_CODE_PARTS, _PART = 5, 4
-
-
-class FormError(Py2048Error):
-    """A form that cannot be granted.
-
-    Attributes:
-        status: the HTTP status that says so.
-    """
-
-    def __init__(self, message: str, status: int = 400) -> None:
-        super().__init__(message)
-        self.status = status
-
-
-def checked_password(text: str | None, name: str = "") -> str:
-    """Return a password of a length that protects, and not one that is tried first.
-
-    Raises:
-        FormError: if it is too short or too long, or easily guessed.
-    """
-    password = text or ""
-    if not SHORTEST <= len(password) <= LONGEST:
-        raise FormError(f"A password has {SHORTEST} to {LONGEST} characters.")
-    if is_common(password, name):
-        raise FormError(
-            "This password is among the first that anybody would try: take several words, or let"
-            " your browser make one."
-        )
-    return password
-
-
-def is_common(password: str, name: str = "") -> bool:
-    """Say whether a password is a common one, a row of keys, or little more than the name."""
-    plain, own = password.casefold(), name.casefold()
-    word = "".join(filter(str.isalpha, plain.strip(_TRIMMINGS).translate(_LEET)))
-    return (
-        f" {word} " in _COMMON
-        or len(set(plain)) < _FEWEST_KINDS
-        or (plain.isdecimal() and len(plain) < _SHORTEST_NUMBER)
-        or any(plain in row * 2 or plain[::-1] in row * 2 for row in _ROWS)
-        or (bool(own) and own in plain and len(plain) < len(own) + _LEAST_BESIDE)
-    )
-
-
-def new_code() -> str:
-    """Return a recovery code: 100 random bits that a person can write down."""
-    parts = ("".join(secrets.choice(_SYMBOLS) for _ in range(_PART)) for _ in range(_CODE_PARTS))
-    return "-".join(parts)
-
-
-def code_hash(code: str) -> str:
-    """Return what is kept of a recovery code, however a person writes it."""
-    plain = code.upper().translate(str.maketrans("OIL", "011", "- \t"))
-    return hashlib.sha256(plain.encode()).hexdigest()
-
-
-def is_code(hashed: str | None, code: str) -> bool:
-    """Say whether a code is the one that is kept."""
-    return hmac.compare_digest(hashed or "", code_hash(code))
-
-
-class Passwords:
-    """Makes and compares hashes, a few at a time."""
-
-    def __init__(self) -> None:
-        self._strangers = PasswordQueue(2, 40, 160)  # a class signs in together
-        self._known = PasswordQueue(1, 20, 40)
-
-    async def hash(self, password: str, who: str) -> str:
-        """Return the hash of a new password.
-
-        Args:
-            password: the password.
-            who: where the request comes from.
-
-        Raises:
-            FormError: if too many wait already.
-        """
-        return await self._strangers.do(who, _hash, password)
-
-    async def verify(self, hashed: str | None, password: str, who: str, device: str | None) -> bool:
-        """Say whether a password is the right one; without one to compare, work as long.
-
-        Args:
-            hashed: the hash.
-            password: the password.
-            who: where the request comes from.
-            device: the name of a browser in which the account was logged in before.
-
-        Raises:
-            FormError: if too many wait already.
-        """
-        queue = self._strangers if device is None else self._known
-        return await queue.do(device or who, _verify, hashed, password[:LONGEST])
-
-
-class PasswordQueue:
-    """Passwords that wait for the processor.
-
-    Args:
-        at_once: so many are served at the same time.
-        most_each: so many of one address may wait.
-        most: so many may wait in all.
-    """
-
-    def __init__(self, at_once: int, most_each: int, most: int) -> None:
-        self._free = asyncio.Semaphore(at_once)
-        self._slots = Slots(most_each, most)
-
-    async def do(self, who: str, call: Callable[..., _T], *args: object) -> _T:
-        """Do something in a thread, in turn.
-
-        Raises:
-            FormError: if too many wait already.
-        """
-        with self._slots.held(who) as is_free:
-            if not is_free:
-                raise FormError("Too many people log in just now: try again in a moment.", 503)
-            async with self._free:
-                return await asyncio.to_thread(call, *args)
-
-
-def _hasher() -> PasswordHasher:
-    from argon2 import PasswordHasher
-
-    return PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
-
-
-def _hash(password: str) -> str:
-    return _hasher().hash(password)
-
-
-def _verify(hashed: str | None, password: str) -> bool:
-    from argon2.exceptions import Argon2Error, InvalidHashError
-
-    if hashed is None:
-        _hash(password)
-        return False
-    try:
-        return _hasher().verify(hashed, password)
-    except (Argon2Error, InvalidHashError):
-        return False

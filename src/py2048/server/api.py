@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import time
 from itertools import islice
 from typing import Any, TypeVar
 
+import msgspec
 from msgspec import UNSET
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -20,11 +22,13 @@ from py2048.players.registry import describe_player
 from py2048.rules import Rules, list_rules
 from py2048.server import messages, openapi, schema
 from py2048.server.auth import Auth, User
+from py2048.server.bot_api import BotApi
 from py2048.server.fairness import check_fair
 from py2048.server.games import GameService, checked_rules
 from py2048.server.middleware import address_of
-from py2048.server.openapi import Endpoint
+from py2048.server.openapi import Endpoint, Handler
 from py2048.server.pages import Pages
+from py2048.server.reviews import review_answer
 from py2048.server.rooms import Client
 from py2048.server.schema import BOT, CASUAL, ActionRejected, checked_game_id
 from py2048.server.services import Services
@@ -32,9 +36,9 @@ from py2048.session import Hint, PositionSnapshot
 
 _LARGEST_TILE = 2**60
 _T = TypeVar("_T")
-STATUS = {"not_yours": 403, "mode": 403, "sealed": 403, "unknown_game": 404, "gap": 409,
-          "over": 409, "nothing": 409, "unsaved": 422, "busy": 429, "rate": 429,
-          "storage": 503}  # fmt: skip
+STATUS = {"not_yours": 403, "mode": 403, "sealed": 403, "off": 403, "unknown_game": 404, "gap": 409,
+          "over": 409, "early": 409, "nothing": 409, "unsaved": 422, "length": 422, "busy": 429,
+          "rate": 429, "storage": 503}  # fmt: skip
 """The HTTP status for each reason of a rejection."""
 
 
@@ -51,14 +55,17 @@ class Api:
         self._services = services
         self._auth = auth
         self._pages = pages
-        self.endpoints = self._make_endpoints()
+        self.endpoints = (*self._make_endpoints(), *BotApi(services, auth).endpoints)
 
     def routes(self) -> list[Route]:
         """Return the routes of the API."""
+        handlers: dict[str, dict[str, Handler]] = {}
+        for each in self.endpoints:
+            handlers.setdefault(each.path, {})[each.method] = each.handler
         return [
             Route("/api/openapi.json", self.description),
             Route("/api/docs", self.documentation),
-            *(Route(each.path, each.handler, methods=[each.method]) for each in self.endpoints),
+            *(_route(path, by_method) for path, by_method in handlers.items()),
         ]
 
     def _make_endpoints(self) -> tuple[Endpoint, ...]:
@@ -89,6 +96,14 @@ class Api:
                 "/api/games/{game}/turns", self.turns, schema.TurnsAnswer, query=schema.TurnsQuery
             ),
             Endpoint("/api/games/{game}/record", self.record, schema.RecordAnswer),
+            Endpoint(
+                "/api/games/{game}/review", self.review, schema.ReviewAnswer,
+                query=schema.TurnsQuery,
+            ),
+            Endpoint(
+                "/api/games/{game}/review", self.request_review, schema.ReviewAnswer,
+                schema.ReviewRequest, status=202,
+            ),
             Endpoint(
                 "/api/games/{game}/moves", self.move, schema.EventsMessage | schema.StateMessage,
                 schema.MoveBody, also=(409,),
@@ -167,7 +182,8 @@ class Api:
             mode = BOT if user.bot_of else CASUAL
         _check_mode(user, mode)
         rooms = await self._services.ready()
-        game = await rooms.create_game(user.account, message.rules, mode)
+        control = None if message.time_control is UNSET else message.time_control
+        game = await rooms.create_game(user.account, message.rules, mode, control)
         response = _answer(messages.state_of(game, mine=True, autoplay=None), 201)
         response.headers["location"] = f"/api/games/{game.id}"
         self._auth.remember(response, user)
@@ -195,28 +211,75 @@ class Api:
         text = await self._services.do(GameService.record_text, game)
         return Response(text, media_type="application/json")
 
+    async def review(self, request: Request) -> Response:
+        """The review of a finished game as far as it is, with some of its moves."""
+        game = await self._visible_game(request, await self._auth.player(request))
+        query = _query(request, schema.TurnsQuery)
+        return _answer(await self._services.do(review_answer, game, query.first, query.limit))
+
+    async def request_review(self, request: Request) -> Response:
+        """Ask for the review of a finished game; it is computed once, whoever asks."""
+        user = await self._auth.player(request)
+        await _body(request, schema.ReviewRequest)
+        game = await self._services.request_review(
+            request.path_params["game"], user.account, address_of(request.scope)
+        )
+        return _answer(await self._services.do(review_answer, game), 202)
+
     async def move(self, request: Request) -> Response:
         """Slide; answered when it is on the disk."""
+        arrived = time.monotonic()
         user, message = await self._auth.player(request), await _body(request, schema.MoveBody)
-        if self._services.limits.moves.take(user.account):
-            raise ActionRejected("rate", "too fast: wait a moment")
+        await self._check_pace(user)
         rooms = self._services.rooms
         room = await rooms.find_own(checked_game_id(request.path_params["game"]), user.account)
         client = Client(user.account)
         rooms.enter(client, room)
         try:
             _check_mode(user, room.game.info.mode)
+            if room.is_reloading:
+                await room.ready()
             direction = Direction.parse(message.direction)
-            room.broadcast(room.game.move(message.number, direction), client)
+            bots = self._services.bots
+            events = bots.move(rooms, room, message.number, direction, arrived)
+            room.broadcast(events, client)
             frame = await client.first()
-            reason = json.loads(frame).get("reason")
-            return Response(frame, STATUS.get(reason, 200), media_type="application/json")
         finally:
             rooms.leave(client)
+        if b'"type":"refused"' in frame[:20]:
+            refused = msgspec.json.decode(frame, type=schema.RejectedMessage)
+            wait = 0 if refused.retry_ms is UNSET else refused.retry_ms
+            raise ActionRejected(refused.reason, refused.message, wait / 1000)
+        return Response(frame, media_type="application/json")
+
+    async def _check_pace(self, user: User) -> None:
+        """Hold a program back that moves too fast; refuse people who do.
+
+        Raises:
+            ActionRejected: reason ``rate``.
+        """
+        limits, metrics = self._services.limits, self._services.metrics
+        try:
+            if user.bot_of:
+                await self._services.bots.wait_turn(user.account)
+            elif wait := limits.moves.take(user.account):
+                raise ActionRejected("rate", "too fast: wait a moment", wait)
+        except ActionRejected:
+            metrics.limited.inc()
+            raise
 
     async def _visible_game(self, request: Request, user: User) -> str:
         """Return the id of a game that the user may see."""
         return await self._services.visible_game(request.path_params["game"], user.account)
+
+
+def _route(path: str, handlers: dict[str, Handler]) -> Route:
+    """Return the one route of an address, which knows all methods that it takes."""
+
+    async def handle(request: Request) -> Response:
+        return await handlers["GET" if request.method == "HEAD" else request.method](request)
+
+    return Route(path, handle, methods=list(handlers))
 
 
 def _check_mode(user: User, mode: str) -> None:

@@ -7,55 +7,58 @@ import logging
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Mount, Route, WebSocketRoute
-from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp, Scope
+from starlette.routing import Route, WebSocketRoute
+from starlette.types import ASGIApp
 
 from py2048.errors import GameOverError, Py2048Error, StorageError
 from py2048.server import schema
 from py2048.server.accounts import AccountPages
 from py2048.server.api import STATUS, Api
 from py2048.server.auth import Auth, Cookies, User
+from py2048.server.battle_pages import BattlePages
+from py2048.server.cards import SharePages
+from py2048.server.compression import Compression
+from py2048.server.following import FollowPages
+from py2048.server.logs import shown_path
 from py2048.server.messages import trouble_of
 from py2048.server.middleware import SecurityMiddleware
 from py2048.server.pages import Pages
+from py2048.server.positions import PositionPages
+from py2048.server.puzzles import PuzzlePages
 from py2048.server.services import Services
 from py2048.server.settings import Settings
 from py2048.server.websocket import WebSocketEndpoint
+from py2048.server.worker import Worker
 
 _log = logging.getLogger("py2048.web")
-STATIC = Path(__file__).with_name("static")
 _PAUSE = 1.0
 _PATIENCE = 1.5
 """Seconds for the store to answer: whoever asks waits 2 or 3 (see deploy/)."""
 
 
-class _Static(StaticFiles):
-    """The page's files; an address that names a version never changes its meaning."""
+def make_app(settings: Settings, worker: Worker | None = None) -> ASGIApp:
+    """Return the server as an ASGI application; it must be made within an event loop.
 
-    async def get_response(self, path: str, scope: Scope) -> Response:
-        response = await super().get_response(path, scope)
-        lasting = b"v=" in scope["query_string"]
-        response.headers["cache-control"] = "max-age=3600" if lasting else "no-cache"
-        return response
-
-
-def make_app(settings: Settings) -> ASGIApp:
-    """Return the server as an ASGI application; it must be made within an event loop."""
-    services = Services(settings)
+    Args:
+        settings: how the server is run.
+        worker: which of several workers it is, None where it is the only one.
+    """
+    services = Services(settings, worker)
     auth = Auth(services, Cookies(settings.key, secure=settings.is_secure))
     pages = Pages(services, auth)
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        beating = asyncio.create_task(worker.beat(services.metrics.text)) if worker else None
         async with services.running():
             yield
+        if beating:
+            beating.cancel()
 
     async def explain(request: Request, error: Exception) -> Response:
         return await _explained(pages, auth, request, error)
@@ -64,15 +67,19 @@ def make_app(settings: Settings) -> ASGIApp:
         routes=[
             *pages.routes(),
             *AccountPages(services, auth, pages).routes(),
+            *PuzzlePages(auth, pages).routes(),
+            *PositionPages(services, auth).routes(),
+            *SharePages(services, auth, pages).routes(),
+            *FollowPages(services, auth, pages).routes(),
+            *BattlePages(services, auth, pages).routes(),
             *Api(services, auth, pages).routes(),
             *Health(services).routes(),
             WebSocketRoute("/ws", WebSocketEndpoint(services, auth)),
-            Mount("/static", _Static(directory=STATIC)),
         ],
         exception_handlers={HTTPException: explain, Py2048Error: explain, Exception: explain},
         lifespan=lifespan,
     )
-    return SecurityMiddleware(app, services)
+    return SecurityMiddleware(Compression(app), services)
 
 
 async def _explained(pages: Pages, auth: Auth, request: Request, error: Exception) -> Response:
@@ -92,12 +99,17 @@ async def _explained(pages: Pages, auth: Auth, request: Request, error: Exceptio
         case Py2048Error() if isinstance(error, ValueError):  # no rules, no board, no record
             status = 422
         case _:
-            _log.error("a request failed", exc_info=error, extra={"path": request.url.path})
+            _log.error(
+                "a request failed", exc_info=error, extra={"path": shown_path(request.url.path)}
+            )
             status, message = 500, "Something went wrong here. It is written down."
-    headers = getattr(error, "headers", None)
     if is_api:
-        reason = {"reason": error.reason} if isinstance(error, schema.ActionRejected) else {}
-        return JSONResponse({"error": message, **reason}, status, headers)
+        rejected = error if isinstance(error, schema.ActionRejected) else None
+        answer, headers = schema.error_answer(
+            message, *((rejected.reason, rejected.wait) if rejected else ())
+        )
+        headers |= getattr(error, "headers", None) or {}
+        return Response(answer, status, headers, "application/json")
     try:
         user = await auth.user(request, wait=False)
     except StorageError:
@@ -137,7 +149,12 @@ class Health:
         except StorageError as error:
             reason = {"reason": error.kind or "other", "message": trouble_of(error)}
             return JSONResponse({"status": "not ready", **reason}, 503)
-        return JSONResponse({"status": "ready"})
+        fault = self._services.bus_fault
+        if fault is None:
+            return JSONResponse({"status": "ready"})
+        # Play goes on, and every other process has the same fault: nobody is sent elsewhere.
+        late = f"{fault} cannot be reached: watchers on other processes see moves up to 2 s late"
+        return JSONResponse({"status": "ready", "degraded": fault, "message": late})
 
     async def _check(self) -> None:
         """Write to the store, at most once a second however many ask.
@@ -158,6 +175,8 @@ class Health:
         self._checking.result()
 
     async def metrics(self, _request: Request) -> Response:
-        """Counters and gauges in the text format of Prometheus."""
-        text = self._services.metrics.text()
+        """Counters and gauges in the text format of Prometheus, of all workers."""
+        text, worker = self._services.metrics.text(), self._services.worker
+        if worker is not None:
+            text = worker.merged(text)
         return Response(text, media_type="text/plain; version=0.0.4")

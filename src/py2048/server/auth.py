@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from collections.abc import Mapping
 from contextlib import suppress
@@ -19,6 +18,7 @@ from py2048.errors import StorageError
 from py2048.server.games import GameService, guest_name, new_account_id
 from py2048.server.rooms import SIGN_IN
 from py2048.server.services import Services
+from py2048.server.tokens import session_of, token_in
 from py2048.storage import Account
 from py2048.storage.values import utc_text
 
@@ -100,7 +100,7 @@ class Auth:
             HTTPException: if the token is none.
             StorageError: if the store cannot be opened or read.
         """
-        token = _token_in(request.headers)
+        token = token_in(request.headers)
         if token is None:
             return await self.user(request)
         found = await self._bot(token)
@@ -115,15 +115,21 @@ class Auth:
         Raises:
             StorageError: if the store cannot be opened or read.
         """
-        token = _token_in(headers)
+        token = token_in(headers)
         if token is not None:
             return await self._bot(token)
         found = self._cookies.read(headers.get("cookie"))
         return self._new_guest() if found is None else await self._known(*found)
 
     async def _bot(self, token: str) -> User | None:
-        found = await self._services.do(_signed_in, session_of(token))
-        return found if found and found.bot_of else None
+        known = self._services.tokens
+        user: User | None = known.find(token)
+        if user is None:
+            found = await self._services.do(_signed_in, session_of(token))
+            if found is None or not found.bot_of:
+                return None
+            known.add(token, user := found)
+        return user
 
     async def _known(self, account_id: str, mark: Mark) -> User | None:
         if isinstance(mark, int):
@@ -167,6 +173,7 @@ class Auth:
         Raises:
             StorageError: if the store cannot be read.
         """
+        self._services.tokens.clear()
         rooms = self._services.rooms
         clients, store = tuple(rooms.clients), rooms.games.store
         sessions = {each.session for each in clients if each.session}
@@ -186,15 +193,10 @@ def _signed_in(games: GameService, session: str) -> User | None:
     if found is None:
         return None
     account, seen = found
-    if seen < utc_text(datetime.now(UTC) - _NOTED):
+    if account.bot_of or seen < utc_text(datetime.now(UTC) - _NOTED):
         with suppress(StorageError):
             games.store.sessions.note_use(session)
     return User(account.id, name=account.name, session=session, bot_of=account.bot_of)
-
-
-def _token_in(headers: Mapping[str, str]) -> str | None:
-    scheme, _, token = headers.get("authorization", "").partition(" ")
-    return token.strip() if scheme.lower() == "bearer" else None
 
 
 def browser_of(agent: str) -> str:
@@ -218,11 +220,6 @@ Mark = int | str
 def new_token() -> str:
     """Return a token that nobody can guess."""
     return secrets.token_urlsafe(32)
-
-
-def session_of(token: str) -> str:
-    """Return the id under which the store keeps the session of a token."""
-    return hashlib.sha256(token.encode()).hexdigest()
 
 
 class Cookies:

@@ -18,6 +18,11 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from py2048.server.middleware import network_of
 
+END = "py2048.end"
+"""In the scope of a request: an event that ends an answer without an end when the server ends."""
+WRITE = "py2048.write"
+"""The extension of a WebSocket's scope that sends a text frame at once if it can, and says so."""
+
 WRITE_PATIENCE = 30.0
 """Seconds within which a browser must take something of an answer."""
 
@@ -132,6 +137,13 @@ class HttpConnection(H11Protocol):
         self._rest()
         super().handle_websocket_upgrade(event)
 
+    def shutdown(self) -> None:
+        """Let the answer be the last; one that would go on for ever ends now."""
+        super().shutdown()
+        cycle: RequestResponseCycle | None = self.cycle
+        if cycle is not None and isinstance(end := cycle.scope.get(END), asyncio.Event):
+            end.set()
+
     def connection_lost(self, exc: Exception | None) -> None:
         """Give the place back."""
         self._rest()
@@ -203,6 +215,19 @@ def _socket_connection() -> Callable[..., asyncio.Protocol]:
             self._timer.cancel()
             self._places.leave(self)
             super().connection_lost(exc)
+
+        def handle_connect(self, event: Any) -> None:
+            super().handle_connect(event)
+            extensions: dict[str, Any] = self.scope["extensions"]
+            extensions[WRITE] = self.write_now
+
+        def write_now(self, frame: bytes) -> bool:
+            is_open = self.conn.state.name == "OPEN" and not self.transport.is_closing()
+            if not (is_open and self.writable.is_set()):
+                return False
+            self.conn.send_text(frame)
+            self.transport.write(b"".join(self.conn.data_to_send()))
+            return True
 
         def drop(self) -> None:
             self.transport.abort()

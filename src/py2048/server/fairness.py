@@ -10,6 +10,8 @@ The daily challenge has one secret for all, written ``daily-`` before its digits
 on the board too: the message is the counter and then each cell's tile as 8 bytes, row-major, of the
 board on which the tile appears. So who plays the same meets the same tiles, and what one game shows
 says nothing about a game that is played in another way. It is revealed a day after the day's end.
+A battle's secret, written ``battle-``, is drawn from in the same way, and revealed when the battle
+is over.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from py2048.storage import OnlineGameInfo
 
 _SECRET_BYTES = 32
 _COUNTER_MASK = 2**64 - 1
-_DAILY = "daily-"
+_DAILY, _BATTLE = "daily-", "battle-"
 
 
 def new_secret() -> str:
@@ -38,6 +40,11 @@ def new_secret() -> str:
 def new_day_secret() -> str:
     """Return a fresh secret of a daily challenge."""
     return _DAILY + new_secret()
+
+
+def new_battle_secret() -> str:
+    """Return a fresh secret of a battle."""
+    return _BATTLE + new_secret()
 
 
 def commitment_of(secret: str) -> str:
@@ -56,7 +63,7 @@ def draws_of(secret: str) -> Draws:
         RecordError: if the secret is not written in hexadecimal digits.
     """
     keyed = hmac.new(_bytes_of(secret), digestmod="sha256")
-    by_board = secret.startswith(_DAILY)
+    by_board = secret.startswith((_DAILY, _BATTLE))
 
     def draw(counter: int, board: Board) -> int:
         message = (counter & _COUNTER_MASK).to_bytes(8)
@@ -110,20 +117,32 @@ def revelation_of(day: str) -> datetime:
     return datetime.fromisoformat(day).replace(tzinfo=UTC) + timedelta(days=2)
 
 
+def sealed_until(info: OnlineGameInfo) -> date | None:
+    """Return the day from which a daily game is shown; None for a game that may be shown now."""
+    if not (info.day and info.secret):
+        return None
+    known = revelation_of(info.day)
+    return known.date() if datetime.now(UTC) < known else None
+
+
 def is_sealed(info: OnlineGameInfo) -> bool:
     """Say whether a game is of a daily challenge whose secret nobody may know yet."""
-    is_secret = info.day is not None and bool(info.secret)
-    return is_secret and datetime.now(UTC) < revelation_of(info.day or "")
+    return sealed_until(info) is not None
 
 
 def known_secret(info: OnlineGameInfo, *, is_over: bool) -> str | None:
-    """Return what a game's draws come from if it may be known now, None if not."""
-    return info.secret or None if is_over and not is_sealed(info) else None
+    """Return what a game's draws come from if it may be known now, None if not.
+
+    That of a battle is told by its page, when all its games are over.
+    """
+    is_battle = (info.secret or "").startswith(_BATTLE)
+    is_known = is_over and not is_battle and not is_sealed(info)
+    return info.secret or None if is_known else None
 
 
 def _bytes_of(secret: str) -> bytes:
     try:
-        return bytes.fromhex(secret.removeprefix(_DAILY))
+        return bytes.fromhex(secret.removeprefix(_DAILY).removeprefix(_BATTLE))
     except ValueError:
         raise RecordError(
             f"{secret!r} is no secret: it has other than hexadecimal digits"

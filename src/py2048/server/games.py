@@ -11,7 +11,7 @@ below the 2**63 of the store's columns.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -19,18 +19,29 @@ from py2048.board import Board
 from py2048.direction import Direction
 from py2048.errors import Py2048Error, RecordError, StaleGameError, StorageError
 from py2048.game import Game, Record
-from py2048.game.record import direction_of, encode_step, encode_turn
+from py2048.game.record import Step, decode_steps, direction_of, encode_step, encode_turn
 from py2048.game.turn import Draws, start_from
 from py2048.rules import MovePoints, Rules, get_rules
 from py2048.server import fairness
-from py2048.server.schema import BOT, CASUAL, DAILY, MODES, RANKED, ActionRejected, malformed
+from py2048.server.schema import (
+    BATTLE,
+    BOT,
+    CASUAL,
+    DAILY,
+    MODES,
+    POSITION,
+    RANKED,
+    ActionRejected,
+    malformed,
+)
+from py2048.server.time_controls import LIMITS_MS, UNLIMITED, Clock, board_kept, board_of_control
 from py2048.session.advice import Hint
 from py2048.session.autosave import Autosave
 from py2048.session.events import Event
 from py2048.session.session import Session
-from py2048.session.tracked_game import TrackedGame
+from py2048.session.tracked_game import Facts, TrackedGame
 from py2048.storage import Account, GameChange, NewOnlineGame, OnlineGameInfo, OpenGame, SavedGame
-from py2048.storage.values import utc_text
+from py2048.storage.values import utc_now, utc_text
 
 if TYPE_CHECKING:
     from py2048.storage import Store
@@ -60,6 +71,7 @@ LARGEST_TARGET = 2**40
 MOST_POINTS = 1_000_000
 """The most points that a move may give or take."""
 
+_FROM_POSITION = "from_position"
 LONGEST_NAME = 40
 _LONGEST_TEXT = 400
 
@@ -106,12 +118,15 @@ class PendingChanges(Autosave):
     def best_score(self, rules: str) -> int:
         """Return the owner's best score of finished games that a person played."""
         bests = self._store.scores.bests(rules, self._saved.owner)
-        return max(bests.get(board, 0) for board in (RANKED, DAILY, BOT, "assisted"))
+        programs = map(board_of_control, LIMITS_MS)
+        return max(bests.get(board, 0) for board in (RANKED, DAILY, "assisted", *programs))
 
     def take(self) -> GameChange:
         """Return what was collected since the last time, to be written."""
         tracked, game = self._game, self._game.game
-        extra = {"computer": tracked.computer, "max_tile": game.board.max_tile}
+        now: dict[str, object] = {"computer": tracked.computer, "max_tile": game.board.max_tile}
+        now |= {"offline": True} if tracked.offline else {}
+        extra = {**self._saved.extra, **now}
         change = GameChange(
             self._saved.id, self._written, self.revision, len(tracked.codes), tracked.position,
             game.score, game.is_over, tracked.undos, tracked.hints, extra, tuple(self._turns),
@@ -124,7 +139,7 @@ class PendingChanges(Autosave):
         game, known = self._game, len(self._game.codes)
         is_simple = (
             not self.is_dirty
-            and game.facts == (saved.undos, saved.hints, bool(saved.extra.get("computer")))
+            and game.facts == _facts_of(saved)
             and saved.position == len(saved.turns)
             and game.position == known
             and game.codes == list(saved.turns[:known])
@@ -132,9 +147,29 @@ class PendingChanges(Autosave):
         )
         return saved.turns[known:] if is_simple else ()
 
+    def is_continued_by(self, change: GameChange) -> bool:
+        """Say whether `change` does nothing but add turns to what is known and written."""
+        game, known = self._game, len(self._game.codes)
+        plies = [ply for ply, _, _ in change.turns]
+        return (
+            not self.is_dirty
+            and change.seen == self.revision
+            and change.revision - change.seen == len(plies)
+            and plies == list(range(known, known + len(plies)))
+            and game.position == known
+            and change.position == change.length == known + len(plies)
+            and game.facts == _facts_of(change)
+        )
+
     def has_turns_of(self, saved: SavedGame) -> bool:
         """Say whether the game has the same turns as `saved`."""
         return self._game.codes == list(saved.turns)
+
+
+def _facts_of(saved: SavedGame | GameChange) -> Facts:
+    """Return what is saved of a game beside its turns."""
+    extra = saved.extra
+    return saved.undos, saved.hints, bool(extra.get("computer")), bool(extra.get("offline"))
 
 
 class OnlineGame:
@@ -148,6 +183,11 @@ class OnlineGame:
         store: reads best scores.
         saved: the game as the store has it.
         info: what it has besides.
+
+    Attributes:
+        clock: how long a program thinks.
+        think_ms: how long a program has thought about all its moves.
+        window: from when to when moves can be made, in a battle; None for ever.
     """
 
     def __init__(self, store: Store, saved: SavedGame, info: OnlineGameInfo) -> None:
@@ -155,7 +195,9 @@ class OnlineGame:
         self.id = saved.id
         self.info = info
         self.rules_text = saved.rules
+        self.is_from_position = is_from_position(saved)
         self.commitment = fairness.commitment_of(info.secret) if info.secret else None
+        self.window: tuple[str, str] | None = None
         self._events: list[Event] = []
         self._set_game(saved)
 
@@ -166,6 +208,8 @@ class OnlineGame:
         self.session.resume_saved(saved, fairness.draws_of(secret) if secret else None)
         self.session.subscribe(self._events.append)
         self._events.clear()
+        self.clock = Clock.resumed(saved.updated)
+        self.think_ms = sum(millis or 0 for millis in saved.millis[: saved.position])
 
     @property
     def version(self) -> int:
@@ -178,9 +222,19 @@ class OnlineGame:
         return self.session.game.is_over
 
     @property
+    def category(self) -> str:
+        """`POSITION`, or that of its session."""
+        return POSITION if self.is_from_position else self.session.category
+
+    @property
     def allows_help(self) -> bool:
         """Whether the game's mode allows undo, hints and computer players."""
         return self.info.mode == CASUAL
+
+    @property
+    def time_control(self) -> str | None:
+        """The time control of a program's game, None for people's."""
+        return (self.info.control or UNLIMITED) if self.info.mode == BOT else None
 
     @property
     def secret(self) -> str | None:
@@ -189,17 +243,33 @@ class OnlineGame:
 
     # Numbered actions
 
-    def move(self, number: int, direction: Direction) -> tuple[Event, ...]:
+    def move(
+        self, number: int, direction: Direction, arrived: float | None = None
+    ) -> tuple[Event, ...]:
         """Slide.
 
+        Args:
+            number: the number of the action.
+            direction: where to.
+            arrived: when the move of a program came, as of `time.monotonic`.
+
         Raises:
-            ActionRejected: if the number is not the next (``gap``) or the game is over (``over``).
+            ActionRejected: if the number is not the next (``gap``), the game is over (``over``) or
+                its battle has not started (``early``).
         """
         if not self._is_next(number):
             return ()
         if self.is_over:
             raise ActionRejected("over", "the game is over: begin a new one")
-        self.session.move(direction)
+        self._check_window()
+        if arrived is None:
+            self.session.move(direction)
+            return self._done()
+        before = self.version
+        think_ms = self.clock.read(arrived) if before else 0  # the first move is free
+        self.session.move(direction, think_ms)
+        if self.version > before:
+            self.think_ms += think_ms
         return self._done()
 
     def undo(self, number: int) -> tuple[Event, ...]:
@@ -235,6 +305,33 @@ class OnlineGame:
         self.session.play_hint(hint)
         return self._done()
 
+    def take_offline(self, number: int, text: str) -> None:
+        """Take over turns that were played in a browser without its server.
+
+        They are verified by the rules, all before any is played. Nobody vouches for their tiles, so
+        the game counts on no board of scores.
+
+        Args:
+            number: what the first of them would have as an action of its own.
+            text: the turns in the notation of records.
+
+        Raises:
+            ActionRejected: reason ``offline`` if a turn breaks the rules; otherwise as `undo`.
+        """
+        self.check_help()
+        if number != self.version + 1:
+            raise ActionRejected("gap", f"the game has gone on: it is at action {self.version}")
+        rules = self.session.rules
+        try:
+            steps = tuple(decode_steps(text, rules.shape))
+            _check_steps(Game(rules, board=self.session.game.board), steps)
+        except Py2048Error as error:
+            raise ActionRejected("offline", f"a move made offline is none: {error}") from None
+        if self.version + len(steps) >= MOST_ACTIONS:
+            raise ActionRejected("over", f"the game ends here: it has {MOST_ACTIONS} actions")
+        self.session.take_turns(steps)
+        self._done()
+
     def check_help(self) -> None:
         """Refuse help where the mode forbids it.
 
@@ -265,12 +362,38 @@ class OnlineGame:
         if self.version >= MOST_ACTIONS:
             raise ActionRejected("over", f"the game ends here: it has {MOST_ACTIONS} actions")
 
+    def _check_window(self) -> None:
+        if self.window is None:
+            return
+        starts, ends = self.window
+        if utc_now() < starts:
+            raise ActionRejected("early", "the battle has not started: wait for the countdown")
+        if utc_now() >= ends:
+            raise ActionRejected("over", "time is up: the battle is over")
+
     def _done(self) -> tuple[Event, ...]:
         events = tuple(self._events)
         self._events.clear()
         return events
 
     # Other processes
+
+    def follow_change(self, change: GameChange) -> tuple[Event, ...] | None:
+        """Follow what another process has just written, if it only added turns.
+
+        Returns:
+            The events of the turns; none if the store must be asked what happened. `None` says
+            that the game here is no longer the other's: it must be loaded again.
+        """
+        if not self.changes.is_continued_by(change):
+            return ()
+        for _, code, _ in change.turns:
+            self.session.move(direction_of(code))
+        events = self._done()
+        taken = self.changes.take()
+        # The tiles are drawn here too; nothing of a message is believed.
+        same = [turn[:2] for turn in taken.turns] == [turn[:2] for turn in change.turns]
+        return events if same and taken.revision == change.revision else None
 
     def follow(self, saved: SavedGame) -> tuple[Event, ...] | None:
         """Follow what another process has written, unless this one has it already.
@@ -281,8 +404,10 @@ class OnlineGame:
         if saved.revision <= self.changes.revision and not self.changes.is_dirty:
             return ()
         added = self.changes.added_turns(saved)
-        for code in added:
-            self.session.move(direction_of(code))
+        for code, millis in zip(added, saved.millis[-len(added) or None :], strict=False):
+            self.session.move(direction_of(code), millis)
+            self.think_ms += millis or 0
+        self.clock = Clock.resumed(saved.updated)
         events = self._done()
         if not (added and self.changes.has_turns_of(saved)):
             self._set_game(saved)
@@ -318,7 +443,7 @@ class GameService:
     # Beginning a game
 
     def plan_game(
-        self, account_id: str, rules: str, mode: str
+        self, account_id: str, rules: str, mode: str, control: str | None = None
     ) -> tuple[OnlineGame, NewOnlineGame | None]:
         """Return a new game, and what is to be written so that it begins.
 
@@ -331,6 +456,8 @@ class GameService:
         """
         if mode not in MODES:
             raise malformed(f"no mode is called {mode!r}: take one of {', '.join(MODES)}")
+        if control is not None and mode != BOT:
+            raise ActionRejected("mode", "time controls are for programs: leave time_control out")
         day = None
         if mode == DAILY:
             day, wanted = datetime.now(UTC).date().isoformat(), get_rules("classic")
@@ -340,16 +467,38 @@ class GameService:
             secret = self.store.online.day_secret(day, fairness.new_day_secret())
         else:
             wanted, secret = checked_rules(rules), fairness.new_secret()
-        start = start_from(wanted, fairness.draws_of(secret))
+        return self.plan(account_id, wanted, mode, secret, day=day, control=control)
+
+    def plan(
+        self,
+        account_id: str,
+        rules: Rules,
+        mode: str,
+        secret: str,
+        *,
+        day: str | None = None,
+        position: Board | None = None,
+        control: str | None = None,
+    ) -> tuple[OnlineGame, NewOnlineGame]:
+        """Return a new game with a secret, and what is to be written so that it begins.
+
+        It is that of a day, one from a position, or one under a time control, if these are given.
+
+        Raises:
+            ActionRejected, StorageError: as `plan_game`.
+        """
+        start = position or start_from(rules, fairness.draws_of(secret))
         with self.store.snapshot():
             account = self.account(account_id)
             _check_mode(account, mode)
             in_progress = [] if day else self.store.online.open_games(account_id)
             saved = SavedGame(
-                rules=str(wanted), seed=None, start=str(start), owner=account_id,
+                rules=str(rules), seed=None, start=str(start), owner=account_id,
                 player=account.name or guest_name(account_id),
+                extra={_FROM_POSITION: True} if position else {},
             )  # fmt: skip
-            info = OnlineGameInfo(saved.id, account_id, mode, day, secret, account.name)
+            limited = None if control == UNLIMITED else control
+            info = OnlineGameInfo(saved.id, account_id, mode, day, secret, account.name, limited)
             game = OnlineGame(self.store, saved, info)
         self._make_room(in_progress)
         return game, NewOnlineGame(saved, info)
@@ -393,7 +542,10 @@ class GameService:
             saved = self.store.games.find(game_id) or self._finished_game(game_id)
             if info is None or saved is None:
                 raise ActionRejected("unknown_game", f"there is no game {game_id!r} here")
-            return OnlineGame(self.store, saved, info)
+            game = OnlineGame(self.store, saved, info)
+            if info.mode == BATTLE:
+                game.window = self.store.battles.window(game_id)
+            return game
 
     def check_visible(self, game_id: str, account_id: str) -> None:
         """Refuse to show a daily game to others before the secret of its day is known.
@@ -406,8 +558,7 @@ class GameService:
             ActionRejected: reason ``sealed``.
         """
         info = self.store.online.info(game_id)
-        if info is not None and info.owner != account_id and fairness.is_sealed(info):
-            since = fairness.revelation_of(info.day or "").date().isoformat()
+        if info is not None and info.owner != account_id and (since := fairness.sealed_until(info)):
             raise ActionRejected("sealed", f"games of this challenge are shown from {since} (UTC)")
 
     def challenge(self, day: str) -> tuple[str | None, str | None]:
@@ -450,7 +601,10 @@ class GameService:
             updated=summary.finished, turns=turns, position=len(turns), score=record.score,
             is_over=True, revision=len(turns) + 2 * record.undos + record.hints,
             undos=record.undos, hints=record.hints,
-            extra={"computer": summary.category == "computer"},
+            extra={
+                summary.category: summary.category in ("computer", "offline"),
+                _FROM_POSITION: summary.category == POSITION,
+            },
             millis=record.times or (0,) * len(turns),
         )  # fmt: skip
 
@@ -469,26 +623,32 @@ class GameService:
 
     # Finishing and sweeping
 
-    def finish(self, game_id: str) -> str | None:
+    def finish(self, game_id: str, *, is_stopped: bool = False) -> str | None:
         """Make a record of a game that is over, after replaying it from its first draw.
 
+        Args:
+            game_id: the game.
+            is_stopped: whether the game is over even if moves are left, as the time is up.
+
         Returns:
-            The board of scores that it counts for; None if there was nothing to do.
+            The board of scores that it counts for, or `POSITION`; None if there was nothing to do.
 
         Raises:
             RecordError: if the game is not what its secret or its seed and its rules allow.
             StorageError: if the store cannot be written.
         """
         saved, info = self.store.games.find(game_id), self.store.online.info(game_id)
-        if saved is None or info is None or not saved.is_over:
+        if saved is None or info is None or not (saved.is_over or is_stopped):
             return None
         tracked = replayed(saved, info)
-        board = board_of(info, tracked, saved.updated)
+        is_set_up = is_from_position(saved)
+        board = POSITION if is_set_up else board_of(info, tracked, saved.updated)
         game = tracked.game
+        outcome = game.outcome.value if saved.is_over else "ended"
         try:
             self.store.records.finish(
                 game_id, saved.revision, tracked.record().to_json(), score=game.score,
-                max_tile=game.board.max_tile, plies=game.ply, outcome=game.outcome.value,
+                max_tile=game.board.max_tile, plies=game.ply, outcome=outcome,
                 category=board,
             )  # fmt: skip
         except StaleGameError:
@@ -526,6 +686,23 @@ def _check_mode(account: Account, mode: str) -> None:
         )
 
 
+def _check_steps(game: Game, steps: Iterable[Step]) -> None:
+    """Play turns on a game of their own.
+
+    Raises:
+        Py2048Error: if one breaks the rules.
+    """
+    for direction, spawn in steps:
+        if spawn is not None:
+            game.play(direction, spawn=spawn)
+            continue
+        count = game.turn_count
+        if direction in game.legal_directions() or game.attempt(direction):
+            raise RecordError(f"{direction} moves the tiles: it needs the tile that appeared")
+        if game.turn_count == count:
+            raise RecordError(f"{direction} moves nothing, which is no turn here")
+
+
 def replayed(saved: SavedGame, info: OnlineGameInfo) -> TrackedGame:
     """Replay a game from its secret, or from the seed of its day, to the same result.
 
@@ -536,21 +713,46 @@ def replayed(saved: SavedGame, info: OnlineGameInfo) -> TrackedGame:
     if is_seeded and saved.seed != fairness.daily_seed(date.fromisoformat(info.day or "")):
         raise RecordError(f"the seed {saved.seed} is not the one of {info.day}")
     draws = fairness.draws_of(info.secret) if info.secret else None
-    game = Game(Rules.parse(saved.rules), seed=saved.seed, player=saved.player, draws=draws)
-    if game.start != Board.parse(saved.start):
+    start = Board.parse(saved.start)
+    board = start if is_from_position(saved) else None
+    rules = Rules.parse(saved.rules)
+    game = Game(rules, seed=saved.seed, board=board, player=saved.player, draws=draws)
+    if game.start != start:
         raise RecordError("the start is not the one that was dealt")
+    if saved.extra.get("offline"):
+        return _replayed_by_rules(saved)
     turns = saved.turns[: saved.position]
     for ply, code in enumerate(turns):
         game.attempt(direction_of(code))
         turn = game.last_turn
         if game.turn_count == ply or turn is None or encode_turn(turn) != code:
             raise RecordError(f"turn {ply + 1}: {code} is not the move and tile that were dealt")
-    if game.score != saved.score or not game.is_over:
-        raise RecordError(f"the turns give {game.score} points, not a game over with {saved.score}")
+    if game.score != saved.score or game.is_over != saved.is_over:
+        how = "a game over" if saved.is_over else "a game in progress"
+        raise RecordError(f"the turns give {game.score} points, not {how} with {saved.score}")
     return TrackedGame(
         game, list(turns), [millis or 0 for millis in saved.millis[: saved.position]],
         saved.undos, saved.hints, bool(saved.extra.get("computer")),
     )  # fmt: skip
+
+
+def is_from_position(saved: SavedGame) -> bool:
+    """Say whether a game began from a position of another, not from tiles that were dealt."""
+    return bool(saved.extra.get(_FROM_POSITION))
+
+
+def _replayed_by_rules(saved: SavedGame) -> TrackedGame:
+    """Replay a game of which some turns were played offline, with the tiles that it has.
+
+    Raises:
+        RecordError: if a turn is not what the rules allow.
+    """
+    game = Game(Rules.parse(saved.rules), board=Board.parse(saved.start))
+    _check_steps(game, decode_steps("".join(saved.turns[: saved.position]), game.rules.shape))
+    tracked = TrackedGame.from_saved(saved)
+    if tracked.game.score != saved.score or not tracked.game.is_over:
+        raise RecordError(f"the turns do not end the game with {saved.score} points")
+    return tracked
 
 
 def board_of(info: OnlineGameInfo, game: TrackedGame, updated: str) -> str:
@@ -561,8 +763,11 @@ def board_of(info: OnlineGameInfo, game: TrackedGame, updated: str) -> str:
     late = bool(info.day and info.secret) and updated >= utc_text(
         fairness.revelation_of(info.day or "")
     )
+    if game.category == "plain" and info.mode == BOT:
+        return board_kept(info.control, sum(game.think_ms), len(game.codes))
     if game.category == "plain" and not late:
-        return {RANKED: "ranked", DAILY: "daily", BOT: "bot"}.get(info.mode, "assisted")
+        boards = {RANKED: "ranked", DAILY: "daily", BATTLE: "battle"}
+        return boards.get(info.mode, "assisted")
     return "assisted" if game.category == "plain" else game.category
 
 

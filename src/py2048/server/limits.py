@@ -140,6 +140,12 @@ class RateLimits:
         self._new_games = Buckets(0.5, 20)
         self._new_games_from = Buckets(20.0, max(200.0, settings.sockets_per_address))
         self._hints = Buckets(2.0, 10)
+        self.cards = Buckets(2.0, 40)
+        self.follows = Buckets(1.0, 30)
+        self.battles = Buckets(1.0, 20)
+        self._offline = Buckets(1.0, 20)
+        self._reviews = Buckets(1 / 30, 5)
+        self._reviews_from = Buckets(0.5, 60)
         self.sockets = Slots(settings.sockets_per_address, settings.sockets)
 
     def check_new_game(self, account: str, address: str) -> None:
@@ -148,8 +154,8 @@ class RateLimits:
         Raises:
             ActionRejected: reason ``busy``.
         """
-        if self._new_games.take(account) or self._new_games_from.take(address):
-            raise ActionRejected("busy", "too many new games: wait a moment")
+        if wait := self._new_games.take(account) or self._new_games_from.take(address):
+            raise ActionRejected("busy", "too many new games: wait a moment", wait)
 
     def check_hint(self, account: str) -> None:
         """Reject hints that come too fast.
@@ -159,3 +165,21 @@ class RateLimits:
         """
         if self._hints.take(account):
             raise ActionRejected("busy", "too many hints: wait a moment")
+
+    def check_offline(self, account: str) -> None:
+        """Reject turns played offline that come too fast: each message has hundreds to verify.
+
+        Raises:
+            ActionRejected: reason ``busy``.
+        """
+        if wait := self._offline.take(account):
+            raise ActionRejected("busy", "too many moves at once: wait a moment", wait)
+
+    def check_review(self, account: str, address: str) -> None:
+        """Reject requests for reviews that come too fast.
+
+        Raises:
+            ActionRejected: reason ``busy``.
+        """
+        if self._reviews.take(account) or self._reviews_from.take(address):
+            raise ActionRejected("busy", "too many reviews: wait a minute")

@@ -60,6 +60,7 @@ def state_of(game: OnlineGame, *, mine: bool, autoplay: str | None) -> schema.St
         watching=not mine,
         rules=rules_info(game.rules_text),
         mode=game.info.mode,
+        time_control=game.time_control,
         day=game.info.day,
         player=played.player,
         commitment=game.commitment,
@@ -76,11 +77,14 @@ def events_of(
 
 
 def rejection(
-    error: ActionRejected, of: str, state: schema.StateMessage | None
+    error: ActionRejected,
+    of: str,
+    state: schema.StateMessage | None,
+    chain: int | msgspec.UnsetType = msgspec.UNSET,
 ) -> schema.RejectedMessage:
     """Return why an action was not done."""
     retry = round(error.wait * 1000) if error.wait else msgspec.UNSET
-    return schema.RejectedMessage(error.reason, str(error), of, state, retry)
+    return schema.RejectedMessage(error.reason, str(error), of, state, retry, chain)
 
 
 def hint_answer(hint: Hint) -> schema.HintAnswer:
@@ -135,9 +139,10 @@ def _position(online: OnlineGame, autoplay: str | None) -> dict[str, Any]:
         "legal": [str(direction) for direction in legal],
         "can_undo": helps and game.can_undo,
         "can_redo": helps and game.can_redo,
-        "category": online.session.category,
+        "category": online.category,
         "autoplay": autoplay,
         "secret": online.secret,
+        "think_ms": online.think_ms if online.time_control else None,
     }
 
 
@@ -201,7 +206,12 @@ def slides_info(rules: Rules, board: Board) -> schema.SlidesAnswer:
 
 def motions_info(motions: Iterable[Motion]) -> list[schema.TileMotion]:
     """Return the motions of tiles."""
-    return [schema.TileMotion(*motion) for motion in motions]
+    return list(map(_tile_motion, motions))
+
+
+@functools.lru_cache(maxsize=4096)  # the same few hundred come again and again
+def _tile_motion(motion: Motion) -> schema.TileMotion:
+    return schema.TileMotion(*motion)
 
 
 def _tile(spawn: Spawn | None) -> schema.NewTile | None:
@@ -239,14 +249,16 @@ def game_rows(games: Iterable[RecordSummary | OpenGame]) -> list[schema.GameRow]
 def game_row(game: RecordSummary | OpenGame, place: int | None = None) -> schema.GameRow:
     """Return a finished game, or one in progress, as a row of a list."""
     if isinstance(game, RecordSummary):
-        mode = game.category if game.category in schema.MODES else schema.CASUAL
+        board = game.category.partition("-")[0]  # bot-10ms is of the mode bot
+        mode = board if board in (*schema.MODES, schema.BATTLE) else schema.CASUAL
         return schema.GameRow(
             place, game.player, game.id, rules_info(game.rules), mode, game.category, game.score,
             game.max_tile, game.plies, game.started, game.finished, game.outcome,
         )  # fmt: skip
     board = "assisted" if game.mode == schema.CASUAL else game.mode
+    board = "offline" if game.offline else "computer" if game.computer else board
     return schema.GameRow(
         place, game.name, game.id, rules_info(game.rules), game.mode,
-        "computer" if game.computer else board, game.score, game.max_tile, game.position,
+        schema.POSITION if game.from_position else board, game.score, game.max_tile, game.position,
         game.started, None, "playing",
     )  # fmt: skip

@@ -38,6 +38,8 @@ class Metrics:
         self.slow_readers = counter(
             "slow_readers", "Sockets closed because the browser read too slowly"
         )
+        self.reviews = counter("reviews", "Reviews of finished games")
+        self.failed_reviews = counter("failed_reviews", "Reviews that could not be computed")
         self._responses = Counter(
             "py2048_http_responses", "HTTP responses by class", ["status"], registry=registry
         )

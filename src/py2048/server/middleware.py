@@ -10,10 +10,14 @@ import time
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from py2048.server.assets import WORKER
+from py2048.server.logs import begin_request, shown_path
+from py2048.server.schema import error_answer
 from py2048.server.services import Services
+from py2048.server.tokens import token_in
 
 _log = logging.getLogger("py2048.access")
 
@@ -25,7 +29,8 @@ BODY_PATIENCE = 10.0
 """Seconds within which a request's body must have come."""
 
 _LONGEST_ADDRESS = 64
-_UNCOUNTED = ("/healthz", "/readyz", "/static/", "/themes.css")
+FILES = "/static/"
+_UNCOUNTED = ("/healthz", "/readyz", FILES)
 """Cheap to answer, and a class that opens the page at once asks for many of them."""
 
 _SAFE = ("GET", "HEAD", "OPTIONS")
@@ -44,6 +49,14 @@ _HEADERS = {
     "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 }
 
+_FILE_HEADERS = (
+    "x-content-type-options",
+    "cross-origin-resource-policy",
+    "strict-transport-security",
+)
+"""Scripts and styles need no more: the policies are those of the page that loads them. A worker
+has its own."""
+
 
 class SecurityMiddleware:
     """Refuses what comes from other sites, too fast or too large, and adds the headers.
@@ -59,6 +72,7 @@ class SecurityMiddleware:
         extra = {"strict-transport-security": "max-age=31536000"}
         headers = _HEADERS | (extra if services.settings.is_secure else {})
         self._headers = [(name.encode(), value.encode()) for name, value in headers.items()]
+        self._file_headers = [each for each in self._headers if each[0].decode() in _FILE_HEADERS]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on what may pass."""
@@ -71,26 +85,39 @@ class SecurityMiddleware:
 
     async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a handshake of another site: its cookies would speak for the player."""
+        begin_request()
         fault = self._foreign(Headers(scope=scope))
         if fault is None and self._services.limits.requests.take(address_of(scope)):
             fault = "too many connections"
         if _head_of(scope) > LARGEST_HEAD:
             fault = f"the head of the request is too large: at most {LARGEST_HEAD} bytes"
         if fault is None:
-            await self._app(scope, receive, send)
+            await self._connection(scope, receive, send)
             return
         self._services.metrics.refused.inc()
         await Response(fault, 403)(scope, receive, send)
 
+    async def _connection(self, scope: Scope, receive: Receive, send: Send) -> None:
+        began = time.perf_counter()
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            seconds = round(time.perf_counter() - began, 1)
+            _log.info("connection", extra={"seconds": seconds, "address": address_of(scope)})
+
     async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
         began = time.perf_counter()
         status = 500
+        name = (b"x-request-id", begin_request().encode())
 
         async def answer(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message = {**message, "headers": [*message["headers"], *self._headers]}
+                path = scope["path"]
+                is_file = status == 200 and path.startswith(FILES) and not path.endswith(WORKER)
+                extra = self._file_headers if is_file else self._headers
+                message = {**message, "headers": [*message["headers"], *extra, name]}
             await send(message)
 
         try:
@@ -98,11 +125,12 @@ class SecurityMiddleware:
             await app(scope, body.receive, answer)
         finally:
             self._services.metrics.count_response(status)
-            _log.info(
+            _log.log(
+                logging.DEBUG if self._is_bot_move(scope) else logging.INFO,
                 "request",
                 extra={
                     "method": scope["method"],
-                    "path": scope["path"],
+                    "path": shown_path(scope["path"]),
                     "status": status,
                     "ms": round((time.perf_counter() - began) * 1000, 1),
                     "address": address_of(scope),
@@ -112,11 +140,11 @@ class SecurityMiddleware:
     def _checked(self, scope: Scope) -> ASGIApp:
         """Return who shall answer: the server, or a refusal."""
         headers = Headers(scope=scope)
-        if not scope["path"].startswith(_UNCOUNTED):
+        if not (scope["path"].startswith(_UNCOUNTED) or self._is_bot_move(scope)):
             wait = self._services.limits.requests.take(address_of(scope))
             if wait:
                 self._services.metrics.limited.inc()
-                return _refusal(429, "too many requests: wait a moment", wait)
+                return _refusal(429, "too many requests: wait a moment", wait, "rate")
         if scope["method"] not in _SAFE and (fault := self._foreign(headers)):
             return _refusal(403, fault)
         if _head_of(scope) > LARGEST_HEAD:
@@ -126,6 +154,13 @@ class SecurityMiddleware:
             most = largest_body(scope["path"])
             return _refusal(413, f"the body is too large: at most {most} bytes")
         return self._app
+
+    def _is_bot_move(self, scope: Scope) -> bool:
+        """Say whether a request is a move of a known program, which has limits of its own."""
+        path: str = scope["path"]
+        if not (path.startswith("/api/games/") and path.endswith("/moves")):
+            return False
+        return self._services.tokens.find(token_in(Headers(scope=scope))) is not None
 
     def _foreign(self, headers: Headers) -> str | None:
         """Return why a request comes from another site, None if it does not.
@@ -197,6 +232,6 @@ def _head_of(scope: Scope) -> int:
     return target + sum(len(name) + len(value) + 4 for name, value in scope["headers"])
 
 
-def _refusal(status: int, message: str, wait: float = 0.0) -> Response:
-    headers = {"retry-after": str(max(1, round(wait)))} if wait else {}
-    return JSONResponse({"error": message}, status, headers)
+def _refusal(status: int, message: str, wait: float = 0.0, reason: str = "") -> Response:
+    answer, headers = error_answer(message, reason, wait)
+    return Response(answer, status, headers, "application/json")

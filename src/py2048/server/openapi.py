@@ -14,6 +14,9 @@ from py2048 import __version__
 from py2048.server.schema import ErrorAnswer
 
 Json = dict[str, Any]
+JSON, NDJSON = "application/json", "application/x-ndjson"
+Handler = Callable[[Request], Awaitable[Response]]
+"""What answers requests."""
 
 _GAME: Json = {
     "name": "game",
@@ -53,15 +56,17 @@ class Endpoint:
         query: the type of the query.
         status: the status of the answer.
         also: statuses of errors besides those of what it takes.
+        media: the type of the answer; `answer` describes each line of a stream.
     """
 
     path: str
-    handler: Callable[[Request], Awaitable[Response]]
+    handler: Handler
     answer: Any
     body: Any = None
     query: type[msgspec.Struct] | None = None
     status: int = 200
     also: tuple[int, ...] = ()
+    media: str = JSON
 
     @property
     def errors(self) -> list[int]:
@@ -126,13 +131,15 @@ def document(endpoints: Iterable[Endpoint]) -> Json:
 
 
 def _operation(endpoint: Endpoint, schema_of: Json, components: Json) -> Json:
-    answer = _json(schema_of[repr(endpoint.answer)])
+    answer = {endpoint.media: {"schema": schema_of[repr(endpoint.answer)]}}
     responses: Json = {str(endpoint.status): {"description": endpoint.summary, "content": answer}}
     for status in endpoint.errors:
         error = _json(schema_of[repr(ErrorAnswer)])
         responses[str(status)] = {"description": _MEANINGS[status], "content": error}
     operation: Json = {"summary": endpoint.summary, "responses": responses}
-    if endpoint.path.startswith("/api/games"):  # the token of a program may speak for it
+    if endpoint.path.startswith(
+        ("/api/bot", "/api/games")
+    ):  # the token of a program may speak for it
         operation["security"] = [{}, {"token": []}]
     if endpoint.query is not None:
         fields = components[endpoint.query.__name__]["properties"]
@@ -146,4 +153,4 @@ def _operation(endpoint: Endpoint, schema_of: Json, components: Json) -> Json:
 
 
 def _json(schema: Json) -> Json:
-    return {"application/json": {"schema": schema}}
+    return {JSON: {"schema": schema}}

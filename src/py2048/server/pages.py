@@ -14,23 +14,39 @@ import msgspec
 from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from py2048 import __version__
+from py2048.players import Unit
+from py2048.review import graph as review_graph
+from py2048.review.words import number
 from py2048.rules import get_rules, list_rules
 from py2048.server import messages, schema
+from py2048.server.assets import Assets
 from py2048.server.auth import Auth, User
-from py2048.server.fairness import commitment_of, daily_seed, known_secret, revelation_of
+from py2048.server.fairness import (
+    commitment_of,
+    daily_seed,
+    is_sealed,
+    known_secret,
+    revelation_of,
+    sealed_until,
+)
 from py2048.server.games import LARGEST_SIDE, GameService, checked_rules
+from py2048.server.icons import icon_route
 from py2048.server.messages import rules_info
-from py2048.server.schema import BOARDS, PERIODS
+from py2048.server.middleware import address_of
+from py2048.server.profiles import player_page
+from py2048.server.reviews import MOST_MOVES, review_answer
+from py2048.server.schema import BOARDS, PERIODS, POSITION
 from py2048.server.services import Services
+from py2048.server.settings import Settings
+from py2048.server.streaks import streak_of
 from py2048.ui.shared.actions import BY_NAME
 from py2048.ui.shared.themes import THEMES
 
 TEMPLATES = Path(__file__).with_name("templates")
-_MOST_RECENT = 20
 _HOLDS = 1.0
 """Seconds for which a leaderboard is shown as it was."""
 
@@ -56,6 +72,12 @@ class Pages:
             trim_blocks=True,
             lstrip_blocks=True,
         )
+        self._environment.filters |= {
+            "amount": lambda value, unit, **how: number(Unit(unit), value, **how),
+            "rank": THEMES[0].rank,
+        }
+        self.assets = Assets({"css/themes.css": self.text("themes.css", themes=THEMES)})
+        self._environment.globals["asset"] = self.assets.address
 
     def routes(self) -> list[Route]:
         """Return the routes of the pages."""
@@ -63,11 +85,13 @@ class Pages:
             Route("/", self.play),
             Route("/game/{game}", self.game),
             Route("/game/{game}/record", self.record),
+            Route("/game/{game}/review", self.request_review, methods=["POST"]),
             Route("/leaderboards", self.leaderboards),
             Route("/daily", self.daily),
             Route("/player/{name}", self.player),
             Route("/about", self.about),
-            Route("/themes.css", self.themes),
+            self.assets.route(),
+            icon_route(),
         ]
 
     def text(self, template: str, **values: object) -> str:
@@ -96,18 +120,13 @@ class Pages:
         players = self._services.hints.specs
         return self.render(
             request, user, "play.html",
-            rules=_presets(), players=players, longest_side=LARGEST_SIDE, actions=BY_NAME,
+            rules=presets(), players=players, longest_side=LARGEST_SIDE, actions=BY_NAME,
         )  # fmt: skip
 
     async def about(self, request: Request) -> Response:
         """What is promised."""
         user = await self._auth.user(request, wait=False)
         return self.render(request, user, "about.html")
-
-    async def themes(self, _request: Request) -> Response:
-        """The colours, from the one table of themes."""
-        text = self.text("themes.css", themes=THEMES)
-        return Response(text, media_type="text/css", headers={"cache-control": "max-age=3600"})
 
     async def game(self, request: Request) -> Response:
         """The permanent page of a game: its replay, or live while it is in progress."""
@@ -116,7 +135,24 @@ class Pages:
         value = await self._services.do(game_page, game, user.account)
         if value is None:
             raise HTTPException(404, "There is no such game.")
-        return self.render(request, user, "game.html", game=value)
+        review = None
+        if value["is_over"] and not value["sealed_until"]:
+            review = await self._services.do(review_answer, game)
+        return self.render(
+            request, user, "game.html", game=value, review=review,
+            most_moves=MOST_MOVES, graph=review_graph,
+            reviews_games=self._services.settings.reviews > 0,
+        )  # fmt: skip
+
+    async def request_review(self, request: Request) -> Response:
+        """Ask for the review of a finished game, and go back to its page."""
+        user = await self._auth.user(request)
+        game = await self._services.request_review(
+            request.path_params["game"], user.account, address_of(request.scope)
+        )
+        response = RedirectResponse(f"/game/{game}#review", 303)
+        self._auth.remember(response, user)
+        return response
 
     async def record(self, request: Request) -> Response:
         """The record of a game, to be kept and verified anywhere."""
@@ -133,15 +169,16 @@ class Pages:
         query = request.query_params
         chosen = rules_info(str(checked_rules(query.get("rules", "classic"))))
         board, period = query.get("board", "ranked"), query.get("period", "ever")
-        if board not in BOARDS or board == "daily" or period not in PERIODS:
+        seasons = await self._services.do(lambda games: games.store.leaderboards.seasons())
+        if board not in BOARDS or board == "daily" or period not in (*PERIODS, *seasons):
             raise HTTPException(404, "There is no such board.")
         lists = await self._lists.get(
             (board, chosen.text, period), lambda: self._leaderboard(board, chosen.text, period)
         )
         return self.render(
             request, user, "leaderboards.html", chosen=chosen, board=board, period=period,
-            rules=_presets(), boards=[name for name in BOARDS if name != "daily"],
-            periods=PERIODS, lists=lists,
+            rules=presets(), boards=[name for name in BOARDS if name != "daily"],
+            periods=PERIODS, seasons=seasons, lists=lists,
         )  # fmt: skip
 
     def forget_lists(self) -> None:
@@ -153,14 +190,15 @@ class Pages:
         found = await rooms.in_thread(rooms.games.store.leaderboards.top, board, rules, period)
         live = await rooms.live_games()
         rows, open_rows = messages.game_rows(found), messages.game_rows(live)
-        return Markup(self.text("_leaderboard.html", rows=rows, live=open_rows))
+        is_past = period not in PERIODS
+        return Markup(self.text("_leaderboard.html", rows=rows, live=open_rows, is_past=is_past))
 
     async def daily(self, request: Request) -> Response:
         """The challenge of a day."""
         user = await self._auth.user(request)
         today = datetime.now(UTC).date()
-        day = _day(request.query_params.get("day"), today)
-        values = await self._services.do(daily_page, day.isoformat(), user.account)
+        day = checked_day(request.query_params.get("day"), today)
+        values = await self._services.do(daily_page, day.isoformat(), user.account, today)
         one = timedelta(days=1)
         return self.render(
             request, user, "daily.html", day=day.isoformat(), today=today.isoformat(),
@@ -171,14 +209,19 @@ class Pages:
     async def player(self, request: Request) -> Response:
         """A player's statistics and games."""
         user = await self._auth.user(request)
-        name = request.path_params["name"][:100]
-        values = None if "\0" in name else await self._services.do(player_page, name)
+        name, rules = request.path_params["name"][:100], request.query_params.get("rules")
+        chosen = None if rules is None else str(checked_rules(rules))
+        values = (
+            None
+            if "\0" in name
+            else await self._services.do(player_page, name, chosen, user.account)
+        )
         if values is None:
             raise HTTPException(404, "Nobody here has that name.")
         return self.render(request, user, "player.html", **values)
 
 
-def game_page(games: GameService, game_id: str, account: str) -> dict[str, object] | None:
+def game_page(games: GameService, game_id: str, account: str) -> dict[str, Any] | None:
     """Return what the page of a game shows to an account; None if there is none."""
     info = games.store.online.info(game_id)
     if info is None:
@@ -193,13 +236,18 @@ def game_page(games: GameService, game_id: str, account: str) -> dict[str, objec
         "id": game_id,
         "mine": info.owner == account,
         "mode": info.mode,
+        "control": info.control,
         "day": info.day,
         "is_over": is_over,
         "commitment": commitment_of(info.secret) if info.secret else None,
         "secret": known_secret(info, is_over=is_over),
         "seed": daily_seed(date.fromisoformat(info.day)) if info.day and not info.secret else None,
+        "from_position": row.board == POSITION,
+        "can_play_on": is_over and not is_sealed(info),
         "assisted": is_over and row.board in ("assisted", "computer"),
+        "offline": row.board == "offline",
         "verified": is_over,
+        "sealed_until": sealed_until(info),
     }
 
 
@@ -212,53 +260,49 @@ def _row_of(games: GameService, game_id: str) -> schema.GameRow | None:
     return None if found is None else messages.game_row(found)
 
 
-def daily_page(games: GameService, day: str, account: str) -> dict[str, Any]:
+def daily_page(games: GameService, day: str, account: str, today: date) -> dict[str, Any]:
     """Return what the page of a day's challenge shows, with the account's own game."""
     rules = rules_info(str(get_rules("classic")))
     found = games.store.leaderboards.top("daily", rules.text, day)
     commitment, secret = games.challenge(day)
-    info = games.store.online.daily(account, day)
+    results = games.store.online.daily_results(account)
+    mine = next((each.game_id for each in results if each.day == day), None)
+    opened = [each for each in results if each.category and revelation_of(each.day).date() <= today]
     return {
         "chosen": rules,
         "rows": messages.game_rows(found),
-        "mine": None if info is None else _row_of(games, info.game_id),
+        "mine": mine and _row_of(games, mine),
+        "streak": streak_of(results, today),
+        "opened": opened[-1] if opened else None,
         "commitment": commitment,
         "secret": secret,
         "revealed": revelation_of(day).date(),
     }
 
 
-def player_page(games: GameService, name: str) -> dict[str, Any] | None:
-    """Return what the page of a player shows; None if nobody has the name."""
-    store = games.store
-    account = store.accounts.find_name(name)
-    if account is None:
-        return None
-    latest = store.records.select(owner=account.id, order="finished", limit=200)
-    summaries = store.scores.summaries(account.id)
-    return {
-        "player": account.name,
-        "person": games.account(account.bot_of).name if account.bot_of else None,
-        "since": account.created,
-        "summaries": [(rules_info(each.rules), each) for each in summaries],
-        "recent": messages.game_rows(latest[:_MOST_RECENT]),
-        "live": messages.game_rows(games.live_games_of(account.id)),
-        "history": messages.game_rows(reversed(latest)),
-        "tiles": store.records.tile_counts(account.id),
-    }
+def origin_of(settings: Settings, request: Request) -> str:
+    """Return where this server is, as others may reach it."""
+    public = settings.public_url or f"{request.url.scheme}://{request.url.netloc}"
+    return public.rstrip("/")
 
 
-def _presets() -> list[schema.RulesInfo]:
+def presets() -> list[schema.RulesInfo]:
+    """Return the presets."""
     return [rules_info(str(rules)) for rules in list_rules()]
 
 
-def _day(text: str | None, today: date) -> date:
+def checked_day(text: str | None, today: date, what: str = "challenge") -> date:
+    """Return the day that an address names, today if it names none.
+
+    Raises:
+        HTTPException: if it is no day, or one without a challenge or a puzzle.
+    """
     try:
         day = date.fromisoformat(text) if text else today
     except ValueError:
         raise HTTPException(404, "That is no day.") from None
     if not date(2024, 1, 1) <= day <= today:
-        raise HTTPException(404, "There is no challenge on that day.")
+        raise HTTPException(404, f"There is no {what} on that day.")
     return day
 
 

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
 import threading
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from py2048.errors import Py2048Error, StorageError
@@ -25,6 +25,8 @@ from py2048.server import messages, schema
 from py2048.server.games import LIVE, GameService, OnlineGame
 from py2048.server.metrics import Metrics
 from py2048.server.schema import CASUAL, ActionRejected
+from py2048.server.sharing import Sharing
+from py2048.server.watching import Step, step_frame
 from py2048.session import Event
 from py2048.storage import GameChange, NewOnlineGame, OpenGame
 
@@ -62,7 +64,8 @@ class Client:
     """Somebody in a room, and the frames that are still to be sent.
 
     Nobody waits for a slow reader: `send` returns at once, and whoever reads too slowly loses the
-    connection.
+    connection. A frame goes out at once where that is possible, and else by `run`, which keeps
+    the order.
 
     Args:
         account: who it is.
@@ -72,8 +75,12 @@ class Client:
     Attributes:
         room: the room, None outside of rooms.
         closed: the code to close the connection with, once there is one.
+        takes_steps: whether moves come as frames of `py2048.server.watching` where they can.
         overflowed: set when the reader is too slow; sending the current frame may never end.
+        write_now: sends a text frame at once if it can, and returns whether it did.
     """
+
+    write_now: Callable[[bytes], bool] | None = None
 
     def __init__(self, account: str, session: str | None = None, generation: int = 0) -> None:
         self.account = account
@@ -81,14 +88,19 @@ class Client:
         self.generation = generation
         self.room: Room | None = None
         self.closed: int | None = None
+        self.takes_steps = False
         self.overflowed = asyncio.Event()
-        self._frames: deque[str] = deque()
+        self._frames: deque[bytes] = deque()
         self._size = 0
+        self._is_sending = False
         self._awake = asyncio.Event()
 
-    def send(self, frame: str) -> None:
-        """Send a frame soon, after those before it."""
+    def send(self, frame: bytes) -> None:
+        """Send a text frame, in UTF-8, or a `Step` soon, after those before it."""
         if self.closed is not None:
+            return
+        is_next = not (self._frames or self._is_sending or isinstance(frame, Step))
+        if is_next and self.write_now is not None and self.write_now(frame):
             return
         self._frames.append(frame)
         self._size += len(frame)
@@ -105,19 +117,21 @@ class Client:
             self.overflowed.set()
         self._awake.set()
 
-    async def run(self, send: Callable[[str], Awaitable[None]]) -> int:
+    async def run(self, send: Callable[[bytes], Awaitable[None]]) -> int:
         """Send frames until the client is closed; return the code to close with."""
         while True:
             while self._frames:
                 frame = self._frames.popleft()
                 self._size -= len(frame)
+                self._is_sending = True
                 await send(frame)
+                self._is_sending = False
             if self.closed is not None:
                 return self.closed
             self._awake.clear()
             await self._awake.wait()
 
-    async def first(self) -> str:
+    async def first(self) -> bytes:
         """Return the first frame, when there is one: for an answer to a single request."""
         while not self._frames:
             self._awake.clear()
@@ -153,39 +167,34 @@ class GroupCommit:
     Args:
         store: where to.
         done: is called in the thread after each transaction.
-        origin: the name of this process in notices to others.
     """
 
-    def __init__(
-        self, store: Store, done: Callable[[Sequence[CommitResult]], None], *, origin: str = ""
-    ) -> None:
+    def __init__(self, store: Store, done: Callable[[Sequence[CommitResult]], None]) -> None:
         self._store = store
         self._done = done
-        self._origin = origin
-        self._waiting: list[Change] = []
-        self._condition = threading.Condition()
-        self._closing = False
+        self._waiting: SimpleQueue[Change | None] = SimpleQueue()  # None ends the thread
+        self._is_closing = False
+        self._lock = threading.Lock()  # nothing comes after the end
         self._thread = threading.Thread(target=self._run, name="py2048-commit", daemon=True)
         self._thread.start()
 
     @property
     def backlog(self) -> int:
         """How many changes wait."""
-        return len(self._waiting)
+        return self._waiting.qsize()
 
     def submit(self, change: Change) -> None:
         """Write `change` soon. A game may have one change at a time in the queue."""
-        with self._condition:
-            if self._closing:
+        with self._lock:
+            if self._is_closing:
                 raise StorageError("the server is going down: the move was not made")
-            self._waiting.append(change)
-            self._condition.notify()
+            self._waiting.put(change)
 
     def close(self, patience: float = 30.0) -> None:
         """Write what waits, then end."""
-        with self._condition:
-            self._closing = True
-            self._condition.notify()
+        with self._lock:
+            self._is_closing = True
+            self._waiting.put(None)
         self._thread.join(patience)
 
     def _run(self) -> None:
@@ -196,15 +205,22 @@ class GroupCommit:
                 time.sleep(min(time.perf_counter() - began, _LONGEST_REST))
 
     def _next_batch(self) -> list[Change]:
-        with self._condition:
-            self._condition.wait_for(lambda: self._waiting or self._closing)
-            batch, self._waiting = self._waiting[:_MOST_AT_ONCE], self._waiting[_MOST_AT_ONCE:]
+        """Wait for a change, and return it with those that wait too; without one at the end."""
+        batch = []
+        change = self._waiting.get()
+        with suppress(Empty):
+            while change is not None:
+                batch.append(change)
+                if len(batch) == _MOST_AT_ONCE:
+                    return batch
+                change = self._waiting.get_nowait()
+            self._waiting.put(None)  # the end comes after this batch
         return batch
 
     def _write(self, batch: Sequence[Change]) -> list[CommitResult]:
         """Write changes together, or in halves if one of them cannot be kept: it fails alone."""
         try:
-            stale = self._store.changes.write(batch, self._origin)
+            stale = self._store.changes.write(batch)
         except Exception as error:  # noqa: BLE001 - whatever it is, the thread must continue
             fault = error if isinstance(error, StorageError) else StorageError(repr(error))
             if len(batch) > 1 and not fault.kind:
@@ -214,8 +230,9 @@ class GroupCommit:
         return [CommitResult(change, change.id in stale) for change in batch]
 
 
-_Frame = tuple[str, Client | None, float]
-"""A frame, its receiver (None for everybody in the room), and since when it waits."""
+_Frame = tuple[bytes, Step | None, Client | None, float]
+"""A frame, what those get instead who take steps, its receiver (None for everybody in the room),
+and since when it waits."""
 
 
 class Room:
@@ -237,14 +254,16 @@ class Room:
 
     # Sending
 
-    def send(self, message: schema.Answer, client: Client | None = None) -> None:
-        """Send a message when all that happened before it is written."""
+    def send(
+        self, message: schema.Answer, client: Client | None = None, step: Step | None = None
+    ) -> None:
+        """Send a message, or a step instead, when all that happened before it is written."""
         frame = schema.encode_frame(message)
         is_clean = self._writing is None and not self.game.changes.is_dirty
         if is_clean or self.is_reloading:
-            self._deliver([(frame, client, 0.0)])
+            self._deliver([(frame, step, client, 0.0)])
         else:
-            self._waiting.append((frame, client, time.perf_counter()))
+            self._waiting.append((frame, step, client, time.perf_counter()))
             self._write()
 
     def broadcast(self, events: Sequence[Event], client: Client | None = None) -> None:
@@ -254,10 +273,11 @@ class Room:
         """
         if events:
             message = messages.events_of(self.game, events, self.autoplay)
+            step = step_frame(self.game, events) if len(self.clients) > 1 else None
             is_news = self.game.changes.is_dirty or any(
                 not isinstance(event, schema.NothingMovedEvent) for event in message.events
             )
-            self.send(message, None if is_news else client)
+            self.send(message, None if is_news else client, step)
         elif client is not None:
             self.send_state(client)
 
@@ -271,9 +291,9 @@ class Room:
         return messages.state_of(self.game, mine=mine, autoplay=self.autoplay)
 
     def _deliver(self, frames: Sequence[_Frame]) -> None:
-        for frame, client, _ in frames:
+        for frame, step, client, _ in frames:
             for each in self.clients if client is None else (client,):
-                each.send(frame)
+                each.send(step if step and each.takes_steps else frame)
 
     # Writing
 
@@ -292,7 +312,7 @@ class Room:
             self._rooms.reload(self, result.error)
             return
         now = time.perf_counter()
-        for _, _, since in frames:
+        for *_, since in frames:
             self._rooms.metrics.move_seconds.observe(now - since)
         self._deliver(frames)
         self._write()
@@ -367,16 +387,19 @@ class Rooms:
     Args:
         games: the games.
         metrics: counts what happens.
+        sharing: tells other processes what happens here; by default there are none.
 
     Attributes:
         open: the rooms by their games.
         clients: everybody who is connected.
     """
 
-    def __init__(self, games: GameService, metrics: Metrics) -> None:
+    def __init__(
+        self, games: GameService, metrics: Metrics, sharing: Sharing | None = None
+    ) -> None:
         self.games = games
         self.metrics = metrics
-        self.origin = secrets.token_hex(4)
+        self.sharing = sharing or Sharing()
         self.open: dict[str, Room] = {}
         self.clients: set[Client] = set()
         self._opening: dict[str, asyncio.Future[Room]] = {}
@@ -387,8 +410,9 @@ class Rooms:
         self._finishing = ThreadPoolExecutor(1, thread_name_prefix="py2048-finish")
         self._tasks: set[asyncio.Task[None]] = set()
         self._changed: dict[str, float] = {}  # games by the time of their last change, in order
+        self._wanted: dict[str, int] = {}  # revisions that are to be read from the store
         self._fault: tuple[float, StorageError] | None = None
-        self.group_commit = GroupCommit(games.store, self._written, origin=self.origin)
+        self.group_commit = GroupCommit(games.store, self._written)
 
     async def in_thread(self, call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         """Do something that blocks."""
@@ -403,24 +427,41 @@ class Rooms:
 
     # Entering and leaving
 
-    async def create(self, client: Client, rules: str, mode: str) -> Room:
+    async def create(
+        self, client: Client, rules: str, mode: str, control: str | None = None
+    ) -> Room:
         """Begin a new game and enter its room.
 
         Raises:
             ActionRejected, StorageError: see `GameService.plan_game`.
         """
-        game = await self.create_game(client.account, rules, mode)
+        game = await self.create_game(client.account, rules, mode, control)
         room = self.open.setdefault(game.id, Room(self, game))
         self.enter(client, room)
         return room
 
-    async def create_game(self, account: str, rules: str, mode: str) -> OnlineGame:
+    async def create_game(
+        self, account: str, rules: str, mode: str, control: str | None = None
+    ) -> OnlineGame:
         """Return a new game, which is written together with the moves of others.
 
         Raises:
             ActionRejected, StorageError: see `GameService.plan_game`.
         """
-        game, new = await self.in_thread(self.games.plan_game, account, rules, mode)
+        return await self.begin(self.games.plan_game, account, rules, mode, control)
+
+    async def begin(
+        self,
+        plan: Callable[_P, tuple[OnlineGame, NewOnlineGame | None]],
+        *args: _P.args,
+        **kwargs: _P.kwargs,
+    ) -> OnlineGame:
+        """Return a game that `plan` plans in a thread, when it is written.
+
+        Raises:
+            ActionRejected, StorageError: as `plan`.
+        """
+        game, new = await self.in_thread(plan, *args, **kwargs)
         if new is None:
             return game
         self.group_commit.submit(new)
@@ -451,6 +492,8 @@ class Rooms:
         Raises:
             ActionRejected: if the game is somebody else's (``not_yours``).
         """
+        if game_id in self.open and self.sharing.bus is not None:
+            await self._catch_up(game_id)
         room = await self.find(game_id)
         if room.game.info.owner != account:
             self.release(room)
@@ -460,6 +503,7 @@ class Rooms:
     async def _load(self, game_id: str) -> Room:
         try:
             game = await self.in_thread(self.games.load, game_id)
+            self.sharing.opened(game_id)
             return self.open.setdefault(game_id, Room(self, game))
         finally:
             del self._opening[game_id]
@@ -469,6 +513,7 @@ class Rooms:
         if client.room is not room:
             self.leave(client)
             self.open.setdefault(room.game.id, room)
+            self.sharing.entered(room.game.id)
             room.clients.add(client)
             client.room = room
 
@@ -483,7 +528,10 @@ class Rooms:
         """Close a room that is empty, when all of it is written."""
         if room.clients or not room.settled.is_set() or room.autoplay_task:
             return
-        if self.open.pop(room.game.id, None) and room.game.is_over:
+        if self.open.pop(room.game.id, None) is None:
+            return
+        self.sharing.closed(room.game.id)
+        if room.game.is_over:
             self.start(self._finish(room.game.id))
 
     def disconnect(self, account: str) -> None:
@@ -500,18 +548,21 @@ class Rooms:
 
     def _on_commit(self, results: Sequence[CommitResult]) -> None:
         self.metrics.commits.inc()
+        moves = 0
         for result in results:
             change = result.change
             if isinstance(change, GameChange):
                 if not (result.error or result.is_stale):
-                    self.metrics.moves.inc(len(change.turns))
-                    self._note_changed(change.id)
+                    moves += len(change.turns)
+                    self.note_live(change.id)
+                    self.sharing.changed(change)
                 if room := self.open.get(change.id):
                     room.on_commit(result)
                 continue
             beginning = self._beginning.pop(change.id)
             if not beginning.done():  # whoever asked for the game may be gone
                 beginning.set_result(result)
+        self.metrics.moves.inc(moves)
 
     def on_settled(self, room: Room) -> None:
         """Finish a game that is over, and close its room when it is empty."""
@@ -564,6 +615,7 @@ class Rooms:
     def _abandon(self, room: Room) -> None:
         """Close a room that is empty, or whose game cannot be read any more."""
         self.open.pop(room.game.id, None)
+        self.sharing.closed(room.game.id)
         for client in room.clients:
             client.room = None
 
@@ -585,17 +637,87 @@ class Rooms:
 
     # Other processes, and what is live
 
-    async def on_notice(self, game_id: str, revision: int) -> None:
-        """Follow what another process did in a game that is open here."""
-        self._note_changed(game_id)
-        await self._follow(game_id, revision)
+    def is_open(self, game_id: str) -> bool:
+        """Say whether a game is open here."""
+        return game_id in self.open
 
-    async def resync_all(self) -> None:
-        """Follow what other processes did while their notices could not be received."""
-        for room in tuple(self.open.values()):
-            await self._follow(room.game.id, room.game.version + 1)
+    def open_games(self) -> Collection[str]:
+        """Return the games that are open here."""
+        return self.open.keys()
 
-    async def _follow(self, game_id: str, revision: int) -> None:
+    def unheard(self) -> Collection[str]:
+        """Return the games that are watched here, and that nobody here plays."""
+        return [
+            game_id
+            for game_id, room in self.open.items()
+            if not (room.game.is_over or room.game.info.owner in {c.account for c in room.clients})
+        ]
+
+    def on_change(self, change: GameChange) -> None:
+        """Follow a change that another process has written."""
+        self.note_live(change.id)
+        room = self.open.get(change.id)
+        if room is None or room.is_reloading or change.revision <= room.game.version:
+            return
+        events = room.game.follow_change(change) if room.settled.is_set() else ()
+        if events is None:
+            self.reload(room, None)
+        elif events:
+            room.broadcast(events)
+        else:
+            self._follow_soon(change.id, change.revision)
+
+    async def resync(self, *, every: bool) -> None:
+        """Look into the store for changes that were not heard.
+
+        Args:
+            every: whether nothing is heard now; otherwise only games that others may play.
+        """
+        shared = filter(self.sharing.is_shared, self.open)
+        games = tuple(self.open) if every else tuple({*shared, *self.unheard()})
+        games = tuple(game for game in games if not self.open[game].game.is_over)
+        try:
+            for first in range(0, len(games), _MOST_AT_ONCE):
+                some = games[first : first + _MOST_AT_ONCE]
+                now = await self.in_thread(self.games.store.games.revisions, some)
+                for game_id in some:
+                    # A game that is gone is finished: its record is its last revision.
+                    version = self.open[game_id].game.version if game_id in self.open else 0
+                    self._follow_soon(game_id, now.get(game_id, version + 1))
+        except StorageError as error:
+            self.note_fault(error, "other processes cannot be followed")
+
+    async def _catch_up(self, game_id: str) -> None:
+        """Bring a game up to date that its player may have left in a process that died.
+
+        Raises:
+            StorageError: if the store cannot be read.
+        """
+        now = await self.in_thread(self.games.store.games.revisions, [game_id])
+        await self._follow_store(game_id, now.get(game_id, 0))
+
+    def _follow_soon(self, game_id: str, revision: int) -> None:
+        """Have a game brought to at least a revision, from the store."""
+        room = self.open.get(game_id)
+        if room is None or revision <= room.game.version:
+            return
+        is_running = game_id in self._wanted
+        self._wanted[game_id] = max(revision, self._wanted.get(game_id, 0))
+        if not is_running:
+            self.start(self._follow(game_id))
+
+    async def _follow(self, game_id: str) -> None:
+        try:
+            wanted = 0
+            while self._wanted[game_id] > wanted:  # more may come meanwhile
+                wanted = self._wanted[game_id]
+                await self._follow_store(game_id, wanted)
+        except StorageError as error:
+            self.note_fault(error, "another process cannot be followed")
+        finally:
+            del self._wanted[game_id]
+
+    async def _follow_store(self, game_id: str, revision: int) -> None:
         room = self.open.get(game_id)
         if room is None or room.is_reloading or revision <= room.game.version:
             return
@@ -614,14 +736,15 @@ class Rooms:
         else:
             room.broadcast(events)
 
-    def _note_changed(self, game_id: str) -> None:
+    def note_live(self, game_id: str) -> None:
+        """Note that a game was played just now, here or elsewhere."""
         self._changed.pop(game_id, None)
         now = self._changed[game_id] = time.monotonic()
         while self._changed[oldest := next(iter(self._changed))] < now - LIVE.total_seconds():
             del self._changed[oldest]
 
     async def live_games(self) -> list[OpenGame]:
-        """Return the games that changed last, here or in a process that sends notices."""
+        """Return the games that changed last, here or in another process that can be heard."""
         since = time.monotonic() - LIVE.total_seconds()
         changed = (game for game, when in reversed(self._changed.items()) if when >= since)
         latest = list(islice(changed, _MOST_LIVE))

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+import gc
 import ipaddress
-import json
 import logging
 import resource
 import signal
 import socket
 import sys
-from datetime import UTC, datetime
+from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import uvicorn
 
+from py2048.errors import MissingExtraError
 from py2048.server.app import make_app
 from py2048.server.connections import Connections, HttpConnection, socket_connection
+from py2048.server.logs import set_up_logs
 from py2048.server.schema import MOST_CHARACTERS
 from py2048.server.settings import Network, ServerError, Settings
+from py2048.server.supervisor import Supervisor
+from py2048.server.worker import Worker
+from py2048.storage import load_store
 
 _BACKLOG = 2048
 _SHUTDOWN = 20  # seconds for open requests
 _BESIDE_SOCKETS = 500  # connections for pages, in all
 _BESIDE_SOCKETS_EACH = 100  # and of one address
+_BALANCES = sys.platform == "linux"
 _OTHER_FILES = 100  # the database, the log, files of the page
 
 
@@ -30,11 +37,69 @@ def run(settings: Settings, log_level: str = "info") -> None:
     """Serve until the process is asked to stop by SIGINT or SIGTERM.
 
     Raises:
-        ServerError: if the address cannot be listened on.
+        ServerError: if an address cannot be listened on, or what is asked for cannot be shared.
+        MissingExtraError: if Redis is asked for without the extra ``redis``.
+        StorageError: if several workers are to use a database that is none.
     """
+    _check_redis(settings)
+    if settings.workers > 1:
+        _supervise(settings, log_level)
+        return
     listener = _listen(settings)
-    _set_up_logs(log_level)
-    server = uvicorn.Server(_config(settings))
+    set_up_logs(log_level)
+    _serve(settings, listener)
+
+
+def _supervise(settings: Settings, log_level: str) -> None:
+    """Serve by several workers."""
+    if not load_store(settings.database):  # loaded once, and not by each worker
+        raise ServerError(
+            "workers cannot share a store in memory: give --database a file, or --workers 1"
+        )
+    ports = settings.workers if settings.separate_ports else 1
+    listeners = [_listen(settings, number) for number in range(ports)]
+    set_up_logs(log_level)
+    if _BALANCES and not settings.separate_ports:
+        listeners = [_keep_address(listeners[0])]
+        listen = partial(_listen_beside, listeners[0])
+    else:
+        listen = partial(_share, listeners)
+    serve = partial(_serve_as_worker, settings)
+    supervisor = Supervisor(listen, serve, settings.workers, settings.worker_patience)
+    supervisor.start()
+    _announce(listeners)
+    supervisor.run()
+
+
+def _check_redis(settings: Settings) -> None:
+    """See before anything starts that Redis can be used, if it is asked for."""
+    if settings.redis:
+        try:
+            from py2048.server.redis_bus import RedisBus
+        except ModuleNotFoundError as error:
+            raise MissingExtraError(
+                f"--redis needs {error.name}, which is not installed: pip install 'py2048[redis]'"
+            ) from None
+        RedisBus(settings.redis)
+
+
+def _share(listeners: Sequence[socket.socket], worker: int) -> socket.socket:
+    return listeners[worker % len(listeners)].dup()
+
+
+def _serve_as_worker(settings: Settings, listener: socket.socket, worker: Worker) -> None:
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(partial(_name_worker, worker.number))
+    _serve(settings, listener, worker)
+
+
+def _name_worker(number: int, record: logging.LogRecord) -> bool:
+    record.worker = number
+    return True
+
+
+def _serve(settings: Settings, listener: socket.socket, worker: Worker | None = None) -> None:
+    server = uvicorn.Server(_config(settings, worker))
 
     def stop(*_: object) -> None:
         server.should_exit = True
@@ -42,19 +107,37 @@ def run(settings: Settings, log_level: str = "info") -> None:
     # uvicorn hears these signals only once it runs, and raises them again when it has stopped.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, stop)
-    host, port = listener.getsockname()[:2]
-    print(f"py2048 serves on http://{_shown(host)}:{port}", flush=True)
+    if worker is None:
+        _announce([listener])
+    _collect_rarely()
     server.run(sockets=[listener])
 
 
-def _config(settings: Settings) -> uvicorn.Config:
+def _announce(listeners: Sequence[socket.socket]) -> None:
+    places = (listener.getsockname()[:2] for listener in listeners)
+    addresses = ", ".join(f"http://{_shown(host)}:{port}" for host, port in places)
+    print(f"py2048 serves on {addresses}", flush=True)
+
+
+def _collect_rarely() -> None:
+    """Let Python look for garbage in cycles less often than after every 700 new objects.
+
+    Each move leaves some that live as long as their game, and no cycle: almost every look would be
+    in vain.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 10)
+
+
+def _config(settings: Settings, worker: Worker | None) -> uvicorn.Config:
     connections = Connections(
         _most_connections(settings.sockets + _BESIDE_SOCKETS),
         settings.sockets_per_address + _BESIDE_SOCKETS_EACH,
         partial(_is_among, settings.proxies),
     )
     return uvicorn.Config(
-        lambda: make_app(settings),
+        lambda: make_app(settings, worker),
         factory=True,
         # Both are called like classes.
         http=partial(HttpConnection, connections, settings.head_patience),  # type: ignore[arg-type]
@@ -92,62 +175,55 @@ def _is_among(networks: tuple[Network, ...], host: str) -> bool:
     return any(address in network for network in networks)
 
 
-def _listen(settings: Settings) -> socket.socket:
-    """Return a listening socket, before anything slow is loaded."""
+def _listen(settings: Settings, number: int = 0) -> socket.socket:
+    """Return a listening socket, before anything slow is loaded.
+
+    Args:
+        settings: how the server is run.
+        number: how many ports after the first one.
+    """
+    port = settings.port + number if settings.port else 0
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
     try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((settings.host, settings.port))
+        listener = _bind(family, (settings.host, port))
         listener.listen(_BACKLOG)
     except OSError as error:
-        listener.close()
-        place = f"{settings.host}:{settings.port}"
+        place = f"{settings.host}:{port}"
         raise ServerError(
             f"cannot listen on {place} ({error.strerror}): choose another --port"
         ) from None
     return listener
 
 
+def _keep_address(listener: socket.socket) -> socket.socket:
+    """Close a listener, which has shown that nobody else listens there, but keep its address."""
+    address = listener.getsockname()
+    listener.close()
+    return _bind(listener.family, address, socket.SO_REUSEPORT)
+
+
+def _listen_beside(keeper: socket.socket, _worker: int) -> socket.socket:
+    """Return a listener for one worker of an address that all of them share.
+
+    Linux spreads connections evenly over such listeners; of a single one, an idle worker would
+    take nearly all. When a worker dies its listener is gone at once, and the others get all.
+    """
+    listener = _bind(keeper.family, keeper.getsockname(), socket.SO_REUSEPORT)
+    listener.listen(_BACKLOG)
+    return listener
+
+
+def _bind(family: int, address: Any, *options: int) -> socket.socket:
+    bound = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        for option in (socket.SO_REUSEADDR, *options):
+            bound.setsockopt(socket.SOL_SOCKET, option, 1)
+        bound.bind(address)
+    except OSError:
+        bound.close()
+        raise
+    return bound
+
+
 def _shown(host: str) -> str:
     return f"[{host}]" if ":" in host else host
-
-
-# Logs: one JSON object a line on standard error, and no secrets in it
-
-_USUAL = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "color_message"}
-
-
-class JsonFormatter(logging.Formatter):
-    """Writes a log record, with what was given as ``extra``, as one line of JSON."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """Return the line."""
-        moment = datetime.fromtimestamp(record.created, UTC)
-        line: dict[str, object] = {
-            "time": moment.isoformat(timespec="milliseconds"),
-            "level": record.levelname.lower(),
-            "logger": record.name,
-            "message": record.getMessage(),
-        }
-        line |= {key: value for key, value in vars(record).items() if key not in _USUAL}
-        if record.exc_info:
-            line["exception"] = self.formatException(record.exc_info)
-        return json.dumps(line, default=str, ensure_ascii=False)
-
-
-def _set_up_logs(level: str) -> None:
-    """Send all logs of the server to standard error.
-
-    Args:
-        level: the least level to write, such as ``info``.
-    """
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonFormatter())
-    root = logging.getLogger()
-    root.handlers[:] = [handler]
-    root.setLevel(level.upper())
-    for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
-        logger = logging.getLogger(name)
-        logger.handlers.clear()
-        logger.propagate = True

@@ -8,6 +8,7 @@ the messages mean.
 from __future__ import annotations
 
 import functools
+import math
 import operator
 import re
 from typing import Annotated, Any, Literal, TypeVar, get_args
@@ -22,6 +23,15 @@ MOST_CHARACTERS = 4096
 
 CASUAL, RANKED, DAILY, BOT = "casual", "ranked", "daily", "bot"
 MODES = (RANKED, CASUAL, DAILY, BOT)
+"""The kinds of games that can be begun at any time."""
+
+BATTLE = "battle"
+"""The kind of the games of a battle; see `py2048.server.battles`."""
+OFFLINE = "offline"
+"""The category of a casual game of which a part was played without the server: likewise."""
+
+POSITION = "position"
+"""The category of a casual game that began from a position of another: it counts on no board."""
 
 _LONGEST_ID = 32
 _VALUE_SHOWN = 40
@@ -73,6 +83,19 @@ def _one_of(*names: str) -> Meta:
 Text = Annotated[str, _text("a text")]
 RulesText = Annotated[str, _text("a preset such as classic, or a text such as classic:size=5x5,")]
 ActionNumber = Annotated[int, _whole(1, 2**31 - 1)]
+ChainNumber = ActionNumber | UnsetType
+"""Says which actions a page sends without waiting for answers; see `py2048.server.pipeline`."""
+
+MOST_TURNS_TEXT = 1000
+TurnsText = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=MOST_TURNS_TEXT,
+        pattern=r"^[0-9A-Za-z_-]+$",
+        description=f"turns as in a record, at most {MOST_TURNS_TEXT} characters",
+    ),
+]
 _Side = Literal["up", "down", "left", "right"]
 DirectionName = Annotated[_Side, _name_of(_Side)]
 Delay = Annotated[
@@ -85,20 +108,38 @@ BoardRows = Annotated[
         extra_json_schema={"minItems": 1, "maxItems": 16},
     ),
 ]
-LeaderboardName = Literal["ranked", "assisted", "computer", "bot", "daily"]
-PeriodName = Literal["day", "week", "ever"]
+TimeControlName = Literal["1ms", "10ms", "100ms", "1s", "unlimited"]
+TimeControl = Annotated[TimeControlName, _name_of(TimeControlName)]
+LeaderboardName = Literal[
+    "ranked", "assisted", "computer", "bot", "bot-1s", "bot-100ms", "bot-10ms", "bot-1ms", "daily"
+]
+PERIODS = ("day", "week", "season", "ever")
+"""What a leaderboard covers: games that ended in this day, week or quarter, in UTC, or all."""
+
+_PERIOD = r"^(day|week|season|ever|[0-9]{4}-Q[1-4])$"
+PeriodName = Annotated[
+    str,
+    Meta(
+        pattern=_PERIOD,
+        description=f"one of {', '.join(PERIODS)}, or a season such as 2026-Q4",
+    ),
+]
 BOARDS: tuple[str, ...] = get_args(LeaderboardName)
 """The boards of scores, each for itself."""
 
-PERIODS: tuple[str, ...] = get_args(PeriodName)
-"""What a leaderboard covers: games that ended today or this week, in UTC, or all."""
-
 Heading = Annotated[str, _one_of(*get_args(_Side))]
-Mode = Annotated[str, _one_of(*MODES)]
-Category = Annotated[str, _one_of("plain", "assisted", "computer")]
+Mode = Annotated[str, _one_of(*MODES, BATTLE)]
+ControlName = Annotated[str, _one_of(*get_args(TimeControlName))]
+Category = Annotated[str, _one_of("plain", "assisted", "computer", OFFLINE, POSITION)]
 OutcomeName = Annotated[str, _one_of("playing", "won", "lost", "ended")]
-UnitName = Annotated[str, _one_of("points", "rating")]
-BoardName = Annotated[str, _one_of(*BOARDS)]
+UnitName = Annotated[str, _one_of("points", "rating", "chance")]
+BoardName = Annotated[str, _one_of(*BOARDS, BATTLE)]
+GameCategory = Annotated[str, _one_of(*BOARDS, BATTLE, OFFLINE, POSITION)]
+GRADES = ("best", "good", "inaccuracy", "mistake", "blunder")
+"""The grades of moves, as of `py2048.review.Grade`."""
+
+GradeName = Annotated[str, _one_of(*GRADES)]
+ReviewState = Annotated[str, _one_of("none", "waiting", "running", "done", "failed")]
 Rows = tuple[tuple[int, ...], ...]
 Cell = tuple[int, int]
 
@@ -115,6 +156,7 @@ class NewGame(PageMessage, tag="new"):
 
     rules: RulesText = "classic"
     mode: Text | UnsetType = UNSET
+    time_control: TimeControl | UnsetType = UNSET
 
 
 class OpenRequest(PageMessage, tag="open"):
@@ -124,9 +166,10 @@ class OpenRequest(PageMessage, tag="open"):
 
 
 class WatchRequest(PageMessage, tag="watch"):
-    """Watch a game, whoever plays it."""
+    """Watch a game, whoever plays it; its moves come as `steps` of a few bytes if asked for."""
 
     game: Text
+    steps: bool = False
 
 
 class LeaveRequest(PageMessage, tag="leave"):
@@ -138,18 +181,21 @@ class MoveRequest(PageMessage, tag="move"):
 
     number: ActionNumber
     direction: DirectionName
+    chain: ChainNumber = UNSET
 
 
 class UndoRequest(PageMessage, tag="undo"):
     """Take back the last turn."""
 
     number: ActionNumber
+    chain: ChainNumber = UNSET
 
 
 class RedoRequest(PageMessage, tag="redo"):
     """Play the last undone turn again."""
 
     number: ActionNumber
+    chain: ChainNumber = UNSET
 
 
 class HintRequest(PageMessage, tag="hint"):
@@ -157,6 +203,18 @@ class HintRequest(PageMessage, tag="hint"):
 
     number: ActionNumber
     player: Text | None = None
+    chain: ChainNumber = UNSET
+
+
+class OfflineRequest(PageMessage, tag="offline"):
+    """Take over turns that were played without the server."""
+
+    number: ActionNumber
+    turns: TurnsText
+
+
+NumberedRequest = MoveRequest | UndoRequest | RedoRequest | HintRequest
+PlayRequest = MoveRequest | UndoRequest | RedoRequest | OfflineRequest
 
 
 class AutoplayRequest(PageMessage, tag="autoplay"):
@@ -164,6 +222,13 @@ class AutoplayRequest(PageMessage, tag="autoplay"):
 
     player: Text | None = None
     delay: Delay = 0.0
+
+
+class BattleRequest(PageMessage, tag="battle"):
+    """Hear how a battle goes, named by itself or by one of its games."""
+
+    battle: Text | None = None
+    game: Text | None = None
 
 
 class GamesRequest(PageMessage, tag="games"):
@@ -276,6 +341,7 @@ class GameRequest(Struct):
 
     rules: RulesText = "classic"
     mode: Annotated[Text, Meta(extra_json_schema={"enum": ["bot", "casual"]})] | UnsetType = UNSET
+    time_control: TimeControl | UnsetType = UNSET
 
 
 class MoveBody(Struct):
@@ -302,7 +368,7 @@ class LeaderboardQuery(Struct):
 
     rules: RulesText = "classic"
     board: Annotated[LeaderboardName, _name_of(LeaderboardName)] = "ranked"
-    period: Annotated[PeriodName, _name_of(PeriodName)] = "ever"
+    period: PeriodName = "ever"
 
 
 class TurnsQuery(Struct, rename={"first": "from"}):
@@ -310,6 +376,10 @@ class TurnsQuery(Struct, rename={"first": "from"}):
 
     first: Annotated[int, _whole(0, 10**9)] = 0
     limit: Annotated[int, _whole(1, 1000)] = 500
+
+
+class ReviewRequest(Struct):
+    """A request for a review; there is nothing to choose."""
 
 
 # What the server answers
@@ -420,7 +490,10 @@ PlayedEvent = MovedEvent | NothingMovedEvent | UndoneEvent | WonEvent | OverEven
 
 
 class GamePosition(Answer, kw_only=True):
-    """The position of a game, of which `version` counts the actions that led there."""
+    """The position of a game, of which `version` counts the actions that led there.
+
+    `think_ms` is the time that a program has taken for all its moves, by the server's clock.
+    """
 
     game: str
     version: int
@@ -436,6 +509,7 @@ class GamePosition(Answer, kw_only=True):
     category: Category
     autoplay: str | None
     secret: str | None
+    think_ms: int | None
 
 
 class StateMessage(GamePosition, tag_field="type", tag="state", kw_only=True):
@@ -445,6 +519,7 @@ class StateMessage(GamePosition, tag_field="type", tag="state", kw_only=True):
     watching: bool
     rules: RulesInfo
     mode: Mode
+    time_control: ControlName | None
     day: str | None
     player: str
     commitment: str | None
@@ -546,6 +621,34 @@ class RejectedMessage(ServerMessage, tag="refused"):
     of: str
     state: StateMessage | None
     retry_ms: int | UnsetType = UNSET
+    chain: int | UnsetType = UNSET
+
+
+class BattlePlayerInfo(Answer):
+    """Somebody in a battle; without a `game` there is no board yet."""
+
+    seat: int
+    name: str
+    game: str | None
+    score: int
+    max_tile: int
+    plies: int
+    is_over: bool
+    has_left: bool
+    place: int
+    board: Rows | None
+
+
+class BattleMessage(ServerMessage, tag="battle"):
+    """How a battle goes: `starts_ms` and `ends_ms` are the milliseconds until then."""
+
+    battle: str
+    stage: Annotated[str, _one_of("gathering", "running", "over")]
+    starts_ms: int | None
+    ends_ms: int | None
+    rematch: str | None
+    you: int | None
+    players: list[BattlePlayerInfo]
 
 
 class PongMessage(ServerMessage, tag="pong"):
@@ -560,7 +663,7 @@ class GameRow(Answer):
     game: str
     rules: RulesInfo
     mode: Mode
-    board: BoardName
+    board: GameCategory
     score: int
     max_tile: int
     plies: int
@@ -574,7 +677,7 @@ class LeaderboardAnswer(Answer):
 
     rules: str
     board: BoardName
-    period: Annotated[str, _one_of(*PERIODS)]
+    period: Annotated[str, Meta(extra_json_schema={"pattern": _PERIOD})]
     games: list[GameRow]
 
 
@@ -600,6 +703,92 @@ class TurnsAnswer(Answer, rename={"first": "from"}):
     total: int
     turns: list[TurnInfo]
     times: list[int]
+
+
+class ReviewedMove(Answer):
+    """What a review says of a legal turn; `loss` is in the unit of the review."""
+
+    ply: int
+    played: Heading
+    best: Heading
+    loss: float
+    grade: GradeName
+
+
+class Mistake(Answer):
+    """One of the worst moves of a game; `turn` is its place in the replay, counted from 0.
+
+    `loss`, `luck` and `values` are in the unit of the review, `share` is the part of the chances
+    that the move lost, and `source` says what valued the position; if that is a table, `chances`
+    are those to make its tile after each direction.
+    """
+
+    ply: int
+    turn: int
+    score: int
+    board: Rows
+    played: Heading
+    best: Heading
+    values: dict[Heading, float]
+    chances: dict[Heading, float]
+    loss: float
+    share: float
+    grade: GradeName
+    luck: float
+    source: str
+    critical: bool
+    say: str
+
+
+class PhaseInfo(Answer):
+    """The moves while one tile was the largest; `loss` and `luck` are in the review's unit."""
+
+    tile: int
+    first: int
+    last: int
+    loss: float
+    luck: float
+    accuracy: float
+
+
+class ReviewSummary(Answer):
+    """What a review says of a game as a whole, and of its worst moves in order.
+
+    `reviewed` moves are graded, all but those after a goal was reached. Where values are points,
+    the score is what was `expected` at the start less the `loss` plus the `luck`. `graph` is the
+    evaluation graph, an SVG element.
+    """
+
+    judge: str
+    unit: UnitName
+    exact: bool
+    reviewed: int
+    accuracy: float
+    expected: float | None
+    loss: float
+    luck: float
+    counts: dict[GradeName, int]
+    phases: list[PhaseInfo]
+    mistakes: list[Mistake]
+    graph: str
+
+
+class ReviewAnswer(Answer, rename={"first": "from"}):
+    """The review of a finished game as far as it is, with some of its moves.
+
+    While it is `waiting`, `ahead` others come first; while it is `running`, `done` of the `total`
+    moves are reviewed; if it `failed`, `fault` says why.
+    """
+
+    game: str
+    state: ReviewState
+    ahead: int
+    done: int
+    total: int
+    fault: str | None
+    summary: ReviewSummary | None
+    first: int
+    moves: list[ReviewedMove]
 
 
 class VerifiedAnswer(Answer):
@@ -634,11 +823,47 @@ class RecordAnswer(Answer):
     checksum: str
 
 
+class BotGame(Answer):
+    """A game in progress of a program."""
+
+    game: str
+    rules: str
+    time_control: ControlName
+    score: int
+    ply: int
+    updated: str
+
+
+class BotAnswer(Answer):
+    """The program of a token, the person who answers for it, and its games in progress."""
+
+    name: str
+    person: str | None
+    games: list[BotGame]
+
+
 class ErrorAnswer(Answer):
-    """What went wrong, in one line; `reason` is one word for programs."""
+    """What went wrong, in one line; `reason` is one word for programs.
+
+    After `retry_ms` milliseconds the same request may be granted.
+    """
 
     error: str
     reason: str | UnsetType = UNSET
+    retry_ms: int | UnsetType = UNSET
+
+
+def error_answer(message: str, reason: str = "", wait: float = 0.0) -> tuple[bytes, dict[str, str]]:
+    """Return what a program is told of an error, and the headers that go with it.
+
+    Args:
+        message: one line.
+        reason: one word, empty where there is none.
+        wait: seconds after which to try again, 0.0 if that would not help.
+    """
+    retry = math.ceil(wait * 1000) if wait else UNSET
+    headers = {"retry-after": str(math.ceil(wait))} if wait else {}
+    return encode(ErrorAnswer(message, reason or UNSET, retry)), headers
 
 
 _encoder = msgspec.json.Encoder()
@@ -649,6 +874,6 @@ def encode(answer: object) -> bytes:
     return _encoder.encode(answer)
 
 
-def encode_frame(message: Answer) -> str:
-    """Return a message as a text frame."""
-    return _encoder.encode(message).decode()
+def encode_frame(message: Answer) -> bytes:
+    """Return a message as a text frame, in UTF-8."""
+    return _encoder.encode(message)

@@ -7,18 +7,30 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from py2048.errors import StorageError
+from py2048.server import battles
+from py2048.server.battle_hub import BattleHub
+from py2048.server.bots import BotService
+from py2048.server.bus import Bus, NoticeBus
 from py2048.server.games import GameService
 from py2048.server.hints import HintService
 from py2048.server.limits import RateLimits
 from py2048.server.metrics import Metrics
+from py2048.server.review_workers import ReviewWorkers
+from py2048.server.reviews import MOST_KEPT, request_review
 from py2048.server.rooms import Rooms
-from py2048.server.schema import checked_game_id
+from py2048.server.schema import ActionRejected, checked_game_id
 from py2048.server.settings import Settings
+from py2048.server.sharing import Sharing
+from py2048.server.tokens import KnownTokens
+from py2048.server.worker import Worker
 from py2048.storage import open_store
 from py2048.storage.values import utc_text
+
+if TYPE_CHECKING:
+    from py2048.storage import Store
 
 _log = logging.getLogger("py2048.web")
 _P = ParamSpec("_P")
@@ -26,7 +38,7 @@ _T = TypeVar("_T")
 _SWEEP = 60.0
 _ORPHANED = timedelta(minutes=10)
 _UNUSED = timedelta(days=400)
-_LISTEN = 1.0
+_POLL = 1.0
 _STORE_PATIENCE = 5.0
 """Seconds to wait for another program that holds the store, before players are told."""
 _HEAD_START = 0.3
@@ -38,24 +50,43 @@ class Services:
 
     Args:
         settings: how the server is run.
+        worker: which of several workers this process is; None where it is the only one.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, worker: Worker | None = None) -> None:
         self.settings = settings
+        self.worker = worker
         self.metrics = Metrics()
         self.limits = RateLimits(settings)
+        self.bots = BotService(settings)
+        self.tokens: KnownTokens[Any] = KnownTokens()
         self.hints = HintService(settings.players, settings.autoplays)
+        self.battles = BattleHub(lambda: self.rooms)
+        is_first = worker is None or worker.number == 0
+        self.reviews = ReviewWorkers(settings.reviews if is_first else 0, self.metrics)
         self.fault: StorageError | None = None
         self._wanted = asyncio.Event()
         self._ready = asyncio.Event()
         self._rooms: Rooms | None = None
         gauge = self.metrics.gauge
         gauge("py2048_sockets", "Connected players", lambda: self.limits.sockets.taken)
+        gauge("py2048_sockets_limit", "Most connected players", lambda: settings.sockets)
         gauge("py2048_tables", "Open games", lambda: len(self._rooms.open) if self._rooms else 0)
         gauge(
             "py2048_writer_backlog",
             "Changes that wait to be written",
             lambda: self._rooms.group_commit.backlog if self._rooms else 0,
+        )
+        gauge("py2048_review_backlog", "Reviews to be computed", lambda: self.reviews.backlog)
+        gauge(
+            "py2048_shared_games",
+            "Games that are open in another process, too",
+            lambda: self._rooms.sharing.shared if self._rooms else 0,
+        )
+        gauge(
+            "py2048_bus_up",
+            "1 while other processes can be heard, or there are none",
+            lambda: 0 if self.bus_fault else 1,
         )
 
     @property
@@ -73,6 +104,12 @@ class Services:
     def is_ready(self) -> bool:
         """Whether the store is open."""
         return self._rooms is not None
+
+    @property
+    def bus_fault(self) -> str | None:
+        """What carries messages between processes and fails; None where all is well."""
+        bus = self._rooms.sharing.bus if self._rooms else None
+        return bus.name if bus and bus.fault else None
 
     async def ready(self) -> Rooms:
         """Wait until the store is open, or cannot be opened.
@@ -95,6 +132,21 @@ class Services:
         rooms = await self.ready()
         return await rooms.in_thread(call, rooms.games, *args, **kwargs)
 
+    async def request_review(self, text: str, account: str, address: str) -> str:
+        """Ask for the review of a finished game that the account may see; return the game's id.
+
+        Raises:
+            ActionRejected: as `visible_game` and `py2048.server.reviews.request_review`; if
+                reviews are switched off (``off``) or asked for too fast (``busy``).
+        """
+        game_id = await self.visible_game(text, account)
+        if not self.settings.reviews:
+            raise ActionRejected("off", "games are not reviewed on this server")
+        self.limits.check_review(account, address)
+        await self.do(request_review, game_id)
+        self.reviews.wake()
+        return game_id
+
     async def visible_game(self, text: str, account: str) -> str:
         """Return the id of a game, which need not exist, if the account may see it.
 
@@ -116,6 +168,7 @@ class Services:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             self.hints.close()
+            await asyncio.to_thread(self.reviews.close)
             if self._rooms is not None:
                 await self._rooms.close()
 
@@ -137,39 +190,36 @@ class Services:
                 await asyncio.sleep(wait)
                 wait = min(2 * wait, 10.0)
                 continue
-            self._rooms = Rooms(GameService(store), self.metrics)
+            sharing = Sharing(self._make_bus(store))
+            self._rooms = Rooms(GameService(store), self.metrics, sharing)
             self._ready.set()
-        await self._listen(self._rooms)
+            self.reviews.start(store)
+        await self._rooms.sharing.run(self._rooms)
 
-    async def _listen(self, rooms: Rooms) -> None:
-        """Follow other processes by their notices, for ever, where the store has notices."""
-        store = rooms.games.store
-        while store.changes.can_listen:
-            notices = store.changes.listen(_LISTEN)
-            try:
-                await asyncio.to_thread(next, notices)  # from now on they are heard
-                await rooms.resync_all()
-                while not store.is_closed:
-                    notice = await asyncio.to_thread(next, notices, None)
-                    if notice is not None and notice[0] != rooms.origin:
-                        for game, revision in notice[1].items():
-                            await rooms.on_notice(game, revision)
-            except StorageError as error:
-                _log.warning("cannot follow other processes", extra={"fault": str(error)})
-            await asyncio.sleep(1)
+    def _make_bus(self, store: Store) -> Bus | None:
+        """Return what carries messages to other processes, None where there can be none."""
+        if self.settings.redis:
+            from py2048.server.redis_bus import RedisBus
+
+            return RedisBus(self.settings.redis)
+        if store.notices.can_listen:
+            return NoticeBus(store)
+        return self.worker.make_bus() if self.worker else None
 
     async def _maintain(self) -> None:
         """Every minute finish games that were over when their process ended, and sweep."""
         while self._rooms is None:
-            await asyncio.sleep(_LISTEN)
+            await asyncio.sleep(_POLL)
         rooms, age = self._rooms, timedelta(0)
         while True:
             try:
                 for game in await rooms.in_thread(rooms.games.finalize_orphans, age):
                     _log.error("a game was not counted", extra={"game": game})
                 await rooms.in_thread(rooms.games.sweep, frozenset(rooms.open))
+                await rooms.in_thread(battles.maintain, rooms.games)
                 unused = utc_text(datetime.now(UTC) - _UNUSED)
                 await rooms.in_thread(rooms.games.store.sessions.forget, unused)
+                await rooms.in_thread(rooms.games.store.reviews.forget, MOST_KEPT)
             except StorageError as error:
                 rooms.note_fault(error, "maintenance failed")
             await asyncio.sleep(_SWEEP)

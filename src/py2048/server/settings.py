@@ -15,6 +15,7 @@ from py2048.errors import Py2048Error
 PROXIES_VARIABLE = "PY2048_TRUSTED_PROXIES"
 KEY_VARIABLE = "PY2048_SECRET_KEY"
 KEY_FILE = "web-secret-key"
+REDIS_VARIABLE = "PY2048_REDIS_URL"
 _SHORTEST_KEY = 16
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -41,12 +42,21 @@ class Settings:
             machine if there is a `public_url`, and nobody without.
         players: the computer players that hints and autoplay may ask.
         moves_rate: moves a second that an account may make for long.
+        bot_moves_rate: moves a second that a program may make; it is held back beyond.
+        bots_rate: moves a second of all programs together.
         address_rate: messages a second from one address, for everybody behind it.
         requests_rate: HTTP requests a second from one address.
         sockets: connections of players at the same time, in all.
         sockets_per_address: connections from one address.
         autoplays: games that a computer player plays at the same time.
+        reviews: finished games that are reviewed at the same time; 0 switches reviews off.
         head_patience: seconds within which the head of a request must come.
+        workers: processes that serve together; more than one share the machine's cores.
+        separate_ports: whether each worker has a port of its own, from `port` on, for a proxy
+            that chooses; otherwise all of them share `port`.
+        redis: the URL of a Redis or Valkey by which the processes of several machines reach each
+            other. None means PostgreSQL's own messages, or sockets between the workers.
+        worker_patience: seconds after which a worker that gives no sign of life is replaced.
         ping: seconds after which a silent WebSocket is asked for a sign of life, and as many
             more until it is closed without one.
 
@@ -65,13 +75,20 @@ class Settings:
         *("expectimax", "expectimax:depth=3", "perfect", "greedy", "corner", "random"),
     )
     moves_rate: float = 30.0
+    bot_moves_rate: float = 100.0
+    bots_rate: float = 200.0
     address_rate: float = 600.0
     requests_rate: float = 30.0
     sockets: int = 5000
     sockets_per_address: int = 200
     autoplays: int = 8
+    reviews: int = 1
     head_patience: float = 10.0
     ping: float = 20.0
+    workers: int = 1
+    separate_ports: bool = False
+    redis: str | None = field(default=None, repr=False)
+    worker_patience: float = 10.0
 
     def __post_init__(self) -> None:
         _ = self.proxies  # read them before anything starts
@@ -105,6 +122,11 @@ class Settings:
 def find_proxies() -> str | None:
     """Return the trusted proxies that the environment names, None where it names none."""
     return os.environ.get(PROXIES_VARIABLE) or os.environ.get("FORWARDED_ALLOW_IPS") or None
+
+
+def find_redis() -> str | None:
+    """Return the URL of the Redis that the environment names, None where it names none."""
+    return os.environ.get(REDIS_VARIABLE) or None
 
 
 def find_key(folder: Path) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
@@ -15,12 +16,15 @@ from py2048.direction import Direction
 from py2048.errors import PlayerError, StorageError
 from py2048.server import messages, schema
 from py2048.server.auth import Auth
+from py2048.server.connections import WRITE
 from py2048.server.games import guest_name
 from py2048.server.hints import stop_autoplay
 from py2048.server.middleware import address_of
+from py2048.server.pipeline import Pipeline
 from py2048.server.rooms import SIGN_IN, Client, Room
 from py2048.server.schema import BOT, RANKED, ActionRejected
 from py2048.server.services import Services
+from py2048.server.watching import Step
 from py2048.session import Hint
 from py2048.storage import Account
 
@@ -70,6 +74,7 @@ class WebSocketEndpoint:
             cookies = [(b"set-cookie", cookie.encode()) for cookie in user.cookies]
             await send({"type": "websocket.accept", "headers": cookies})
             connection = ClientConnection(self._services, account, address, user.session)
+            connection.write_now = scope.get("extensions", {}).get(WRITE)
             connection.begin(current)
             if self._watch is None:
                 self._watch = rooms.start(self._disconnect_signed_out())
@@ -85,8 +90,9 @@ class WebSocketEndpoint:
                 _log.warning("sessions cannot be read", extra={"fault": str(error)})
 
     async def _talk(self, connection: ClientConnection, receive: Receive, send: Send) -> None:
-        async def forward(frame: str) -> None:
-            await send({"type": "websocket.send", "text": frame})
+        async def forward(frame: bytes) -> None:
+            text = {} if isinstance(frame, Step) else {"text": frame.decode()}
+            await send({"type": "websocket.send", "bytes": frame} | text)
 
         reading = asyncio.create_task(_read(connection, receive))
         sending = asyncio.create_task(connection.run(forward))
@@ -94,7 +100,8 @@ class WebSocketEndpoint:
         tasks = (reading, sending, overflow)
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            if sending.done() and not reading.done() and sending.exception() is None:
+            is_open = not (reading.done() or connection.overflowed.is_set())
+            if sending.done() and is_open and sending.exception() is None:
                 await send({"type": "websocket.close", "code": sending.result()})
         finally:
             connection.end()
@@ -137,6 +144,7 @@ class ClientConnection(Client):
         self._owner = account
         self._address = address
         self._offences = 0
+        self._pipeline = Pipeline()
         self._later_hint: asyncio.Task[None] | None = None
 
     def begin(self, current: str | None) -> None:
@@ -150,33 +158,44 @@ class ClientConnection(Client):
         """Leave."""
         if self._later_hint:
             self._later_hint.cancel()
+        self._services.battles.leave(self)
         self._rooms.clients.discard(self)
         self._rooms.leave(self)
 
     async def on_message(self, frame: str | None) -> None:
         """Answer one message; never fails because of what it says."""
+        arrived = time.monotonic()
+        chain: int | UnsetType = UNSET
         try:
             message = schema.parse_message(frame)
-            self._check_pace()
-            await self._do(message)
+            if isinstance(message, schema.NumberedRequest):
+                chain = message.chain
+            await self._check_pace()
+            if not self._pipeline.is_broken(chain):
+                await self._do(message, arrived)
         except ActionRejected as error:
-            self._reject(error, frame)
+            self._reject(error, frame, chain)
         except PlayerError as error:
-            self._reject(ActionRejected("player", str(error)), frame)
+            self._reject(ActionRejected("player", str(error)), frame, chain)
         except StorageError as error:
             self._rooms.note_fault(error, "the store failed")
             text = f"{messages.trouble_of(error)}: try again in a moment."
-            self._reject(ActionRejected("storage", text), frame)
+            self._reject(ActionRejected("storage", text), frame, chain)
 
-    async def _do(self, message: schema.PageMessage) -> None:
+    async def _do(self, message: schema.PageMessage, arrived: float) -> None:
         """Do what a message asks for.
 
         Raises:
             ActionRejected, PlayerError, StorageError: if it cannot be done.
         """
         match message:
-            case schema.MoveRequest() | schema.UndoRequest() | schema.RedoRequest():
-                await self._play(message)
+            case (
+                schema.MoveRequest()
+                | schema.UndoRequest()
+                | schema.RedoRequest()
+                | schema.OfflineRequest()
+            ):
+                await self._play(message, arrived)
             case schema.HintRequest():
                 await self._hint(message)
             case schema.AutoplayRequest():
@@ -187,36 +206,55 @@ class ClientConnection(Client):
                 game = schema.checked_game_id(message.game)
                 await self._enter(await self._rooms.find_own(game, self.account))
             case schema.WatchRequest():
-                await self._watch(schema.checked_game_id(message.game))
+                await self._watch(schema.checked_game_id(message.game), steps=message.steps)
             case schema.LeaveRequest():
                 self._rooms.leave(self)
+            case schema.GamesRequest() | schema.BattleRequest() | schema.PingRequest():
+                await self._inform(message)
+
+    async def _inform(
+        self, message: schema.GamesRequest | schema.BattleRequest | schema.PingRequest
+    ) -> None:
+        match message:
+            case schema.BattleRequest():
+                await self._services.battles.enter(self, message.battle, message.game)
             case schema.GamesRequest():
                 await self._list_games()
             case schema.PingRequest():
                 self._reply(schema.PongMessage())
 
-    async def _play(
-        self, message: schema.MoveRequest | schema.UndoRequest | schema.RedoRequest
-    ) -> None:
+    async def _play(self, message: schema.PlayRequest, arrived: float) -> None:
         room = await self._my_room()
         stop_autoplay(room)
+        if isinstance(message, schema.OfflineRequest):
+            self._take_offline(room, message)
+            return
+        number = self._pipeline.number(message, room.game)
         if isinstance(message, schema.MoveRequest):
-            events = room.game.move(message.number, Direction.parse(message.direction))
+            direction = Direction.parse(message.direction)
+            events = self._services.bots.move(self._rooms, room, number, direction, arrived)
         elif isinstance(message, schema.UndoRequest):
-            events = room.game.undo(message.number)
+            events = room.game.undo(number)
         else:
-            events = room.game.redo(message.number)
+            events = room.game.redo(number)
+        self._pipeline.done(message, room.game)
         room.broadcast(events, self)
 
-    def _check_pace(self) -> None:
+    async def _check_pace(self) -> None:
+        if self._owner.bot_of:
+            await self._services.bots.wait_turn(self.account)
+            return
         limits = self._services.limits
         wait = limits.moves.take(self.account) or limits.messages.take(self._address)
         if wait:
             self._services.metrics.limited.inc()
             raise ActionRejected("rate", "too fast: wait a moment", wait)
 
-    def _reject(self, error: ActionRejected, frame: str | None) -> None:
+    def _reject(
+        self, error: ActionRejected, frame: str | None, chain: int | UnsetType = UNSET
+    ) -> None:
         self._services.metrics.refused.inc()
+        self._pipeline.break_off(chain)
         if error.reason in ("malformed", "rate"):
             self._offences += 1
             if self._offences > _MOST_OFFENCES:
@@ -224,7 +262,7 @@ class ClientConnection(Client):
         room, kind = self.room, schema.type_of(frame)[:20]
         # What is shown while the game is loaded again may not be in the store.
         state = room.state_for(self.account) if room and not room.is_reloading else None
-        message = messages.rejection(error, kind, state)
+        message = messages.rejection(error, kind, state, chain)
         if room:
             room.send(message, self)
         else:
@@ -251,17 +289,20 @@ class ClientConnection(Client):
         if mode is UNSET:
             mode = BOT if self._owner.bot_of else RANKED
         self._services.limits.check_new_game(self.account, self._address)
-        room = await self._rooms.create(self, message.rules, mode)
+        control = None if message.time_control is UNSET else message.time_control
+        self.takes_steps = False
+        room = await self._rooms.create(self, message.rules, mode, control)
         room.send_state(self)
 
-    async def _enter(self, room: Room) -> None:
+    async def _enter(self, room: Room, *, steps: bool = False) -> None:
         self._rooms.enter(self, room)
+        self.takes_steps = steps
         await room.ready()
         room.send_state(self)
 
-    async def _watch(self, game: str) -> None:
+    async def _watch(self, game: str, *, steps: bool) -> None:
         await self._rooms.in_thread(self._rooms.games.check_visible, game, self.account)
-        await self._enter(await self._rooms.find(game))
+        await self._enter(await self._rooms.find(game), steps=steps)
 
     async def _hint(self, message: schema.HintRequest) -> None:
         room = await self._my_room()
@@ -269,7 +310,8 @@ class ClientConnection(Client):
         room.game.check_help()
         if room.game.is_over:
             raise ActionRejected("over", "the game is over: there is nothing to advise")
-        if message.number <= room.game.version:
+        number = self._pipeline.number(message, room.game)
+        if number <= room.game.version:
             room.send_state(self)
             return
         self._services.limits.check_hint(self.account)
@@ -277,7 +319,8 @@ class ClientConnection(Client):
         hint = await anext(answers)
         assert isinstance(hint, Hint)  # the first answer always is
         room = await self._my_room()
-        room.game.show_hint(message.number, hint)
+        room.game.show_hint(number, hint)
+        self._pipeline.done(message, room.game)
         room.send(messages.hint_message(room.game, hint), self)
         if self._later_hint:
             self._later_hint.cancel()
@@ -308,6 +351,12 @@ class ClientConnection(Client):
         else:
             spec = hints.checked(message.player, room.game.session.rules)
             hints.start_autoplay(self._rooms, room, spec, message.delay / 1000)
+
+    def _take_offline(self, room: Room, message: schema.OfflineRequest) -> None:
+        self._services.limits.check_offline(self.account)
+        room.game.take_offline(message.number, message.turns)
+        for client in room.clients:
+            room.send_state(client)
 
     async def _list_games(self) -> None:
         online = self._rooms.games.store.online

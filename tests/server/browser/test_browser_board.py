@@ -230,6 +230,21 @@ async def test_layouts(guest: Player) -> None:
     guest.faults.clear()  # the page that is not there
 
 
+async def test_a_phone_on_its_side(guest: Player) -> None:
+    """Board, moves and the way to log in are seen at once, and nothing is wider than the window."""
+    await guest.visit()
+    for width, height in ((844, 390), (667, 375), (568, 320)):
+        await guest.page.set_viewport_size({"width": width, "height": height})
+        for part in ("#board", "#new", ".pad", "#score", ".log-in"):
+            box = await guest.page.locator(part).bounding_box()
+            assert 0 <= box["x"] <= box["x"] + box["width"] <= width, part
+            assert 0 <= box["y"] <= box["y"] + box["height"] <= height, part
+        assert (await guest.page.locator("#board").bounding_box())["width"] >= 240
+        wide = await guest.page.evaluate("() => document.documentElement.scrollWidth")
+        assert wide <= width
+        await guest.look("side")
+
+
 async def test_zoom(arrive: Arrive) -> None:
     """At four times the size (a window of 320 by 200) everything can still be reached."""
     player = await arrive(viewport={"width": 320, "height": 200})

@@ -76,6 +76,7 @@ async def test_replay(player: Player) -> None:
     total = int(await player.page.get_attribute("#place", "max") or 0)
     assert total == state["ply"]
     assert await player.text("#moves") == "0"
+    assert await player.text("#final") == f"{state['score']:,} after {total} moves"
     start = await cells(player)
     await player.page.click("#forward")
     await player.page.click("#forward")
@@ -158,7 +159,7 @@ async def test_leaderboard_and_player(player: Player) -> None:
     await player.look("leaderboard")
     await row.get_by_role("link", name=name).click()
     assert await player.text("h1") == name
-    assert await player.page.locator("svg.plot").count() == 2
+    assert await player.page.locator("svg.plot").count() == 3
     assert score in await player.text("table")
     assert await player.page.locator(f"a[href='/game/{game}']").count() == 1
     await player.look("player")

@@ -233,7 +233,7 @@ async def test_the_end(player: Player) -> None:
     await player.page.wait_for_selector(".veil.over")
     assert await player.text(".veil-title") == "Game over"
     assert "4 points" in await player.text(".veil-text")
-    replay = player.page.locator(".veil a")
+    replay = player.page.locator(".veil a", has_text="Replay")
     assert await replay.get_attribute("href") == f"/game/{game}"
     await player.page.wait_for_timeout(900)
     await player.look("over")

@@ -100,6 +100,7 @@ class Player:
         self.url = url
         self.sent: list[dict[str, Any]] = []
         self.heard: list[dict[str, Any]] = []
+        self.steps: list[bytes] = []
         self.faults: list[str] = []
         page.set_default_timeout(PATIENCE)
         page.on("websocket", self._listen)
@@ -108,7 +109,13 @@ class Player:
 
     def _listen(self, socket: Any) -> None:
         socket.on("framesent", lambda frame: self.sent.append(json.loads(frame)))
-        socket.on("framereceived", lambda frame: self.heard.append(json.loads(frame)))
+        socket.on("framereceived", self._hear)
+
+    def _hear(self, frame: str | bytes) -> None:
+        if isinstance(frame, str):
+            self.heard.append(json.loads(frame))
+        else:
+            self.steps.append(frame)
 
     def _note(self, message: Any) -> None:
         if message.type == "error" and "WebSocket connection" not in message.text:
@@ -218,6 +225,8 @@ async def arriving(browser: Browser) -> AsyncIterator[Arrive]:
         width, height = SIZES[size]
         options.setdefault("viewport", {"width": width, "height": height})
         options.setdefault("has_touch", size == "phone")
+        # The worker that keeps the page has tests of its own; in others it would only cost time.
+        options.setdefault("service_workers", "block")
         context = await browser.new_context(**options)
         player = Player(await context.new_page(), url)
         players.append(player)

@@ -1,10 +1,11 @@
-// The board as one sees it: tiles that slide, merge, appear and go. It knows no rule: the server
-// says where each tile goes, and a tile is worth what slid into it.
+// The board as one sees it: tiles that slide, merge, appear and go. It knows no rule: it is told
+// where each tile goes, and a tile is worth what slid into it.
 import { Cells, element } from "./cells.js";
 import { SETTLE, SLIDE, moves } from "./motion.js";
 
 const POP = [{ scale: 0 }, { scale: 1.2 }, { scale: 1 }];
 const GROW = [{ scale: 0, opacity: 0 }, { scale: 1, opacity: 1 }];
+const FADE = [{ opacity: 1 }, { opacity: 0 }];
 const SETTLING = { duration: SETTLE, easing: "ease", fill: "backwards" };
 
 const key = ([row, column]) => `${row},${column}`;
@@ -16,6 +17,8 @@ export class BoardView {
   #tiles = new Map();
   #running = [];
   #after = [];
+  #rest = null;
+  #slidAt = 0;
 
   /** @param {HTMLElement} place where the board goes */
   constructor(place) {
@@ -72,7 +75,38 @@ export class BoardView {
     if (spawn) {
       this.#animate(this.#put(spawn.cell, spawn.tile), GROW, { ...SETTLING, delay: SLIDE });
     }
+    this.#slidAt = performance.now() + SLIDE;
     this.#after.push(() => leaving.tiles.forEach((tile) => tile.remove()));
+    this.#settle(board);
+  }
+
+  /** Let the tile of the last move grow, when its slide has ended. */
+  add(spawn, board) {
+    const delay = Math.max(0, this.#slidAt - performance.now());
+    this.#running = [...this.#running];
+    this.#animate(this.#put(spawn.cell, spawn.tile), GROW, { ...SETTLING, delay });
+    this.#settle(board);
+  }
+
+  /** Come to another board: what is not on it fades, what is missing grows. */
+  correct(board) {
+    if (this.shape[0] !== board.length || this.shape[1] !== board[0].length) {
+      this.show(board);
+      return;
+    }
+    this.finish();
+    const leaving = [...this.#tiles].filter(([place, tile]) => {
+      const [row, column] = place.split(",");
+      return Number(tile.dataset.value) !== board[row][column];
+    });
+    for (const [place, tile] of leaving) {
+      this.#tiles.delete(place);
+      this.#animate(tile, FADE, { ...SETTLING, fill: "both" });
+    }
+    for (const [cell, value] of filled(board)) {
+      if (!this.#tiles.has(key(cell))) this.#animate(this.#put(cell, value), GROW, SETTLING);
+    }
+    this.#after.push(() => leaving.forEach(([, tile]) => tile.remove()));
     this.#settle(board);
   }
 
@@ -130,11 +164,12 @@ export class BoardView {
     if (moves()) this.#running.push(tile.animate(frames, timing));
   }
 
-  // Come to rest on exactly the server's board, now or when the last animation has ended.
+  // Come to rest on exactly this board, now or when the last animation has ended.
   #settle(board) {
     this.#cells.show(board);
+    this.#rest = board;
     this.#after.push(() => {
-      if (!same(this.board, board)) this.show(board);
+      if (!same(this.board, this.#rest)) this.show(this.#rest);
     });
     const running = this.#running;
     if (!running.length) this.#ended();
@@ -189,12 +224,16 @@ export class BoardView {
 }
 
 const styles = getComputedStyle(document.documentElement);
+// Read once: each reading has the browser work out all styles anew.
+let [known, beyond] = [0, 0];
 
 /** The number of a tile's style; beyond the table the last ones are repeated. */
 export function rank(value) {
-  const known = Number(styles.getPropertyValue("--ranks"));
-  const beyond = Number(styles.getPropertyValue("--ranks-beyond"));
   const own = Math.round(Math.log2(value));
+  if (!known) {
+    known = Number(styles.getPropertyValue("--ranks"));
+    beyond = Number(styles.getPropertyValue("--ranks-beyond"));
+  }
   return own <= known ? own : known + 1 + ((own - known - 1) % beyond);
 }
 

@@ -60,6 +60,7 @@ export class Connection {
   #open() {
     clearTimeout(this.#retry);
     const socket = new WebSocket(this.#address);
+    socket.binaryType = "arraybuffer";
     this.#socket = socket;
     socket.addEventListener("message", ({ data }) => this.#heard(socket, data));
     socket.addEventListener("close", () => this.#closed(socket));
@@ -69,7 +70,7 @@ export class Connection {
     if (socket !== this.#socket) return;
     this.#attempt = 0;
     this.#rest();
-    const message = JSON.parse(data);
+    const message = typeof data === "string" ? JSON.parse(data) : { type: "step", data };
     if (message.type !== "pong") this.#listener.message(message);
   }
 

@@ -2,12 +2,14 @@
 import { Computer, showLosses } from "./computer.js";
 import { Connection } from "./connection.js";
 import { GamesDialog } from "./games.js";
+import { keepPage } from "./install.js";
 import { isTaken, meaning } from "./keys.js";
 import { toggleMotion } from "./motion.js";
 import { NewGameDialog } from "./newgame.js";
 import { grouped } from "./numbers.js";
+import { OfflineGame } from "./offline.js";
 import { Overlay, button, link } from "./overlay.js";
-import { ActionQueue } from "./queue.js";
+import { ActionQueue, MOST } from "./queue.js";
 import { Scene } from "./scene.js";
 import { spoken } from "./speech.js";
 import { onSwipe } from "./swipe.js";
@@ -21,8 +23,14 @@ const LEFT = 250;
 class Table {
   #slow = 0;
   #autoplay = null;
+  #rivals = null;
+  #unanswered = 0;
+  #current = null;
+  #isSyncing = false;
+  #retry = 0;
 
   constructor() {
+    this.offline = new OfflineGame();
     this.scene = new Scene();
     this.overlay = new Overlay($("board"));
     this.newGame = new NewGameDialog((rules, mode) => this.start(rules, mode));
@@ -54,12 +62,7 @@ class Table {
   }
 
   move(direction) {
-    if (!this.game) return;
-    this.scene.view.finish();
-    if (this.#isOver()) return;
-    this.overlay.lower();
-    if (this.#autoplay) this.#letPlay(null);
-    this.queue.push({ type: "move", direction });
+    if (this.game && !this.#isOver()) this.#push({ type: "move", direction });
   }
 
   /** Do what a key or a button says. */
@@ -84,20 +87,98 @@ class Table {
   };
 
   #act(type, can, more = {}) {
-    if (!this.game) return;
+    if (!this.game || this.#isHelpAway()) return;
     if (!can) {
       this.#announce(this.#isCasual() ? NOTHING[type] : NEEDS_CASUAL);
       return;
     }
     this.scene.view.finish();
-    this.overlay.lower();
+    this.#push({ type, ...more });
+  }
+
+  // Send an action; what a move is certain to do is shown before the server answers.
+  #push(action) {
+    if (this.#isAlone) {
+      this.#playAlone(action.direction);
+      return;
+    }
     if (this.#autoplay) this.#letPlay(null);
-    this.queue.push({ type, ...more });
+    if (!this.queue.push(action)) {
+      this.#unsent();
+      return;
+    }
+    this.overlay.lower();
+    if (this.queue.length === 1) this.#showAhead();
+  }
+
+  #showAhead() {
+    const { head } = this.queue;
+    if (this.scene.isAhead || this.game.outcome !== "playing") return;
+    if (head?.type === "move") this.scene.slide(head.direction);
+  }
+
+  // Whether the game goes on without the server.
+  get #isAlone() {
+    const isKept = this.game !== null && this.game.game === this.offline.game?.game;
+    return isKept && this.queue.isPaused && !this.#isSyncing;
+  }
+
+  #isHelpAway() {
+    if (this.#isAlone) this.#announce(`${AWAY} Undo, hints and autoplay need it.`, "warn");
+    return this.#isAlone;
+  }
+
+  #playAlone(direction) {
+    this.overlay.lower();
+    const message = this.offline.play(direction);
+    this.scene.events(message);
+    this.#render();
+    if (message.events[0].kind === "moved") this.scene.note(this.#away(), "warn");
+    this.#ended(message.events);
+  }
+
+  #away() {
+    if (!this.#isAlone) return AWAY;
+    const { length } = this.offline;
+    return `${AWAY} You can play on.${length ? ` ${moves(length)} to be sent.` : ""}`;
+  }
+
+  // Send the server what was played without it; say whether it has all, or wants nothing of it.
+  #sync(state) {
+    const messages = this.offline.messages(state);
+    this.#isSyncing = Boolean(messages?.length);
+    for (const message of messages ?? []) this.connection.send(message);
+    if (this.#isSyncing) return "";
+    this.#unanswered = 0;
+    const count = moves(this.offline.forget());
+    return messages ? `Connected again: ${count} saved.` : `The game has changed meanwhile: ${count} lost.`;
+  }
+
+  #syncRefused({ reason, retry_ms, state, message }) {
+    if (state && ["busy", "rate", "storage"].includes(reason)) {
+      const again = () => this.connection.send(this.offline.next(state.version));
+      this.#retry = setTimeout(again, retry_ms ?? 1000);
+      return;
+    }
+    const { game } = this.offline.game;
+    this.#isSyncing = false;
+    this.#announce(`${message}: ${moves(this.offline.forget())} lost.`, "warn");
+    this.connection.send({ type: "open", game });
+  }
+
+  #unsent() {
+    if (this.queue.isPaused) this.scene.note(`${AWAY} Keys pressed until then are not kept.`, "warn");
+    else if (this.queue.length >= MOST) this.scene.note("Too fast: wait for the board.", "warn");
+  }
+
+  // Actions that were meant for another board than there is are not done, and that is said.
+  #dropped(count, why) {
+    if (count) this.#announce(`${why} ${amount(count)} not made.`, "warn");
   }
 
   // The same game again where nothing is lost; otherwise ask.
   #again() {
-    if (this.isInProgress || !this.game || this.game.mode === "daily") this.#choose();
+    if (this.isInProgress || !this.game || ["daily", "battle"].includes(this.game.mode)) this.#choose();
     else this.start(this.game.rules.text, this.game.mode);
   }
 
@@ -109,6 +190,7 @@ class Table {
   }
 
   #toggleAutoplay() {
+    if (this.#isHelpAway()) return;
     if (this.#autoplay) this.#letPlay(null);
     else if (!this.#isCasual()) this.#announce(NEEDS_CASUAL);
     else if (!this.#isOver()) {
@@ -144,54 +226,92 @@ class Table {
       autoplay: () => message.game === this.game?.game && this.#autoplayed(message.player),
       games: () => this.games.show(message.games, this.game?.game),
       refused: () => this.#refused(message),
+      battle: () => this.#rivals?.show(message),
     };
     heard[message.type]?.();
   }
 
   #greeted({ current }) {
     const wish = new URLSearchParams(location.search);
-    const game = this.game?.game ?? wish.get("game") ?? current;
-    if (!this.game && wish.get("new") === "daily") this.start("classic", "daily");
+    const unsent = this.offline.length ? this.offline.game.game : null;
+    const game = unsent ?? this.game?.game ?? wish.get("game") ?? current;
+    this.#current = current;
+    if (!unsent && !this.game && wish.get("new") === "daily") this.start("classic", "daily");
     else if (game) this.connection.send({ type: "open", game });
     else this.start("classic", this.newGame.mode === "daily" ? "casual" : this.newGame.mode);
     this.scene.note("");
   }
 
   #state(state) {
-    const known = this.game?.game === state.game;
-    const awaited = !this.queue.isReady;
+    let synced = "";
+    if (this.offline.length && state.game === this.offline.game.game) {
+      synced = this.#sync(state);
+      if (!synced) return;
+    }
+    const lost = this.#unanswered;
+    const made = Math.min(state.version - this.queue.version, lost);
     const fresh = this.scene.state(state);
-    if (fresh) this.queue.restart(state.version);
-    else if (awaited) this.queue.resume(state.version);
-    else this.queue.state(state.version);
-    if (!known && location.search) history.replaceState(null, "", "/");
+    if (fresh && location.search) history.replaceState(null, "", "/");
     if (fresh) this.scene.note("");
+    this.#unanswered = 0;
+    if (fresh) this.queue.restart(state.version);
+    else if (!this.queue.isPaused) this.#dropped(this.queue.state(state.version), CHANGED);
+    else {
+      this.queue.restart(state.version);
+      this.#dropped(lost - made, "The connection was lost.");
+    }
     showLosses();
     this.overlay.lower();
     this.#autoplayed(state.autoplay);
     this.#render();
+    this.offline.keep(this.game);
+    if (synced) this.#announce(synced);
     if (state.outcome !== "playing") this.#end(false);
+    this.#battle();
+  }
+
+  // In a battle everybody's board is beside one's own.
+  async #battle() {
+    const isOn = this.game.mode === "battle";
+    if (isOn) {
+      const { Rivals } = await import("./rivals.js");
+      this.#rivals ??= new Rivals(
+        $("rivals"),
+        (text) => this.scene.speech.announce(text),
+        (time) => badge("mode", time),
+      );
+    } else {
+      this.#rivals?.hide();
+    }
+    if (this.#rivals) this.connection.send({ type: "battle", game: isOn ? this.game.game : null });
   }
 
   #events(message) {
-    if (message.game !== this.game?.game) return;
+    if (message.game !== this.game?.game || this.#isSyncing) return;
     this.scene.events(message);
-    this.queue.events(message.version, message.events);
+    this.offline.keep(this.game);
+    const dropped = this.queue.events(message.version, message.events);
     if (message.events.length) {
       showLosses();
       this.overlay.lower();
     }
     this.#autoplayed(message.autoplay);
     this.#render();
-    const won = message.events.find((each) => each.kind === "won");
-    if (message.events.some((each) => each.kind === "over")) this.#end(true);
+    this.#dropped(dropped, CHANGED);
+    if (message.outcome !== "playing") this.#dropped(this.queue.drop(), "The game is over.");
+    this.#ended(message.events);
+    this.#showAhead();
+  }
+
+  #ended(events) {
+    const won = events.find((each) => each.kind === "won");
+    if (events.some((each) => each.kind === "over")) this.#end(true);
     else if (won) this.#won(won);
   }
 
   #hinted(message) {
     if (message.game !== this.game?.game) return;
     this.queue.hinted(message.version);
-    if (message.version !== this.queue.version) return;
     this.game.version = message.version;
     if (message.category) this.game.category = message.category;
     showLosses(message.values, message.direction);
@@ -203,39 +323,68 @@ class Table {
     );
     this.scene.speech.announce(message.say ?? `Hint: ${message.direction}.`);
     this.#render();
+    this.#showAhead();
   }
 
   #refused(message) {
+    if (this.#isSyncing) {
+      this.#syncRefused(message);
+      return;
+    }
+    if (this.queue.isStale(message)) return;
+    const isKnown = JSON.stringify(message.state?.board) === JSON.stringify(this.game?.board);
+    const dropped = this.queue.refused(message, isKnown);
     if (message.state) this.scene.state(message.state);
-    this.queue.refused(message);
+    else if (!this.queue.head) this.scene.retract();
     if (message.reason === "unknown_game" || message.reason === "not_yours") {
       history.replaceState(null, "", "/");
-      if (!this.game) this.start("classic", "casual");
+      if (this.queue.isPaused) this.#beginAnew();
     }
     if (message.state) this.#autoplayed(message.state.autoplay);
     // What is tried again and again is said once, and stands there until it works.
-    const isKnown = message.reason === "storage" && $("status").textContent === message.message;
-    if (message.reason !== "gap" && !isKnown) this.#announce(message.message, "warn");
-    if (this.game) this.#render();
+    const isSaid = message.reason === "storage" && $("status").textContent === message.message;
+    if (message.reason === "gap") this.#dropped(dropped, CHANGED);
+    else if (!isSaid) this.#announce(message.message, "warn");
+    if (!this.game) return;
+    this.#render();
+    this.#showAhead();
   }
 
   #lost() {
-    this.queue.pause();
+    const isNews = this.connection && !document.body.classList.contains("away");
+    this.#unanswered += this.queue.pause();
+    this.#isSyncing = false;
+    clearTimeout(this.#retry);
+    this.scene.retract();
     this.#autoplayed(null);
-    this.#waiting();
+    if (!this.game && this.offline.game) this.#showKept();
+    if (!this.game) return;
+    this.offline.lost(this.game, this.#unanswered);
+    if (isNews) this.#announce(this.#away(), "warn");
+    else this.scene.note(this.#away(), "warn");
   }
 
-  // Say it when moves wait; and when an answer is late, see whether the server is still there.
+  // Without the server from the start: the game that was played last.
+  #showKept() {
+    this.scene.state(this.offline.game);
+    this.#render();
+    if (this.game.outcome !== "playing") this.#end(false);
+  }
+
+  // The game that the page wants is not there, or not ours.
+  #beginAnew() {
+    this.offline.forget();
+    this.scene.game = null;
+    if (this.#current) this.connection.send({ type: "open", game: this.#current });
+    else this.start("classic", "casual");
+    this.#current = null;
+  }
+
+  // When an answer is late, see whether the server is still there.
   #waiting() {
-    const { length } = this.queue;
     clearTimeout(this.#slow);
     document.body.classList.toggle("away", !this.connection?.isOpen);
-    if (!this.connection?.isOpen && this.game) {
-      const moves = length ? ` ${length} ${length === 1 ? "move waits" : "moves wait"} for it.` : "";
-      this.scene.note(`The server is away; trying again.${moves}`, "warn");
-    } else if (this.queue.isFlying) {
-      this.#slow = setTimeout(() => this.#late(), LOST - SLOW);
-    }
+    if (this.queue.head) this.#slow = setTimeout(() => this.#late(), LOST - SLOW);
   }
 
   #late() {
@@ -254,8 +403,9 @@ class Table {
     const over = this.game.outcome !== "playing";
     $("rules-name").textContent = rules.name;
     $("rules-summary").textContent = rules.summary;
-    badge("mode", mode === "daily" && day ? `daily ${day}` : mode);
-    badge("category", category === "plain" ? "" : category);
+    const kind = mode === "battle" ? this.#rivals?.time : day && `daily ${day}`;
+    badge("mode", kind || mode);
+    badge("category", { plain: "", position: "from a position" }[category] ?? category);
     disable("undo", !can_undo);
     disable("redo", !can_redo);
     disable("hint", mode !== "casual" || over);
@@ -268,8 +418,8 @@ class Table {
   }
 
   // A game that can be undone becomes a record when its player has left it.
-  #replayLink(game) {
-    const made = link("Replay", `/game/${game}`);
+  #leavingLink(label, address) {
+    const made = link(label, address);
     made.addEventListener("click", (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
@@ -295,7 +445,8 @@ class Table {
     const record = score > 0 && score >= best ? " It is your best." : "";
     const actions = [
       button("New game", () => this.#again(), "primary"),
-      this.#replayLink(game),
+      this.#leavingLink("Replay", `/game/${game}`),
+      this.#leavingLink("Share", `/game/${game}/share`),
       ...(can_undo ? [button("Undo", () => this.do("undo"))] : []),
     ];
     const title = won ? "You win!" : "Game over";
@@ -303,12 +454,17 @@ class Table {
   }
 }
 
+const AWAY = "The server is away; trying again.";
+const CHANGED = "The board has changed meanwhile.";
 const NEEDS_CASUAL = "Undo, hints and autoplay need a casual game.";
 const NOTHING = {
   undo: "There is nothing to undo.",
   redo: "There is nothing to redo.",
   hint: "The game is over.",
 };
+
+const moves = (count) => (count === 1 ? "1 move" : `${grouped(count)} moves`);
+const amount = (count) => (count === 1 ? "1 move is" : `${count} moves are`);
 
 function badge(id, text) {
   $(id).textContent = text;
@@ -345,3 +501,4 @@ for (const command of ["undo", "redo", "hint", "auto", "games"]) {
   $(command).addEventListener("click", () => table.do(command));
 }
 $("new").addEventListener("click", () => table.do("rules"));
+keepPage();

@@ -1,24 +1,29 @@
-// Actions on their way to the server: in order, numbered, none lost and none done twice.
+// Actions on their way to the server: in order, numbered, none done twice, none done blind.
 //
-// One action is in flight at a time. Its number is the game's version + 1, so the server can tell
-// a repetition from something new. After a broken connection the game's version says whether the
-// action in flight was done; if not, it goes first.
+// Each leaves at once, so that quick keys need one round trip together. Those that leave before the
+// answers to others are a chain: the server drops the rest of it when one cannot be done or somebody
+// else has acted, and so does this queue. Nothing waits for a connection that is away: what has no
+// answer then is forgotten, and the game's version says afterwards whether it was done.
 
 /**
  * @typedef {{type: string, direction?: string, player?: string}} Action
  */
 
+/** So many actions may be on their way. */
+export const MOST = 32;
+
 export class ActionQueue {
   #send;
   #changed;
-  #waiting = [];
-  #flying = null;
+  #flying = [];
+  #later = null;
   #ready = false;
   #timer = 0;
+  #chain = 0;
 
   /**
    * @param {(message: object) => boolean} send sends a message; says whether it left
-   * @param {() => void} changed called when the number of waiting actions has changed
+   * @param {() => void} changed called when the number of actions on their way has changed
    */
   constructor(send, changed = () => {}) {
     this.#send = send;
@@ -28,127 +33,124 @@ export class ActionQueue {
 
   /** How many actions have not been answered yet. */
   get length() {
-    return this.#waiting.length + (this.#flying ? 1 : 0);
+    return this.#flying.length + (this.#later ? 1 : 0);
   }
 
-  /** Whether an action is with the server. */
-  get isFlying() {
-    return this.#flying !== null;
+  /** The action that is answered next: the server does it on the board that this page knows. */
+  get head() {
+    return this.#flying[0] ?? null;
   }
 
-  /** Whether actions may leave; not while the connection is away. */
-  get isReady() {
-    return this.#ready;
+  /** Whether no game is on the table, or the connection to it is away. */
+  get isPaused() {
+    return !this.#ready && !this.#later;
   }
 
-  /** Add an action. */
+  /** Whether a refusal is of actions that are forgotten already. */
+  isStale({ chain }) {
+    return chain !== undefined && (chain !== this.#chain || !this.#flying.length);
+  }
+
+  /** Send an action; say whether it left. */
   push(action) {
-    this.#waiting.push(action);
-    this.#next();
+    if (!this.#ready || this.#flying.length >= MOST) return false;
+    if (!this.#flying.length) this.#chain++;
+    const number = this.version + this.#flying.length + 1;
+    if (!this.#send({ ...action, number, chain: this.#chain })) return false;
+    this.#flying.push(action);
+    this.#changed();
+    return true;
   }
 
-  /** Another game is on the table: forget everything. */
+  /** A game is on the table, or the same again after the connection was away. */
   restart(version) {
     this.version = version;
-    this.#waiting = [];
-    this.#flying = null;
+    this.drop();
     this.#ready = true;
-    this.#changed();
   }
 
-  /** The connection is gone; what is here waits. */
+  /** The connection is gone; return how many actions have no answer. */
   pause() {
     this.#ready = false;
+    return this.drop();
   }
 
-  /** The same game is open again, at a version. */
-  resume(version) {
-    this.version = version;
-    this.#ready = true;
-    if (this.#flying && this.#flying.number > version) this.#return();
-    else this.#flying = null;
-    this.#next();
+  /** Forget what has not been answered; return how many actions that were. */
+  drop() {
+    const count = this.length;
+    clearTimeout(this.#timer);
+    this.#flying = [];
+    this.#later = null;
+    this.#changed();
+    return count;
   }
 
-  /** The server told the game's version, perhaps because a number was done before. */
+  /** The server told the whole game; return how many actions are dropped for it. */
   state(version) {
+    if (version === this.version) return 0;
     this.version = version;
-    if (this.#flying && this.#flying.number <= version) this.#flying = null;
-    this.#next();
+    if (this.#later) this.#ready = true;
+    return this.drop();
   }
 
-  /** The game changed, by this page or by another. */
+  /** The game changed; return how many actions are dropped because somebody else did it. */
   events(version, events) {
-    const first = events[0];
-    const mine = this.#flying && first && answers(this.#flying.action, first);
+    const follows = version <= this.version + 1;
+    const isMine = follows && this.head !== null && answers(this.head, events[0]);
     const grew = version > this.version;
     this.version = version;
-    if (mine) this.#flying = null;
-    else if (grew && this.#flying && this.#flying.number <= version) this.#return();
-    this.#next();
+    if (isMine) this.#answered();
+    return grew && !isMine ? this.drop() : 0;
   }
 
   /** A hint was shown, which is an action of its own. */
   hinted(version) {
     this.version = version;
-    if (this.#flying?.action.type === "hint") this.#flying = null;
-    else if (this.#flying && this.#flying.number <= version) this.#return();
-    this.#next();
+    if (this.head?.type === "hint") this.#answered();
   }
 
-  /** The server refused what is in flight; some reasons pass. */
-  refused({ reason, of, state, retry_ms }) {
-    if (!this.#flying || (of && of !== this.#flying.action.type)) return;
-    if (state) this.version = state.version;
-    if (reason === "gap") {
-      this.#return();
-      this.#next();
-    } else if (reason === "rate" || reason === "storage") {
-      if (reason === "storage") this.#waiting = []; // they were meant for another board
-      this.#return();
-      this.#later(retry_ms ?? 1000);
-    } else {
-      this.#flying = null;
-      if (reason === "over") this.#waiting = [];
-      this.#next();
+  /**
+   * The server refused an action; return how many are dropped.
+   * @param {object} message the refusal
+   * @param {boolean} isKnown whether the board is the one that the page knows
+   */
+  refused({ reason, of, state, retry_ms, chain }, isKnown = false) {
+    if (chain === undefined && of) return 0;
+    const moved = state !== null && state.version !== this.version;
+    const actions = this.#flying;
+    if (reason === "storage" && actions.length) {
+      this.#wait(actions[0], retry_ms ?? 1000);
+      if (state) this.version = state.version;
+      return actions.length - 1;
     }
+    if (state) this.version = state.version;
+    const count = this.drop();
+    if (reason !== "gap" || !moved || !isKnown) return count;
+    for (const action of actions) this.push(action); // only the number was wrong
+    return 0;
   }
 
-  /** Forget the actions that have not left yet. */
-  clear() {
-    this.#waiting = [];
+  #answered() {
+    this.#flying.shift();
     this.#changed();
   }
 
-  #return() {
-    this.#waiting.unshift(this.#flying.action);
-    this.#flying = null;
-  }
-
-  #later(milliseconds) {
+  // What could not be written goes again alone: it is the only one meant for this board.
+  #wait(action, milliseconds) {
+    this.drop();
     this.#ready = false;
-    clearTimeout(this.#timer);
+    this.#later = action;
     this.#timer = setTimeout(() => {
       this.#ready = true;
-      this.#next();
+      this.#later = null;
+      this.push(action);
     }, milliseconds);
-  }
-
-  #next() {
-    if (this.#ready && !this.#flying && this.#waiting.length) {
-      const flying = { action: this.#waiting[0], number: this.version + 1 };
-      if (this.#send({ ...flying.action, number: flying.number })) {
-        this.#waiting.shift();
-        this.#flying = flying;
-      }
-    }
-    this.#changed();
   }
 }
 
 /** Whether an event is what an action asks for. */
 function answers(action, event) {
-  switch (event.kind) {
+  switch (event?.kind) {
     case "moved":
       return event.redone
         ? action.type === "redo"

@@ -4,6 +4,7 @@ import { isTaken } from "./keys.js";
 import { toggleMotion } from "./motion.js";
 import { grouped } from "./numbers.js";
 import { check } from "./proof.js";
+import { ReviewSteps } from "./review.js";
 import { rise } from "./scene.js";
 import { Speech, spoken } from "./speech.js";
 import { Turns } from "./turns.js";
@@ -22,6 +23,8 @@ class Replay {
     this.speech = new Speech($("live"));
     this.index = 0;
     this.board = [];
+    /** Called with the place after each change of it. */
+    this.placed = () => {};
   }
 
   get isRunning() {
@@ -112,6 +115,7 @@ class Replay {
     $("moves").textContent = grouped(this.index);
     $("place").value = this.index;
     $("place").setAttribute("aria-valuetext", `move ${this.index} of ${this.turns.total}`);
+    this.placed(this.index);
   }
 }
 
@@ -128,8 +132,8 @@ function by(act) {
 
 async function attempt(act) {
   try {
-    await act();
     $("status").textContent = "";
+    await act();
   } catch {
     replay.stop();
     $("status").textContent = "The server is away; try again in a moment.";
@@ -168,6 +172,8 @@ document.addEventListener("keydown", (event) => {
 });
 
 attempt(() => replay.seek(0));
+const steps = new ReviewSteps(replay, $("game").dataset.game, by);
+replay.placed = (index) => steps.mark(index);
 if ($("commitment") && $("secret").textContent) {
   check($("commitment").textContent, $("secret").textContent, $("proof"));
 }

@@ -2,36 +2,73 @@
 import { BoardView } from "./board.js";
 import { RISE, moves } from "./motion.js";
 import { grouped, signed } from "./numbers.js";
+import { parseRules, scoreOf, slide } from "./rules.js";
 import { Speech } from "./speech.js";
 
 const $ = (id) => document.getElementById(id);
 
 export class Scene {
+  #ahead = null;
+
   constructor() {
     this.view = new BoardView($("board"));
     this.speech = new Speech($("live"));
     this.game = null;
   }
 
+  /** Whether a slide is shown whose answer has not come. */
+  get isAhead() {
+    return this.#ahead !== null;
+  }
+
   /** Take a whole state; `fresh` says that another game is on the table. */
   state(state) {
     const fresh = this.game?.game !== state.game;
     this.game = state;
-    if (fresh && state.ply === 0) this.view.appear(state.board);
+    this.#ahead = null;
+    if (!fresh) this.view.correct(state.board);
+    else if (state.ply === 0) this.view.appear(state.board);
     else this.view.show(state.board);
     this.#write();
     if (fresh && state.say) this.speech.announce(state.say);
     return fresh;
   }
 
+  /** Show what a move is certain to do; the tile that appears, and all words, come with its answer. */
+  slide(direction) {
+    const { merging, scoring } = parseRules(this.game.rules.text);
+    const slid = slide(this.game.board, direction, merging);
+    if (!slid.changed) return;
+    const points = scoreOf(scoring, slid);
+    this.#ahead = { ...slid, direction, hasRisen: Boolean(points) };
+    this.view.move({ motions: slid.motions, spawn: null }, slid.board);
+    if (!points) return;
+    rise(points);
+    $("score").textContent = grouped(this.game.score + points);
+  }
+
+  /** Take a slide back whose move is not made. */
+  retract() {
+    if (!this.#ahead) return;
+    const motions = this.#ahead.motions.map(({ source, target }) => ({ source: target, target: source }));
+    this.#ahead = null;
+    this.view.unmove({ motions }, this.game.board);
+    this.#write();
+  }
+
   /** Take what happened: the changed parts of the state, and the events to show. */
   events(message) {
     const follows = message.version <= this.game.version + 1;
+    const ahead = this.#ahead;
+    this.#ahead = null;
     this.game = { ...this.game, ...message };
     const turns = message.events.filter((each) => each.motions);
-    if (follows && turns.length === 1) this.#show(turns[0], message.board);
-    else if (turns.length || !follows) this.view.show(message.board);
-    for (const event of message.events) this.#tell(event);
+    const isAhead = ahead && follows && turns.length === 1 && leadsTo(ahead, turns[0], message.board);
+    if (isAhead) this.view.add(turns[0].spawn, message.board);
+    else if (ahead) this.view.correct(message.board);
+    else if (follows && turns.length === 1) this.#show(turns[0], message.board);
+    else if (turns.length || !follows) this.view.correct(message.board);
+    for (const event of message.events) this.#tell(event, isAhead && ahead.hasRisen);
     this.#write();
   }
 
@@ -47,8 +84,8 @@ export class Scene {
     else this.view.move(event, board);
   }
 
-  #tell(event) {
-    if (event.points && event.kind !== "undone") rise(event.points);
+  #tell(event, hasRisen) {
+    if (event.points && event.kind !== "undone" && !hasRisen) rise(event.points);
     if (event.kind === "won" || event.kind === "over") this.speech.announce(event.say);
     else this.speech.say(event.say);
     this.note(event.kind === "nothing_moved" ? "Nothing moves that way." : "");
@@ -62,6 +99,15 @@ export class Scene {
     if ($("largest")) $("largest").textContent = Math.max(...game.board.flat());
     if (game.secret) revealed(game.secret);
   }
+}
+
+// Whether a slide that is shown becomes, with the tile that appeared, the board after a turn.
+function leadsTo({ board, direction }, { kind, direction: played, spawn }, after) {
+  if (kind !== "moved" || played !== direction || !spawn) return false;
+  const isSpawn = (row, column) => row === spawn.cell[0] && column === spawn.cell[1];
+  return after.every((line, row) =>
+    line.every((tile, column) => tile === (isSpawn(row, column) ? spawn.tile : board[row][column])),
+  );
 }
 
 function revealed(secret) {

@@ -2,11 +2,13 @@
 import { Connection } from "./connection.js";
 import { button } from "./overlay.js";
 import { Scene } from "./scene.js";
+import { stepMessage } from "./steps.js";
 
 const SETTLED = 400;
 
 const id = document.getElementById("game").dataset.game;
 const scene = new Scene();
+let isLost = true;
 
 const connection = new Connection("/ws", {
   message: hear,
@@ -14,9 +16,10 @@ const connection = new Connection("/ws", {
 });
 
 function hear(message) {
-  if (message.type === "hello") connection.send({ type: "watch", game: id });
+  if (message.type === "hello") ask();
   if (message.type === "state") shown(message);
-  if (message.type === "events" && message.game === id) {
+  if (message.type === "step") stepped(message.data);
+  if (message.type === "events" && message.game === id && !isLost) {
     scene.events(message);
     if (message.outcome !== "playing") over();
   }
@@ -26,7 +29,21 @@ function hear(message) {
   }
 }
 
+// The whole position comes first, or again where a step does not follow on what is shown.
+function ask() {
+  isLost = true;
+  connection.send({ type: "watch", game: id, steps: true });
+}
+
+function stepped(data) {
+  if (isLost) return;
+  const message = stepMessage(data, scene.game);
+  if (message) scene.events(message);
+  else ask();
+}
+
 function shown(state) {
+  isLost = false;
   scene.state(state);
   if (state.outcome === "playing") scene.note("Waiting for the next move …");
   else if (performance.getEntriesByType("navigation")[0]?.type === "reload") over();

@@ -1,0 +1,92 @@
+"""The files of pages, under addresses that name their content."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from py2048.server.compression import takes_gzip
+
+STATIC = Path(__file__).with_name("static")
+LASTING = "public, max-age=31536000, immutable"
+WORKER = "js/worker.js"
+"""Serves the page for playing where there is no server: it may act for every address."""
+
+_DIGITS = 12
+_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".webmanifest": "application/manifest+json",
+}
+
+
+class Assets:
+    """The files below ``/static``: what `static/` holds, and what is made.
+
+    All have one version, a hash of all their contents, as the first part of their address. So a
+    module finds the others by relative addresses, an address never changes its meaning, and a page
+    never mixes files of two servers.
+
+    Args:
+        made: the contents of files that are not in the folder, by their names.
+    """
+
+    def __init__(self, made: Mapping[str, str]) -> None:
+        self._files = {
+            path.relative_to(STATIC).as_posix(): path.read_bytes()
+            for path in sorted(STATIC.rglob("*"))
+            if path.suffix in _TYPES
+        }
+        self._files |= {name: text.encode() for name, text in made.items()}
+        digest = hashlib.sha256()
+        for name, content in self._files.items():
+            digest.update(f"{name}\0{len(content)}\0".encode() + content)
+        self.version = digest.hexdigest()[:_DIGITS]
+
+    def address(self, name: str) -> str:
+        """Return the address of a file.
+
+        Raises:
+            KeyError: if there is none of that name.
+        """
+        self._files[name]
+        return f"/static/{self.version}/{name}"
+
+    def route(self) -> Route:
+        """Return the route of the files."""
+        return Route("/static/{path:path}", self.file)
+
+    async def file(self, request: Request) -> Response:
+        """A file; under another version's address it is given too, but not to be kept."""
+        path = request.path_params["path"]
+        version, _, rest = path.partition("/")
+        name = path if path in self._files else rest
+        if name not in self._files:
+            raise HTTPException(404, "There is no such file.")
+        headers = {
+            "cache-control": LASTING if version == self.version else "no-cache",
+            "content-type": _TYPES[Path(name).suffix],
+            "vary": "accept-encoding",
+        }
+        if name == WORKER:
+            headers["service-worker-allowed"] = "/"
+        content = self._files[name]
+        if takes_gzip(request.headers):
+            content = compressed(content)
+            headers["content-encoding"] = "gzip"
+        return Response(content, headers=headers)
+
+
+@lru_cache(maxsize=256)
+def compressed(content: bytes) -> bytes:
+    """Return a file compressed as well as gzip can."""
+    return gzip.compress(content, 9, mtime=0)

@@ -1,0 +1,272 @@
+"""Battles: two to eight players on the same spawns, who start together and play for some minutes.
+
+All games of a battle have one secret, and draw from it as daily games do: who plays the same meets
+the same tiles. They count on no leaderboard, as each player sees the boards of the others. When
+time is up, each game becomes a record as it stands.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from py2048.errors import RecordError
+from py2048.game.turn import start_from
+from py2048.rules import Rules
+from py2048.server import fairness, schema
+from py2048.server.games import GameService, OnlineGame, checked_rules, guest_name
+from py2048.server.messages import rules_info
+from py2048.server.schema import BATTLE, ActionRejected, checked_game_id
+from py2048.storage import (
+    AccountError,
+    Battle,
+    BattlePlayer,
+    NewOnlineGame,
+    OnlineGameInfo,
+    SavedGame,
+)
+from py2048.storage.values import utc_now, utc_text
+
+LEAST_PLAYERS, MOST_PLAYERS = 2, 8
+MINUTES = (1, 3, 5, 10, 20)
+COUNTDOWN = timedelta(seconds=5)
+_GRACE = timedelta(seconds=1)
+"""For moves that were made in time and are being written."""
+
+_OFFERED = timedelta(days=1)
+"""A battle that does not start is offered for so long."""
+
+GATHERING, RUNNING, OVER = "gathering", "running", "over"
+
+
+def stage_of(battle: Battle) -> str:
+    """Return where a battle is: gathering, running or over."""
+    if battle.starts is None:
+        return GATHERING
+    return OVER if battle.is_settled else RUNNING
+
+
+def find(games: GameService, battle_id: str) -> Battle:
+    """Return a battle.
+
+    Raises:
+        ActionRejected: if there is none (``unknown_game``).
+    """
+    found = games.store.battles.find(checked_game_id(battle_id))
+    if found is None:
+        raise ActionRejected("unknown_game", "there is no such battle")
+    return found
+
+
+def address_of(battle_id: str) -> str:
+    """Return where the page of a battle is."""
+    return f"/battle/{battle_id}"
+
+
+# Before the start
+
+
+def offer(games: GameService, account: str, rules: str, minutes: str) -> str:
+    """Offer a battle and take its first seat; return the battle's address.
+
+    Raises:
+        ActionRejected: if the rules or the minutes are none of those that are played here.
+    """
+    if minutes not in map(str, MINUTES):
+        some = ", ".join(map(str, MINUTES))
+        raise ActionRejected("rules", f"a battle lasts {some} minutes, not {minutes[:20]!r}")
+    battle_id, secret = secrets.token_hex(8), fairness.new_battle_secret()
+    wanted = str(checked_rules(rules))
+    games.store.battles.create(battle_id, account, wanted, int(minutes), secret)
+    return address_of(battle_id)
+
+
+def join(games: GameService, battle_id: str, account: str) -> str:
+    """Take a seat; return the battle's address.
+
+    Raises:
+        AccountError: if there is none to be had.
+    """
+    games.store.battles.join(battle_id, account, most=MOST_PLAYERS)
+    return address_of(battle_id)
+
+
+def start(games: GameService, battle_id: str, account: str) -> str:
+    """Start a battle after a countdown, which whoever has the lowest seat may do.
+
+    Returns:
+        The address where that player goes on: the board.
+
+    Raises:
+        AccountError: if somebody else has to, or too few are there.
+        StaleGameError: if somebody has come or gone meanwhile.
+    """
+    battle = find(games, battle_id)
+    if battle.starts is not None:
+        return address_of(battle_id)
+    if not battle.players or battle.players[0].account != account:
+        raise AccountError("whoever came first starts the battle")
+    if len(battle.players) < LEAST_PLAYERS:
+        raise AccountError("a battle needs two: give the link to somebody")
+    starts = datetime.now(UTC) + COUNTDOWN
+    ends = starts + timedelta(minutes=battle.minutes)
+    new = {each.seat: _dealt(battle, each) for each in battle.players}
+    games.store.battles.start(battle, new, utc_text(starts), utc_text(ends))
+    return f"/?game={new[battle.players[0].seat].id}"
+
+
+def _dealt(battle: Battle, player: BattlePlayer) -> NewOnlineGame:
+    owner = player.account or ""
+    start = start_from(Rules.parse(battle.rules), fairness.draws_of(battle.secret))
+    saved = SavedGame(
+        rules=battle.rules, seed=None, start=str(start), owner=owner,
+        player=player.name or guest_name(owner),
+    )  # fmt: skip
+    info = OnlineGameInfo(saved.id, owner, BATTLE, None, battle.secret, player.name)
+    return NewOnlineGame(saved, info)
+
+
+# Leaving, ending, beginning again
+
+
+def leave(games: GameService, battle_id: str, account: str) -> str:
+    """Give up a seat; after the start the game counts as it stands. Return the address."""
+    battle = find(games, battle_id)
+    player = battle.seat_of(account)
+    if battle.starts is None:
+        games.store.battles.leave(battle_id, account)
+    elif player is not None and player.score is None:
+        _stop(games, battle_id, player, has_left=True)
+    return address_of(battle_id)
+
+
+def settle(games: GameService, battle: Battle) -> Battle:
+    """Note the final scores, if time is up or all games are over; return the battle after that."""
+    if battle.ends is None or battle.is_settled:
+        return battle
+    is_up = utc_now() >= utc_text(datetime.fromisoformat(battle.ends) + _GRACE)
+    pending = [each for each in battle.players if each.score is None and each.game_id]
+    records = games.store.records
+    if not is_up and not all(records.summary(each.game_id or "") for each in pending):
+        return battle
+    noted = [_stop(games, battle.id, each, has_left=False) for each in pending]
+    if all(noted):
+        games.store.battles.settle(battle.id)
+    return find(games, battle.id)
+
+
+def _stop(games: GameService, battle_id: str, player: BattlePlayer, *, has_left: bool) -> bool:
+    """Note how a game stands for good, and make it a record; return whether that was possible."""
+    game_id = player.game_id or ""
+    try:
+        games.finish(game_id, is_stopped=True)
+    except RecordError:
+        return True  # it counts nothing
+    found = games.store.records.summary(game_id)
+    if found is None:
+        return games.store.online.open_game(game_id) is None
+    stand = {"score": found.score, "max_tile": found.max_tile, "plies": found.plies}
+    games.store.battles.note(battle_id, player.seat, has_left=has_left, **stand)
+    return True
+
+
+def maintain(games: GameService) -> None:
+    """Settle battles at which nobody is any more, and forget those that never started."""
+    for battle_id in games.store.battles.overdue(utc_text(datetime.now(UTC) - 5 * _GRACE)):
+        settle(games, find(games, battle_id))
+    games.store.battles.forget(utc_text(datetime.now(UTC) - _OFFERED))
+
+
+def rematch(games: GameService, battle_id: str, account: str) -> str:
+    """Join the battle that follows another, offering it first; return its address.
+
+    Raises:
+        AccountError: if the battle is not over, or its successor is full.
+    """
+    battle = find(games, battle_id)
+    if not battle.is_settled:
+        raise AccountError("this battle is not over yet")
+    fresh, secret = secrets.token_hex(8), fairness.new_battle_secret()
+    return join(games, games.store.battles.rematch(battle, fresh, secret), account)
+
+
+# How it stands
+
+
+def players_of(
+    games: GameService, battle: Battle, live: Mapping[str, OnlineGame] | None = None
+) -> list[schema.BattlePlayerInfo]:
+    """Return how the players stand, the best first; before the start by their seats.
+
+    Args:
+        games: the games.
+        battle: the battle.
+        live: games that are open here, which tell more than the store.
+    """
+    stands = [_stand(games, each, (live or {}).get(each.game_id or "")) for each in battle.players]
+    scores = [each.score for each in stands]
+    for each in stands:
+        each.place = 1 + sum(score > each.score for score in scores)
+    return sorted(stands, key=lambda each: each.place if battle.starts else each.seat)
+
+
+def _stand(
+    games: GameService, player: BattlePlayer, game: OnlineGame | None
+) -> schema.BattlePlayerInfo:
+    name = player.name or (guest_name(player.account) if player.account else "somebody")
+    info = schema.BattlePlayerInfo(
+        player.seat, name, player.game_id, player.score or 0, player.max_tile or 0,
+        player.plies or 0, player.score is not None, player.has_left, 0, None,
+    )  # fmt: skip
+    if game is not None:
+        info.board = game.session.game.board.rows
+    if player.score is None and game is not None:
+        info.score, info.plies = game.session.game.score, game.session.game.ply
+        info.max_tile, info.is_over = game.session.game.board.max_tile, game.is_over
+    elif player.score is None and player.game_id:
+        found = games.store.records.summary(player.game_id)
+        row = found or games.store.online.open_game(player.game_id)
+        info.score, info.max_tile = (row.score, row.max_tile) if row else (0, 0)
+        info.is_over = found is not None
+    return info
+
+
+def battle_message(
+    games: GameService, battle: Battle, live: Mapping[str, OnlineGame] | None = None
+) -> schema.BattleMessage:
+    """Return how a battle goes."""
+    return schema.BattleMessage(
+        battle.id, stage_of(battle), _until(battle.starts), _until(battle.ends), battle.rematch,
+        None, players_of(games, battle, live),
+    )  # fmt: skip
+
+
+def _until(time: str | None) -> int | None:
+    """Return the milliseconds until a time, 0 if it is past."""
+    if time is None:
+        return None
+    left = datetime.fromisoformat(time) - datetime.now(UTC)
+    return max(round(left / timedelta(milliseconds=1)), 0)
+
+
+def battle_page(games: GameService, battle_id: str, account: str) -> dict[str, Any]:
+    """Return what the page of a battle shows to an account."""
+    battle = settle(games, find(games, battle_id))
+    message = battle_message(games, battle)
+    mine = battle.seat_of(account)
+    first = battle.players[0] if battle.players else None
+    return {
+        **msgspec.structs.asdict(message),
+        "rules": rules_info(battle.rules),
+        "minutes": battle.minutes,
+        "mine": mine,
+        "is_first": mine is not None and mine == first,
+        "is_full": len(battle.players) >= MOST_PLAYERS,
+        "can_start": len(battle.players) >= LEAST_PLAYERS,
+        "commitment": fairness.commitment_of(battle.secret),
+        "secret": battle.secret if battle.is_settled else None,
+    }

@@ -1,0 +1,155 @@
+"""Passwords: how many guesses one must withstand, and how its hash is made.
+
+A password is kept as an argon2id hash of 19 MiB and two rounds, the cheaper of the settings that
+OWASP's *Password Storage Cheat Sheet* recommends; older hashes keep theirs. Few are made at a time,
+a queue of bounded length waits for them, and browsers in which an account was logged in before have
+a queue of their own, which strangers cannot fill.
+
+How easily a new one is guessed is estimated by zxcvbn (D. L. Wheeler, *zxcvbn: Low-Budget Password
+Strength Estimation*, USENIX Security 2016): common passwords, words, names, dates, rows of keys,
+repetitions, and what the account is called.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from py2048.server.forms import FormError
+from py2048.server.limits import Slots
+
+if TYPE_CHECKING:
+    from argon2 import PasswordHasher
+
+_T = TypeVar("_T")
+
+SHORTEST, LONGEST = 8, 128
+FEWEST_GUESSES = 10**8
+"""What a password must withstand: zxcvbn's third step of four."""
+_LOOKED_AT = 24
+"""So many characters are judged. The time grows exponentially with digits and signs that stand for
+letters: 32 can take a second."""
+_OURS = ("2048", "py2048")
+_estimating = threading.Lock()  # zxcvbn keeps the words of one call where the next one finds them
+
+
+def check_password(password: str, name: str) -> None:
+    """Reject a password that does not protect an account. It may take a tenth of a second.
+
+    Args:
+        password: the password.
+        name: what the account is called.
+
+    Raises:
+        FormError: if it is too short or too long, or easily guessed; it says what is better.
+    """
+    if not SHORTEST <= len(password) <= LONGEST:
+        raise FormError(f"A password has {SHORTEST} to {LONGEST} characters.")
+    words = [*_OURS, name, *name.split()]
+    found = _estimated(password[:_LOOKED_AT], words)
+    if found["guesses"] < FEWEST_GUESSES:
+        is_own = any(word.casefold() in password.casefold() for word in words)
+        own = ["It has the name of the account or of the game in it."] if is_own else []
+        raise FormError(" ".join(["This password is easily guessed.", *own, *_advice(found)]))
+
+
+def _estimated(password: str, words: list[str]) -> dict[str, Any]:
+    from zxcvbn import zxcvbn
+
+    with _estimating:
+        found: dict[str, Any] = zxcvbn(password, words)
+    return found
+
+
+def _advice(found: dict[str, Any]) -> list[str]:
+    """Return why a password is weak and what is better, in sentences."""
+    feedback = found["feedback"]
+    better = feedback["suggestions"] or ["Take three or four words, or let your browser make one."]
+    return [*filter(None, [feedback["warning"]]), *better]
+
+
+class Passwords:
+    """Makes and compares hashes, a few at a time."""
+
+    def __init__(self) -> None:
+        self._strangers = PasswordQueue(2, 40, 160)  # a class signs in together
+        self._known = PasswordQueue(1, 20, 40)
+
+    async def new(self, password: str, name: str, who: str) -> str:
+        """Return the hash of a new password.
+
+        Args:
+            password: the password.
+            name: what the account is called.
+            who: where the request comes from.
+
+        Raises:
+            FormError: as `check_password`, and if too many wait already.
+        """
+        return await self._strangers.do(who, _new_hash, password, name)
+
+    async def verify(self, hashed: str | None, password: str, who: str, device: str | None) -> bool:
+        """Say whether a password is the right one; without one to compare, work as long.
+
+        Args:
+            hashed: the hash.
+            password: the password.
+            who: where the request comes from.
+            device: the name of a browser in which the account was logged in before.
+
+        Raises:
+            FormError: if too many wait already.
+        """
+        queue = self._strangers if device is None else self._known
+        return await queue.do(device or who, _verify, hashed, password[:LONGEST])
+
+
+class PasswordQueue:
+    """Passwords that wait for the processor.
+
+    Args:
+        at_once: so many are served at the same time.
+        most_each: so many of one address may wait.
+        most: so many may wait in all.
+    """
+
+    def __init__(self, at_once: int, most_each: int, most: int) -> None:
+        self._free = asyncio.Semaphore(at_once)
+        self._slots = Slots(most_each, most)
+
+    async def do(self, who: str, call: Callable[..., _T], *args: object) -> _T:
+        """Do something in a thread, in turn.
+
+        Raises:
+            FormError: if too many wait already.
+        """
+        with self._slots.held(who) as is_free:
+            if not is_free:
+                raise FormError("Too many people log in just now: try again in a moment.", 503)
+            async with self._free:
+                return await asyncio.to_thread(call, *args)
+
+
+def _hasher() -> PasswordHasher:
+    from argon2 import PasswordHasher
+
+    return PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
+
+
+def _new_hash(password: str, name: str) -> str:
+    check_password(password, name)
+    return _hasher().hash(password)
+
+
+def _verify(hashed: str | None, password: str) -> bool:
+    from argon2.exceptions import Argon2Error, InvalidHashError
+
+    if hashed is None:
+        _hasher().hash(password)
+        return False
+    try:
+        return _hasher().verify(hashed, password)
+    except (Argon2Error, InvalidHashError):
+        return False

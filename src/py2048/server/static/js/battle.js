@@ -1,0 +1,57 @@
+// The page of a battle: who comes, how it goes, how it ended.
+import { Connection } from "./connection.js";
+import { offerCopy } from "./copying.js";
+import { element } from "./cells.js";
+import { check } from "./proof.js";
+import { Rivals } from "./rivals.js";
+
+const $ = (id) => document.getElementById(id);
+const { battle, stage, rematch, least } = $("battle").dataset;
+let names = null;
+let isLeaving = false; // a form is on its way: reloading the page would stop it
+
+const connection = new Connection("/ws", {
+  message: hear,
+  lost: () => say("The server is away; trying again."),
+});
+const rivals = $("rivals") && new Rivals($("rivals"), say);
+if ($("copy")) offerCopy($("copy"), $("link"), $("status"));
+if ($("secret")) check($("commitment").textContent, $("secret").textContent, $("proof"));
+
+function say(text) {
+  $("status").textContent = text;
+}
+
+addEventListener("submit", () => (isLeaving = true));
+addEventListener("pageshow", () => (isLeaving = false));
+
+function hear(message) {
+  if (isLeaving) return;
+  if (message.type === "hello") connection.send({ type: "battle", battle });
+  if (message.type === "refused") location.reload();
+  if (message.type !== "battle") return;
+  if (message.stage !== stage) moveOn(message);
+  else if (stage === "gathering") gather(message);
+  else if (stage === "running") rivals.show(message);
+  else if (message.rematch && !rematch) location.reload();
+}
+
+// Whoever waited here plays; whoever looks on sees what there is to see.
+function moveOn({ stage: now, you, players }) {
+  const mine = players.find((each) => each.seat === you);
+  if (now === "running" && mine?.game) location.assign(`/?game=${mine.game}`);
+  else location.reload();
+}
+
+function gather({ you, players }) {
+  const here = players.map((each) => each.name + (each.seat === you ? " (you)" : ""));
+  $("players").replaceChildren(...here.map((name) => element("li", {}, name)));
+  if ($("start")) $("start").disabled = players.length < Number(least);
+  const come = names && here.filter((name) => !names.includes(name));
+  const gone = names && names.filter((name) => !here.includes(name));
+  if (come?.length) say(`${come.join(" and ")} came.`);
+  if (gone?.length) say(`${gone.join(" and ")} went.`);
+  const wasFirst = Boolean($("start"));
+  if (names && !wasFirst && players[0]?.seat === you) location.reload();
+  names = here;
+}

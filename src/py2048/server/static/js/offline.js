@@ -1,0 +1,199 @@
+// A casual game that goes on while the server is away: what the server does otherwise, and the turns
+// that it verifies when it is back. Nobody vouches for tiles that appear here, so the game counts on
+// no leaderboard.
+import { DIRECTIONS } from "./keys.js";
+import { signed } from "./numbers.js";
+import { parseRules, scoreOf, slide } from "./rules.js";
+import { read, write } from "./settings.js";
+
+const KEPT = "casual-game";
+const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";
+const MOST_CHARACTERS = 1000;
+
+/** The directions that change a board. */
+export function legalOn(board) {
+  return DIRECTIONS.filter((direction) => slide(board, direction, "once").changed);
+}
+
+/** The outcome of a game with a board. */
+export function outcomeOf({ target, endsAtTarget }, board) {
+  const won = target !== null && Math.max(...board.flat()) >= target;
+  if (!(won && endsAtTarget) && legalOn(board).length) return "playing";
+  if (target === null) return "ended";
+  return won ? "won" : "lost";
+}
+
+/**
+ * The tile that appears after a slide.
+ * @param {(choices: number) => number} pick draws a number below `choices`
+ */
+export function spawnOn({ spawn }, board, direction, pick) {
+  const cells = possibleCells(spawn.kind, board, direction);
+  const total = spawn.weights.reduce((sum, [, weight]) => sum + weight, 0);
+  let left = pick(total);
+  const [tile] = spawn.weights.find(([, weight]) => (left -= weight) < 0);
+  return { tile, cell: cells[pick(cells.length)] };
+}
+
+function possibleCells(kind, board, direction) {
+  const [rows, columns] = [board.length, board[0].length];
+  const isFree = ([row, column]) => !board[row][column];
+  const all = board.flatMap((line, row) => line.map((_, column) => [row, column])).filter(isFree);
+  if (kind === "edge") {
+    const edges = {
+      up: Array.from({ length: columns }, (_, index) => [rows - 1, columns - 1 - index]),
+      down: Array.from({ length: columns }, (_, index) => [0, index]),
+      left: Array.from({ length: rows }, (_, index) => [index, columns - 1]),
+      right: Array.from({ length: rows }, (_, index) => [rows - 1 - index, 0]),
+    };
+    return edges[direction].filter(isFree).slice(0, 1);
+  }
+  if (kind !== "corners") return all;
+  const corners = [[0, 0], [0, columns - 1], [rows - 1, columns - 1], [rows - 1, 0]];
+  return [...corners.filter(isFree), ...all].slice(0, 1);
+}
+
+/** A turn in the notation of records; without a tile an attempt that cost points. */
+export function codeOf(direction, spawn, { rows, columns }) {
+  if (!spawn) return direction[0];
+  const number = spawn.cell[0] * columns + spawn.cell[1];
+  const cell = rows * columns <= 64 ? DIGITS[number] : DIGITS[number >> 6] + DIGITS[number & 63];
+  return direction[0].toUpperCase() + DIGITS[Math.log2(spawn.tile)] + cell;
+}
+
+function kept() {
+  try {
+    return JSON.parse(read(KEPT, "null"));
+  } catch {
+    return null; // not of ours
+  }
+}
+
+function drawn(choices) {
+  const [bits] = crypto.getRandomValues(new Uint32Array(1));
+  return Math.floor((bits / 2 ** 32) * choices);
+}
+
+export class OfflineGame {
+  #kept = kept();
+  #sent = 0;
+  #saved = 0;
+
+  /** The game as it was when it was last seen, or played on to; null if there is none. */
+  get game() {
+    return this.#kept?.game ?? null;
+  }
+
+  /** How many moves the server does not know. */
+  get length() {
+    return this.#kept?.turns.length ?? 0;
+  }
+
+  /** Keep a game as the server has it, unless one waits for the server. */
+  keep(game) {
+    if (this.length || game.mode !== "casual" || !game.mine) return;
+    const { events, ...position } = game;
+    this.#kept = { game: position, base: game.version, unanswered: 0, turns: [] };
+    this.#write();
+  }
+
+  /** The connection is gone, with so many actions that have no answer. */
+  lost(game, unanswered) {
+    this.#sent = 0;
+    if (this.length || game.game !== this.game?.game) return;
+    this.#kept.unanswered = unanswered;
+    this.#write();
+  }
+
+  /** Forget the moves that were made without the server; return how many. */
+  forget() {
+    const count = this.length + this.#saved;
+    this.#kept = null;
+    this.#sent = this.#saved = 0;
+    this.#write();
+    return count;
+  }
+
+  /** Play a move; return what happened as the server tells it. */
+  play(direction) {
+    const { game } = this.#kept;
+    const rules = parseRules(game.rules.text);
+    const slid = slide(game.board, direction, rules.merging);
+    const spawn = slid.changed ? spawnOn(rules, slid.board, direction, drawn) : null;
+    if (spawn) slid.board[spawn.cell[0]][spawn.cell[1]] = spawn.tile;
+    const score = scoreAfter(rules.scoring, game.score, slid);
+    const points = score - game.score;
+    const hadWon = game.won;
+    if (spawn || points) this.#kept.turns.push(codeOf(direction, spawn, rules));
+    Object.assign(game, this.#position(rules, slid.board, score, game.ply + slid.changed));
+    this.#write();
+    const kind = spawn ? "moved" : "nothing_moved";
+    const event = { kind, direction, redone: false, points, spawn, say: said(direction, points, spawn, score) };
+    const events = [spawn ? { ...event, motions: slid.motions } : event];
+    if (game.won && !hadWon) {
+      events.push({ kind: "won", tile: rules.target, say: `You made ${rules.target}: you win!` });
+    }
+    if (game.outcome !== "playing") events.push({ kind: "over", say: `Game over. Score ${score}.` });
+    return { ...game, events };
+  }
+
+  /**
+   * What is to be sent to a server that has the game in a state.
+   * @returns {?object[]} messages; none if the server has all; null if the game is another by now
+   */
+  messages({ version, ply, board, mode, mine }) {
+    const { game, turns } = this.#kept;
+    if (ply === game.ply && JSON.stringify(board) === JSON.stringify(game.board)) return [];
+    if (this.#sent) this.#acknowledged(version);
+    const extra = version - this.#kept.base; // moves that were made, but whose answers got lost
+    if (mode !== "casual" || !mine || extra < 0 || extra > this.#kept.unanswered || !turns.length) return null;
+    const undos = Array.from({ length: extra }, (_, index) => ({ type: "undo", number: version + 1 + index }));
+    return [...undos, this.next(version + extra)];
+  }
+
+  /** The next piece of the moves, for a server that has the game at a version. */
+  next(version) {
+    const { turns } = this.#kept;
+    let text = "";
+    this.#sent = 0;
+    while (this.#sent < turns.length && text.length + turns[this.#sent].length <= MOST_CHARACTERS) {
+      text += turns[this.#sent++];
+    }
+    return { type: "offline", number: version + 1, turns: text };
+  }
+
+  #acknowledged(version) {
+    this.#kept.turns.splice(0, this.#sent);
+    this.#saved += this.#sent;
+    this.#sent = 0;
+    Object.assign(this.#kept, { base: version, unanswered: 0 });
+    this.#write();
+  }
+
+  #position(rules, board, score, ply) {
+    const outcome = outcomeOf(rules, board);
+    const won = rules.target !== null && Math.max(...board.flat()) >= rules.target;
+    const legal = outcome === "playing" ? legalOn(board) : [];
+    const help = { can_undo: false, can_redo: false, autoplay: null, category: "offline" };
+    return { board, score, ply, outcome, won, legal, ...help };
+  }
+
+  #write() {
+    write(KEPT, this.#kept ? JSON.stringify(this.#kept) : "");
+  }
+}
+
+/** The score after a turn whose tile is on the board. */
+export function scoreAfter(scoring, score, slid) {
+  const points = scoreOf(scoring, slid);
+  if (points !== null) return score + points;
+  return slid.changed ? slid.board.flat().reduce((sum, tile) => sum + tile, 0) : score;
+}
+
+function said(direction, points, spawn, score) {
+  const name = direction[0].toUpperCase() + direction.slice(1);
+  if (!spawn) return `${name}: nothing moves.${points ? ` Score ${score}.` : ""}`;
+  const [row, column] = spawn.cell;
+  const gain = points ? `${name}: ${signed(points)}.` : `${name}.`;
+  return `${gain} A ${spawn.tile} at row ${row + 1}, column ${column + 1}. Score ${score}.`;
+}

@@ -1,0 +1,77 @@
+// What a move is certain to do, so that it shows at once: the slide, its points, and whether it is
+// one. All of it follows from the rules in their text; where tiles appear is the server's affair.
+
+/** The rules that a text in full describes, such as `classic:size=4x4,…,end=stuck`. */
+export function parseRules(text) {
+  const changes = text.slice(text.indexOf(":") + 1).split(",");
+  const fields = Object.fromEntries(changes.map((change) => change.split("=")));
+  const [rows, columns] = fields.size.split("x").map(Number);
+  const [scoring, ...numbers] = fields.scoring.split(":");
+  const [kind, tile] = fields.spawn.split(":");
+  const isFixed = Number.isNaN(Number(kind));
+  const weights = fields.spawn.split("+").map((pair) => pair.split(":").map(Number));
+  return {
+    rows,
+    columns,
+    merging: fields.merging,
+    scoring: { kind: scoring, numbers: numbers.map(Number) },
+    spawn: isFixed ? { kind, weights: [[Number(tile), 1]] } : { kind: "random", weights },
+    target: fields.target === "none" ? null : Number(fields.target),
+    endsAtTarget: fields.end === "target",
+  };
+}
+
+/**
+ * Slide all tiles of a board.
+ * @param {number[][]} board rows of tiles, 0 for empty
+ * @param {"up"|"down"|"left"|"right"} direction
+ * @param {"once"|"cascade"} merging how often a tile may merge in one slide
+ * @returns {{board: number[][], points: number, motions: object[], changed: boolean}} the board
+ *   before anything appears, the sum of the merged tiles, and the way of each tile
+ */
+export function slide(board, direction, merging) {
+  const isVertical = direction === "up" || direction === "down";
+  const isForward = direction === "up" || direction === "left";
+  const [lines, length] = isVertical ? [board[0].length, board.length] : [board.length, board[0].length];
+  const slid = { board: board.map((row) => row.map(() => 0)), points: 0, motions: [], changed: false };
+  for (let line = 0; line < lines; line++) {
+    slideLine(board, slid, merging, length, (place) => {
+      const along = isForward ? place : length - 1 - place;
+      return isVertical ? [along, line] : [line, along];
+    });
+  }
+  return slid;
+}
+
+// The tiles move one after the other, the one nearest the wall first.
+function slideLine(board, slid, merging, length, cell) {
+  let [last, count, isOpen] = [0, 0, false];
+  for (let place = 0; place < length; place++) {
+    const source = cell(place);
+    const tile = board[source[0]][source[1]];
+    if (!tile) continue;
+    const merged = isOpen && last === tile;
+    if (merged) slid.points += 2 * tile;
+    else count++;
+    last = merged ? 2 * tile : tile;
+    isOpen = !merged || merging === "cascade";
+    const target = cell(count - 1);
+    slid.board[target[0]][target[1]] = last;
+    slid.motions.push({ source, target, merged });
+    slid.changed ||= place !== count - 1;
+  }
+}
+
+/** What a slide changes in the score; null where that depends on the tile that appears. */
+export function scoreOf({ kind, numbers }, { points, changed }) {
+  switch (kind) {
+    case "merges":
+      return points;
+    case "net":
+      return changed ? points - numbers[0] : 0;
+    case "moves":
+      return numbers[changed ? 0 : 1];
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,46 @@
+// Lets the page for playing open without the server, in exactly one version: that of this script.
+const version = location.pathname.split("/")[2];
+const CACHE = `py2048-${version}`;
+const PAGE = "/";
+const PATIENCE = 4000;
+
+addEventListener("install", () => skipWaiting());
+addEventListener("activate", (event) => event.waitUntil(takeOver()));
+addEventListener("message", (event) => event.waitUntil(keep(event.data)));
+addEventListener("fetch", (event) => {
+  const { pathname, origin } = new URL(event.request.url);
+  if (event.request.method !== "GET" || origin !== location.origin) return;
+  if (pathname === PAGE) event.respondWith(newest(event.request));
+  else if (pathname.startsWith(`/static/${version}/`)) event.respondWith(kept(event.request));
+});
+
+// What an earlier version kept is of no use any more.
+async function takeOver() {
+  const names = await caches.keys();
+  const old = names.filter((name) => name.startsWith("py2048-") && name !== CACHE);
+  await Promise.all(old.map((name) => caches.delete(name)));
+  await clients.claim();
+}
+
+// The page has just loaded these: they come from the browser, not over the network.
+async function keep(addresses) {
+  const cache = await caches.open(CACHE);
+  for (const address of [PAGE, ...addresses]) {
+    if (address === PAGE || !(await cache.match(address))) {
+      await cache.add(new Request(address, { cache: "force-cache" }));
+    }
+  }
+}
+
+// The server's page wherever there is a server: an old one would load an old version.
+async function newest(request) {
+  try {
+    return await fetch(request, { signal: AbortSignal.timeout(PATIENCE) });
+  } catch {
+    return (await caches.match(PAGE)) ?? Response.error();
+  }
+}
+
+async function kept(request) {
+  return (await caches.match(request)) ?? fetch(request);
+}

@@ -1,0 +1,123 @@
+"""Reasons to come back, as people find them: watching, sharing, following, profiles."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from tests.server.browser.test_browser_access import violations
+from tests.server.browser.test_browser_pages import claim, play_to_the_end
+from tests.server.browser.visiting import Arrive, Player
+
+WORDS = re.compile(
+    r"(Up|Down|Left|Right)(, plus \d+)?\. An? \d+ at row \d, column \d\. Score \d+\."
+)
+
+
+async def test_steps_lead_to_the_board(arrive: Arrive) -> None:
+    """A watcher's page gets a few bytes a move, shows the player's board and says what happened."""
+    one, other = await arrive(), await arrive("phone")
+    game = await one.deal("classic", "ranked")
+    await other.page.goto(f"{other.url}/game/{game}")
+    await other.page.wait_for_selector(".tile")
+    for _ in range(4):
+        await one.press("ArrowLeft", "ArrowDown", "ArrowRight", "ArrowUp")
+        await one.settle()
+    state = await one.state()
+    await other.page.wait_for_function(
+        "ply => document.getElementById('moves')?.textContent === String(ply)", arg=state["ply"]
+    )
+    assert [each["type"] for each in other.heard] == ["hello", "state"]
+    assert len(other.steps) == state["ply"]
+    drawn = await other.page.locator("#board [role=gridcell]").all_text_contents()
+    tiles = [tile for row in state["board"] for tile in row]
+    assert [0 if cell == "empty" else int(cell) for cell in drawn] == tiles
+    assert await other.text("#score") == f"{state['score']:,}"
+    said = await other.page.locator("#live p").last.text_content()
+    assert WORDS.fullmatch(said or ""), said
+
+
+@pytest.mark.slow
+async def test_sharing_a_game(player: Player) -> None:
+    """From the end of a game its card is a click away; the text is marked, copied and said so."""
+    await player.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    await play_to_the_end(player)
+    await player.page.wait_for_selector(".veil")
+    await player.page.get_by_role("link", name="Share").click()
+    await player.page.wait_for_selector("#copy:not([hidden])")
+    assert await violations(player) == []
+    await player.page.click("#copy")
+    await player._reads("copied", "Copied.")
+    copied = await player.page.evaluate("() => navigator.clipboard.readText()")
+    assert "points in" in copied
+    assert copied.endswith("/share")
+    assert await player.page.evaluate("() => document.querySelector('.share-card').naturalWidth")
+
+
+@pytest.mark.slow
+async def test_axe_on_the_pages_to_come_back_to(player: Player, arrive: Arrive) -> None:
+    """axe-core finds nothing wrong with profiles, live games and those of followed players."""
+    name = await claim(player)
+    await play_to_the_end(player)
+    await player.deal("classic", "ranked")
+    await player.press("ArrowLeft", "ArrowDown")
+    await player.settle()
+    fan = await arrive("phone")
+    await claim(fan)
+    await fan.page.goto(f"{fan.url}/player/{name}")
+    await fan.page.get_by_role("button", name="Follow").click()
+    await fan.page.wait_for_selector("text=1 follows")
+    for path in (f"/player/{name}", "/live", "/following", "/daily"):
+        await fan.page.goto(fan.url + path)
+        assert await violations(fan) == [], path
+        width = await fan.page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
+        assert width <= 0, path
+
+
+@pytest.mark.slow
+async def test_a_battle(arrive: Arrive) -> None:
+    """Offer, join by the link, start together, see each other's boards, leave, and play again."""
+    one, two = await arrive(), await arrive("phone")
+    await one.page.goto(f"{one.url}/battle")
+    assert await violations(one) == []
+    await one.page.select_option("[name=minutes]", "1")
+    await one.page.click("button:has-text('Offer')")
+    link = await one.page.locator("#link").input_value()
+    assert await violations(one) == []
+    await two.page.goto(link)
+    await two.page.click("button:has-text('Join')")
+    await one.page.wait_for_selector("#players li:nth-child(2)")
+    assert await violations(two) == []
+    await one.page.click("#start:enabled")
+    for player in (one, two):
+        await player.page.wait_for_selector("#rivals .mini", timeout=20_000)
+    await one._reads("live", "Play!")
+    for _ in range(3):
+        await one.press("ArrowLeft", "ArrowDown", "ArrowRight")
+        await one.settle()
+    state = await one.state()
+    assert state["mode"] == "battle"
+    shown = "score => document.querySelector('.rivals-list li .rival-score').textContent === score"
+    await two.page.wait_for_function(shown, arg=f"{state['score']:,}")
+    for player in (one, two):
+        assert await violations(player) == []
+        await player.look("battle")
+        width = await player.page.evaluate(
+            "() => document.documentElement.scrollWidth - innerWidth"
+        )
+        assert width <= 0
+    for player in (one, two):
+        await player.page.goto(link)
+        await player.page.wait_for_selector("#rivals .mini")
+        assert await violations(player) == []
+        await player.look("battle-page")
+        await player.page.click("button:has-text('Leave')")
+    await one.page.wait_for_selector("h2:has-text('Result')")
+    await two.page.wait_for_selector("h2:has-text('Result')")
+    await two._reads("proof", "is the commitment")
+    assert await violations(two) == []
+    await two.look("battle-result")
+    await two.page.click("button:has-text('Rematch')")
+    await one.page.click("a:has-text('Rematch: join')")
+    await one.page.click("button:has-text('Join')")
+    await two.page.wait_for_selector("#players li:nth-child(2)")

@@ -1,0 +1,211 @@
+"""The review on the page of a finished game, and the puzzle of the day."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from datetime import date
+
+import msgspec
+import pytest
+import sqlalchemy as sa
+from tests.server.browser.test_browser_access import violations
+from tests.server.browser.test_browser_pages import cells, moves_say
+from tests.server.browser.visiting import Arrive, Player, Server
+
+from py2048 import Direction, Game, Record
+from py2048.review import review
+from py2048.review.puzzles import daily_puzzle
+from py2048.server.review_process import summary_of
+from py2048.server.reviews import VERSION
+from py2048.storage import Store, open_store
+from py2048.storage.records import insert_record
+from py2048.storage.schema import reviews, rounds
+from py2048.storage.values import utc_now
+from py2048.ui.shared.themes import THEMES
+
+JUDGE = "greedy"
+"""Values moves at once: nothing has to be compiled for it."""
+
+
+@pytest.fixture
+def store(server: Server) -> Iterator[Store]:
+    with open_store(server.store) as opened:
+        yield opened
+
+
+def add_game(store: Store, **facts: object) -> tuple[str, Record]:
+    """Add a finished game with mistakes, and return it with its id."""
+    game = Game("classic:size=3x3", seed=7)
+    while not game.is_over:
+        game.play(game.legal_directions()[-1])
+    game_id, record, now = secrets.token_hex(8), game.record(), utc_now()
+    row = {"record": record.to_json(), "plies": game.ply, "score": game.score, **facts}
+    with store.write() as connection:
+        insert_record(
+            connection, id=game_id, owner="ada", rules=str(game.rules), player="", started=now,
+            category="ranked", finished=now, max_tile=game.board.max_tile, outcome="lost", **row,
+        )  # fmt: skip
+        round_ = {"game_id": game_id, "owner": "ada", "mode": "ranked", "day": None, "secret": "aa"}
+        connection.execute(sa.insert(rounds), round_)
+    return game_id, record
+
+
+def add_review(store: Store, game_id: str, record: Record | None) -> None:
+    """Add the review of a game, without a record one that another server is computing."""
+    row = {"game_id": game_id, "owner": "ada", "version": VERSION, "asked": "9", "attempts": 1,
+           "claimed": "9", "done": 3, "finished": None, "summary": None, "moves": None}  # fmt: skip
+    if record is not None:
+        summary = msgspec.to_builtins(summary_of(review(record, JUDGE)))
+        row |= {"finished": utc_now(), "summary": summary, "moves": ["", "", "", []]}
+    with store.write() as connection:
+        connection.execute(sa.delete(reviews).where(reviews.c.game_id == game_id))
+        connection.execute(sa.insert(reviews), row)
+
+
+async def places(player: Player) -> list[int]:
+    """Return the places in the replay of the mistakes that are listed, in order."""
+    items = await player.page.locator(".mistakes > li").all()
+    return sorted([int(await item.get_attribute("data-turn") or -1) for item in items])
+
+
+async def test_the_review_comes_while_one_waits(player: Player, store: Store) -> None:
+    """Progress is shown, and then the review, without a press of a key."""
+    game, record = add_game(store)
+    add_review(store, game, None)
+    await player.page.goto(f"{player.url}/game/{game}")
+    assert "3 of" in await player.text("#review-progress")
+    assert await violations(player) == []
+    await player.look("review-running")
+    add_review(store, game, record)
+    await player.page.wait_for_selector("#review-graph svg")
+    await player.said("The review is there.")
+    assert await violations(player) == []
+    await player.look("review")
+    await player.page.locator("#review-title").scroll_into_view_if_needed()
+    assert await player.page.evaluate(
+        "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+    )
+
+
+async def test_stepping_through_mistakes(guest: Player, store: Store) -> None:
+    """Buttons, keys, the list and the graph bring the replay to the board before the move."""
+    game, record = add_game(store)
+    add_review(store, game, record)
+    await guest.page.goto(f"{guest.url}/game/{game}")
+    await guest.page.wait_for_selector(".tile")
+    turns = await places(guest)
+    assert len(turns) > 2
+    boards = [record.start, *(board for board, _, _ in record.replay())]
+    wanted = turns if turns[0] else turns[1:]
+    await guest.page.click("#next-mistake")
+    await moves_say(guest, wanted[0])
+    assert await cells(guest) == [tile for row in boards[wanted[0]].rows for tile in row]
+    said = await guest.text(f".mistakes > [data-turn='{wanted[0]}'] .verdict")
+    await guest.status(said)
+    await guest.page.evaluate("() => document.activeElement.blur()")
+    await guest.press("n")
+    await moves_say(guest, wanted[1])
+    await guest.press("p")
+    await moves_say(guest, wanted[0])
+    assert await guest.page.locator(".mistakes > [aria-current]").count() == 1
+    for _ in turns:
+        await guest.press("n")
+    await moves_say(guest, turns[-1])
+    await guest.press("n")
+    await guest.status("No mistake comes after this.")
+    first = guest.page.locator(".mistakes .show").first
+    item = guest.page.locator(".mistakes > li").first
+    await first.focus()
+    await guest.press("Enter")
+    await moves_say(guest, int(await item.get_attribute("data-turn") or -1))
+    await guest.page.locator("#review-graph").click(position={"x": 2, "y": 20})
+    await moves_say(guest, 0)
+
+
+async def test_a_position_of_the_replay_is_played_on(guest: Player, store: Store) -> None:
+    """The new game begins with the board that the replay shows, and says what it is."""
+    game, record = add_game(store)
+    await guest.page.goto(f"{guest.url}/game/{game}")
+    await guest.page.wait_for_selector(".tile")
+    for move in (1, 2, 3):
+        await guest.press("ArrowRight")
+        await moves_say(guest, move)
+    boards = [board for board, _, _ in record.replay()]
+    assert await violations(guest) == []
+    await guest.look("play-on")
+    await guest.page.click("#play-on button")
+    await guest.page.wait_for_url("**/?game=*")
+    await guest.page.wait_for_selector(".tile")
+    assert await cells(guest) == [tile for row in boards[2].rows for tile in row]
+    assert await guest.text("#category") == "from a position"
+    await guest.look("played-on")
+
+
+@pytest.mark.slow
+async def test_the_review_in_every_theme(guest: Player, store: Store) -> None:
+    """The contrasts of boards, numbers and marks hold."""
+    game, record = add_game(store)
+    add_review(store, game, record)
+    await guest.page.goto(f"{guest.url}/game/{game}")
+    await guest.page.click("#more-mistakes summary")
+    for theme in THEMES:
+        await guest.page.select_option("#theme", theme.name)
+        assert await violations(guest, ["color-contrast"]) == [], theme.name
+        await guest.look(f"review-{theme.name}")
+
+
+async def test_a_review_without_scripts(arrive: Arrive, store: Store) -> None:
+    """The graph, the boards and what was better can be read; a button asks for a review."""
+    guest = await arrive(java_script_enabled=False)
+    game, record = add_game(store)
+    add_review(store, game, record)
+    await guest.page.goto(f"{guest.url}/game/{game}")
+    assert await guest.page.get_by_role("img", name="Accuracy").count() == 1
+    assert await guest.page.locator(".mistakes .mini").count() == len(await places(guest))
+    assert "best was" in await guest.text(".mistakes .verdict")
+    assert await guest.page.get_by_role("button", name="Show in the replay").count() == 0
+    await guest.page.locator(".mistakes").get_by_role("button", name="Play on").first.click()
+    await guest.page.wait_for_url("**/?game=*")
+    damaged, _ = add_game(store, record="{}")
+    await guest.page.goto(f"{guest.url}/game/{damaged}")
+    await guest.page.get_by_role("button", name="Review this game").press("Enter")
+    await guest.page.wait_for_selector(
+        "text=There is no review: this is no record"
+    )  # the page loads itself anew
+
+
+async def test_the_puzzle_of_the_day(player: Player) -> None:
+    """A right and a wrong move, each with what all are worth, by keys and by buttons."""
+    await player.page.goto(player.url + "/puzzle?day=2026-11-20")
+    puzzle = daily_puzzle(date(2026, 11, 20))
+    assert await violations(player) == []
+    await player.look("puzzle")
+    worst = min(puzzle.values, key=puzzle.values.__getitem__)
+    await player.press(f"Arrow{str(worst).capitalize()}")
+    await player.page.wait_for_selector("#answer")
+    assert await player.text("#verdict") == f"Not {worst}: {puzzle.best} is the best move."
+    assert await violations(player) == []
+    await player.look("puzzle-answer")
+    await player.page.get_by_role("button", name=str(puzzle.best).capitalize()).click()
+    await player.page.wait_for_selector(f"text=Right: {puzzle.best}.")
+    rows = await player.page.locator("#answer tbody tr").all_text_contents()
+    assert len(rows) == len(puzzle.values)
+    assert f"{puzzle.values[puzzle.best]:,.0f}" in rows[0]
+    illegal = set(Direction) - set(puzzle.values)
+    assert await player.page.locator("#puzzle button[disabled]").count() == len(illegal)
+
+
+async def test_a_puzzle_without_scripts(arrive: Arrive) -> None:
+    """The four buttons send a form; other days have other puzzles, and the next none yet."""
+    guest = await arrive(java_script_enabled=False)
+    await guest.page.goto(guest.url + "/puzzle")
+    board = await guest.page.get_by_role("img").get_attribute("aria-label")
+    button = guest.page.locator("#puzzle button:enabled").first
+    await button.focus()
+    await guest.press("Enter")
+    await guest.page.wait_for_selector("#answer")
+    assert await guest.page.get_by_role("img").get_attribute("aria-label") == board
+    await guest.page.click("[rel=prev]")
+    assert await guest.page.get_by_role("img").get_attribute("aria-label") != board
+    assert await guest.page.locator("#answer").count() == 0

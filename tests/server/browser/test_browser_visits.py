@@ -1,0 +1,43 @@
+"""What a visit costs: bytes on the wire, and requests."""
+
+from __future__ import annotations
+
+import re
+
+from far_away import far_away
+from playwright.async_api import Browser
+from tests.server.browser.visiting import Player, Server, arriving
+
+FIRST_VISIT = 50_000
+"""So many bytes may come over the wire until a first visitor can play, headers and all."""
+
+
+async def test_a_first_and_a_second_visit(browser: Browser, server: Server) -> None:
+    """The first visit fits into 50 kB; the second asks for the page alone, and plays."""
+    async with arriving(browser) as arrive:
+        with far_away(server.port) as way:
+            player = await arrive(way.url, service_workers="allow")
+            await player.visit()
+            await player.page.wait_for_load_state("networkidle")
+            assert 10_000 < way.brought <= FIRST_VISIT
+            first = len(way.asked)
+            again = Player(await player.page.context.new_page(), way.url)
+            await again.visit()
+            await again.press("ArrowDown", "ArrowLeft")
+            await again.settle()
+            await again.page.wait_for_load_state("networkidle")
+            assert way.asked[first:] == ["GET / HTTP/1.1", "GET /ws HTTP/1.1"]
+            assert again.faults == []
+
+
+async def test_every_file_of_a_page_names_its_version(browser: Browser, server: Server) -> None:
+    """Whatever a page loads, modules of modules too, has an address that may be kept for ever."""
+    async with arriving(browser) as arrive:
+        player = await arrive(server.url)
+        kept: dict[str, str] = {}
+        player.page.on("response", lambda it: kept.update({it.url: it.headers["cache-control"]}))
+        await player.visit()
+        files = {url: control for url, control in kept.items() if "/static/" in url}
+        assert len(files) > 15
+        assert all(re.search(r"/static/[0-9a-f]{12}/", url) for url in files), files
+        assert set(files.values()) == {"public, max-age=31536000, immutable"}

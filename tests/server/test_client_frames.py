@@ -1,0 +1,70 @@
+"""Frames go out at once where they can, in order always, and a slow reader is let go."""
+
+from __future__ import annotations
+
+import asyncio
+
+from py2048.server.rooms import MOST_FRAMES, TOO_SLOW, Client
+
+
+class Wire:
+    """A connection that takes frames while it is free; `run` brings it the others."""
+
+    def __init__(self) -> None:
+        self.taken: list[bytes] = []
+        self.free = asyncio.Event()
+        self.free.set()
+
+    def write_now(self, frame: bytes) -> bool:
+        if self.free.is_set():
+            self.taken.append(frame)
+        return self.free.is_set()
+
+    async def send(self, frame: bytes) -> None:
+        await self.free.wait()
+        self.taken.append(frame)
+
+
+def connected(wire: Wire) -> tuple[Client, asyncio.Task[int]]:
+    client = Client("ada")
+    client.write_now = wire.write_now
+    return client, asyncio.create_task(client.run(wire.send))
+
+
+async def test_a_free_connection_takes_a_frame_at_once() -> None:
+    """No turn of the event loop lies between."""
+    wire = Wire()
+    client, running = connected(wire)
+    client.send(b"one")
+    assert wire.taken == [b"one"]
+    client.close(1000)
+    assert await running == 1000
+
+
+async def test_frames_keep_their_order() -> None:
+    """What comes while an earlier frame waits, or is on its way, comes after it."""
+    wire = Wire()
+    client, running = connected(wire)
+    await asyncio.sleep(0)
+    wire.free.clear()
+    client.send(b"one")
+    await asyncio.sleep(0)  # `run` has taken it, and waits for the connection
+    wire.free.set()
+    client.send(b"two")
+    await asyncio.sleep(0.01)
+    client.send(b"three")
+    assert wire.taken == [b"one", b"two", b"three"]
+    client.close(1000)
+    assert await running == 1000
+
+
+async def test_a_slow_reader_is_let_go() -> None:
+    """Frames that nobody takes do not fill the memory."""
+    wire = Wire()
+    client, running = connected(wire)
+    wire.free.clear()
+    for _ in range(MOST_FRAMES + 2):
+        client.send(b"frame")
+    assert client.overflowed.is_set()
+    assert client.closed == TOO_SLOW
+    running.cancel()

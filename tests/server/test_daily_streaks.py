@@ -1,0 +1,105 @@
+"""Streaks: consecutive days, counted in UTC, whenever the games end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from store_games import add_record, new_online_game
+
+from py2048.server.fairness import revelation_of
+from py2048.server.games import GameService
+from py2048.server.pages import daily_page
+from py2048.server.profiles import player_page
+from py2048.server.streaks import Streak, streak_of
+from py2048.storage import DailyResult, Store, open_store
+
+TODAY = date(2026, 3, 1)
+
+
+def before(days: int, today: date = TODAY) -> str:
+    return str(today - timedelta(days=days))
+
+
+def results(
+    finished: Sequence[int], begun: Sequence[int] = (), late: Sequence[int] = ()
+) -> list[DailyResult]:
+    """Return daily games by how many days ago their day was."""
+    kinds = {"daily": finished, None: begun, "assisted": late}
+    return [
+        DailyResult(before(days), f"game {days}", kind, None if kind is None else 8)
+        for kind, each in kinds.items()
+        for days in each
+    ]
+
+
+@pytest.mark.parametrize(
+    ("finished", "begun", "late", "streak"),
+    [
+        ([], [], [], Streak()),
+        ([], [0], [], Streak()),
+        ([0], [], [], Streak(1, 1, True)),
+        ([1], [], [], Streak(1, 1)),
+        ([1, 2, 3], [0], [], Streak(3, 3)),
+        ([0, 1, 2, 4, 5, 6, 7], [], [], Streak(3, 4, True)),
+        ([2, 3], [], [], Streak(0, 2)),
+        ([2, 3], [1], [], Streak(2, 2)),
+        ([0, 2, 3], [1], [], Streak(1, 2, True)),
+        ([3, 4], [1, 2], [], Streak(0, 2)),
+        ([0, 2], [], [1], Streak(1, 1, True)),
+    ],
+)
+def test_a_streak(finished: list[int], begun: list[int], late: list[int], streak: Streak) -> None:
+    """Today's game may still come and yesterday's still end; any other gap ends a streak."""
+    assert streak_of(results(finished, begun, late), TODAY) == streak
+
+
+@given(st.sets(st.integers(0, 40)))
+def test_a_streak_is_what_counting_by_hand_gives(finished: set[int]) -> None:
+    """The longest run of days in a row, and the one that ends today or yesterday."""
+    runs = dict.fromkeys(range(-1, 42), 0)
+    for days in range(40, -1, -1):
+        runs[days] = runs[days + 1] + 1 if days in finished else 0
+    streak = streak_of(results(list(finished)), TODAY)
+    assert streak == Streak(runs[0] or runs[1], max(runs.values()), 0 in finished)
+
+
+@pytest.fixture
+def games(tmp_path: Path) -> Iterator[GameService]:
+    with open_store(tmp_path / "games.sqlite3") as store:
+        yield GameService(store)
+
+
+def finished_daily(store: Store, day: str, finished: str) -> str:
+    """Add a daily game of a day that ended at some time."""
+    game = new_online_game(store, mode="daily", day=day, owner="ada")
+    store.games.discard(game.id, game.revision)
+    return add_record(store, game.id, owner="ada", category="daily", finished=finished)
+
+
+def test_a_game_belongs_to_the_day_it_was_dealt_for(games: GameService) -> None:
+    """One that ends after midnight, or even a day later, keeps the streak of its own day."""
+    today = datetime.now(UTC).date()
+    for days in (1, 2, 3):
+        finished_daily(games.store, before(days, today), f"{before(days - 1, today)}T00:00:01Z")
+    games.store.accounts.claim_name("ada", "Ada", "hash")
+    found = daily_page(games, str(today), "ada", today)
+    assert found["streak"] == Streak(3, 3)
+    shown = player_page(games, "Ada")
+    assert shown
+    assert shown["streak"] == Streak(3, 3)
+    assert daily_page(games, str(today), "bob", today)["streak"] == Streak()
+
+
+def test_the_page_says_when_a_review_opens(games: GameService) -> None:
+    """The latest game whose day may be shown is offered, and none before."""
+    today = datetime.now(UTC).date()
+    made = {n: finished_daily(games.store, before(n, today), before(n, today)) for n in (1, 2, 5)}
+    found = daily_page(games, before(1, today), "ada", today)
+    assert found["mine"].game == made[1]
+    assert found["revealed"] == revelation_of(before(1, today)).date() > today
+    assert found["opened"].game_id == made[2]

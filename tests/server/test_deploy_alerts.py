@@ -1,0 +1,140 @@
+"""Operators' page of limits and alerts, and the shipped rules, say what the server does."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from web_server import Browser, WebServer
+
+from py2048.cli.serving import _OPTIONS
+from py2048.server import (
+    accounts,
+    connections,
+    games,
+    hints,
+    limits,
+    middleware,
+    passwords,
+    recovery,
+    review_workers,
+    reviews,
+    rooms,
+    run,
+    schema,
+    services,
+)
+from py2048.server.passwords import Passwords
+from py2048.server.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "reference" / "limits-and-alerts.md").read_text()
+RULES = ROOT / "deploy" / "alerts.yml"
+ALERTS = set(re.findall(r"alert: (\w+)", RULES.read_text()))
+SETTINGS = Settings(key="a key of the tests")
+
+
+def rows(heading: str) -> dict[str, list[str]]:
+    """Return the table below a heading by its first column."""
+    section = PAGE.split(f"## {heading}\n")[1].split("\n## ")[0]
+    lines = [line.strip("| ").split(" | ") for line in section.splitlines() if line[:1] == "|"]
+    return {first: rest for first, *rest in lines[2:]}
+
+
+def test_every_limit_that_can_be_set_is_on_the_page() -> None:
+    """Each option of `serve` with a number, and its default."""
+    numbers = {
+        f"`{option}`": f"{getattr(SETTINGS, option[2:].replace('-', '_')):g}"
+        for option, (kind, _) in _OPTIONS.items()
+        if kind is not str and option != "--port"
+    }
+    assert {option: row[0] for option, row in rows("Limits that you set").items()} == numbers
+
+
+def test_every_fixed_limit_is_what_the_page_says() -> None:
+    """The numbers of each row, in its order, are those of the code."""
+    rate, queue = limits.RateLimits(SETTINGS), Passwords()._strangers._slots
+    minutes = 60
+    expected: dict[str, tuple[float, ...]] = {
+        "the head of a request": (middleware.LARGEST_HEAD / 1024, SETTINGS.head_patience),
+        "the body of a request": (
+            middleware.LARGEST_BODY / 1024, middleware.BODY_PATIENCE,
+            middleware.LARGEST_RECORD / 1024,
+        ),
+        "a message on the WebSocket": (schema.MOST_CHARACTERS,),
+        "a reader of an answer": (connections.WRITE_PATIENCE,),
+        "a silent WebSocket": (SETTINGS.ping, SETTINGS.ping),
+        "what waits for a slow browser": (rooms.MOST_FRAMES, rooms.MOST_CHARACTERS),
+        "new games": (
+            1 / rate._new_games.rate, rate._new_games.burst,
+            rate._new_games_from.rate, rate._new_games_from.burst,
+        ),
+        "games in progress": (games.MOST_OPEN_GAMES,),
+        "actions in a game": (games.MOST_ACTIONS,),
+        "boards": (games.LARGEST_SIDE, games.LARGEST_SIDE),
+        "rules": (
+            games._LONGEST_TEXT, games.LARGEST_TILE, games.LARGEST_TARGET, games.MOST_POINTS,
+        ),
+        "hints": (rate._hints.rate, rate._hints.burst, hints._LONGEST_QUEUE),
+        "games that a computer player plays": (SETTINGS.autoplays, hints._AUTOPLAYS_EACH),
+        "requests for reviews": (
+            1 / rate._reviews.rate, rate._reviews.burst,
+            1 / rate._reviews_from.rate, rate._reviews_from.burst, reviews.MOST_PENDING,
+        ),
+        "a review": (
+            reviews.MOST_MOVES, review_workers._PATIENCE / minutes, reviews.MOST_KEPT,
+        ),
+        "wrong passwords and recovery codes": (
+            rate.logins.free, rate.logins.first, rate.logins.longest / minutes,
+        ),
+        "forms with a password": (
+            rate.password_addresses.burst, queue.most, queue.most_in_all,
+        ),
+        "names": (2, accounts.LONGEST_NAME),
+        "passwords": (passwords.SHORTEST, passwords.LONGEST, passwords.FEWEST_GUESSES),
+        "recovery codes": (recovery.HOW_MANY,),
+        "programs of a person": (accounts.MOST_BOTS,),
+        "sessions": (services._UNUSED / timedelta(days=1),),
+        "guests' games without a move": (games.UNTOUCHED / timedelta(days=1),),
+    }  # fmt: skip
+    told = {what: tuple(numbers_in(row[0])) for what, row in rows("Limits that are fixed").items()}
+    assert told == expected
+    beside = rows("Limits that you set")
+    assert run._BESIDE_SOCKETS in numbers_in(beside["`--sockets`"][1])
+    assert run._BESIDE_SOCKETS_EACH in numbers_in(beside["`--sockets-per-address`"][1])
+
+
+def numbers_in(text: str) -> list[float]:
+    found = re.findall(r"(\d[\d,]*)(?:\^(\d+))?", text)
+    return [float(base.replace(",", "")) ** int(power or 1) for base, power in found]
+
+
+def test_every_metric_is_on_the_page_and_rules_use_no_other(web_server: WebServer) -> None:
+    """A metric without an explanation is of no use, and a rule on none never fires."""
+    text = Browser(web_server).get("/metrics").text
+    metrics = set(re.findall(r"# TYPE (\w+)", text))
+    table = rows("What is measured")
+    assert set(table) == {f"`{name}`" for name in metrics}
+    used = set(re.findall(r"\b(?:py2048|process)_\w+", RULES.read_text()))
+    assert {name.removesuffix("_bucket") for name in used} <= metrics
+    named = {name for row in table.values() for name in re.findall(r"Py2048\w+", " ".join(row))}
+    assert named | {"Py2048Down", "Py2048BackupFailed"} == ALERTS
+
+
+@pytest.mark.slow
+def test_prometheus_takes_the_rules_and_they_fire(tmp_path: Path) -> None:
+    """On a server that fails in every way they fire, and on a quiet one they do not."""
+    promtool = shutil.which("promtool")
+    if promtool is None:
+        pytest.skip("no promtool: install the package prometheus")
+    for file in (RULES, Path(__file__).with_name("alerts_test.yml")):
+        shutil.copy(file, tmp_path)
+    for words in (("check", "rules", "alerts.yml"), ("test", "rules", "alerts_test.yml")):
+        done = subprocess.run(
+            [promtool, *words], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr

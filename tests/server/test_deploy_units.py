@@ -1,0 +1,53 @@
+"""The shipped systemd units: systemd understands them, and they are shut in."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from py2048.cli.serving import plain_options
+
+DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
+UNITS = sorted([*DEPLOY.glob("*.service"), *DEPLOY.glob("*.timer")])
+
+
+def test_units_start_what_there_is() -> None:
+    """The words after `py2048` are a command's, and the places are those of one another."""
+    commands = dict(
+        re.search(r"ExecStart=/opt/py2048/bin/py2048 (\w+) (.+)", unit.read_text()).groups()  # type: ignore[union-attr]
+        for unit in DEPLOY.glob("*.service")
+    )
+    assert set(commands) == {"serve", "backup"}
+    assert plain_options(commands["serve"].split()) is not None
+    folder, option, number = commands["backup"].split()
+    state = (DEPLOY / "py2048-backup.service").read_text()
+    assert f"StateDirectory=py2048 {folder.removeprefix('/var/lib/')}\n" in state
+    assert option == "--keep"
+    assert int(number) > 1
+
+
+@pytest.mark.slow
+def test_systemd_takes_the_units_and_calls_them_safe(tmp_path: Path) -> None:
+    """No unknown word, and an exposure of at most 2 of 10."""
+    if shutil.which("systemd-analyze") is None:
+        pytest.skip("no systemd-analyze: install the package systemd")
+    for unit in UNITS:
+        text = unit.read_text().replace("/opt/py2048/bin/py2048", sys.executable)
+        (tmp_path / unit.name).write_text(text)
+    names = [unit.name for unit in UNITS]
+    calls = [["verify", *names]] + [
+        ["security", "--offline=true", "--threshold=20", name]
+        for name in names
+        if name.endswith("service")
+    ]
+    for words in calls:
+        done = subprocess.run(
+            ["systemd-analyze", *words], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert done.stderr == ""

@@ -1,0 +1,134 @@
+"""The page's own slide against the engine's."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from py2048.board import Board, Slide
+from py2048.direction import Direction
+from py2048.game.record import decode_steps
+from py2048.game.turn import Turn, outcome_of, score_after, spawn_fault
+from py2048.rules import BoardSum, Rules, list_rules
+from py2048.server.assets import STATIC
+
+ASK = """
+import { readFileSync } from "node:fs";
+globalThis.localStorage = { getItem: () => null };
+const [rulesModule, offlineModule] = process.argv.slice(1);
+const { parseRules, slide, scoreOf } = await import(rulesModule);
+const { codeOf, outcomeOf, scoreAfter, spawnOn } = await import(offlineModule);
+const pick = choices => Math.floor(Math.random() * choices);
+function turned(rules, direction, slid) {
+  if (!slid.changed) return [codeOf(direction, null, rules), null, null];
+  const spawn = spawnOn(rules, slid.board, direction, pick);
+  slid.board[spawn.cell[0]][spawn.cell[1]] = spawn.tile;
+  const score = scoreAfter(rules.scoring, 8, slid);
+  return [codeOf(direction, spawn, rules), score, outcomeOf(rules, slid.board)];
+}
+for (const line of readFileSync(0, "utf8").split("\\n")) {
+  const { text, boards, plays } = JSON.parse(line);
+  const rules = parseRules(text);
+  for (const board of boards) {
+    const slides = ["up", "down", "left", "right"].map(direction => {
+      const slid = slide(board, direction, rules.merging);
+      const told = [slid.changed, slid.points, slid.board.map(row => [...row])];
+      if (!plays) return [told];
+      const ways = slid.motions.map(m => [m.source, m.target, m.merged]);
+      return [told, ways, scoreOf(rules.scoring, slid), turned(rules, direction, slid)];
+    });
+    console.log(JSON.stringify([[rules.rows, rules.columns], slides]));
+  }
+}
+"""
+SIDES = (Direction.UP, Direction.DOWN, Direction.LEFT, Direction.RIGHT)
+OWN = (
+    "net:size=3x5,scoring=net:7",
+    "row:size=1x6,merging=cascade",
+    "corners:size=4x3,start=2x2:1,spawn=corners:4",
+)
+"""Rules of one's own, with what no preset has."""
+
+
+def node() -> str:
+    """Return the Node that comes with Playwright, or another one."""
+    playwright = pytest.importorskip("playwright", reason="make test installs it")
+    found = Path(playwright.__file__).parent / "driver" / "node"
+    return str(found) if found.exists() else shutil.which("node") or pytest.skip("no Node")
+
+
+def boards_of(rules: Rules, count: int, draw: random.Random) -> list[Board]:
+    """Return boards of all densities, with few different tiles, so that many merge."""
+    boards = []
+    for _ in range(count):
+        tiles = [0] * draw.randrange(4) + [2 << draw.randrange(draw.choice((2, 4, 40)))] + [2, 4]
+        board = [[draw.choice(tiles) for _ in range(rules.columns)] for _ in range(rules.rows)]
+        boards.append(Board.from_rows(board))
+    return boards
+
+
+def asked(questions: list[tuple[Rules, list[Board]]], *, plays: bool) -> Iterator[Any]:
+    """Yield each question's rules and boards with what the page's modules say of each slide."""
+    lines = [
+        json.dumps({"text": str(rules), "boards": [each.rows for each in boards], "plays": plays})
+        for rules, boards in questions
+    ]
+    modules = [str(STATIC / "js" / name) for name in ("rules.js", "offline.js")]
+    command = [node(), "--input-type=module", "-e", ASK, *modules]
+    done = subprocess.run(
+        command, check=False, input="\n".join(lines), capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    answers = map(json.loads, done.stdout.splitlines())
+    for rules, boards in questions:
+        for board in boards:
+            shape, slides = next(answers)
+            assert tuple(shape) == rules.shape
+            for direction, told in zip(SIDES, slides, strict=True):
+                yield rules, board, board.slide(direction, rules.merging), told
+    assert next(answers, None) is None
+
+
+@pytest.mark.slow
+def test_the_page_slides_as_the_engine_does() -> None:
+    """On 100,000 boards of all presets the page knows each slide, its points and the legal ones."""
+    draw = random.Random(random.getrandbits(64))
+    presets = list_rules()
+    questions = [(rules, boards_of(rules, 100_000 // len(presets) + 1, draw)) for rules in presets]
+    for rules, board, slide, (told,) in asked(questions, plays=False):
+        rows = [list(row) for row in slide.board.rows]
+        assert told == [slide.changed, slide.points, rows], (rules.name, board, slide.direction)
+
+
+def test_the_page_plays_as_the_engine_does() -> None:
+    """Slides, motions and scores are the engine's; so is what a page does without its server."""
+    draw = random.Random(random.getrandbits(64))
+    every = [*list_rules(), *map(Rules.parse, OWN)]
+    questions = [(rules, boards_of(rules, 40, draw)) for rules in every]
+    for rules, board, slide, (told, ways, score, turn) in asked(questions, plays=True):
+        where = (rules.name, board, slide.direction)
+        rows = [list(row) for row in slide.board.rows]
+        assert told == [slide.changed, slide.points, rows], where
+        motions = [[list(each.source), list(each.target), each.merged] for each in slide.motions]
+        assert ways == motions, where
+        check_turn(rules, slide, score, *turn)
+
+
+def check_turn(rules: Rules, slide: Slide, known: int, code: str, score: int, outcome: str) -> None:
+    """Check the score that a slide is known to give, and the turn that the page makes of it."""
+    ((direction, spawn),) = decode_steps(code, rules.shape)
+    turn = Turn(slide.direction, slide, spawn)
+    assert direction is slide.direction
+    assert turn.legal is slide.changed
+    change = score_after(rules, 8, turn, turn.board) - 8
+    assert known == (None if isinstance(rules.scoring, BoardSum) else change)
+    if spawn is not None:
+        assert spawn_fault(rules, slide.board, direction, spawn) is None
+        assert (score, outcome) == (8 + change, outcome_of(rules, turn.board).value)

@@ -1,0 +1,278 @@
+"""How processes follow each other: two sets of the server's parts on one store, in one process."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from inside import Visitor, running
+from redis_server import RedisServer
+
+from py2048.server.bus import MailboxBus
+from py2048.server.services import Services
+from py2048.server.sharing import Changed, Sharing
+from py2048.server.worker import Board, Mailbox, Worker
+from py2048.storage import GameChange
+
+Json = dict[str, Any]
+
+
+@pytest.fixture
+def store_url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path / 'store.sqlite3'}"
+
+
+@asynccontextmanager
+async def two_workers(url: str) -> AsyncIterator[tuple[Services, Services]]:
+    boards = {number: Board() for number in range(2)}
+    mailboxes = {number: Mailbox.make() for number in range(2)}
+    one, two = (Worker(number, os.getppid(), boards, mailboxes) for number in range(2))
+    async with running(url, one) as first, running(url, two) as second:
+        yield first, second
+    for mailbox in mailboxes.values():
+        mailbox.read.close()
+        mailbox.write.close()
+
+
+@asynccontextmanager
+async def two_machines(url: str, redis: RedisServer) -> AsyncIterator[tuple[Services, Services]]:
+    async with running(url, redis=redis.url) as one, running(url, redis=redis.url) as two:
+        for services in (one, two):
+            await until(lambda services=services: services.bus_fault is None)
+        await asyncio.sleep(0.3)  # both are subscribed
+        yield one, two
+
+
+async def until(condition: Callable[[], object], seconds: float = 20.0) -> None:
+    for _ in range(int(seconds / 0.01)):
+        if condition():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("it does not happen")
+
+
+async def watched(
+    player: Visitor, watcher: Visitor, one: Services, two: Services, mode: str = "ranked"
+) -> str:
+    """Begin a game that somebody in another process watches; return it when both know."""
+    game: str = (await player.new(mode=mode))["game"]
+    await watcher.ask("watch", game=game)
+    await until(lambda: one.rooms.sharing.is_shared(game) and two.rooms.sharing.is_shared(game))
+    return game
+
+
+async def follow_moves(player: Visitor, watcher: Visitor, moves: int) -> None:
+    for _ in range(moves):
+        moved = await player.move()
+        seen = await watcher.receive()
+        assert (seen["type"], seen["board"]) == ("events", moved["board"])
+        assert seen["events"] == moved["events"]
+
+
+async def test_a_watcher_in_another_worker_sees_each_move(store_url: str) -> None:
+    """Moves come as they are acknowledged, with their motions, in either direction."""
+    async with two_workers(store_url) as (one, two):
+        player, watcher = Visitor(one), Visitor(two)
+        game = await watched(player, watcher, one, two)
+        await follow_moves(player, watcher, 5)
+        again = Visitor(two, player.account)  # the same player, in another tab
+        await again.ask("open", game=game)
+        moved = await again.move()
+        assert (await player.receive())["board"] == moved["board"]
+        watcher.leave()
+        again.leave()
+        await until(lambda: not one.rooms.sharing.is_shared(game))
+
+
+async def test_a_game_that_is_open_in_one_worker_is_published_nowhere(
+    store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without somebody elsewhere a move costs no message."""
+    sent: list[str] = []
+    publish = MailboxBus.publish
+
+    def counted(bus: MailboxBus, channel: str, message: bytes) -> None:
+        sent.append(channel)
+        publish(bus, channel, message)
+
+    monkeypatch.setattr(MailboxBus, "publish", counted)
+    async with two_workers(store_url) as (one, two):
+        player, watcher = Visitor(one), Visitor(two)
+        lonely = Visitor(one)
+        unwatched = (await lonely.new())["game"]
+        game = await watched(player, watcher, one, two)
+        for _ in range(5):
+            await lonely.move()
+        await follow_moves(player, watcher, 5)
+    channels = [channel for channel in sent if "_game_" in channel]
+    assert channels == [f"py2048_game_{game}"] * 5
+    assert unwatched not in " ".join(sent)
+
+
+async def test_games_that_are_played_elsewhere_are_live_here(store_url: str) -> None:
+    """The list of live games is that of all workers."""
+    async with two_workers(store_url) as (one, two):
+        player = Visitor(one)
+        game = (await player.new(mode="ranked"))["game"]
+        await player.move()
+        for _ in range(200):
+            if [live.id for live in await two.rooms.live_games()] == [game]:
+                return
+            await asyncio.sleep(0.05)
+    raise AssertionError("the game is not live in the other worker")
+
+
+async def test_a_lost_message_is_found_in_the_store(
+    store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A watcher misses no move for long, though nothing more is heard."""
+    async with two_workers(store_url) as (one, two):
+        player, watcher = Visitor(one), Visitor(two)
+        await watched(player, watcher, one, two)
+        monkeypatch.setattr(MailboxBus, "publish", lambda *_: None)
+        moved = await player.move()
+        assert (await watcher.receive())["board"] == moved["board"]
+
+
+async def test_a_watcher_whose_arrival_nobody_heard_sees_the_moves(
+    store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who watches says so again, until whoever plays has heard it."""
+    async with two_workers(store_url) as (one, two):
+        player, watcher = Visitor(one), Visitor(two)
+        game = (await player.new(mode="ranked"))["game"]
+        with monkeypatch.context() as deaf:
+            deaf.setattr(MailboxBus, "publish", lambda *_: None)
+            await watcher.ask("watch", game=game)
+            moved = await player.move()
+            assert (await watcher.receive())["board"] == moved["board"]
+        await until(lambda: one.rooms.sharing.is_shared(game))
+        await follow_moves(player, watcher, 3)
+
+
+async def test_who_comes_back_is_shown_all_that_was_acknowledged(
+    store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A game that is watched here, and was played elsewhere by a worker that died, is not old."""
+    async with two_workers(store_url) as (one, two):
+        player, watcher = Visitor(one), Visitor(two)
+        game = await watched(player, watcher, one, two)
+        monkeypatch.setattr(MailboxBus, "publish", lambda *_: None)  # it died before it told
+        for _ in range(3):
+            moved = await player.move()
+        again = Visitor(two, player.account)
+        state = await again.ask("open", game=game)
+        assert (state["version"], state["board"]) == (3, moved["board"])
+        assert (await watcher.receive())["version"] in (1, 3)
+
+
+async def test_an_undo_elsewhere_is_followed(store_url: str) -> None:
+    """What is more than added turns is read from the store."""
+    async with two_workers(store_url) as (one, two):
+        player, watcher = Visitor(one), Visitor(two)
+        await watched(player, watcher, one, two, mode="casual")
+        await follow_moves(player, watcher, 3)
+        undone = await player.ask("undo", number=4)
+        assert (await watcher.receive())["board"] == undone["board"]
+        player.state["version"] = 4
+        moved = await player.move()
+        assert (await watcher.receive())["board"] == moved["board"]
+
+
+async def test_a_worker_that_slept_cannot_overwrite(
+    store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who missed all that others did is told so by the store, and loads the game again."""
+    monkeypatch.setattr(MailboxBus, "publish", lambda *_: None)
+    async with two_workers(store_url) as (one, two):
+        sleeper = Visitor(one)
+        game = (await sleeper.new())["game"]
+        await sleeper.move()
+        awake = Visitor(two, sleeper.account)
+        await awake.ask("open", game=game)
+        for _ in range(3):
+            moved = await awake.move()
+        answer = await sleeper.move()  # the second, again
+        assert (answer["type"], answer["version"]) == ("state", 4)
+        assert answer["board"] == moved["board"]
+        assert one.rooms.games.store.games.find(game).revision == 4
+        await sleeper.move()
+
+
+async def test_a_forged_message_reaches_no_store_and_is_corrected(store_url: str) -> None:
+    """Tiles are drawn here: a change that says otherwise makes the game be read again."""
+    async with two_workers(store_url) as (one, two):
+        player, watcher = Visitor(one), Visitor(two)
+        game = await watched(player, watcher, one, two)
+        await follow_moves(player, watcher, 2)
+        direction = player.state["legal"][0]
+        code = {"left": "l", "right": "r", "up": "u", "down": "d"}[direction] + "zz"
+        forged = GameChange(game, 2, 3, 3, 3, 10**9, False, 0, 0, {}, ((2, code, 0),))
+        two.rooms.on_change(forged)
+        answer = await watcher.receive()
+        assert (answer["type"], answer["version"]) == ("state", 2)
+        assert answer["board"] == player.state["board"]
+        await follow_moves(player, watcher, 1)
+
+
+async def test_a_message_that_cannot_be_read_is_none(store_url: str) -> None:
+    """Whatever else uses the bus, nothing fails."""
+    async with two_workers(store_url) as (one, two):
+        player, watcher = Visitor(one), Visitor(two)
+        game = await watched(player, watcher, one, two)
+        bus = two.rooms.sharing.bus
+        assert bus is not None
+        bad = GameChange(game, 0, 1, 1, 1, 0, False, 0, 0, {}, ((0, "no turn", 0),))
+        forged = msgspec.json.encode(Changed("somebody", bad))
+        for message in (b"", b"{}", b'{"type":"changed"}', b"\xff", b"[" * 1000, forged):
+            bus.publish("py2048_rooms", message)
+        await follow_moves(player, watcher, 2)
+
+
+async def test_a_worker_that_does_not_read_holds_nobody_up() -> None:
+    """Messages to a full mailbox are lost, and the sender goes on."""
+    mailboxes = {number: Mailbox.make() for number in range(2)}
+    outboxes = {number: mailbox.write for number, mailbox in mailboxes.items()}
+    bus = MailboxBus(outboxes, mailboxes[0].read, 0)
+    for _ in range(50_000):
+        bus.publish("py2048_rooms", b"x" * 100)
+    for mailbox in mailboxes.values():
+        mailbox.read.close()
+        mailbox.write.close()
+
+
+async def test_a_watcher_on_another_machine_sees_each_move_by_redis(
+    store_url: str, redis_server: RedisServer
+) -> None:
+    """Two processes that share a store and a Redis follow each other, and survive its restart."""
+    async with two_machines(store_url, redis_server) as (one, two):
+        player, watcher = Visitor(one), Visitor(two)
+        game = await watched(player, watcher, one, two)
+        await follow_moves(player, watcher, 3)
+        redis_server.stop()
+        try:
+            await until(lambda: one.bus_fault == two.bus_fault == "Redis")
+            moved = await player.move()  # acknowledged without it
+            assert (await watcher.receive())["board"] == moved["board"]  # by the store
+            later = Visitor(two, player.account)
+            assert (await later.ask("open", game=game))["version"] == 4
+        finally:
+            redis_server.start()
+        await until(lambda: not (one.bus_fault or two.bus_fault))
+        await asyncio.sleep(0.3)
+        await follow_moves(player, watcher, 3)
+
+
+def test_a_process_alone_says_nothing() -> None:
+    """Without a bus nothing is kept or sent, whatever happens."""
+    sharing = Sharing()
+    sharing.opened("game")
+    sharing.changed(GameChange("game", 0, 1, 1, 1, 0, False, 0, 0, {}, ()))
+    sharing.closed("game")
+    assert (sharing.shared, sharing.bus) == (0, None)

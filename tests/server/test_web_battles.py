@@ -1,0 +1,326 @@
+"""Battles: the same tiles for all, one start, one end, and results that stay."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from inside import Json, Visitor, record_of, running
+from web_server import Browser, WebServer
+
+from py2048.errors import StaleGameError
+from py2048.server import battles
+from py2048.server.fairness import check_fair, commitment_of
+from py2048.server.games import GameService
+from py2048.server.schema import ActionRejected
+from py2048.server.services import Services
+from py2048.storage import AccountError, Battle, Store
+from py2048.storage.schema import battles as rows
+from py2048.storage.values import utc_text
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let battles start when they are started."""
+    monkeypatch.setattr(battles, "COUNTDOWN", timedelta(0))
+    monkeypatch.setattr(battles, "_GRACE", timedelta(0))
+
+
+def offered(games: GameService, account: str, rules: str = "classic") -> str:
+    """Offer a battle of a minute and return its id."""
+    return battles.offer(games, account, rules, "1").removeprefix("/battle/")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    """The URL of an empty SQLite file: what may clash is tested on both databases."""
+    return f"sqlite:///{tmp_path / 'store.sqlite3'}"
+
+
+class Fight:
+    """A battle of several visitors."""
+
+    def __init__(self, services: Services, count: int, rules: str) -> None:
+        self.services = services
+        self.games: GameService = services.rooms.games
+        self.visitors = [Visitor(services) for _ in range(count)]
+        self.ids = [visitor.account.id for visitor in self.visitors]
+        self.id = offered(self.games, self.ids[0], rules)
+        for account in self.ids[1:]:
+            battles.join(self.games, self.id, account)
+
+    @property
+    def battle(self) -> Battle:
+        return battles.find(self.games, self.id)
+
+    async def start(self) -> None:
+        """Start, and let everybody open the game."""
+        battles.start(self.games, self.id, self.ids[0])
+        for visitor, player in zip(self.visitors, self.battle.players, strict=True):
+            await say(visitor, "state", "open", game=player.game_id)
+
+    def shift(self, **times: timedelta) -> None:
+        """Set when the battle starts or ends, from now on."""
+        values = {name: utc_text(datetime.now(UTC) + by) for name, by in times.items()}
+        with self.games.store.write() as connection:
+            mine = sa.update(rows).where(rows.c.id == self.id)
+            connection.execute(mine.values(values))
+        for player in self.battle.players:
+            room = self.services.rooms.open.get(player.game_id or "")
+            if room:
+                room.game.window = self.games.store.battles.window(player.game_id or "")
+
+    def settle(self) -> list[tuple[int, int, int]]:
+        """Settle; return seats, places and scores."""
+        found = battles.players_of(self.games, battles.settle(self.games, self.battle))
+        return [(each.seat, each.place, each.score) for each in found]
+
+
+@asynccontextmanager
+async def fight(url: str, count: int = 2, rules: str = "classic") -> AsyncIterator[Fight]:
+    async with running(url) as services:
+        found = Fight(services, count, rules)
+        yield found
+        for visitor in found.visitors:
+            visitor.leave()
+
+
+async def say(visitor: Visitor, answer: str, kind: str, **fields: Any) -> Json:
+    """Send a message and return its answer, which news of the battle may precede."""
+    message = await visitor.ask(kind, **fields)
+    while message["type"] != answer:
+        message = await visitor.receive()
+    return message
+
+
+async def until(visitor: Visitor, is_it: Callable[[Json], Any]) -> Json:
+    """Return the first message about the battle that is as wanted."""
+    while True:
+        message = await visitor.receive()
+        if message["type"] == "battle" and is_it(message):
+            return message
+
+
+async def test_equal_play_meets_equal_tiles(url: str) -> None:
+    """Who moves alike has the same game; nobody is told the secret before all have ended."""
+    async with fight(url, 3, "classic:size=2x2") as found:
+        await found.start()
+        one, two, three = found.visitors
+        assert one.state["board"] == two.state["board"]
+        assert one.state["mode"] == "battle"
+        while one.state["outcome"] == "playing":
+            await one.move()
+            await two.move()
+            assert one.state["board"] == two.state["board"]
+        assert one.state["secret"] is two.state["secret"] is None
+        page = battles.battle_page(found.games, found.id, "eve")
+        assert page["commitment"] == commitment_of(found.battle.secret)
+        assert page["secret"] is None
+        await three.move()
+        found.shift(ends=timedelta(0))
+        (first, *_), *_ = found.settle()
+        assert first in (1, 2)
+        page = battles.battle_page(found.games, found.id, "eve")
+        assert page["secret"] == found.battle.secret
+        for player in found.battle.players:
+            summary, record = record_of(found.games, player.game_id or "") or (None, None)
+            assert summary
+            assert record
+            assert summary.category == "battle"
+            assert summary.outcome == ("ended" if player.seat == 3 else "lost")
+            check_fair(record, page["secret"], page["commitment"])
+
+
+async def test_moves_are_made_between_start_and_end(file: str) -> None:
+    """Neither before the one nor after the other; then the scores stand for ever."""
+    async with fight(file) as found:
+        await found.start()
+        one, two = found.visitors
+        found.shift(starts=timedelta(minutes=1), ends=timedelta(minutes=2))
+        assert (await one.move())["reason"] == "early"
+        found.shift(starts=timedelta(0))
+        assert (await one.move())["type"] == "events"
+        while not one.state["score"]:
+            await one.move()
+        assert found.settle()[0][0] == 1
+        assert battles.stage_of(found.battle) == battles.RUNNING
+        found.shift(ends=timedelta(0))
+        refused = await two.move()
+        assert refused["reason"] == "over"
+        score = one.state["score"]
+        assert found.settle() == [(1, 1, score), (2, 2, 0)]
+        assert battles.stage_of(found.battle) == battles.OVER
+        assert found.games.store.online.open_games(found.ids[0]) == []
+        assert found.settle() == [(1, 1, score), (2, 2, 0)]
+
+
+async def test_whoever_leaves_keeps_the_score_so_far(file: str) -> None:
+    """The others go on, and the battle is over when nobody plays."""
+    async with fight(file, 3) as found:
+        await found.start()
+        one = found.visitors[0]
+        while not one.state["score"]:
+            await one.move()
+        score = one.state["score"]
+        battles.leave(found.games, found.id, found.ids[0])
+        left = battles.players_of(found.games, found.battle)[0]
+        assert (left.seat, left.score, left.has_left) == (1, score, True)
+        answers = [await one.move() for _ in range(2)]
+        assert [each["type"] for each in answers] == ["state", "refused"]
+        for account in found.ids[1:]:
+            found.settle()
+            assert battles.stage_of(found.battle) == battles.RUNNING
+            battles.leave(found.games, found.id, account)
+        assert found.settle() == [(1, 1, score), (2, 2, 0), (3, 2, 0)]
+
+
+async def test_who_may_come_start_and_go(url: str) -> None:
+    """Eight at most and two at least; the first starts, and once it has started nobody comes."""
+    async with running(url) as services:
+        games, store = services.rooms.games, services.rooms.games.store
+        battle = offered(games, "p0", "2x4")
+        with pytest.raises(AccountError, match="needs two"):
+            battles.start(games, battle, "p0")
+        for number in range(1, 8):
+            battles.join(games, battle, f"p{number}")
+        battles.join(games, battle, "p3")
+        with pytest.raises(AccountError, match="full"):
+            battles.join(games, battle, "p8")
+        with pytest.raises(AccountError, match="came first"):
+            battles.start(games, battle, "p1")
+        before = battles.find(games, battle)
+        for number in (0, 5, 9):
+            battles.leave(games, battle, f"p{number}")
+        with pytest.raises(StaleGameError):
+            store.battles.start(before, {}, "a", "b")
+        battles.start(games, battle, "p1")
+        again = battles.find(games, battle)
+        battles.start(games, battle, "p1")
+        assert battles.find(games, battle) == again
+        assert [each.seat for each in again.players] == [2, 3, 4, 5, 7, 8]
+        with pytest.raises(AccountError, match="started"):
+            battles.join(games, battle, "p0")
+        with pytest.raises(AccountError, match="not over"):
+            battles.rematch(games, battle, "p1")
+        for rules, minutes in (("nonsense", "5"), ("classic", "4"), ("classic", "x")):
+            with pytest.raises(ActionRejected):
+                battles.offer(games, "p0", rules, minutes)
+        with pytest.raises(ActionRejected):
+            battles.find(games, "nothing")
+
+
+async def test_a_rematch_is_one_for_all(file: str) -> None:
+    """Whoever asks first offers it, the others join; its tiles are others."""
+    async with fight(file) as found:
+        await found.start()
+        for account in found.ids:
+            battles.leave(found.games, found.id, account)
+        found.settle()
+        again = [battles.rematch(found.games, found.id, account) for account in found.ids]
+        battle = battles.find(found.games, found.battle.rematch or "")
+        assert again == [battles.address_of(battle.id)] * 2
+        assert [each.account for each in battle.players] == found.ids
+        assert battle.secret != found.battle.secret
+        assert (battle.rules, battle.minutes) == (found.battle.rules, 1)
+
+
+async def test_everybody_hears_how_it_goes(file: str) -> None:
+    """Who comes, the start, each other's boards and the end; a late one hears all at once."""
+    async with fight(file) as found:
+        one, two = found.visitors
+        for visitor in (one, two):
+            await visitor.connection.on_message(json.dumps({"type": "battle", "battle": found.id}))
+        message = await until(one, lambda each: each["stage"] == "gathering")
+        assert (message["you"], len(message["players"])) == (1, 2)
+        await found.start()
+        number, direction = two.state["version"] + 1, two.state["legal"][0]
+        moved = await say(two, "events", "move", number=number, direction=direction)
+        board = moved["board"]
+        message = await until(one, lambda each: board in [p["board"] for p in each["players"]])
+        assert message["stage"] == "running"
+        assert 0 < message["ends_ms"] <= 60_000
+        late = Visitor(found.services)
+        game = found.battle.players[0].game_id
+        await late.connection.on_message(json.dumps({"type": "battle", "game": game}))
+        message = await until(late, lambda each: each["players"][0]["board"])
+        assert message["you"] is None
+        found.shift(ends=timedelta(0))
+        for visitor in (one, two, late):
+            assert (await until(visitor, lambda each: each["stage"] == "over"))["players"]
+        assert (await late.ask("battle", battle="nothing"))["reason"] == "unknown_game"
+        for visitor in (one, two, late):
+            visitor.leave()
+        while found.services.battles._heard:
+            await asyncio.sleep(0.01)
+        assert not found.services.rooms.open
+        assert not found.services.battles._at.keys() & {late.connection}
+
+
+async def test_battles_do_not_pile_up(file: str) -> None:
+    """One at which nobody is any more is settled; one that never starts is forgotten."""
+    async with fight(file) as found:
+        await found.start()
+        found.shift(ends=-timedelta(minutes=1))
+        idle = offered(found.games, "eve")
+        old = sa.update(rows).where(rows.c.id == idle).values(created="2026-01-01")
+        with found.games.store.write() as connection:
+            connection.execute(old)
+        battles.maintain(found.games)
+        assert battles.stage_of(found.battle) == battles.OVER
+        assert found.games.store.battles.find(idle) is None
+
+
+async def test_results_outlive_accounts(file: str) -> None:
+    """Who deletes an account goes without a name; the others keep their places."""
+    async with fight(file) as found:
+        await found.start()
+        store: Store = found.games.store
+        for account in found.ids:
+            battles.leave(found.games, found.id, account)
+        found.settle()
+        assert [row["battle_id"] for row in store.accounts.export(found.ids[0])["battles"]]
+        assert found.battle.secret not in str(found.games.export(found.ids[0]))
+        store.accounts.delete(found.ids[0])
+        names = {each.name for each in battles.players_of(found.games, found.battle)}
+        assert "somebody" in names
+        assert len(names) == 2
+
+
+def test_the_pages_of_a_battle(web_server: WebServer) -> None:
+    """Offered by a form, joined by a link, started by the first; all of it without scripts."""
+    one, two, other = (Browser(web_server) for _ in range(3))
+    assert "Offer a battle" in one.get("/battle").text
+    path = one.form("/battle", rules="2x4", minutes="1").headers["location"]
+    page = one.get(path).text
+    assert f'value="{web_server.url}{path}"' in page
+    assert re.search(r'id="start"[^>]*disabled', page)
+    assert one.form(f"{path}/start").status == 409
+    assert "Join" in two.get(path).text
+    two.form(f"{path}/join")
+    assert "starts the battle" in two.get(path).text
+    assert two.form(f"{path}/start").status == 409
+    assert one.form(f"{path}/start").headers["location"].startswith("/?game=")
+    for browser in (one, two):
+        assert "/?game=" in browser.get(path).text
+    assert other.form(f"{path}/join").status == 409
+    assert "/?game=" not in other.get(path).text
+    for browser in (one, two):
+        browser.form(f"{path}/leave")
+    page = other.get(path).text
+    assert "Result of the battle" in page
+    assert "Rematch" not in page
+    again = one.form(f"{path}/rematch").headers["location"]
+    assert f'href="{again}"' in two.get(path).text
+    assert one.get("/battle/nothing").status == 404
+    assert one.form(f"{path}/nothing").status == 404
+    assert one.form("/battle", minutes="7").status == 404
+    evil = two.request("POST", f"{again}/join", b"", Origin="https://evil.example")
+    assert evil.status == 403

@@ -1,0 +1,443 @@
+"""Programs on a server: their stream, their boards by time control, their limits and tokens."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from inside import Visitor, create_game, running
+from web_server import GENEROUS, Browser, WebServer
+
+from py2048 import Direction, Record
+from py2048.cli import main
+from py2048.client import BotClient, RemoteGame
+from py2048.errors import ClientError, IllegalMoveError
+from py2048.players import make_player
+from py2048.server.bots import Pace
+from py2048.server.games import GameService, replayed
+from py2048.server.schema import BOARDS, ActionRejected
+from py2048.server.settings import Settings
+from py2048.server.time_controls import LIMITS_MS, Clock, board_kept, board_of_control
+from py2048.server.tokens import KnownTokens
+from py2048.storage import Account, open_store
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+RULES = "2x4"
+
+
+def token_for(server: WebServer, name: str) -> tuple[Browser, str]:
+    """Return the browser of a person, and the token of the person's program."""
+    person = Browser(server)
+    person.form("/account/claim", name=f"Owner of {name}", password="correct horse battery")
+    page = person.form("/account/bot", name=name).text
+    found = re.search(r'<code id="token">([^<]+)</code>', page)
+    assert found, page
+    return person, found[1]
+
+
+def boards_of(server: WebServer, player: str, rules: str = RULES) -> set[str]:
+    """Return the boards on which a player stands, once there is one."""
+    browser, until = Browser(server), time.monotonic() + 20
+    while time.monotonic() < until:
+        found = {
+            board
+            for board in BOARDS
+            for row in browser.get(f"/api/leaderboards?board={board}&rules={rules}").json()["games"]
+            if row["player"] == player
+        }
+        if found:
+            return found
+        time.sleep(0.05)
+    raise AssertionError(f"{player} stands nowhere")
+
+
+@pytest.fixture
+def connect() -> Iterator[Callable[..., BotClient]]:
+    """Makes clients, which are closed in the end."""
+    with ExitStack() as stack:
+        yield lambda *args, **more: stack.enter_context(BotClient(*args, **more))
+
+
+# Time controls
+
+
+def test_a_game_counts_for_the_first_control_that_it_kept() -> None:
+    """The limit is the mean of all moves; beyond it the next slower board counts."""
+    assert [board_of_control(control) for control in LIMITS_MS] == [
+        "bot-1ms", "bot-10ms", "bot-100ms", "bot-1s", "bot",
+    ]  # fmt: skip
+    assert set(map(board_of_control, LIMITS_MS)) < set(BOARDS)
+    assert board_kept("10ms", 1000, 100) == "bot-10ms"
+    assert board_kept("10ms", 1001, 100) == "bot-100ms"
+    assert board_kept("1ms", 10**9, 100) == "bot"
+    assert board_kept("1s", 1, 100) == "bot-1s"
+    assert board_kept(None, 1, 100) == "bot"
+
+
+@given(st.lists(st.floats(0, 0.05), min_size=1, max_size=200))
+def test_the_times_of_many_short_moves_add_up(thoughts: list[float]) -> None:
+    """However short each move is, whole milliseconds lose less than one of all together."""
+    clock, now, total = Clock(0.0), 0.0, 0
+    for thought in thoughts:
+        clock.since = now
+        now += thought
+        total += clock.read(now)
+    assert abs(1000 * sum(thoughts) - total) < 1.001
+
+
+def test_a_game_is_timed_from_its_position_to_its_move(tmp_path: Path) -> None:
+    """The first move is free, the time of the server is not counted, an illegal try is no gain."""
+
+    async def play() -> None:
+        async with running(f"sqlite:///{tmp_path / 'store'}") as services:
+            services.rooms.games.store.accounts.add_bot("b" * 32, "Bot", "person", "t", most=1)
+            account = Account("b" * 32, "Bot", None, 0, "", bot_of="person")
+            visitor = Visitor(services, account)
+            await visitor.ask("new", rules=RULES, time_control="10ms")
+            assert (visitor.state["time_control"], visitor.state["think_ms"]) == ("10ms", 0)
+            await asyncio.sleep(0.02)
+            await visitor.move()
+            assert visitor.state["think_ms"] == 0
+            game = services.rooms.open[visitor.state["game"]].game
+            while len(visitor.state["legal"]) == 4:
+                await visitor.move()
+            illegal = next(d for d in Direction if str(d) not in visitor.state["legal"])
+            before, number = visitor.state["think_ms"], visitor.state["version"] + 1
+            await asyncio.sleep(0.03)
+            await visitor.ask("move", number=number, direction=str(illegal))
+            await visitor.move()
+            assert 30 <= visitor.state["think_ms"] - before < 3000
+            while visitor.state["outcome"] == "playing":
+                await visitor.move()
+            total = visitor.state["think_ms"]
+            saved = services.rooms.games.store.games.find(game.id)
+            if saved is not None:  # it is not finished yet
+                assert sum(replayed(saved, game.info).think_ms) == total
+            visitor.leave()
+
+    asyncio.run(play())
+
+
+def test_the_clock_of_a_loaded_game_has_run_meanwhile() -> None:
+    """Letting the server forget the game gives no time to think, except while it was down."""
+    long_ago = Clock.resumed("2020-01-01T00:00:00.000000Z")
+    assert 0 < time.monotonic() - long_ago.since < 10_000  # since this process began, not 2020
+
+
+def test_the_clock_follows_other_processes(tmp_path: Path) -> None:
+    """A move that another process has made starts the clock here, and counts with its time."""
+    with open_store(f"sqlite:///{tmp_path / 'store'}") as store:
+        games = GameService(store)
+        store.accounts.add_bot("bot", "Bot", "person", "token", most=1)
+        here = create_game(games, "bot", RULES, "bot")
+        there = games.load(here.id)
+        here.clock.since = 0.0
+        for number in (1, 2):
+            there.clock.since = 0.0
+            there.move(number, there.session.game.legal_directions()[0], arrived=0.5)
+        store.changes.write([there.changes.take()])
+        saved = store.games.find(here.id)
+        assert saved is not None
+        assert here.follow(saved)
+        assert here.think_ms == there.think_ms == 500
+        assert time.monotonic() - here.clock.since < 60
+
+
+# Playing
+
+
+def test_the_command_plays_for_the_board_of_its_control(
+    web_server: WebServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    connect: Callable[..., BotClient],
+) -> None:
+    """Its games stand under its name on that board alone; a game in progress is continued."""
+    _, token = token_for(web_server, "Command")
+    monkeypatch.setenv("PY2048_TOKEN", token)
+    begun = connect(web_server.url, token).new_game(RULES, "1s")
+    begun.play(begun.position.legal_directions()[0])
+    words = ["bot", "greedy", "--server", web_server.url, "--rules", RULES]
+    assert main([*words, "--time-control", "1s", "--games", "3", "--parallel", "2"]) == 0
+    printed = capfd.readouterr().out
+    assert printed.count(" ms a move: ") == 3
+    assert begun.url in printed
+    assert "3 games: mean " in printed
+    assert boards_of(web_server, "Command") == {"bot-1s"}
+    page = Browser(web_server).get(f"/leaderboards?rules={RULES}&board=bot-1s").text
+    assert "Command" in page
+
+
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        (["--server", "localhost"], "'localhost' is no address of a server"),
+        (["--server", "http://127.0.0.1:1"], "http://127.0.0.1:1 does not answer"),
+        (["--server", "{url}/nowhere"], "404 Not Found: is it the address of a py2048 server?"),
+        (["--token-file", "{wrong}"], "not, or no longer, one of a program: make a new one on"),
+        (["--token-file", "nowhere"], "cannot read the token in nowhere: No such file"),
+        (["--time-control", "5ms"], "time_control must be one of 1ms, 10ms"),
+        (["--rules", "17x17"], "size=17x17 is too large here"),
+        ([], "there is no token: set PY2048_TOKEN"),
+    ],
+)  # fmt: skip
+def test_the_command_refuses_in_one_line(
+    web_server: WebServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str], options: list[str], fault: str,
+) -> None:  # fmt: skip
+    """A bad address, token or control ends with status 2, and names the value and the remedy."""
+    monkeypatch.delenv("PY2048_TOKEN", raising=False)
+    wrong = tmp_path / "token"
+    wrong.write_text("no-such-token\n")
+    if options[:1] == ["--server"]:
+        monkeypatch.setenv("PY2048_TOKEN", "anything")
+    elif options and options[0] != "--token-file":
+        monkeypatch.setenv("PY2048_TOKEN", token_for(web_server, f"Wrong {len(options[0])}")[1])
+    filled = [each.format(url=web_server.url, wrong=wrong) for each in options]
+    assert main(["bot", "quick", "--server", web_server.url, *filled]) == 2
+    lines = capfd.readouterr().err.splitlines()
+    assert fault in lines[-1]
+
+
+@pytest.mark.skipif(not shutil.which("curl"), reason="no curl")
+def test_a_shell_script_plays(web_server: WebServer) -> None:
+    """The example needs nothing but curl, and follows the stream of its game."""
+    _, token = token_for(web_server, "Shell")
+    done = subprocess.run(
+        ["sh", EXAMPLES / "bot.sh", web_server.url, "classic:size=2x2", "unlimited"],
+        env=os.environ | {"PY2048_TOKEN": token}, capture_output=True, text=True, timeout=100,
+        check=True,
+    )  # fmt: skip
+    assert re.fullmatch(rf"{web_server.url}/game/\w+\n", done.stdout)
+    assert boards_of(web_server, "Shell", "classic:size=2x2") == {"bot"}
+
+
+def test_the_stream_tells_each_move_once(
+    web_server: WebServer, connect: Callable[..., BotClient]
+) -> None:
+    """First the state, then each version, until the game is over; strangers may watch it too."""
+    _, token = token_for(web_server, "Streamer")
+    game = connect(web_server.url, token).new_game(RULES)
+    stream = connect(web_server.url, token).stream(game.id)
+    versions = [next(stream)["version"]]
+    player = make_player("random:seed=1")
+    while not game.is_over:
+        game.play(player.choose(game.position))
+    told = list(stream)
+    versions += [each["version"] for each in told]
+    assert versions == list(range(len(versions)))
+    assert told[-1]["board"] == game.state["board"]
+    watching = Browser(web_server).get(f"/api/games/{game.id}/stream")
+    assert watching.headers["Content-Type"] == "application/x-ndjson"
+    assert json.loads(watching.text)["outcome"] == game.state["outcome"]
+
+
+def test_a_move_is_never_made_twice(
+    web_server: WebServer, connect: Callable[..., BotClient]
+) -> None:
+    """A request that is repeated is answered with the state; an illegal one says so."""
+    _, token = token_for(web_server, "Repeater")
+    client = connect(web_server.url, token)
+    game = client.new_game(RULES)
+    before = RemoteGame(client, game.state)
+    legal = game.position.legal_directions()
+    game.play(legal[0])
+    before.play(legal[-1])
+    assert before.state["version"] == 1
+    assert before.board == game.board
+    illegal = [each for each in Direction if each not in game.position.legal_directions()]
+    if illegal:
+        with pytest.raises(IllegalMoveError, match=f"{illegal[0]} changes nothing on"):
+            game.play(illegal[0])
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["sqlite", pytest.param("postgresql", marks=[pytest.mark.postgres, pytest.mark.slow])],
+    indirect=True,
+)
+def test_games_go_on_when_the_server_was_killed(
+    tmp_path: Path, url: str, connect: Callable[..., BotClient]
+) -> None:
+    """Nothing acknowledged is lost, nothing is done twice; player and stream find their way."""
+    server = WebServer(tmp_path / "home", *GENEROUS, "--bots-rate", "200", database=url)
+    try:
+        _, token = token_for(server, "Survivor")
+        said: list[str] = []
+        game = connect(server.url, token, say=said.append).new_game(RULES)
+        watcher = _Watcher(connect(server.url, token), game.id)
+        played = 0
+        while not game.is_over:
+            game.play(game.position.legal_directions()[-1])
+            played += 1
+            if played == 5:
+                server.stop(signal.SIGKILL)
+                restart = threading.Thread(target=lambda: (time.sleep(0.5), again()))
+
+                def again() -> None:
+                    nonlocal server
+                    server = WebServer(
+                        tmp_path / "home", "--port", str(server.port), *GENEROUS, database=url
+                    )
+
+                restart.start()
+        restart.join()
+        assert game.ply == played
+        assert any("does not answer" in line for line in said)
+        assert said[-1].endswith("answers again")
+        watcher.join(30)
+        assert watcher.messages[-1]["board"] == game.state["board"]
+        assert {each["version"] for each in watcher.messages} >= set(range(6, played + 1))
+        assert boards_of(server, "Survivor") == {"bot"}
+        record = Record.from_json(Browser(server).get(f"/game/{game.id}/record").text)
+        assert (record.plies, record.score) == (played, game.score)
+        _check_stop(server, connect(server.url, token, patience=0.0))
+    finally:
+        server.stop()
+
+
+def _check_stop(server: WebServer, client: BotClient) -> None:
+    """Stop a server while a stream is read: it ends the stream in order, and goes at once."""
+    watcher = _Watcher(client, client.new_game(RULES).id)
+    until = time.monotonic() + 30
+    while not watcher.messages:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    began = time.monotonic()
+    assert server.stop() == 0
+    assert time.monotonic() - began < 15  # uvicorn waits for 20 seconds
+    watcher.join(20)
+    assert watcher.fault.endswith("has ended the stream")
+
+
+class _Watcher(threading.Thread):
+    """Reads the stream of a game to its end."""
+
+    def __init__(self, client: BotClient, game: str) -> None:
+        super().__init__(daemon=True)
+        self._client, self._game = client, game
+        self.messages: list[dict[str, Any]] = []
+        self.fault = ""
+        self.start()
+
+    def run(self) -> None:
+        try:
+            for message in self._client.stream(self._game):
+                self.messages.append(message)
+        except ClientError as error:
+            self.fault = str(error)
+
+
+# Limits
+
+
+def test_a_pace_allows_a_burst_and_then_its_rate() -> None:
+    """A second of moves may come at once; then one after the other, each key for itself."""
+    now = 100.0
+    pace = Pace(10.0, lambda: now)
+    delays = []
+    for _ in range(13):
+        delays.append(round(pace.delay("a"), 3))
+        pace.take("a")
+    assert delays[:11] == [0.0] * 11
+    assert delays[11:] == [0.1, 0.2]
+    assert pace.delay("b") == 0.0
+    now += 10
+    assert pace.delay("a") == 0.0
+
+
+async def test_a_hasty_program_is_held_back_then_refused() -> None:
+    """A wait that is short is waited; a long one is an error that names it."""
+    from py2048.server.bots import BotService
+
+    bots = BotService(Settings(key="k" * 16, bot_moves_rate=1000.0, bots_rate=2.0))
+    for _ in range(3):
+        await bots.wait_turn("a")
+    began = time.monotonic()
+    await bots.wait_turn("b")
+    assert time.monotonic() - began > 0.3
+    with pytest.raises(ActionRejected, match="at most 1000 moves a second") as caught:
+        await asyncio.gather(*(bots.wait_turn("c") for _ in range(8)))
+    assert caught.value.reason == "rate"
+    assert caught.value.wait > 2
+
+
+def test_the_client_waits_as_long_as_it_is_told(
+    web_server: WebServer, connect: Callable[..., BotClient]
+) -> None:
+    """Too many new games are 429 with Retry-After; the client says so, waits, and goes on."""
+    _, token = token_for(web_server, "Hasty")
+    browser = Browser(web_server, headers={"Authorization": f"Bearer {token}"})
+    answers = [browser.post("/api/games", {"rules": RULES}) for _ in range(25)]
+    refused = next(each for each in answers if each.status == 429)
+    assert refused.json()["reason"] == "busy"
+    assert 0 < refused.json()["retry_ms"] <= 1000 * int(refused.headers["Retry-After"])
+    said: list[str] = []
+    client = connect(web_server.url, token, say=said.append)
+    assert client.new_game(RULES).ply == 0
+    assert "too many new games: wait a moment: trying again in" in said[0]
+    impatient = connect(web_server.url, token, patience=0.0)
+    with pytest.raises(ClientError, match="too many new games"):
+        list(map(impatient.new_game, [RULES] * 9))
+
+
+# Tokens
+
+
+def test_a_token_is_listed_with_its_use_and_can_be_revoked(
+    web_server: WebServer, connect: Callable[..., BotClient]
+) -> None:
+    """The page tells when it was made and last used; a revoked one is none, at once."""
+    person, token = token_for(web_server, "Listed")
+    assert "not used yet" in person.get("/account").text
+    client = connect(web_server.url, token)
+    assert client.me()["person"] == "Owner of Listed"
+    page = person.get("/account").text
+    assert "last used" in page
+    assert "not used yet" not in page
+    assert token not in page
+    bot = re.findall(r'name="bot" value="(\w+)"', page)[0]
+    stranger, _ = token_for(web_server, "Unlisted")
+    assert stranger.form("/account/token-end", bot=bot).status == 404
+    assert person.form("/account/token-end", bot=bot).status == 303
+    with pytest.raises(ClientError, match="account#programs") as caught:
+        client.me()
+    assert caught.value.status == 401
+    assert "no token" in person.get("/account").text
+
+
+def test_people_are_no_programs(web_server: WebServer) -> None:
+    """Time controls, the address of programs and their games are for tokens alone."""
+    browser = Browser(web_server)
+    assert browser.get("/api/bot").status == 401
+    refused = browser.post("/api/games", {"rules": RULES, "time_control": "1s"})
+    assert (refused.status, refused.json()["reason"]) == (403, "mode")
+
+
+def test_known_tokens_are_looked_up_again() -> None:
+    """After a while, or when somebody's session ends; what is kept is no token."""
+    now = 0.0
+    known: KnownTokens[str] = KnownTokens(lambda: now)
+    known.add("token", "bot")
+    assert known.find("token") == "bot"
+    assert known.find("other") is known.find(None) is None
+    assert "token" not in str(vars(known)["_known"])
+    now = 16.0
+    assert known.find("token") is None
+    known.add("token", "bot")
+    known.clear()
+    assert known.find("token") is None

@@ -1,0 +1,137 @@
+"""Moves that were played without the server: verified by the rules, and counted nowhere."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from inside import Json, Visitor, running
+
+from py2048.board import Board
+from py2048.game import Game
+from py2048.game.record import encode_turn
+from py2048.rules import Rules
+from py2048.server.schema import BOARDS
+from py2048.server.services import Services
+
+SHORT = "short:size=2x2"
+COSTLY = "costly:size=1x6,start=2x2:1,spawn=2:1,scoring=moves:1:-1,target=none"
+
+
+@pytest.fixture
+async def services(tmp_path: Path) -> AsyncIterator[Services]:
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as services:
+        yield services
+
+
+def played_on(state: Json, most: int = 1000) -> tuple[Game, str]:
+    """Play on from a state as a page does without its server; return the game and its turns."""
+    game = Game(Rules.parse(state["rules"]["text"]), board=Board.from_rows(state["board"]))
+    while not game.is_over and game.turn_count < most:
+        game.play(game.legal_directions()[-1])
+    return game, "".join(encode_turn(turn) for turn in game.turns)
+
+
+async def test_moves_made_offline_are_taken_over(services: Services) -> None:
+    """The game goes on from them, here and in another tab, and says that it was played offline."""
+    visitor = Visitor(services)
+    state = await visitor.new("classic")
+    other = Visitor(services, visitor.account)
+    await other.ask("open", game=state["game"])
+    game, turns = played_on(visitor.state, 20)
+    taken = await visitor.ask("offline", number=1, turns=turns)
+    assert taken["type"] == "state"
+    assert taken["board"] == [list(row) for row in game.board.rows]
+    assert (taken["score"], taken["ply"], taken["category"]) == (game.score, 20, "offline")
+    assert (await other.receive())["board"] == taken["board"]
+    after = await visitor.move()
+    assert (after["ply"], after["category"]) == (21, "offline")
+    visitor.leave()
+    other.leave()
+    again = Visitor(services, visitor.account)
+    state = await again.ask("open", game=state["game"])
+    assert (state["ply"], state["category"]) == (21, "offline")
+    again.leave()
+
+
+async def test_a_game_that_ended_offline_counts_nowhere(services: Services) -> None:
+    """It becomes a record that can be replayed, on no board of scores, and is no best score."""
+    visitor = Visitor(services)
+    game_id = (await visitor.new(SHORT))["game"]
+    game, turns = played_on(visitor.state)
+    assert (await visitor.ask("offline", number=1, turns=turns))["outcome"] == "lost"
+    visitor.leave()
+    store = services.rooms.games.store
+    while (summary := store.records.summary(game_id)) is None:
+        await asyncio.sleep(0.01)
+    assert (summary.category, summary.score) == ("offline", game.score)
+    for board in BOARDS:
+        assert store.leaderboards.top(board, str(game.rules)) == []
+    again = Visitor(services, visitor.account)
+    assert (await again.new(SHORT))["best"] == 0
+    again.leave()
+
+
+@pytest.mark.parametrize(
+    ("turns", "reason"),
+    [
+        ("L", "offline"),  # no tile appeared
+        ("l", "offline"),  # an attempt that these rules do not count
+        ("L9", "offline"),  # cut off
+        ("L1_", "offline"),  # a cell outside
+        ("LA0", "offline"),  # a tile that never appears
+        ("", "malformed"),
+        ("?!", "malformed"),
+        ("L10" * 400, "malformed"),
+    ],
+)
+async def test_what_breaks_the_rules_is_refused(
+    services: Services, turns: str, reason: str
+) -> None:
+    """Of turns of which one breaks the rules none is played, and the game is as it was."""
+    visitor = Visitor(services)
+    await visitor.new()
+    _, good = played_on(visitor.state, 2)
+    for text in {turns, good + turns} if reason == "offline" else {turns}:
+        refused = await visitor.ask("offline", number=1, turns=text)
+        assert (refused["type"], refused["reason"]) == ("refused", reason)
+        assert visitor.state["version"] == 0
+    visitor.leave()
+
+
+async def test_where_rules_punish_attempts_they_are_turns(services: Services) -> None:
+    """An attempt that costs a point is taken over; one that moves tiles without a tile is not."""
+    visitor = Visitor(services)
+    state = await visitor.new(COSTLY)
+    assert "up" not in state["legal"]
+    taken = await visitor.ask("offline", number=1, turns="u")
+    assert (taken["type"], taken["score"], taken["ply"]) == ("state", -1, 0)
+    legal = taken["legal"][0][0]
+    refused = await visitor.ask("offline", number=visitor.state["version"] + 1, turns=legal)
+    assert refused["reason"] == "offline"
+    visitor.leave()
+
+
+@pytest.mark.parametrize("mode", ["ranked", "daily"])
+async def test_games_that_count_are_played_with_the_server(services: Services, mode: str) -> None:
+    """In a ranked or daily game the server draws every tile."""
+    visitor = Visitor(services)
+    await visitor.new("classic", mode)
+    _, turns = played_on(visitor.state, 3)
+    refused = await visitor.ask("offline", number=1, turns=turns)
+    assert (refused["reason"], visitor.state["version"]) == ("mode", 0)
+    visitor.leave()
+
+
+async def test_a_game_that_went_on_elsewhere_is_not_overwritten(services: Services) -> None:
+    """Moves made offline fit only the position on which they were made."""
+    visitor = Visitor(services)
+    await visitor.new()
+    _, turns = played_on(visitor.state, 3)
+    await visitor.move()
+    for number in (1, 3):
+        refused = await visitor.ask("offline", number=number, turns=turns)
+        assert (refused["reason"], visitor.state["version"]) == ("gap", 1)
+    visitor.leave()

@@ -1,0 +1,110 @@
+"""Actions that a page sends without waiting: in order, or dropped from the first that fails."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inside import Visitor, running
+
+from py2048.server.services import Services
+
+WIDE = "wide:size=1x6,start=2x2:1,spawn=2:1,target=none"
+
+
+@pytest.fixture
+async def services(tmp_path: Path) -> AsyncIterator[Services]:
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as services:
+        yield services
+
+
+async def tell(visitor: Visitor, *actions: tuple[str, int, int]) -> None:
+    """Send moves, each with its direction, number and chain, without waiting for answers."""
+    for direction, number, chain in actions:
+        await visitor.connection.on_message(
+            f'{{"type":"move","direction":"{direction}","number":{number},"chain":{chain}}}'
+        )
+
+
+async def answers(visitor: Visitor, count: int) -> list[Any]:
+    """Return what the next messages answer: a direction and a version, or a reason."""
+    found: list[Any] = []
+    for _ in range(count):
+        message = await visitor.receive()
+        if message["type"] == "refused":
+            found.append((message["reason"], message["chain"]))
+        else:
+            found.append((message["events"][0]["direction"], message["version"]))
+    return found
+
+
+async def test_a_chain_is_done_in_order_whatever_changes_nothing(services: Services) -> None:
+    """After an attempt that took no number the rest of the chain follows all the same."""
+    visitor = Visitor(services)
+    await visitor.new(WIDE)
+    await tell(visitor, ("left", 1, 5), ("up", 2, 5), ("right", 3, 5), ("down", 4, 5))
+    directions = ["left", "up", "right", "down"]
+    found = await answers(visitor, 4)
+    assert [direction for direction, _ in found] == directions
+    moved = found[0][1]  # 0 if the start lay at the left end
+    assert [version for _, version in found] == [moved, moved, moved + 1, moved + 1]
+    await tell(visitor, ("left", moved + 2, 6))
+    assert await answers(visitor, 1) == [("left", moved + 2)]
+    visitor.leave()
+
+
+async def test_a_chain_stops_where_another_tab_moved(services: Services) -> None:
+    """What was meant for a board that another tab has changed is told once, and never played."""
+    visitor = Visitor(services)
+    state = await visitor.new()
+    other = Visitor(services, visitor.account)
+    await other.ask("open", game=state["game"])
+    await tell(visitor, (state["legal"][0], 1, 3))
+    assert await answers(visitor, 1) == [(state["legal"][0], 1)]
+    await other.receive()
+    played = await other.move()
+    assert played["version"] == 2
+    await visitor.receive()
+    await tell(visitor, ("left", 2, 3), ("up", 3, 3), ("right", 4, 3), ("down", 5, 3))
+    await tell(visitor, (played["legal"][0], 3, 4))
+    assert await answers(visitor, 2) == [("gap", 3), (played["legal"][0], 3)]
+    visitor.leave()
+    other.leave()
+
+
+async def test_a_chain_that_begins_with_an_old_number_is_dropped(services: Services) -> None:
+    """The first number of a chain must be the next one; nothing is repeated and nothing skipped."""
+    visitor = Visitor(services)
+    legal = (await visitor.new())["legal"]
+    await tell(visitor, (legal[0], 1, 1))
+    await answers(visitor, 1)
+    legal = visitor.state["legal"]
+    await tell(visitor, (legal[0], 1, 2), (legal[0], 2, 2), (legal[0], 3, 3), (legal[0], 2, 4))
+    assert await answers(visitor, 3) == [("gap", 2), ("gap", 3), (legal[0], 2)]
+    visitor.leave()
+
+
+async def test_a_chain_does_not_go_on_in_another_game(services: Services) -> None:
+    """A chain belongs to the game in which it began."""
+    visitor = Visitor(services)
+    legal = (await visitor.new())["legal"]
+    await tell(visitor, (legal[0], 1, 1))
+    await answers(visitor, 1)
+    await visitor.new()
+    await tell(visitor, *((each, 1, 1) for each in visitor.state["legal"]))
+    assert await answers(visitor, 1) == [("gap", 1)]
+    assert visitor.state["version"] == 0
+    visitor.leave()
+
+
+async def test_undo_goes_with_a_chain(services: Services) -> None:
+    """A move and its undo need not wait for each other; what cannot be undone breaks the chain."""
+    visitor = Visitor(services)
+    legal = (await visitor.new())["legal"]
+    await tell(visitor, (legal[0], 1, 1))
+    for number in (2, 3, 4):
+        await visitor.connection.on_message(f'{{"type":"undo","number":{number},"chain":1}}')
+    assert await answers(visitor, 3) == [(legal[0], 1), (legal[0], 2), ("nothing", 1)]
+    visitor.leave()

@@ -1,0 +1,130 @@
+"""Casual games from a position of a finished game."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from inside import RULES, Visitor, add_game, running
+from test_web_boards import named, record_of, scores
+from web_server import Answer, Browser, WebServer
+
+from py2048 import Record
+from py2048.server.positions import plan_from_position
+from py2048.server.schema import BOARDS, POSITION
+from py2048.storage import Store, open_store
+
+
+@pytest.fixture
+def store(web_server: WebServer) -> Iterator[Store]:
+    with open_store(web_server.home / "py2048.sqlite3") as opened:
+        yield opened
+
+
+def begun(answer: Answer) -> str:
+    """Return the game to which an answer leads."""
+    assert answer.status == 303, answer.text
+    address: str = answer.headers["location"]
+    assert address.startswith("/?game=")
+    return address.removeprefix("/?game=")
+
+
+async def test_any_position_of_a_finished_game_can_be_played_on(
+    web_server: WebServer, store: Store
+) -> None:
+    """The new game is casual, says what it is, and counts on no board, however well it went."""
+    browser = await named(web_server, "Played on")
+    origin = add_game(store)
+    record = Record.from_json(store.records.load(origin))
+    boards = [record.start, *(board for board, _, _ in record.replay())]
+    for turn in (0, len(boards) - 2):
+        game = begun(await asyncio.to_thread(browser.form, f"/game/{origin}/play", turn=str(turn)))
+        async with browser.socket() as socket:
+            state = await socket.ask("open", "state", game=game)
+            assert state["board"] == [list(row) for row in boards[turn].rows]
+            facts = {"mode": "casual", "category": POSITION, "score": 0, "mine": True, "ply": 0}
+            assert facts.items() <= state.items()
+            assert "from a position" in browser.get(f"/game/{game}").text
+            await socket.move()
+            assert (await socket.ask("undo", number=2))["category"] == POSITION
+            await socket.play_out()
+    await record_of(browser, game)
+    assert "from a position" in browser.get(f"/game/{game}").text
+    for board in BOARDS:
+        assert "Played on" not in scores(browser, board, RULES)
+
+
+async def test_a_game_from_a_position_outlives_a_restart(tmp_path: Path) -> None:
+    """What was begun so is still so when another process continues and ends it."""
+    url = f"sqlite:///{tmp_path / 'store.sqlite3'}"
+    async with running(url) as services:
+        origin = add_game(services.rooms.games.store)
+        player = Visitor(services)
+        rooms, account = services.rooms, player.account.id
+        game = await rooms.begin(plan_from_position, rooms.games, account, origin, 2)
+        await player.ask("open", game=game.id)
+        await player.move()
+        player.leave()
+    async with running(url) as services:
+        again = Visitor(services, player.account)
+        state = await again.ask("open", game=game.id)
+        assert (state["category"], state["ply"]) == (POSITION, 1)
+        while again.state["outcome"] == "playing":
+            await again.move()
+        again.leave()
+    with open_store(url) as store:
+        found = store.records.summary(game.id)
+        assert found is not None
+        assert found.category == POSITION
+        assert Record.from_json(store.records.load(game.id)).plies == found.plies
+
+
+async def test_what_is_no_position_to_play_from_is_refused(browser: Browser, store: Store) -> None:
+    """Each with its reason: no move there, no such move, no number, no record, another site."""
+    origin = add_game(store)
+    last = Record.from_json(store.records.load(origin)).plies
+    address = f"/game/{origin}/play"
+    for turn, status, said in (
+        (str(last), 409, "No move is possible there"),
+        (str(last + 1), 404, f"choose one from 0 to {last}"),
+        ("-1", 404, "choose a move of the game"),
+        ("1" * 5000, 404, "choose a move of the game"),
+        ("", 404, "choose a move of the game"),
+    ):
+        answer = browser.form(address, turn=turn)
+        assert answer.status == status, turn
+        assert said.lower() in answer.text.lower()
+    assert browser.form("/game/nothing/play", turn="0").status == 404
+    foreign = browser.request("POST", address, b"turn=0", Origin="https://elsewhere.example")
+    assert foreign.status == 403
+    async with browser.socket() as socket:
+        running_game = (await socket.new(mode="ranked"))["game"]
+        answer = await asyncio.to_thread(browser.form, f"/game/{running_game}/play", turn="0")
+        assert answer.status == 404
+
+
+async def test_a_sealed_game_gives_no_position(browser: Browser, store: Store) -> None:
+    """Not even to its player: whoever watched the new game would see the tiles of the day."""
+    async with browser.socket() as socket:
+        info = store.online.info((await socket.new())["game"])
+        assert info
+    today = datetime.now(UTC).date()
+    game = add_game(store, mode="daily", day=today.isoformat(), owner=info.owner)
+    assert "Play on from here" not in browser.get(f"/game/{game}").text
+    for visitor in (browser, Browser(browser.server)):
+        assert visitor.form(f"/game/{game}/play", turn="0").status == 403
+    past = (today - timedelta(days=2)).isoformat()
+    game = add_game(store, 2, mode="daily", day=past, owner=info.owner)
+    assert "Play on from here" in browser.get(f"/game/{game}").text
+    begun(browser.form(f"/game/{game}/play", turn="0"))
+
+
+def test_games_from_positions_are_limited_as_new_games_are(browser: Browser, store: Store) -> None:
+    """A visitor begins so many at once, and no more."""
+    origin = add_game(store)
+    statuses = [browser.form(f"/game/{origin}/play", turn="1").status for _ in range(25)]
+    assert statuses[:20] == [303] * 20
+    assert statuses[-1] == 429

@@ -1,0 +1,150 @@
+"""A player's page: periods, medians and plots, in every browser and without scripts."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from datetime import date, timedelta
+from xml.etree import ElementTree
+
+import pytest
+import sqlalchemy as sa
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from store_games import add_record
+from web_server import Browser, WebServer
+
+from py2048.review.plots import HEIGHT, bar_plot, line_plot
+from py2048.server.games import GameService
+from py2048.server.profiles import periods_of, player_page
+from py2048.storage import GameEnd, Store, open_store
+from py2048.storage.schema import reviews
+
+RULES = "classic:size=4x4"
+numbers = st.floats(0.01, 1e9) | st.just(0.0)
+
+
+@pytest.fixture
+def store(url: str) -> Store:
+    return open_store(url)
+
+
+def ended(day: str, score: int, tile: int = 64) -> GameEnd:
+    return GameEnd(f"{day}T12:00:00.000000Z", score, tile)
+
+
+def test_periods_leave_nothing_out() -> None:
+    """A day without games has its place, and medians are those of the games of a period."""
+    found = periods_of(
+        [ended("2026-02-27", 10), ended("2026-02-27", 40), ended("2026-03-01", 7)],
+        [("2026-03-01T01:00:00Z", 80.0), ("2026-03-01T02:00:00Z", 90.0)],
+    )
+    assert [(each.name, each.best, each.median, each.accuracy) for each in found] == [
+        ("2026-02-27", 40, 25.0, None),
+        ("2026-02-28", None, None, None),
+        ("2026-03-01", 7, 7, 85.0),
+    ]
+    assert periods_of([]) == []
+
+
+@settings(max_examples=25)
+@given(st.lists(st.integers(0, 1500), min_size=1, max_size=9))
+def test_every_game_is_in_a_period(days: list[int]) -> None:
+    """Days, weeks of ISO years or months, few enough to be told apart, in order."""
+    ends = [ended(str(date(2018, 12, 25) + timedelta(days=n)), n) for n in sorted(days)]
+    found = periods_of(ends)
+    assert [score for each in found for score in each.scores] == sorted(days)
+    names = [each.name for each in found]
+    assert names == sorted(set(names))
+    assert len(names) <= 110
+
+
+@settings(max_examples=25)
+@given(st.lists(st.tuples(st.text(st.characters(codec="ascii"), max_size=8), numbers), max_size=40))
+def test_bars_are_on_the_picture(bars: list[tuple[str, float]]) -> None:
+    """Whatever the values, it is well-formed SVG within its frame, with a few names below."""
+    clean = [(re.sub(r"[\0-\x1f\x7f]", "", name), value) for name, value in bars]
+    svg = ElementTree.fromstring(bar_plot("some bars", clean))
+    assert svg.get("aria-label") == "some bars"
+    rects = svg.findall("rect")
+    assert len(rects) == len(bars)
+    for rect in rects:
+        x, y, width, height = (float(rect.get(each, "")) for each in ("x", "y", "width", "height"))
+        assert x >= 0 <= y
+        assert x + width <= 641
+        assert y + height <= 221
+    names = [text for text in svg.findall("text") if text.get("y") == str(HEIGHT - 8)]
+    assert len(names) * max([len(name) for name, _ in clean], default=0) <= 60
+
+
+@settings(max_examples=25)
+@given(st.lists(st.none() | numbers, min_size=1, max_size=100))
+def test_lines_are_on_the_picture(values: list[float | None]) -> None:
+    """Each known value is a point of the line, and no point is outside the frame."""
+    steps = [f"step {n}" for n in range(len(values))]
+    svg = ElementTree.fromstring(line_plot("a line", steps, {"a": values, "b": values}))
+    for line in svg.iter("polyline"):
+        points = [tuple(map(float, each.split(","))) for each in line.get("points", "").split()]
+        assert len(points) == sum(value is not None for value in values)
+        assert all(0 <= x <= 640 and 0 <= y <= 220 for x, y in points)
+
+
+def played(store: Store, days: int, score: int, category: str = "ranked", **facts: object) -> str:
+    """Add a game of Ada that ended some days after the first of the year."""
+    end = date(2026, 1, 1) + timedelta(days=days)
+    name = f"{category}{days}{score}"
+    return add_record(
+        store, name, owner="ada", score=score, category=category, finished=f"{end}T00:00:00Z",
+        **{"rules": "classic", **facts},
+    )  # fmt: skip
+
+
+def reviewed(store: Store, game: str, accuracy: float) -> None:
+    """Give a game a finished review of some accuracy."""
+    row = {"game_id": game, "owner": "ada", "version": "1", "asked": "", "attempts": 1, "done": 1,
+           "finished": "2026", "summary": {"accuracy": accuracy}, "moves": []}  # fmt: skip
+    with store.write() as connection:
+        connection.execute(sa.insert(reviews), row)
+
+
+def test_what_a_profile_counts(store: Store) -> None:
+    """A person's games under the rules played most; the computer's are not the player's."""
+    with store:
+        games = GameService(store)
+        store.accounts.claim_name("ada", "Ada", "hash")
+        best = played(store, 3, 500)
+        played(store, 0, 100)
+        played(store, 0, 300, "assisted")
+        played(store, 1, 9000, "computer")
+        played(store, 2, 40, rules=RULES)
+        reviewed(store, best, 87.5)
+        found = player_page(games, "Ada")
+        assert found
+        assert [each.name for each in found["played"]] == ["classic", "classic"]
+        assert found["chosen"].text == found["played"][0].text
+        assert [each.scores for each in found["periods"]] == [(100, 300), (), (), (500,)]
+        assert [each.accuracy for each in found["periods"]] == [None, None, None, 87.5]
+        assert list(found["plots"]) == [
+            "Games", "Best and median score", "Largest tiles", "Accuracy of reviewed games",
+        ]  # fmt: skip
+        other = player_page(games, "Ada", RULES)
+        assert other
+        assert [each.best for each in other["periods"]] == [40]
+        assert len(other["plots"]) == 3
+
+
+@pytest.mark.timeout(60)
+async def test_the_page_reads_without_scripts(web_server: WebServer) -> None:
+    """A new player's page has no plots; after a game it has them, with the numbers in a table."""
+    browser = Browser(web_server)
+    browser.form("/account/claim", name="Plotter", password="correct horse battery")
+    assert "<svg" not in browser.get("/player/Plotter").text
+    async with browser.socket() as socket:
+        await socket.new("2x4", "ranked")
+        score = (await socket.play_out())["score"]
+    while "<svg" not in (page := browser.get("/player/Plotter").text):
+        await asyncio.sleep(0.05)
+    assert page.count('<svg class="plot"') == 3
+    assert f"in all {score:,} and {score:,}." in page
+    assert "The plots in numbers" in page
+    assert browser.get("/player/Plotter?rules=nonsense").status == 404

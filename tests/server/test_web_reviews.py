@@ -1,0 +1,356 @@
+"""Reviews of finished games: the queue beside the server, and who gets which."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import msgspec
+import pytest
+import sqlalchemy as sa
+from inside import Visitor, add_game, running
+from store_games import add_record
+from web_server import GENEROUS, Browser, Json, WebServer, serving
+
+from py2048 import Record
+from py2048.server import review_workers, reviews, schema
+from py2048.server.auth import Auth, Cookies
+from py2048.server.pages import Pages
+from py2048.server.schema import ActionRejected
+from py2048.storage import Store, open_store
+from py2048.storage.schema import reviews as review_rows
+
+SUMMARY = {
+    "judge": "stand-in", "unit": "points", "exact": True, "reviewed": 1, "accuracy": 50.0,
+    "expected": 9.5, "loss": 2.0, "luck": 1.5, "counts": dict.fromkeys(schema.GRADES, 1),
+    "phases": [], "mistakes": [], "graph": "<svg></svg>",
+}  # fmt: skip
+PROCESS = f"""
+import json, os, pathlib, sys, time
+folder = pathlib.Path(sys.argv[1])
+record = json.loads(json.loads(sys.stdin.readline()))
+with (folder / "runs").open("a") as runs:
+    print(record["score"], file=runs)
+mine = folder / f"running {{os.getpid()}}"
+mine.touch()
+with (folder / "at once").open("a") as counts:
+    print(len(list(folder.glob("running *"))), file=counts)
+print(json.dumps({{"done": 1}}), flush=True)
+while (folder / "hang").exists():
+    print(json.dumps({{"done": 1}}), flush=True)
+    time.sleep(0.05)
+mine.unlink()
+if (folder / "crash").exists():
+    sys.exit("this is said to those who run the server")
+print(json.dumps({{"done": 1, "summary": {SUMMARY!r}, "moves": ["L", "R", "4", [2.0]]}}))
+"""
+"""Stands in for the process that reviews, for tests of the queue alone."""
+
+
+@dataclass
+class StandIn:
+    """The stand-in for the process, and what it has noted."""
+
+    folder: Path
+
+    def tell(self, word: str) -> None:
+        (self.folder / word).touch()
+
+    def noted(self, name: str) -> list[int]:
+        return [int(line) for line in (self.folder / name).read_text().split()]
+
+
+@pytest.fixture
+def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StandIn:
+    folder = tmp_path / "stand-in"
+    folder.mkdir()
+    command = (sys.executable, "-S", "-c", PROCESS, str(folder))
+    monkeypatch.setattr(review_workers, "COMMAND", command)
+    return StandIn(folder)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    for _ in range(1200):
+        if condition():
+            return
+        await asyncio.sleep(0.05)
+    raise AssertionError("it does not happen")
+
+
+def is_settled(store: Store, *games: str) -> bool:
+    """Say whether the reviews are computed or given up."""
+    found = [store.reviews.find(game) for game in games]
+    return all(review is not None and review.finished for review in found)
+
+
+# The queue
+
+
+async def test_many_requests_are_worked_through_beside_the_play(
+    url: str, stand_in: StandIn
+) -> None:
+    """Each game is reviewed once, one at a time, while a player moves."""
+    async with running(url) as services:
+        store = services.rooms.games.store
+        games = [add_game(store, seed) for seed in range(1, 13)]
+        asked = [services.request_review(game, "eve", "::1") for game in games[:5]]
+        asked += [services.request_review(game, "bob", "::1") for game in (*games[5:9], games[0])]
+        asked += [services.request_review(game, "cyd", "::1") for game in games[9:]]
+        player = Visitor(services)
+        await player.new()
+        assert await asyncio.gather(*asked) == [*games[:9], games[0], *games[9:]]
+        for version in range(1, 11):
+            assert (await player.move())["version"] == version
+        await until(lambda: is_settled(store, *games))
+        player.leave()
+        assert services.metrics.reviews._value.get() == len(games)
+    scores = stand_in.noted("runs")
+    assert len(scores) == len(games)
+    assert set(stand_in.noted("at once")) == {1}
+
+
+async def test_what_a_dead_server_was_computing_is_computed_again(
+    url: str, stand_in: StandIn
+) -> None:
+    """Its claim ends, for it is not renewed; after several deaths the game is given up."""
+    with open_store(url) as store:
+        once, often = add_game(store, 1), add_game(store, 2)
+        for game, attempts in ((once, 1), (often, 3)):
+            store.reviews.request(game, reviews.VERSION)
+            left = sa.update(review_rows).where(review_rows.c.game_id == game)
+            with store.write() as connection:
+                connection.execute(left.values(attempts=attempts, claimed="2026-01-01"))
+    async with running(url) as services:
+        store = services.rooms.games.store
+        await until(lambda: is_settled(store, once, often))
+        found, given_up = store.reviews.find(once), store.reviews.find(often)
+    assert found
+    assert given_up
+    assert (found.attempts, found.fault, found.summary) == (2, None, SUMMARY)
+    assert given_up.fault == "the server could not finish it"
+    assert len(stand_in.noted("runs")) == 1
+
+
+async def test_a_server_that_ends_gives_the_review_back(tmp_path: Path, stand_in: StandIn) -> None:
+    """The process ends with it, and the next server begins at once, as for the first time."""
+    url = f"sqlite:///{tmp_path / 'store.sqlite3'}"
+    stand_in.tell("hang")
+    async with running(url) as services:
+        game = add_game(services.rooms.games.store)
+        await services.request_review(game, "eve", "::1")
+        await until((stand_in.folder / "at once").exists)
+    with open_store(url) as store:
+        review = store.reviews.find(game)
+        assert review
+        assert (review.attempts, review.claimed, review.finished) == (0, None, None)
+    (stand_in.folder / "hang").unlink()
+    async with running(url) as services:
+        await until(lambda: is_settled(services.rooms.games.store, game))
+
+
+async def test_a_process_that_crashes_spoils_nothing_else(
+    tmp_path: Path, stand_in: StandIn, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The page says that there is no review, the log why, and one may try again."""
+    stand_in.tell("crash")
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as services:
+        store = services.rooms.games.store
+        game = add_game(store)
+        await services.request_review(game, "eve", "::1")
+        await until(lambda: is_settled(store, game))
+        answer = reviews.review_answer(services.rooms.games, game)
+        assert (answer.state, answer.fault) == ("failed", "the server could not finish it")
+        assert "this is said to those who run the server" in str(
+            [record.__dict__ for record in caplog.records]
+        )
+        (stand_in.folder / "crash").unlink()
+        await services.request_review(game, "eve", "::1")
+        await until(lambda: reviews.review_answer(services.rooms.games, game).state == "done")
+
+
+async def test_what_may_be_asked_for(
+    tmp_path: Path, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not too much in a while, no longer games, and no more than the queue may hold."""
+    stand_in.tell("hang")
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as services:
+        store = services.rooms.games.store
+        games = [add_game(store, seed) for seed in range(1, 8)]
+        huge = add_game(store, 9, plies=reviews.MOST_MOVES + 1)
+
+        async def reason(game: str, account: str = "bob") -> str:
+            try:
+                await services.request_review(game, account, "::1")
+            except ActionRejected as error:
+                return error.reason
+            return ""
+
+        assert [await reason(game, "eve") for game in games[:6]] == [*[""] * 5, "busy"]
+        assert await reason(huge) == "length"
+        monkeypatch.setattr(reviews, "MOST_PENDING", 5)
+        assert await reason(games[6]) == "busy"
+        assert store.reviews.find(games[6]) is None
+
+
+# Who gets which
+
+
+@pytest.fixture
+def store(web_server: WebServer) -> Iterator[Store]:
+    with open_store(web_server.home / "py2048.sqlite3") as opened:
+        yield opened
+
+
+def asked(browser: Browser, game: str) -> list[tuple[int, str | None]]:
+    """Ask for a review, and look for one, in every way; return the answers."""
+    address = f"/api/games/{game}/review"
+    posted = browser.post(address, {})
+    found = [(answer.status, answer.json().get("reason"))
+             for answer in (browser.get(address), posted)]  # fmt: skip
+    return [*found, (browser.form(f"/game/{game}/review").status, None)]
+
+
+@pytest.mark.parametrize("mode", ["ranked", "casual", "daily"])
+async def test_a_game_in_progress_has_no_review(browser: Browser, mode: str) -> None:
+    """Neither its player nor anybody else gets one, and its page offers none."""
+    async with browser.socket() as socket:
+        game = (await socket.new(mode=mode))["game"]
+        await socket.move()
+        answers = await asyncio.to_thread(asked, browser, game)
+        assert answers == [(404, "unknown_game"), (404, "unknown_game"), (404, None)]
+        assert 'id="review"' not in browser.get(f"/game/{game}").text
+
+
+async def test_the_review_of_a_daily_game_is_sealed_with_it(browser: Browser, store: Store) -> None:
+    """It opens for its player, too, when nobody can play the same tiles any more.
+
+    The pages of the game and of the day say when.
+    """
+    async with browser.socket() as socket:
+        info = store.online.info((await socket.new())["game"])
+        assert info
+    today = datetime.now(UTC).date()
+    game = add_game(store, mode="daily", day=today.isoformat(), owner=info.owner)
+    for who in (browser, Browser(browser.server)):
+        answers = await asyncio.to_thread(asked, who, game)
+        assert answers == [(403, "sealed"), (403, "sealed"), (403, None)]
+    assert store.reviews.find(game) is None
+    opens = f'<time datetime="{today + timedelta(days=2)}">'
+    for path in (f"/game/{game}", "/daily"):
+        assert opens in browser.get(path).text, path
+    assert "Review this game" not in browser.get(f"/game/{game}").text
+    past = (today - timedelta(days=2)).isoformat()
+    game = add_game(store, 2, mode="daily", day=past, owner=info.owner)
+    assert Browser(browser.server).get(f"/api/games/{game}/review").status == 200
+    assert "Review this game" in browser.get(f"/game/{game}").text
+    for path in (f"/daily?day={past}", "/daily"):
+        assert f"/game/{game}#review-title" in browser.get(path).text, path
+
+
+def test_a_game_that_is_no_servers_has_no_review(browser: Browser, store: Store) -> None:
+    """Records that were not played here are not given away, nor what they contain."""
+    add_record(store, "local", record="{}")
+    for game in ("local", "nothing"):
+        assert asked(browser, game)[0] == (404, "unknown_game")
+
+
+def test_a_huge_game_is_not_reviewed(browser: Browser, store: Store) -> None:
+    """The page says so, and the API gives the reason."""
+    game = add_game(store, 3, plies=reviews.MOST_MOVES + 1)
+    assert asked(browser, game) == [(200, None), (422, "length"), (422, None)]
+    page = browser.get(f"/game/{game}").text
+    assert "Games of more than 20,000 moves are not reviewed." in page
+    assert "Review this game" not in page
+
+
+async def test_a_server_may_do_without(tmp_path: Path) -> None:
+    """Requests are then refused, with the reason."""
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as services:
+        services.settings = replace(services.settings, reviews=0)
+        game = add_game(services.rooms.games.store)
+        with pytest.raises(ActionRejected) as rejected:
+            await services.request_review(game, "eve", "::1")
+        assert rejected.value.reason == "off"
+        answer = await services.do(reviews.review_answer, game)
+        assert services.rooms.games.store.reviews.find(game) is None
+    pages = Pages(services, Auth(services, Cookies("k" * 16, secure=False)))
+    for plies in (3, reviews.MOST_MOVES + 1):
+        shown = pages.text(
+            "_review.html", review=answer, game={"id": game, "plies": plies},
+            reviews_games=False, most_moves=reviews.MOST_MOVES,
+        )  # fmt: skip
+        assert "Games are not reviewed on this server." in shown
+        assert "moves are not reviewed" not in shown
+        assert "<form" not in shown
+
+
+# The process
+
+
+def reviewed(browser: Browser, game: str) -> Json:
+    """Ask for a review and return it when it is there, or given up."""
+    address = f"/api/games/{game}/review"
+    answer = browser.post(address, {})
+    assert answer.status == 202
+    until = time.monotonic() + 500
+    while time.monotonic() < until:
+        answer = browser.get(address)
+        msgspec.json.decode(answer.body, type=schema.ReviewAnswer)
+        if answer.json()["state"] in ("done", "failed"):
+            return answer.json()
+        time.sleep(0.1)
+    raise AssertionError(answer.text)
+
+
+@pytest.mark.timeout(600)  # the first on a machine compiles the kernels
+def test_a_game_is_reviewed(browser: Browser, store: Store) -> None:
+    """What `py2048.review` says of each move, for programs, and on the page for people."""
+    game = add_game(store, 4)
+    found = reviewed(browser, game)
+    summary, moves = found["summary"], found["moves"]
+    assert summary["exact"]
+    assert len(moves) == summary["reviewed"] == found["total"] == sum(summary["counts"].values())
+    for move in moves:
+        is_best = move["grade"] == "best"
+        assert (move["loss"] == 0) == (move["played"] == move["best"])
+        assert is_best or move["loss"] > 0
+    record = Record.from_json(store.records.load(game))
+    boards = [record.start, *(board for board, _, _ in record.replay())]
+    for mistake in summary["mistakes"]:
+        board = boards[mistake["turn"]]
+        assert mistake["board"] == [list(row) for row in board.rows]
+        assert set(mistake["values"]) == {str(each) for each in board.legal_directions()}
+    page = browser.get(f"/game/{game}").text
+    assert f"{summary['accuracy']:.1f} %" in page
+    assert '<svg class="review-graph"' in page
+    assert page.count('class="verdict"') == len(summary["mistakes"]) > 0
+    assert browser.get(f"/api/games/{game}/review?from=1&limit=2").json()["moves"] == moves[1:3]
+    assert reviewed(browser, game) == found
+    review = store.reviews.find(game)
+    assert review
+    assert review.attempts == 1
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_killed_server_finishes_its_reviews_at_the_next_start(tmp_path: Path) -> None:
+    """Of three that were asked for, one of them being computed, none is lost."""
+    home = tmp_path / "home"
+    with serving(home, *GENEROUS) as server:
+        browser = Browser(server)
+        browser.get("/account")
+        with open_store(home / "py2048.sqlite3") as store:
+            games = [add_game(store, seed) for seed in (1, 2, 3)]
+        for game in games:
+            assert browser.form(f"/game/{game}/review").status == 303
+        time.sleep(0.5)
+        server.stop(signal.SIGKILL)
+    with serving(home, *GENEROUS) as server:
+        for game in games:
+            assert reviewed(Browser(server), game)["state"] == "done"

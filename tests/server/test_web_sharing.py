@@ -1,0 +1,127 @@
+"""Sharing a finished game: what is said of it, to whom, and that nothing is given away."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from starlette.requests import Request
+from store_games import add_record, new_online_game
+from web_server import Browser, WebServer
+
+from py2048.server.cards import HEIGHT, WIDTH, Card, card_of, picture
+from py2048.server.games import GameService
+from py2048.server.pages import origin_of
+from py2048.server.settings import Settings
+from py2048.storage import Store, open_store
+
+TODAY = datetime.now(UTC).date()
+
+
+@pytest.mark.parametrize(
+    ("tile", "target", "squares"),
+    [
+        (8, 2048, "⬜" * 8),
+        (16, 2048, "🟧" + "⬜" * 7),
+        (1024, 2048, "🟧" * 7 + "⬜"),
+        (4096, 2048, "🟧" * 9),
+        (256, None, "🟧" * 5),
+        (8, None, ""),
+        (2**40, None, "🟧" * 14),
+    ],
+)
+def test_the_squares(tile: int, target: int | None, squares: str) -> None:
+    """One for each doubling from 16 on, up to the target or beyond, and few enough for a line."""
+    assert Card("2048", None, 4, tile, 1, target).squares == squares
+
+
+def test_the_text_is_lines_of_words() -> None:
+    """Squares are decoration: score, moves, tile and streak are said in words."""
+    card = Card("2048 daily challenge 2026-11-23", "Ada", 12345, 1024, 812, 2048, 5)
+    assert card.text("https://2048.example/game/1f/share").splitlines() == [
+        "2048 daily challenge 2026-11-23",
+        "🟧🟧🟧🟧🟧🟧🟧⬜",
+        "12,345 points in 812 moves",
+        "largest tile 1,024",
+        "5 days in a row",
+        "https://2048.example/game/1f/share",
+    ]
+
+
+@pytest.mark.parametrize("name", [None, "Ada", "Жанна", "W" * 24])
+@pytest.mark.parametrize("tile", [0, 2, 3, 2**60])
+def test_the_picture_is_one_that_social_sites_take(name: str | None, tile: int) -> None:
+    """A small PNG of their size, whoever played and whatever tile was reached."""
+    card = Card("2048 " + "long name " * 4, name, 2**52, tile, 10**6, 2048, 400)
+    body = picture(card)
+    image = Image.open(io.BytesIO(body))
+    assert (image.format, image.size) == ("PNG", (WIDTH, HEIGHT))
+    assert len(body) < 60_000
+
+
+def daily(store: Store, days: int) -> str:
+    """Add a finished daily game of Ada, some days ago."""
+    day = str(TODAY - timedelta(days=days))
+    game = new_online_game(store, mode="daily", day=day, secret="daily-aa")
+    store.games.discard(game.id, game.revision)
+    return add_record(store, game.id, owner="ada", category="daily", rules="classic")
+
+
+def test_a_daily_game_is_shared_with_its_streak(tmp_path: Path) -> None:
+    """The streak is as it stood on the day; a game in progress and an unknown one have no card."""
+    with open_store(tmp_path / "games.sqlite3") as store:
+        games = GameService(store)
+        shared = [daily(store, days) for days in (3, 2, 1, 5)]
+        cards = [card_of(games, game) for game in shared]
+        assert [card and card.streak for card in cards] == [1, 2, 3, 1]
+        assert card_of(games, new_online_game(store).id) is None
+        assert card_of(games, "nothing") is None
+        assert card_of(games, add_record(store, "local")) is None
+
+
+async def test_a_page_to_share(web_server: WebServer) -> None:
+    """Anybody may open it, on the day of a daily game too; it tells no secret and no move."""
+    browser, crawler = Browser(web_server), Browser(web_server)
+    async with browser.socket() as socket:
+        game = (await socket.new(mode="daily"))["game"]
+        assert crawler.get(f"/game/{game}/share").status == 404
+        over = await socket.play_out()
+    while (answer := crawler.get(f"/game/{game}/share")).status == 404:
+        await asyncio.sleep(0.05)
+    assert crawler.get(f"/game/{game}").status == 403
+    assert f"{over['score']:,} points in {over['ply']:,} moves" in answer.text
+    address = f"{web_server.url}/game/{game}/share"
+    assert f'<meta property="og:url" content="{address}">' in answer.text
+    text = re.search(r"<textarea[^>]*>(.*?)</textarea>", answer.text, re.DOTALL)
+    assert text
+    assert text[1].splitlines()[-1] == address
+    found = re.search(r'og:image" content="([^"]*)"', answer.text)
+    assert found
+    image = crawler.get(found[1].removeprefix(web_server.url))
+    assert image.headers["content-type"] == "image/png"
+    assert image.headers["cache-control"].startswith("public")
+    with open_store(web_server.home / "py2048.sqlite3") as store:
+        secret = store.online.find_day_secret(str(TODAY))
+    assert secret
+    assert secret not in answer.text
+    assert over["commitment"] not in answer.text
+    assert f"/game/{game}/share" in browser.get("/daily").text
+    assert 429 in {crawler.get(f"/game/{game}/card.png").status for _ in range(60)}
+
+
+@pytest.mark.parametrize(
+    ("public", "origin"),
+    [(None, "http://2048.local:8000"), ("https://2048.example/", "https://2048.example")],
+)
+def test_addresses_are_the_public_ones(public: str | None, origin: str) -> None:
+    """Behind a proxy the page names the server as browsers find it."""
+    headers = [(b"host", b"2048.local:8000")]
+    request = Request(
+        {"type": "http", "scheme": "http", "path": "/", "query_string": b"", "headers": headers}
+    )
+    assert origin_of(Settings(key="k" * 16, public_url=public), request) == origin
