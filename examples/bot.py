@@ -1,41 +1,30 @@
-"""A bot for a py2048 server that uses the JSON API and only the standard library.
+"""A bot for a py2048 server, by the client that comes with py2048.
 
-Create an account for it on the server's account page, under *Programs*, then::
+Make an account for it on the server's account page, under *Programs*, then::
 
-    PY2048_TOKEN=... python examples/bot.py http://127.0.0.1:2048
-
-It slides down or left while it can, and prints the address of its game.
+    PY2048_TOKEN=... python examples/bot.py http://127.0.0.1:2048 classic 10ms
 """
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-from urllib.request import Request, urlopen
 
-SERVER = sys.argv[1] if len(sys.argv) > 1 else "http://127.0.0.1:2048"
-RULES = sys.argv[2] if len(sys.argv) > 2 else "classic"
+from py2048 import Direction
+from py2048.client import BotClient
 
-
-def post(path, **value):
-    """Send a JSON object with the program's token; return the answer."""
-    headers = {
-        "Authorization": f"Bearer {os.environ['PY2048_TOKEN']}",
-        "Content-Type": "application/json",
-    }
-    with urlopen(Request(SERVER + path, json.dumps(value).encode(), headers)) as answer:
-        return json.load(answer)
+ORDER = Direction.DOWN, Direction.LEFT, Direction.RIGHT, Direction.UP
 
 
-def choose(state):
+def choose(game):
     """Return the direction to slide in: put your own strategy here."""
-    return min(state["legal"], key=["down", "left", "right", "up"].index)
+    slides = {each: game.board.slide(each) for each in game.legal_directions()}
+    return max(slides, key=lambda each: (slides[each].points, -ORDER.index(each)))
 
 
-state = post("/api/games", rules=RULES)
-game = state["game"]
-while state["outcome"] == "playing":
-    move = {"number": state["version"] + 1, "direction": choose(state)}
-    state = post(f"/api/games/{game}/moves", **move)
-print(f"{state['score']} points: {SERVER}/game/{game}")
+server, rules, control = sys.argv[1:]
+with BotClient(server, os.environ["PY2048_TOKEN"], say=print) as client:
+    game = client.new_game(rules, control)
+    while not game.is_over:
+        game.play(choose(game.position))
+    print(f"{game.score} points: {game.url}")

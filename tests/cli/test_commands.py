@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.game.foreign_games import new_text, played
 
 from py2048 import Board, Direction, Game, Record, get_rules, list_players, list_rules
 from py2048.cli import main
@@ -461,3 +462,19 @@ def test_the_board_printed_can_be_given_back() -> None:
     text = "\n".join(result.stdout.splitlines()[-5:-1])
     assert Board.parse(text).shape == (4, 4)
     assert run("hint", "-", "-p", "greedy", stdin=text).returncode == 0
+
+
+def test_replays_come_from_a_pipe_and_several_from_a_file(tmp_path: Path) -> None:
+    """``-`` reads standard input; a folder takes all games of a file."""
+    one, two = (new_text(played("classic", seed, 20)) for seed in (1, 2))
+    piped = run("verify", "-", stdin=one)
+    assert (piped.returncode, piped.stdout) == (0, "-: verified, classic, score 76, 20 moves\n")
+    (tmp_path / "both.txt").write_text(f"{one}\n\nand\n{two}\n")
+    both, folder = str(tmp_path / "both.txt"), tmp_path / "games"
+    assert main(["import", both, str(tmp_path / "x")]) == 2
+    folder.mkdir()
+    assert main(["import", both, str(folder)]) == 0
+    names = sorted(path.name for path in folder.iterdir())
+    assert names == ["both-1.2048.json", "both-2.2048.json"]
+    assert main(["import", both, str(folder)]) == 2
+    assert main(["verify", both, *map(str, folder.iterdir())]) == 0

@@ -10,12 +10,17 @@ import typer.core
 
 from py2048.cli import (
     bench,
+    bot,
     course,
     engine,
     evaluate,
     information,
     play,
+    practice,
+    race,
     records,
+    report,
+    review,
     serve,
     solve,
     tables,
@@ -98,16 +103,22 @@ def _common(
 
 app.command()(play.play)
 app.command()(play.watch)
+app.command()(race.race)
 app.command("desktop-entry")(play.desktop_entry)
 app.command()(information.hint)
 app.command()(information.rules)
 app.command()(information.players)
 app.command()(records.replay)
 app.command()(records.verify)
+app.command()(review.review)
+app.command()(practice.practice)
+app.command()(practice.puzzle)
+app.command()(report.report)
 app.command("import")(records.import_replay)
 app.command()(records.scores)
 app.command(cls=evaluate.EvaluateCommand)(evaluate.evaluate)
 app.command()(serve.serve)
+app.command()(bot.bot)
 app.command()(serve.backup)
 app.command()(serve.restore)
 app.command()(train.train)

@@ -167,7 +167,7 @@ def _from_boards(
     players: list[str], file: Path, games: int, seed: int, jobs: int | None, as_json: bool
 ) -> int:
     """Print for each stage of a file how often each player makes the next large tile."""
-    from py2048.arena.boards import SavedBoards, last_stretch
+    from py2048.arena.boards import SavedBoards, played_on
     from py2048.compiled.threads import available_threads
     from py2048.players import make_player
     from py2048.players.searching import SearchPlayer
@@ -181,12 +181,12 @@ def _from_boards(
         for stage in sorted(set(map(tuple, boards.stages.tolist()))):
             chosen = boards.of(stage).spread(games)
             with telling(quiet=as_json):
-                found = last_stretch(
+                found = played_on(
                     partial(player.new_searcher, boards.rules),
                     chosen,
                     seed=seed,
                     threads=jobs or available_threads(),
-                )
+                ).last_stretch
             row = {"player": spec, "stage": stage, "boards": found.boards}
             rows.append(row | {"share": found.share, "error": found.error})
             if not as_json:

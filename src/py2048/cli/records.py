@@ -12,13 +12,15 @@ import typer
 from py2048.cli.options import DelayOption, JsonOption, RulesOption, chosen_rules, print_json
 from py2048.errors import RecordError
 from py2048.game import Record
-from py2048.game.import_2048verse import load_record
+from py2048.game.importing import STDIN, load_record, load_records
 from py2048.rules import Rules
 from py2048.server.fairness import check_fair
 from py2048.session import Replay, open_session
 from py2048.ui.shared.describe import describe
 
-FileArgument = Annotated[Path, typer.Argument(help="A record, or a replay text of 2048verse.")]
+FileArgument = Annotated[
+    Path, typer.Argument(allow_dash=True, help="A record or a replay; - reads standard input.")
+]
 
 
 def replay(
@@ -63,7 +65,13 @@ def _positions(game: Replay, last: int) -> list[dict[str, object]]:
 
 
 def verify(
-    files: Annotated[list[Path], typer.Argument(help="Records, or replay texts of 2048verse.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            allow_dash=True,
+            help="Records, or replays of 2048verse or other programs; - reads standard input.",
+        ),
+    ],
     secret: Annotated[
         str | None,
         typer.Option(metavar="HEX", help="Check every tile against a server's revealed secret."),
@@ -77,7 +85,7 @@ def verify(
     """Check each FILE: every move legal, every spawn allowed, the score reproduced."""
     if commitment and not secret:
         raise RecordError("--commitment says nothing without the --secret that it was made from")
-    results = [_verified(file, secret, commitment) for file in files]
+    results = [result for file in files for result in _verified(file, secret, commitment)]
     if json:
         print_json(results)
     else:
@@ -87,23 +95,37 @@ def verify(
     return 0 if all(result["ok"] for result in results) else 2
 
 
-def _verified(file: Path, secret: str | None, commitment: str | None) -> dict[str, object]:
+def _verified(file: Path, secret: str | None, commitment: str | None) -> list[dict[str, object]]:
+    """Return a result for each game in a file; one if the file is refused."""
     try:
-        record = load_record(file)
-        record.verify()
-        if secret:
-            check_fair(record, secret, commitment)
+        records = load_records(file)
+        for record in records:
+            record.verify()
+            if secret:
+                check_fair(record, secret, commitment)
     except RecordError as error:
         text = str(error)
-        message = text if text.startswith((str(file), "cannot read")) else f"{file}: {text}"
-        return {"file": str(file), "ok": False, "message": message}
-    return {"file": str(file), "ok": True, "message": f"{file}: {_summary(record, secret)}"} | {
-        "rules": str(record.rules),
-        "score": record.score,
-        "plies": record.plies,
-        "seed": record.seed,
-        "seeded_start": record.has_seeded_start(),
-    }
+        named = text.startswith((str(file), "cannot read", "standard input"))
+        message = text if named else f"{file}: {text}"
+        return [{"file": str(file), "ok": False, "message": message}]
+    return [
+        {"file": str(file), "ok": True, "message": f"{name}: {_summary(record, secret)}"}
+        | {
+            "rules": str(record.rules),
+            "score": record.score,
+            "plies": record.plies,
+            "seed": record.seed,
+            "seeded_start": record.has_seeded_start(),
+        }
+        for name, record in zip(_names(file, len(records)), records, strict=True)
+    ]
+
+
+def _names(file: Path, count: int) -> list[str]:
+    """Return what to call each of the games in a file."""
+    if count == 1:
+        return [str(file)]
+    return [f"{file} ({number} of {count})" for number in range(1, count + 1)]
 
 
 def _summary(record: Record, secret: str | None = None) -> str:
@@ -116,17 +138,34 @@ def _summary(record: Record, secret: str | None = None) -> str:
 
 
 def import_replay(
-    file: Annotated[Path, typer.Argument(help="A replay text of 2048verse.")],
-    target: Annotated[Path, typer.Argument(help="The record to write, such as game.2048.json.")],
-    force: Annotated[bool, typer.Option(help="Replace TARGET if it exists.")] = False,
+    file: FileArgument,
+    target: Annotated[
+        Path,
+        typer.Argument(help="The record to write, such as game.2048.json, or a folder for all."),
+    ],
+    force: Annotated[bool, typer.Option(help="Replace a record that exists.")] = False,
 ) -> int:
-    """Turn a replay text of 2048verse into a record."""
-    record = load_record(file)
-    if target.exists() and not force:
-        raise RecordError(f"{target} exists: choose another name, or give --force to replace it")
-    record.save(target)
-    print(f"{target}: {_summary(record)}")
+    """Turn the replays of other programs into records."""
+    records = load_records(file)
+    if len(records) > 1 and not target.is_dir():
+        raise RecordError(f"{file} holds {len(records)} games: name a folder for their records")
+    targets = _targets(target, file, len(records))
+    for each in targets:
+        if each.exists() and not force:
+            raise RecordError(f"{each} exists: choose another name, or give --force to replace it")
+    for each, record in zip(targets, records, strict=True):
+        record.save(each)
+        print(f"{each}: {_summary(record)}")
     return 0
+
+
+def _targets(target: Path, file: Path, count: int) -> list[Path]:
+    """Return the files for `count` records: `target`, or files in it named after `file`."""
+    if not target.is_dir():
+        return [target]
+    stem = "game" if file == STDIN else file.name.removesuffix(".json").partition(".")[0]
+    numbers = [""] if count == 1 else [f"-{number}" for number in range(1, count + 1)]
+    return [target / f"{stem}{number}.2048.json" for number in numbers]
 
 
 def scores(

@@ -67,6 +67,17 @@ def serve(
             callback=between(0.1, 1e9), help="Moves a second that one player may make for long."
         ),
     ] = 30.0,
+    bot_moves_rate: Annotated[
+        float,
+        typer.Option(
+            callback=between(0.1, 1e9),
+            help="Moves a second that one program may make; it is held back beyond.",
+        ),
+    ] = 100.0,
+    bots_rate: Annotated[
+        float,
+        typer.Option(callback=between(0.1, 1e9), help="Moves a second of all programs together."),
+    ] = 200.0,
     address_rate: Annotated[
         float,
         typer.Option(
@@ -85,6 +96,31 @@ def serve(
     sockets_per_address: Annotated[
         int, typer.Option(min=1, help="Players connected at the same time from one address.")
     ] = 200,
+    reviews: Annotated[
+        int,
+        typer.Option(
+            min=0, help="Finished games reviewed at the same time; 0 switches reviews off."
+        ),
+    ] = 1,
+    workers: Annotated[
+        int, typer.Option(min=1, max=256, help="Processes that serve together, one for each core.")
+    ] = 1,
+    separate_ports: Annotated[
+        bool,
+        typer.Option(
+            "--separate-ports",
+            help="Give each worker a port of its own, from --port on, for a proxy that chooses.",
+        ),
+    ] = False,
+    redis: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="A Redis or Valkey that connects several machines, such as "
+            "redis://host:6379/0. By default PY2048_REDIS_URL, else PostgreSQL connects them. "
+            "Needs the extra redis.",
+        ),
+    ] = None,
     durability: Annotated[
         Durability,
         typer.Option(
@@ -101,14 +137,31 @@ def serve(
 
 
 def backup(
-    file: Annotated[Path, typer.Argument(help="The file to write, such as monday.2048.jsonl.gz.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="The file to write, such as monday.2048.jsonl.gz; a folder with --keep."
+        ),
+    ],
     database: DatabaseOption = None,
+    keep: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="FILE is a folder: write a file with the time in its name, and keep the newest "
+            "so many.",
+        ),
+    ] = None,
 ) -> int:
     """Copy the whole store, with all games and accounts, to FILE. Players can play meanwhile."""
     from py2048.storage import open_store
+    from py2048.storage.backups import back_up_into
 
     with open_store(database) as store:
-        rows = store.back_up(file)
+        if keep is None:
+            rows = store.back_up(file)
+        else:
+            file, rows = back_up_into(store, file, keep)
     print(f"{file}: {rows:,} rows of {store.name}")
     return 0
 

@@ -22,10 +22,15 @@ _OPTIONS = {
     "--public-url": _TEXT,
     "--trusted-proxies": (str, r"127\.0\.0\.1|::1|127\.0\.0\.1,::1"),
     "--moves-rate": _RATE,
+    "--bot-moves-rate": _RATE,
+    "--bots-rate": _RATE,
     "--address-rate": _RATE,
     "--requests-rate": _RATE,
     "--sockets": _COUNT,
     "--sockets-per-address": _COUNT,
+    "--reviews": _COUNT,
+    "--workers": _COUNT,
+    "--redis": _TEXT,
     "--durability": (str, "disk|process"),
     "--log-level": (str, "debug|info|warning|error"),
 }
@@ -48,10 +53,12 @@ def plain_options(words: Sequence[str]) -> dict[str, Any] | None:
 def run_server(*, log_level: str = "info", **options: Any) -> int:
     """Serve until somebody stops it; what no option says is as in `Settings`."""
     from py2048.server import serve
-    from py2048.server.settings import Settings, find_key, find_proxies
+    from py2048.server.settings import Settings, find_key, find_proxies, find_redis
     from py2048.storage import data_folder
 
     if options.get("trusted_proxies") is None:
         options["trusted_proxies"] = find_proxies()
+    if options.get("redis") is None:
+        options["redis"] = find_redis()
     serve(Settings(key=find_key(data_folder()), **options), log_level)
     return 0

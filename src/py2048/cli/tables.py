@@ -22,13 +22,13 @@ from py2048.cli.options import (
 )
 from py2048.cli.solve import memory_size, progress_text
 from py2048.errors import SolvingError, os_errors_as
-from py2048.storage import data_folder
+from py2048.folders import TABLE_SUFFIX, built_tables, tables_folder
+from py2048.rules import get_rules
 
 if TYPE_CHECKING:
+    from py2048.solving.ending_table import EndingTable
     from py2048.solving.formations import Formation
     from py2048.solving.tables import Table
-
-SUFFIX = ".table"
 
 app = typer.Typer(
     help="Tables of endings on 4x4: the chance to make a tile while the large ones stand still.",
@@ -43,45 +43,50 @@ def _formation_names() -> list[str]:
     return [formation.name for formation in list_formations()]
 
 
-def _folder() -> Path:
-    return data_folder() / "tables"
-
-
 TableArgument = Annotated[
     str,
     typer.Argument(
         metavar="TABLE",
         help="A table in the data folder, such as L3-256, or a file.",
-        autocompletion=lambda: [path.stem for path in sorted(_folder().glob(f"*{SUFFIX}"))],
+        autocompletion=lambda: [path.stem for path in built_tables()],
     ),
 ]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 
 
-def _load(name: str, rules: str | None) -> Table:
-    from py2048.solving.tables import Table
+def _load_any(name: str, rules: str | None) -> EndingTable:
+    """Return a table, or the distilled one that comes with py2048 if it was not built."""
+    from py2048.solving.distilled_table import DistilledTable, shipped_tables
+    from py2048.solving.tables import load_table
 
-    known, file = _folder() / f"{name}{SUFFIX}", Path(name)
-    if not known.exists() and not file.exists():
-        raise SolvingError(f"there is no table {name}: build it with py2048 tables build")
-    return Table.load(known if known.exists() else file, rules)
+    shipped = {path.stem: path for path in shipped_tables()}
+    built = {path.stem for path in built_tables()}
+    if name not in shipped or name in built or Path(name).exists():
+        return load_table(name, rules)
+    table = DistilledTable.load(shipped[name])
+    if rules is not None and not table.serves(get_rules(rules)):
+        raise SolvingError(f"{name} is for {table.rules}, not for {rules}: build another")
+    return table
 
 
 @app.command("list")
 def list_(json: JsonOption = False) -> int:
     """List the formations that are known, and the tables in the data folder."""
+    from py2048.solving.distilled_table import shipped_tables
     from py2048.solving.formations import list_formations
 
-    files = sorted(_folder().glob(f"*{SUFFIX}"))
+    files, shipped = built_tables(), _names(shipped_tables())
     if json:
         known = {each.name: each.data() for each in list_formations()}
-        print_json({"formations": known, "folder": str(_folder()), "tables": _names(files)})
+        found = {"folder": str(tables_folder()), "tables": _names(files), "distilled": shipped}
+        print_json({"formations": known, **found})
         return 0
     print("#  a large tile on its cell, * where the target counts (without *, everywhere)")
     for formation in list_formations():
         print(f"\n{formation.name}: {_described(formation)}")
         print("\n".join(f"  {line}" for line in formation.picture.splitlines()))
-    print(f"\ntables in {_folder()}: {', '.join(_names(files)) or 'none'}")
+    print(f"\ndistilled tables: {', '.join(shipped)}")
+    print(f"tables in {tables_folder()}: {', '.join(_names(files)) or 'none'}")
     return 0
 
 
@@ -132,7 +137,7 @@ def build(
     from py2048.solving.table_builder import build_table
 
     chosen, size = get_formation(formation), memory_size(memory)
-    path = file or _folder() / f"{chosen.name}-{target}{SUFFIX}"
+    path = file or tables_folder() / f"{chosen.name}-{target}{TABLE_SUFFIX}"
     if path.exists():
         raise SolvingError(f"{path} exists: remove it to build it again")
     if file is None:
@@ -165,6 +170,66 @@ def _tell(table: Table, *, json: bool) -> None:
 
 
 @app.command()
+def distil(
+    table: TableArgument,
+    file: Annotated[
+        Path, typer.Option("--save", metavar="FILE", callback=no_device, help="Where to write it.")
+    ],
+    games: Annotated[
+        int, typer.Option("--games", "-n", callback=between(1, 10**7), help="How many games.")
+    ] = 1000,
+    continuations: Annotated[
+        int, typer.Option(callback=between(1, 1000), help="How often each ending is played.")
+    ] = 3,
+    depth: Annotated[int, typer.Option(help="How many moves the player looks ahead.")] = 1,
+    seed: SeedOption = None,
+    quiet: QuietOption = False,
+) -> int:
+    """Write the chances after the moves on boards that games meet to a small file.
+
+    In the last stretch the player plays by the table.
+    """
+    from py2048.arena.boards import collect_endings
+    from py2048.players.endings import EndingSearcher
+    from py2048.players.searching import ExpectimaxPlayer
+    from py2048.solving.distilled_table import DistilledTable
+    from py2048.solving.endings import Endings
+    from py2048.solving.tables import load_table
+
+    known = load_table(table)
+    rules, last = known.rules, known.target
+    line = StatusLine(quiet=quiet)
+
+    def show(what: str, done: int, of: int) -> None:
+        if done % 64 == 0:
+            line.show(f"{what}: {done:,} of {of:,}")
+
+    try:
+        with telling(quiet=quiet):
+            searcher = ExpectimaxPlayer(depth).new_searcher(rules)
+            by_table = EndingSearcher(
+                rules, searcher.evaluation, searcher.limits, endings=Endings([known])
+            )
+            boards = collect_endings(
+                *(searcher, by_table, last << known.formation.larges, last, games),
+                seed=chosen_seed(seed) or 0,
+                continuations=continuations,
+                progress=show,
+            )
+            distilled = DistilledTable.of(known, boards.boards())
+            if not distilled.count:
+                raise SolvingError(
+                    f"no game came to a board of {known.formation.name}: play more than {games}"
+                )
+            distilled.save(file)
+    finally:
+        line.close()
+    print(f"{distilled.name}: {distilled.count:,} chances, {file.stat().st_size:,} bytes")
+    print(file)
+    return 0
+
+
+@app.command()
 def query(
     table: TableArgument,
     board: Annotated[
@@ -176,7 +241,7 @@ def query(
     """Print the chance to make the target after each move on BOARD, the best first."""
     position = Board.parse(sys.stdin.read() if board == "-" else board)
     with telling(quiet=json):
-        known = _load(table, rules)
+        known = _load_any(table, rules)
         chance, moves = known.chance_of(position), known.move_chances(position)
     ranked = sorted(moves.items(), key=lambda move: -move[1])
     if json:
@@ -207,8 +272,10 @@ def check(
     json: JsonOption = False,
 ) -> int:
     """Check a table: every byte, and some chances against those of the positions that follow."""
+    from py2048.solving.tables import load_table
+
     with telling(quiet=json):
-        known = _load(table, None)
+        known = load_table(table)
         difference = known.check(samples, chosen_seed(seed) or 0)
     if json:
         print_json({"table": known.name, "samples": samples, "difference": difference})

@@ -333,9 +333,10 @@ def _print_weights(data: Settings) -> None:
         print(f"band     from {band['tile']:,} and a sum of {band['least']:,}")
     for entry in data["history"]:
         what = "band {}, {}: ".format(*entry["band"]) if "band" in entry else ""
+        ending = "" if entry.get("kept", True) else "; not kept, as it was no better"
         print(
             f"trained  {what}{entry['games']:,} games, {entry['moves']:,} moves, "
-            f"{entry['seconds']} s"
+            f"{entry['seconds']} s{ending}"
         )
     if "records" in data:
         print(f"records  of {data['records']['games']:,} games, seed {data['records']['seed']}")

@@ -1,0 +1,26 @@
+#!/bin/sh
+# A bot for a py2048 server with curl and sed alone: it slides where it can, down and left first.
+# Usage: PY2048_TOKEN=... sh examples/bot.sh http://127.0.0.1:2048 classic 10ms
+url=${1:-http://127.0.0.1:2048}
+wanted="{\"rules\": \"${2:-classic}\", \"time_control\": \"${3:-unlimited}\"}"
+
+api() { # path, curl's options
+    path=$1
+    shift
+    curl -sN "$url/api/games$path" -H "Authorization: Bearer $PY2048_TOKEN" \
+        -H 'Content-Type: application/json' "$@"
+}
+value() { printf '%s' "$state" | sed -n "s/.*\"$1\":\"\{0,1\}\([^],\"]*\).*/\1/p"; }
+
+state=$(api "" -d "$wanted")
+game=$(value game)
+api "/$game/stream" | while read -r state; do
+    for direction in right up left down; do
+        case $(printf '%s' "$state" | sed -n 's/.*"legal":\[\([^]]*\).*/\1/p') in
+        *\"$direction\"*) move=$direction ;;
+        esac
+    done
+    [ "$(value outcome)" = playing ] || continue
+    api "/$game/moves" -d "{\"number\": $(($(value version) + 1)), \"direction\": \"$move\"}" >/dev/null
+done
+echo "$url/game/$game"

@@ -1,0 +1,54 @@
+"""``race``: a game beside your best one or the expert's, with the same tiles."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from py2048.cli.options import OptionalPlayer, RulesOption, SizeOption, chosen_rules
+from py2048.cli.screens import LaunchOptions, UserInterface, open_screen
+from py2048.ui.shared.themes import get_theme
+
+if TYPE_CHECKING:
+    from py2048.session import Session
+
+
+def race(
+    rival: Annotated[
+        str,
+        typer.Argument(
+            metavar="[FILE|best|expert]",
+            help="A record or a replay; your best finished game; or a computer player.",
+        ),
+    ] = "best",
+    rules: RulesOption = None,
+    size: SizeOption = None,
+    player: OptionalPlayer = None,
+    ui: Annotated[
+        UserInterface, typer.Option(help="Where to play, as in play.")
+    ] = UserInterface.AUTO,
+    theme: Annotated[str | None, typer.Option(metavar="THEME", help="Colours.")] = None,
+    reduced_motion: Annotated[bool, typer.Option(help="Do not animate.")] = False,
+    save: Annotated[bool, typer.Option(help="Keep the game and the score.")] = True,
+) -> int:
+    """Race against a game on the same tiles, its board beside yours, with split times.
+
+    The game counts as assisted: the tiles may be known, and the rival's moves are advice.
+    """
+    from py2048.ui.shared.race import find_rival
+
+    if theme is not None:
+        get_theme(theme)
+    options = LaunchOptions(lambda _: None, theme, reduced_motion, None, save)
+    wanted = chosen_rules(rules, size)
+    session = LaunchOptions(lambda _: None).open_session()  # what is refused opens no screen
+    try:
+        found = find_rival(session, rival, wanted, player or "")
+    finally:
+        session.close()
+
+    def begin(session: Session) -> None:
+        session.race(found)
+
+    return open_screen(ui, options._replace(begin=begin))

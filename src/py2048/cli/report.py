@@ -1,0 +1,182 @@
+"""``report``: a player's games over time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from py2048.cli import streams
+from py2048.cli.compiling import StatusLine, telling
+from py2048.cli.options import JsonOption, no_device, print_json
+from py2048.cli.plots import check_plots, draw_report
+from py2048.cli.review import INTERRUPTED
+from py2048.errors import Py2048Error, RecordError, os_errors_as
+from py2048.game import Record
+from py2048.game.importing import load_records
+from py2048.game.record import write_atomically
+from py2048.players import list_players
+
+if TYPE_CHECKING:
+    from py2048.review.summaries import GameSummary
+
+ENDINGS = (".2048.json", ".txt", ".rpl", ".vrs")
+"""How the names of the files end that are looked for in folders."""
+MOST_GAMES = 100_000
+
+Source = tuple[str, Callable[[], list[Record]]]
+"""The name of some games, and what loads them."""
+
+
+def report(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[FOLDER|FILE]…",
+            allow_dash=True,
+            help="Records and replays, or folders of them; by default your own finished games.",
+        ),
+    ] = None,
+    judge: Annotated[
+        str,
+        typer.Option(
+            "--judge",
+            metavar="SPEC",
+            help="What values the moves, as in review. By default the best there is for the rules.",
+            autocompletion=list_players,
+        ),
+    ] = "",
+    player: Annotated[
+        str | None,
+        typer.Option("--player", "-p", metavar="NAME", help="Only the games of this player."),
+    ] = None,
+    json: JsonOption = False,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", callback=no_device, help="Write a page.")
+    ] = None,
+    plots: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Draw plots into this folder; needs py2048[plots]."),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+) -> int:
+    """Report accuracy, luck, speed, scores, tiles and mistakes of many games, by week and rules.
+
+    Reviewed games are kept, so that each is reviewed once; Ctrl-C reports what is done so far.
+    Files that hold no sound game are named and skipped, and the status is 2.
+    """
+    from py2048.review.report import Report
+    from py2048.review.report_page import describe_report, report_page
+
+    if plots is not None:
+        check_plots()
+    reporter = _Reporter(judge, player, quiet=quiet)
+    found = Report.of(reporter.summaries(_sources(paths)), reporter.refused)
+    if json:
+        print_json(found.to_json())
+    else:
+        print("\n".join(describe_report(found)))
+    for line in found.refused:
+        streams.complain(f"skipped: {line}")
+    if html is not None:
+        with os_errors_as(RecordError, f"cannot write {html}"):
+            write_atomically(html, report_page(found).encode())
+    if plots is not None:
+        draw_report(found, plots)
+    return reporter.status or (2 if found.refused else 0)
+
+
+def _sources(paths: list[Path] | None) -> Iterator[Source]:
+    """Yield the games that are asked for.
+
+    Raises:
+        StorageError: if the store cannot be read.
+    """
+    if not paths:
+        yield from _finished_games()
+        return
+    for path in paths:
+        for file in _files(path):
+            yield str(file), lambda file=file: load_records(file)  # type: ignore[misc]
+
+
+def _files(path: Path) -> Iterable[Path]:
+    if not path.is_dir():
+        return [path]
+    files = (file for file in path.rglob("*") if file.name.endswith(ENDINGS) and file.is_file())
+    return sorted(files)
+
+
+def _finished_games() -> Iterator[Source]:
+    from py2048.session import HUMAN_CATEGORIES, open_session
+
+    with closing(open_session()) as session:
+        for game in session.finished(limit=MOST_GAMES):
+            if game.category in HUMAN_CATEGORIES:
+                name = f"the game of {game.finished}"
+                yield name, lambda id_=game.id: [session.finished_record(id_)]  # type: ignore[misc]
+
+
+class _Reporter:
+    """Reviews games that were not reviewed before.
+
+    Attributes:
+        refused: why games were skipped, a line each.
+        status: the exit status so far.
+    """
+
+    def __init__(self, spec: str, player: str | None, *, quiet: bool) -> None:
+        from py2048 import __version__
+        from py2048.folders import data_folder
+        from py2048.review.summaries import SummaryFile
+
+        self._spec, self._player, self._quiet = spec, player, quiet
+        self._known = SummaryFile(data_folder() / "reviews.jsonl", __version__)
+        self.refused: list[str] = []
+        self.status = 0
+
+    def summaries(self, sources: Iterable[Source]) -> list[GameSummary]:
+        """Return the summaries of all games, after Ctrl-C those of the first ones."""
+        found: list[GameSummary] = []
+        line = StatusLine(quiet=self._quiet)
+        try:
+            with telling(quiet=self._quiet):
+                for name, load in sources:
+                    for record in self._load(name, load):
+                        found += self._summary(name, record)
+                        line.show(f"{len(found):,} games; {name}")
+        except KeyboardInterrupt:
+            self.status = INTERRUPTED
+        finally:
+            line.close()
+        return found
+
+    def _load(self, name: str, load: Callable[[], list[Record]]) -> list[Record]:
+        try:
+            records = load()
+        except Py2048Error as error:
+            self._refuse(name, error)
+            return []
+        return [each for each in records if self._player in (None, each.player)]
+
+    def _summary(self, name: str, record: Record) -> list[GameSummary]:
+        from py2048.review import review
+        from py2048.review.summaries import GameSummary
+
+        try:
+            known = self._known.get(record, self._spec)
+            if known is None:
+                record.verify()
+                known = GameSummary.of(review(record, self._spec or None), self._spec)
+                self._known.add(known)
+        except Py2048Error as error:
+            self._refuse(name, error)
+            return []
+        return [known]
+
+    def _refuse(self, name: str, error: Py2048Error) -> None:
+        text = str(error)
+        self.refused.append(text if name in text else f"{name}: {text}")

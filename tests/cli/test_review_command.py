@@ -1,0 +1,139 @@
+"""The command ``py2048 review``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import py2048.review
+from py2048 import Game, Record, make_player
+from py2048.cli import main
+from py2048.review import MoveReview
+
+pytestmark = pytest.mark.timeout(600)  # the first on a machine compiles the kernels
+
+VERSE = "replay !k"
+"""A start with a 2 in two cells, and one move."""
+
+
+def saved(path: Path, rules: str, spec: str, seed: int = 1) -> Path:
+    """Save the game of a player and return its file."""
+    game, player = Game(rules, seed=seed, player=spec), make_player(spec)
+    while not game.is_over:
+        game.play(player.choose(game))
+    game.record().save(path)
+    return path
+
+
+@pytest.fixture
+def good(tmp_path: Path) -> Path:
+    """A game of perfect play."""
+    return saved(tmp_path / "good.2048.json", "2x3", "perfect")
+
+
+@pytest.fixture
+def bad(tmp_path: Path) -> Path:
+    """A game with mistakes."""
+    return saved(tmp_path / "bad.2048.json", "2x3", "corner")
+
+
+def test_it_tells_skill_from_luck(
+    good: Path, bad: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A summary of each file: accuracy, grades, balance, and the critical moments."""
+    assert main(["review", str(good), str(bad)]) == 0
+    out = capsys.readouterr().out
+    first, second = out.split(f"{bad}: ")
+    assert "accuracy 100.0 %, judged by exact" in first
+    assert "the moves lost 0 points" in first
+    assert "blunder" not in first
+    assert "points were expected at the start; the moves lost" in second
+    assert "most was lost with " in second
+    assert "best was " in second
+
+
+def test_json_has_all_of_it(good: Path, bad: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One object for a file, a list for several."""
+    assert main(["review", str(bad), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert 0 <= found["accuracy"] < 100
+    assert (found["unit"], found["exact"], found["judge"]) == ("points", True, "exact")
+    record = Record.load(bad)
+    assert [move["ply"] for move in found["moves"]] == list(range(1, record.plies + 1))
+    assert {"played", "best", "loss", "grade", "luck", "expected"} <= found["moves"][0].keys()
+    balance = found["expected"] - found["loss"] + found["luck"]
+    assert balance == pytest.approx(record.score, abs=1e-4)
+    assert main(["review", str(good), str(bad), "--json", "--quiet"]) == 0
+    both = json.loads(capsys.readouterr().out)
+    assert [each["file"] for each in both] == [str(good), str(bad)]
+    assert both[0]["accuracy"] == 100.0
+    assert both[1] == found
+
+
+def test_the_page_needs_nothing_else(good: Path, bad: Path, tmp_path: Path) -> None:
+    """One file with a graph for each game, which says in words what it shows."""
+    page = tmp_path / "review.html"
+    assert main(["review", str(good), str(bad), "--html", str(page), "--quiet"]) == 0
+    text = page.read_text(encoding="utf-8")
+    assert text.count("<svg") == text.count('role="img" aria-label="Expected final score') == 2
+    assert "<script" not in text
+    assert "http" not in text
+    assert "Critical moments" in text
+
+
+def test_a_replay_of_2048verse_is_reviewed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By any player that rates."""
+    file = tmp_path / "game.txt"
+    file.write_text(VERSE, encoding="utf-8")
+    assert main(["review", str(file), "--judge", "greedy", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["judge"], found["player"], len(found["moves"])) == ("greedy", "2048verse", 1)
+
+
+def test_errors_are_one_line(
+    good: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What cannot be reviewed is named; the other files are reviewed all the same."""
+    damaged = tmp_path / "damaged.2048.json"
+    damaged.write_text(good.read_text(encoding="utf-8").replace('"turns": "', '"turns": "U'))
+    classic = saved(tmp_path / "classic.json", "classic:size=2x5", "random:seed=1")
+    cases = {
+        (str(damaged),): "damaged.2048.json: the record was changed",
+        (str(tmp_path / "none.json"),): "No such file",
+        (str(good), "--judge", "gredy"): "did you mean 'greedy'?",
+        (str(classic), "--judge", "perfect"): "perfect needs a file for classic on 2x5",
+        (str(good), "--html", str(tmp_path / "no" / "page.html")): "cannot write",
+    }
+    for words, reason in cases.items():
+        assert main(["review", *words, "-q"]) == 2
+        error = capsys.readouterr().err
+        assert reason in error
+        assert error.count("\n") == 1
+    assert main(["review", str(damaged), str(good), "--json"]) == 2
+    out, error = capsys.readouterr()
+    assert [each["file"] for each in json.loads(out)] == [str(good)]
+    assert "the record was changed" in error
+
+
+def test_what_was_reviewed_before_an_interruption_is_told(
+    bad: Path, good: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C ends with the moves so far, and the status that shells have for it."""
+    whole = py2048.review.reviewing
+
+    def interrupted(*args: object) -> Iterator[MoveReview]:
+        for move in whole(*args):  # type: ignore[arg-type]
+            if move.ply > 5:
+                raise KeyboardInterrupt
+            yield move
+
+    monkeypatch.setattr(py2048.review, "reviewing", interrupted)
+    assert main(["review", str(bad), str(good)]) == 130
+    out = capsys.readouterr().out
+    assert f"reviewed: 5 of {Record.load(bad).plies:,} moves" in out
+    assert str(good) not in out
