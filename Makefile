@@ -2,7 +2,7 @@
 
 PYTHON ?= $(shell scripts/find-python)
 # What the tests need beyond the base package.
-EXTRAS := cluster,plots,postgres,python2,rl,web
+EXTRAS := cluster,plots,postgres,python2,redis,rl,web
 JOBS ?= 3
 ARGS ?=
 
@@ -28,6 +28,7 @@ test: $(VENV)/.ready-dev ## run the tests (ARGS="-k board" chooses); the pages' 
 
 test-slow: $(VENV)/.ready-dev ## run the tests that take minutes
 	@scripts/system-packages test
+	@scripts/system-packages slow
 	$(PYTEST) -n $(JOBS) --dist worksteal -m slow --timeout 1800 $(ARGS)
 
 check: lint types architecture docs examples wheel ## everything else that must hold before a change lands

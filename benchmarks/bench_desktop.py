@@ -1,4 +1,4 @@
-"""How soon the desktop game's window shows, and what a frame of its animation costs.
+"""How soon the desktop game's window shows, what a frame costs, and how soon a key is seen.
 
 Needs a display, such as ``xvfb-run -a``. The first frame of the command is measured on a virtual
 screen of its own (Xvfb), whose picture lies in a file: from the start of the process to the
@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tkinter as tk
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,6 +27,8 @@ from py2048.ui.desktop import why_unavailable
 
 RUNS = 9
 MOVES = 60
+KEYS, PACE = 200, 0.1
+"""So many keys are pressed, with so many seconds between them, as fast players do."""
 POLL = 5
 """Milliseconds between looks whether the animation of a move has ended."""
 PATIENCE = 20.0
@@ -181,11 +184,66 @@ def frames() -> None:
     running.close()
 
 
+def keys() -> None:
+    """Print how long a key takes until its first frame is drawn, without and with the coach."""
+    for is_on in (False, True):
+        times, busy = key_times(is_on=is_on)
+        middle, slow = statistics.median(times), statistics.quantiles(times, n=20)[-1]
+        print(
+            f"key to frame, coach {'on' if is_on else 'off'}: median {middle:.1f} ms, "
+            f"19 of 20 within {slow:.1f} ms; {busy:.1f} ms of processor time a key"
+        )
+
+
+def key_times(*, is_on: bool) -> tuple[list[float], float]:
+    """Return the milliseconds of each key to its first frame, and of processor time a key."""
+    from py2048.ui.desktop.launch import GameWindow
+    from py2048.ui.shared.coach import SETTING
+
+    session = Session()
+    session.start(seed=1)
+    session.set_setting(SETTING, is_on)
+    running = GameWindow(session)
+    running.first_frame()
+    running.finish_opening()
+    assert running.app is not None
+    coach, board, root = running.app.controller.coach, running.window.board, running.root
+    board.focus_force()
+    _live(root, PACE)
+    while coach.is_busy:  # until its judge is ready
+        _live(root, PACE)
+    times, before = [], time.process_time()
+    for _ in range(KEYS):
+        name, version = str(_next(session)).capitalize(), session.version
+        began = time.perf_counter()
+        board.event_generate(f"<KeyPress-{name}>")
+        root.update()
+        root.winfo_pointerx()  # a question: its answer comes after everything sent before
+        times.append(1000 * (time.perf_counter() - began))
+        assert session.version > version, "the key has not reached the board"
+        _live(root, PACE)
+    busy = 1000 * (time.process_time() - before) / KEYS
+    running.close()
+    return times, busy
+
+
+def _live(root: tk.Tk, seconds: float) -> None:
+    """Let a window live for a while."""
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        root.update()
+        time.sleep(0.001)
+
+
 def _move(session: Session) -> None:
+    session.move(_next(session))
+
+
+def _next(session: Session) -> Direction:
     if session.game.is_over:
         session.start(seed=session.game.ply)
     legal = session.game.legal_directions()
-    session.move(next(d for d in (Direction.DOWN, Direction.LEFT, *legal) if d in legal))
+    return next(d for d in (Direction.DOWN, Direction.LEFT, *legal) if d in legal)
 
 
 def main() -> None:
@@ -198,6 +256,7 @@ def main() -> None:
     commands()
     first_frames()
     frames()
+    keys()
 
 
 if __name__ == "__main__":

@@ -5,7 +5,12 @@ connects players who move, wait for the acknowledgement, and move again. Players
 the machine. At the end the server is killed in the middle of it (SIGKILL), started again, and
 every acknowledged move is looked for.
 
-Run ``python benchmarks/bench_web.py --help`` for smaller and larger runs.
+``--against PATH`` measures another checkout too, in turns with this one, and compares the two:
+
+    python benchmarks/bench_web.py --players 1000 --rate 1 --against ../py2048-before
+
+Processor time counts from when all players are in; PostgreSQL's own is not counted. A move takes
+from when it is due, which at a ``--rate`` may be before it is sent, to its acknowledgement.
 """
 
 from __future__ import annotations
@@ -15,6 +20,7 @@ import asyncio
 import importlib
 import json
 import os
+import random
 import re
 import signal
 import statistics
@@ -23,17 +29,24 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
+
+from web_parts import WRITER, Profile, processor_seconds
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "storage"))
 
+OURS, THEIRS = "now", "before"
+T = TypeVar("T")
 MANY = 500
 MOST_PLAYERS = 4000
 MOST_SECONDS = 120.0
 _VERSION = re.compile(rb'"version":(\d+)')
+_COOKIE = re.compile(rb"(?i)set-cookie: (py2048=[^;]*)")
 _LEGAL = re.compile(rb'"legal":\["(\w+)"')
 
 
@@ -49,6 +62,7 @@ class Player:
     times: list[float] = field(default_factory=list)
     state: bytes = b""
     coming: asyncio.Task[tuple[int, bytes]] | None = None
+    cookie: str = ""
 
     async def send(self, text: str) -> None:
         """Send a masked text frame; the mask is zero, which changes nothing."""
@@ -105,44 +119,56 @@ class Player:
         self.version = 0
         return state
 
-    async def play(self, until: float) -> None:
-        """Move until the time is over; a finished game is followed by the next."""
-        state = self.state
-        while time.perf_counter() < until:
+    async def play(self, until: float, rate: float) -> None:
+        """Move until the time is over; a finished game is followed by the next.
+
+        Args:
+            until: when the time is over.
+            rate: moves a second; 0 for a move as soon as the one before is acknowledged.
+        """
+        state, due = self.state, time.perf_counter()
+        due += random.random() / rate if rate else 0.0
+        while due < until:
             legal = _LEGAL.search(state)
             if legal is None:
                 state = await self.begin()
                 continue
             number, direction = self.version + 1, legal[1].decode()
-            began = time.perf_counter()
+            if (wait := due - time.perf_counter()) > 0:
+                await asyncio.sleep(wait)
             await self.send(f'{{"type":"move","number":{number},"direction":"{direction}"}}')
             state = await self.receive()
-            self.times.append(time.perf_counter() - began)
+            now = time.perf_counter()
+            self.times.append(now - due)
+            due = due + 1 / rate if rate else now
             found = _VERSION.search(state)
             self.version = int(found[1]) if found else -1
             assert self.version == number, state
 
 
-async def connect(port: int) -> Player:
-    """Open a WebSocket and wait for the greeting."""
+async def connect(port: int, cookie: str = "") -> Player:
+    """Open a WebSocket, as whoever has the cookie, and wait for the greeting."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=2**20)
+    known = f"Cookie: {cookie}\r\n" if cookie else ""
     writer.write(
         b"GET /ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-        b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n"
-    )
+        b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n"
+        + known.encode() + b"\r\n"
+    )  # fmt: skip
     head = await reader.readuntil(b"\r\n\r\n")
     assert b" 101 " in head.split(b"\r\n")[0], head
-    player = Player(port, reader, writer)
+    given = _COOKIE.search(head)
+    player = Player(port, reader, writer, cookie=given[1].decode() if given else cookie)
     await player.receive()
     return player
 
 
-async def enter(port: int, count: int) -> list[Player]:
+async def enter(ports: Sequence[int], count: int) -> list[Player]:
     """Connect `count` players, some at a time, each with a game on the table."""
     gate, start = asyncio.Semaphore(50), asyncio.Event()
     players: list[Player] = []
 
-    async def one() -> None:
+    async def one(port: int) -> None:
         async with gate:
             player = await connect(port)
             player.state = await player.begin()
@@ -151,15 +177,15 @@ async def enter(port: int, count: int) -> list[Player]:
             start.set()
         await player.wait(start)
 
-    await asyncio.gather(*(one() for _ in range(count)))
+    await asyncio.gather(*(one(ports[index % len(ports)]) for index in range(count)))
     return players
 
 
-async def play(players: list[Player], seconds: float) -> None:
+async def play(players: list[Player], seconds: float, rate: float = 0.0) -> None:
     """Let all players play for some seconds."""
     until = time.perf_counter() + seconds
     results = await asyncio.gather(
-        *(player.play(until) for player in players), return_exceptions=True
+        *(player.play(until, rate) for player in players), return_exceptions=True
     )
     failures = [result for result in results if isinstance(result, BaseException)]
     for player in players:
@@ -168,51 +194,105 @@ async def play(players: list[Player], seconds: float) -> None:
         print(f"  {len(failures)} players were cut off: {failures[0]!r}")
 
 
-async def measure(port: int, count: int, seconds: float) -> list[Player]:
-    """Let `count` players play for some seconds and return them."""
+@dataclass
+class Result:
+    """What one run measured.
+
+    Attributes:
+        tree: what was measured: this checkout or another.
+        players: how many played.
+        seconds: how long.
+        times: how long each move took, in seconds, in ascending order.
+        processor: seconds of processor time of the servers, by part or thread.
+    """
+
+    tree: str
+    players: int
+    seconds: float
+    times: list[float]
+    processor: dict[str, float]
+
+    @property
+    def cost(self) -> float:
+        """Processor time of the servers a move, in microseconds."""
+        return sum(self.processor.values()) / len(self.times) * 1e6
+
+    def print(self) -> None:
+        """Print one line of results, and one for each part."""
+        moves = len(self.times)
+        print(
+            f"{self.tree:<8}{self.players:>6} players {moves / self.seconds:>8,.0f} moves/s"
+            f"  p50 {statistics.median(self.times) * 1000:8.2f} ms"
+            f"  p99 {self.times[int(moves * 0.99)] * 1000:8.2f} ms"
+            f"  {self.cost:6.0f} us of processor a move"
+            f" = {1e6 / self.cost:6,.0f} moves a processor second",
+            flush=True,
+        )
+        for part, seconds in self.processor.items():
+            print(f"{'':<8}{seconds / moves * 1e6:>8.0f} us  {part}")
+
+
+async def measure(servers: Sequence[Server], count: int, chosen: argparse.Namespace) -> Result:
+    """Let `count` players play as the command line asks."""
+    await play(await enter([servers[0].port], min(count, 10)), 1.0)  # warm
     began = time.perf_counter()
-    players = await enter(port, count)
+    players = await enter([server.port for server in servers], count)
     if count >= MANY:
-        print(f"  {count} players came in within {time.perf_counter() - began:.1f} s")
-    await play(players, seconds)
-    return players
-
-
-def report(players: list[Player], seconds: float, database: str, cpu: float) -> None:
-    """Print one line of results; `cpu` is what the server used, in seconds."""
+        print(f"        {count} players came in within {time.perf_counter() - began:.1f} s")
+    profile = Profile(servers[0].process.pid, chosen.seconds) if chosen.profile else None
+    before = [processor_seconds(server.process.pid) for server in servers]
+    await play(players, chosen.seconds, chosen.rate)
+    used: defaultdict[str, float] = defaultdict(float)
+    for server, then in zip(servers, before, strict=True):
+        for thread, seconds in processor_seconds(server.process.pid).items():
+            part = "event loop" if int(thread) == server.process.pid else WRITER
+            used[part] += seconds - then.get(thread, 0.0)
+    processor = {"event loop": used["event loop"], WRITER: used[WRITER]}
+    if profile is not None:
+        shares = await asyncio.to_thread(profile.shares)
+        processor = {part: share * used["event loop"] for part, share in shares.items()}
+        processor[WRITER] = used[WRITER]
     times = sorted(time for player in players for time in player.times)
-    if len(times) < 2:
-        print(f"{database:<11} {len(players):>6} players: no moves")
-        return
-    p99 = times[int(len(times) * 0.99)]
+    return Result(servers[0].tree, count, chosen.seconds, times, processor)
+
+
+def compare(results: Sequence[Result]) -> None:
+    """Print what the runs of two checkouts cost in the median, and how they compare."""
+    costs: dict[str, list[float]] = {}
+    for result in results:
+        costs.setdefault(result.tree, []).append(result.cost)
+    ours, theirs = statistics.median(costs[OURS]), statistics.median(costs[THEIRS])
     print(
-        f"{database:<11} {len(players):>6} players {len(times) / seconds:>8,.0f} moves/s"
-        f"  p50 {statistics.median(times) * 1000:8.2f} ms  p99 {p99 * 1000:8.2f} ms"
-        f"  server {cpu / len(times) * 1e6:6.0f} us of CPU a move",
+        f"        in the median {theirs:.0f} us before, {ours:.0f} us now:"
+        f" {theirs / ours:.2f} times the moves a processor second",
         flush=True,
     )
 
 
 class Server:
-    """The server in a process of its own."""
+    """The server in a process of its own.
 
-    def __init__(self, url: str, folder: Path, durability: str) -> None:
+    Args:
+        url: its database.
+        folder: where its key is.
+        durability: what an acknowledged move outlives.
+        other: another checkout whose server it is, instead of this one's.
+    """
+
+    def __init__(self, url: str, folder: Path, durability: str, other: Path | None = None) -> None:
+        self.tree = THEIRS if other else OURS
         command = [
             sys.executable, "-m", "py2048", "serve", "--port", "0", "--database", url,
             "--moves-rate", "100000", "--address-rate", "1000000", "--requests-rate", "100000",
             "--sockets", "5000", "--sockets-per-address", "5000", "--log-level", "error",
             "--durability", durability,
         ]  # fmt: skip
-        environment = os.environ | {"PY2048_HOME": str(folder)}
+        source = (other or Path(__file__).resolve().parent.parent) / "src"
+        environment = os.environ | {"PY2048_HOME": str(folder), "PYTHONPATH": str(source)}
         self.process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         self.port = int(line.rsplit(":", 1)[1])
-
-    def cpu(self) -> float:
-        """Return the seconds of CPU that it has used."""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
         """End it, kindly or not."""
@@ -232,14 +312,14 @@ def survey_after_kill(url: str, folder: Path, count: int, seconds: float, durabi
     server = Server(url, folder, durability)
 
     async def play_and_kill() -> list[Player]:
-        players = await enter(server.port, count)
+        players = await enter([server.port], count)
         playing = asyncio.create_task(play(players, seconds * 10))
         await asyncio.sleep(seconds)
         await asyncio.to_thread(server.stop, signal.SIGKILL)
         await playing
         return players
 
-    players = asyncio.run(play_and_kill())
+    players = run_players(play_and_kill())
     again = Server(url, folder, durability)
     again.stop()
     missing = 0
@@ -271,6 +351,12 @@ def database(kind: str) -> Iterator[tuple[str, Path]]:
             server.remove()
 
 
+def run_players(players: Coroutine[object, object, T]) -> T:
+    """Run players on uvloop, as the server does, so that they leave it some of the processor."""
+    with asyncio.Runner(loop_factory=importlib.import_module("uvloop").new_event_loop) as runner:
+        return runner.run(players)
+
+
 def calibrate() -> None:
     """Say how fast this machine is just now: others may use its cores."""
     began = time.process_time()
@@ -292,35 +378,66 @@ def first_response() -> None:
             with urllib.request.urlopen(address) as response:
                 response.read()
             walls.append(time.perf_counter() - began)
-            cpus.append(server.cpu())
+            cpus.append(sum(processor_seconds(server.process.pid).values()))
             server.stop()
     print(f"first response after {min(walls) * 1000:.0f} ms ({min(cpus) * 1000:.0f} ms of CPU)")
 
 
-def main() -> None:
-    """Measure as the command line asks."""
+def run(kind: str, count: int, chosen: argparse.Namespace, other: Path | None) -> Result:
+    """Start servers of a checkout on a new database, let players play, and print the result."""
+    with database(kind) as (url, folder):
+        servers = [Server(url, folder, chosen.durability, other) for _ in range(chosen.processes)]
+        try:
+            result = run_players(measure(servers, count, chosen))
+        finally:
+            for server in servers:
+                server.stop()
+    result.print()
+    return result
+
+
+def parse_arguments() -> argparse.Namespace:
+    """Return what the command line asks for."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--players", type=int, nargs="+", default=[1, 50, 500, 2000])
     parser.add_argument("--seconds", type=float, default=5.0)
+    parser.add_argument(
+        "--rate", type=float, default=0.0, help="moves a second of a player; 0: at once"
+    )
     parser.add_argument("--database", nargs="+", default=["sqlite", "postgresql"])
+    parser.add_argument("--processes", type=int, default=1, help="servers that share the players")
     parser.add_argument("--durability", default="disk", help="disk, or process: see serve --help")
+    parser.add_argument("--against", type=Path, help="another checkout, measured in turns")
+    parser.add_argument("--rounds", type=int, default=1, help="so many runs of each checkout")
+    parser.add_argument("--profile", action="store_true", help="show the parts, by py-spy")
     parser.add_argument("--no-kill", action="store_true", help="leave out the kill")
     chosen = parser.parse_args()
     if max(chosen.players) > MOST_PLAYERS or chosen.seconds > MOST_SECONDS:
         sys.exit(f"at most {MOST_PLAYERS} players for {MOST_SECONDS:.0f} seconds")
+    if chosen.against and not (chosen.against / "src" / "py2048").is_dir():
+        sys.exit(f"{chosen.against} is no checkout of py2048")
+    return chosen
+
+
+def main() -> None:
+    """Measure as the command line asks."""
+    chosen = parse_arguments()
     calibrate()
-    first_response()
+    if not chosen.against:
+        first_response()
     for kind in chosen.database:
         for count in chosen.players:
-            with database(kind) as (url, folder):
-                server = Server(url, folder, chosen.durability)
-                asyncio.run(measure(server.port, min(count, 10), 1.0))  # warm
-                before = server.cpu()
-                players = asyncio.run(measure(server.port, count, chosen.seconds))
-                report(players, chosen.seconds, kind, server.cpu() - before)
-                server.stop()
+            print(f"{kind}, {chosen.processes} process(es)")
+            trees = [chosen.against, None] if chosen.against else [None]
+            results = []
+            for number in range(chosen.rounds):
+                # Whoever comes first in one round comes last in the next.
+                ordered = trees if number % 2 == 0 else trees[::-1]
+                results += [run(kind, count, chosen, tree) for tree in ordered]
+            if chosen.against:
+                compare(results)
         if not chosen.no_kill:
             with database(kind) as (url, folder):
                 survey_after_kill(url, folder, 50, min(chosen.seconds, 3.0), chosen.durability)

@@ -1,0 +1,197 @@
+"""What a search loses by the way it chooses which paths to follow.
+
+Usage: search_shape.py [--games N] [--judge NODES] [--rules RULES]
+
+Positions are taken from games of ``expectimax:depth=2``. Each is searched with path costs that grow
+by half a bit until a search has rated NODES boards; its values judge the moves of the others. For
+each way to count the cost of a path, and for the deepening that ends when the best move leads
+clearly, it prints the mean loss of a move, in points, at equal numbers of boards rated. These
+numbers do not depend on the machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from py2048 import get_rules, rng
+from py2048.game.turn import draw_start
+from py2048.ntuple.heuristic import DEFAULT
+from py2048.ntuple.weights import shipped_network
+from py2048.search import _expectimax_kernels as kernels
+from py2048.search._expectimax_kernels import ALL, SearchParams
+from py2048.search.context import COSTS_PER_BIT
+from py2048.search.limits import MAX_DEPTH, UNLIMITED, SearchLimits
+from py2048.search.searcher import Searcher
+
+COSTS = range(8, 100, 2)
+APART = 100, 500
+"""Moves between two positions of a game."""
+AT = 300, 1000, 3000, 6000
+"""Boards rated for a move at which losses are compared."""
+LEADS = 100, 200, 400, 800
+"""Points by which the best move leads when a deepening ends early."""
+
+
+class Shape(NamedTuple):
+    """How the cost of a path is counted, in bits.
+
+    Attributes:
+        cell: times the logarithm of the number of cells on which the tile may appear.
+        four: for a 4.
+        two: for a 2.
+        move: for a move.
+    """
+
+    cell: float
+    four: float
+    two: float
+    move: float
+
+
+OURS = Shape(1.0, 3.32, 0.15, 1.0)
+SHAPES = {
+    "bits of surprise, one for a move": OURS,
+    "half a bit for a move": OURS._replace(move=0.5),
+    "two bits for a move": OURS._replace(move=2.0),
+    "cells count half": OURS._replace(cell=0.5),
+    "cells count half as much again": OURS._replace(cell=1.5),
+    "a 4 costs two bits": OURS._replace(four=2.0),
+    "a 4 costs five bits": OURS._replace(four=5.0),
+    "the number of 4s and moves only": Shape(0.0, 3.32, 0.0, 2.0),
+}
+
+
+class Judged(NamedTuple):
+    """Positions with the values of their moves, -inf for illegal ones.
+
+    Attributes:
+        cells: uint8 `[positions, cells]`.
+        values: float64 `[positions, 4]`, of the longest search.
+    """
+
+    cells: NDArray[np.uint8]
+    values: NDArray[np.float64]
+
+    def loss(self, number: int, values: NDArray[np.float64]) -> float:
+        """Return what is lost at a position by the move of the highest of other values."""
+        return float(self.values[number].max() - self.values[number, values.argmax()])
+
+
+def positions(rules_text: str, games: int) -> Iterator[NDArray[np.uint8]]:
+    """Yield positions of games at depth 2, whose seeds are 1, 2, 3 and so on."""
+    rules = get_rules(rules_text)
+    player = Searcher(rules, shipped_network(rules) or DEFAULT, SearchLimits(2))
+    apart = np.random.default_rng(1)
+    for seed in range(1, games + 1):
+        key, state = rng.key_of(seed), np.zeros(kernels.STATE, np.int64)
+        cells = player.cells_of(draw_start(rules, key))
+        while True:
+            player.play_on(cells, state, key, int(apart.integers(*APART)))
+            if state[kernels.OVER]:
+                break
+            yield cells.copy()
+
+
+def search(
+    searcher: Searcher, cells: NDArray[np.uint8], cost: int
+) -> tuple[NDArray[np.float64], int, int]:
+    """Return the values of a single search, how many boards it rated, and how often it was cut."""
+    found = searcher._call(
+        searcher.workers[0], cells, SearchParams(ALL, MAX_DEPTH, cost, UNLIMITED)
+    )
+    context = searcher.workers[0].contexts[0]
+    return (
+        np.where(found.points >= 0, found.values, -np.inf),
+        int(context.nodes),
+        int(context.cuts),
+    )
+
+
+def judged(searcher: Searcher, cells: list[NDArray[np.uint8]], nodes: int) -> Judged:
+    """Return the positions with the values of a long search."""
+    values = []
+    for board in cells:
+        for cost in COSTS:
+            found, rated, cuts = search(searcher, board, cost)
+            if rated > nodes or not cuts:
+                break
+        values.append(found)
+    return Judged(np.array(cells), np.array(values))
+
+
+def set_shape(searcher: Searcher, shape: Shape) -> None:
+    """Count costs of paths in another way."""
+    costs = searcher.workers[0].contexts[0].costs
+    spread = shape.cell * np.log2(np.maximum(np.arange(costs.shape[1]), 1))
+    for number, tile in enumerate((shape.two, shape.four)):
+        costs[number] = np.maximum(np.rint(COSTS_PER_BIT * (spread + tile + shape.move)), 1)
+
+
+def by_cost(searcher: Searcher, known: Judged) -> list[tuple[float, float]]:
+    """Return the mean boards rated, and the mean loss, for each greatest cost of a path."""
+    curve = []
+    for cost in COSTS[::2]:
+        results = [search(searcher, board, cost) for board in known.cells]
+        losses = [known.loss(number, values) for number, (values, *_) in enumerate(results)]
+        curve.append((float(np.mean([rated for _, rated, _ in results])), float(np.mean(losses))))
+        if curve[-1][0] > AT[-1]:
+            break
+    return curve
+
+
+def by_lead(searcher: Searcher, known: Judged, lead: float) -> list[tuple[float, float]]:
+    """Return the same for deepenings that end when the best move leads by so many points."""
+    ends = []
+    for number, board in enumerate(known.cells):
+        total, line = 0, []
+        for cost in COSTS[2::2]:
+            values, rated, cuts = search(searcher, board, cost)
+            total += rated
+            line.append((total, known.loss(number, values)))
+            first, second = np.sort(values)[:-3:-1]
+            if first - second > lead or not cuts or total > 20 * AT[-1]:
+                break
+        ends.append(line)
+    longest = max(map(len, ends))
+    means = [
+        np.mean([line[min(step, len(line) - 1)] for line in ends], 0) for step in range(longest)
+    ]
+    return [(float(nodes), float(loss)) for nodes, loss in means]
+
+
+def show(name: str, curve: list[tuple[float, float]]) -> None:
+    """Print the loss at the numbers of boards that are compared."""
+    nodes, losses = np.array(curve).T
+    found = np.interp(np.log(AT), np.log(nodes), losses, left=np.nan)
+    at = "".join("        -" if np.isnan(loss) else f"{loss:9.1f}" for loss in found)
+    print(f"{name:36}{at}", flush=True)
+
+
+def main() -> None:
+    """Print the losses of every way."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--games", type=int, default=16)
+    parser.add_argument("--judge", type=int, default=120_000, help="boards rated by the judge")
+    parser.add_argument("--rules", default="classic")
+    wish = parser.parse_args()
+    rules = get_rules(wish.rules)
+    evaluation = shipped_network(rules) or DEFAULT
+    searcher = Searcher(rules, evaluation, SearchLimits(MAX_DEPTH, nodes=UNLIMITED - 1))
+    known = judged(searcher, list(positions(wish.rules, wish.games)), wish.judge)
+    print(f"{len(known.cells)} positions, judged by searches of {wish.judge:,} boards or more")
+    print(f"{'points lost by a move, at boards':36}" + "".join(f"{each:9,}" for each in AT))
+    for name, shape in SHAPES.items():
+        set_shape(searcher, shape)
+        show(name, by_cost(searcher, known))
+    set_shape(searcher, OURS)
+    for lead in (np.inf, *LEADS):
+        show(f"deepening, ends at a lead of {lead:.0f}", by_lead(searcher, known, lead))
+
+
+if __name__ == "__main__":
+    main()

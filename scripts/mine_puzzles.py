@@ -1,0 +1,352 @@
+"""Mine the puzzles of `py2048.review.puzzles` from games.
+
+Usage: mine_puzzles.py LOG [--solution FILE] [--scale X] [--write]
+
+Found positions and finished games go to LOG; the same command continues where it was ended, and a
+complete log gives the same pack on every machine. --write then rates the positions, chooses the
+pack and writes it into the package.
+
+Positions come from games of players of all strengths, some of whose moves are random. One is kept
+if its best move loses at least `CLEAR` of its value by any other choice: by the exact solution on
+3x3 (--solution, from py2048 solve 3x3 --save FILE), elsewhere by expectimax with the network, whose
+verdict must be the same at depths 2, 3 and 4 (on 5x5, 2 and 3); the greatest gives the values.
+Where a table of endings in the data folder knows the position, it must agree: those of the pack
+were checked by L3-256, 442-256 and 442-64.
+
+Ratings follow the one-parameter logistic model [1]: a player of ability a solves a puzzle of rating
+r with probability 1 / (1 + 10^((r - a) / 400)), which is also the scale of Elo. Each of `SOLVERS`
+tries each puzzle; abilities and ratings are estimated together [2], with a normal prior on the
+ratings that keeps those finite that all solve or all miss. The mean of the pack is `MEAN`.
+
+[1] G. Rasch, Probabilistic models for some intelligence and attainment tests, 1960.
+[2] B. D. Wright, N. Panchapakesan, A procedure for sample-free item analysis, Educational and
+    Psychological Measurement 29, 1969.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from py2048.board import Board, canonical, symmetries
+from py2048.direction import Direction
+from py2048.game import Game
+from py2048.players import Player, make_player
+from py2048.players.searching import network_for
+from py2048.review.moves import Grade, grade_of
+from py2048.review.puzzles import Puzzle, write_pack
+from py2048.review.themes import theme_of
+from py2048.rng import derive_seed
+from py2048.rules import Rules, get_rules
+from py2048.solving import find_ending
+
+Reals = NDArray[np.float64]
+
+SEED = 2048
+QUOTAS = {"classic": 700, "3x3": 120, "5x5": 60, "comp1127": 120}
+"""How many puzzles of each preset are in the pack."""
+SURPLUS = 1.4
+"""So many times as many positions are mined, so that the pack can have all ratings."""
+
+WALKERS = (
+    ("ntuple", 0.0), ("ntuple", 0.03), ("ntuple", 0.1),
+    ("heuristic:depth=1", 0.05), ("corner", 0.0), ("greedy", 0.0),
+)  # fmt: skip
+"""Who plays the games, and the share of its moves that are random."""
+SPACING = {"classic": 10, "3x3": 3, "5x5": 10, "comp1127": 5}
+"""Every so many plies a position is looked at, by preset."""
+LEAST_LEGAL = 3
+"""A choice of two is no puzzle."""
+MOST = 8
+"""The most positions of one game."""
+
+CLEAR = 0.05
+"""The share of its value that the best move is ahead of every other."""
+EXACT = "3x3"
+DEPTHS = {"classic": (2, 3, 4), "comp1127": (2, 3, 4), "5x5": (2, 3)}
+
+SOLVERS = (
+    "greedy", "corner", "montecarlo:games=10,seed=1", "montecarlo:games=40,seed=1",
+    "heuristic:depth=1", "heuristic:depth=2", "heuristic:depth=3", "ntuple", "expectimax:depth=2",
+)  # fmt: skip
+"""Who tries the puzzles, besides random moves."""
+TRIES = {"greedy": 8, "corner": 8, "montecarlo": 2}
+"""How many images of a board are tried by those that may play differently on them."""
+MEAN, SPREAD, FACTOR = 1500.0, 400.0, 400.0
+"""Mean and standard deviation of the prior, and the points for ten times the odds."""
+BIN = 50
+"""Ratings so near each other count as alike where the pack is chosen."""
+
+
+# --- finding positions ---------------------------------------------------------------------------
+
+
+@cache
+def player_for(spec: str, _rules: str) -> Player:
+    """Return a player, made once for each preset."""
+    return make_player(spec)
+
+
+class Miner:
+    """Plays games and looks for positions.
+
+    Args:
+        log: the file of what was found.
+        solution: the solution of `EXACT`.
+        scale: the share of the usual number of positions.
+    """
+
+    def __init__(self, log: Path, solution: Path | None, scale: float) -> None:
+        self._log, self._solution = log, solution
+        self.wanted = {
+            name: round(SURPLUS * quota * scale)
+            for name, quota in QUOTAS.items()
+            if name != EXACT or solution is not None
+        }
+        self.found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        self._games: Counter[str] = Counter()
+        for line in log.read_text("utf-8").splitlines() if log.exists() else ():
+            self._take(json.loads(line))
+
+    def _take(self, game: dict[str, Any]) -> None:
+        self._games[game["rules"]] += 1
+        self.found[game["rules"]] += game["found"]
+
+    def mine(self) -> None:
+        """Play games until enough positions are found; a game at a time goes to the log."""
+        while lacking := [name for name, count in self.wanted.items()
+                          if len(self.found[name]) < count]:  # fmt: skip
+            name = min(lacking, key=lambda name: len(self.found[name]) / self.wanted[name])
+            game = {"rules": name, "found": self._of_game(name, self._games[name])}
+            with self._log.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(game) + "\n")
+            self._take(game)
+            told = ", ".join(f"{name} {len(self.found[name])}/{self.wanted[name]}"
+                             for name in self.wanted)  # fmt: skip
+            print(told, file=sys.stderr, flush=True)
+
+    def _of_game(self, name: str, number: int) -> list[dict[str, Any]]:
+        """Return what is found in a game."""
+        rules = get_rules(name)
+        seed = derive_seed(SEED, number)
+        looked = [board for board in walk(rules, number, seed) if self._values(rules, board, 0)]
+        random.Random(seed).shuffle(looked)
+        found: list[dict[str, Any]] = []
+        for board in looked:
+            values = self._verdict(rules, board)
+            if values and len(found) < MOST:
+                found.append(tried(rules, board, values))
+        return found
+
+    def _verdict(self, rules: Rules, board: Board) -> dict[Direction, float] | None:
+        """Return the values of the moves, if all depths agree on a clearly best one."""
+        values = None
+        verdicts = set()
+        for level in range(len(DEPTHS.get(rules.name, (0,)))):
+            if (values := self._values(rules, board, level)) is None:
+                return None
+            verdicts.add(max(values, key=values.__getitem__))
+        return values if len(verdicts) == 1 else None
+
+    def _values(self, rules: Rules, board: Board, level: int) -> dict[Direction, float] | None:
+        """Return the values of the moves, if one is clearly the best."""
+        if rules.name == EXACT:
+            spec = f"perfect:file={self._solution}"
+        else:
+            spec = f"expectimax:depth={DEPTHS[rules.name][level]}"
+        judge, game = player_for(spec, rules.name), Game(rules, seed=0, board=board)
+        values = judge.rate(game)
+        ordered = sorted(values.values(), reverse=True)
+        is_clear = ordered[1] <= (1 - CLEAR) * ordered[0] and ordered[0] > 0
+        return values if is_clear else None
+
+
+def walk(rules: Rules, number: int, seed: int) -> Iterator[Board]:
+    """Yield positions of a game."""
+    spec, noise = WALKERS[number % len(WALKERS)]
+    player, game, draws = player_for(spec, rules.name), Game(rules, seed=seed), random.Random(seed)
+    while not game.is_over:
+        if not game.ply % SPACING[rules.name] and len(game.legal_directions()) >= LEAST_LEGAL:
+            yield game.board
+        is_random = draws.random() < noise
+        game.play(draws.choice(game.legal_directions()) if is_random else player.choose(game))
+
+
+# --- rating --------------------------------------------------------------------------------------
+
+
+def tried(rules: Rules, board: Board, values: dict[Direction, float]) -> dict[str, Any]:
+    """Return what the log holds of a position: who misses it, and what is played instead."""
+    best = max(values, key=values.__getitem__)
+    misses = {"random": 1 - 1 / len(values)}
+    instead: Counter[Direction] = Counter()
+    for spec in SOLVERS:
+        player = player_for(spec, rules.name)
+        tries = [choice(player, rules, *image) for image in
+                 islice(images(board, rules), TRIES.get(spec.partition(":")[0], 1))]  # fmt: skip
+        wrong = [each for each in tries if each is not best]
+        misses[spec] = len(wrong) / len(tries)
+        for direction in wrong:
+            instead[direction] += 1
+    second = sorted(values, key=values.__getitem__)[-2]
+    tempting = instead.most_common(1)[0][0] if instead else second
+    return {
+        "board": str(board).replace("\n", " / "),
+        "values": {str(direction): round(value, 1) for direction, value in values.items()},
+        "misses": misses,
+        "instead": str(tempting),
+    }
+
+
+Image = tuple[Board, dict[Direction, Direction]]
+
+
+def images(board: Board, rules: Rules) -> Iterator[Image]:
+    """Yield the images of a board, with what each direction there is on the board itself."""
+    legal = board.legal_directions()
+    afters = {d: list(symmetries(board.slide(d, rules.merging).board.rows)) for d in legal}
+    for number, rows in enumerate(symmetries(board.rows)):
+        image = Board.from_rows(rows)
+        slid = {d: image.slide(d, rules.merging).board.rows for d in image.legal_directions()}
+        yield (
+            image,
+            {
+                theirs: next(ours for ours in legal if afters[ours][number] == after)
+                for theirs, after in slid.items()
+            },
+        )
+
+
+def choice(
+    player: Player, rules: Rules, image: Board, meant: dict[Direction, Direction]
+) -> Direction:
+    """Return what a player chooses on an image, as a direction on the board itself."""
+    return meant[player.choose(Game(rules, seed=0, board=image))]
+
+
+def fitted(misses: Reals, rounds: int = 200) -> tuple[Reals, Reals]:
+    """Return the ratings of puzzles and the abilities of solvers, whose common level is free.
+
+    Newton's steps, in turn for the abilities and for the ratings.
+
+    Args:
+        misses: the share of tries that fail, `[puzzles, solvers]`.
+        rounds: how many steps are made.
+    """
+    unit = np.log(10) / FACTOR
+    ratings, abilities = np.zeros(len(misses)), np.zeros(misses.shape[1])
+    tightness = 1 / (SPREAD * unit) ** 2
+    for _ in range(rounds):
+        missing = 1 / (1 + np.exp(abilities - ratings[:, None]))
+        surplus, slope = (misses - missing), missing * (1 - missing)
+        ratings += (surplus.sum(1) - tightness * ratings) / (slope.sum(1) + tightness)
+        missing = 1 / (1 + np.exp(abilities - ratings[:, None]))
+        surplus, slope = (misses - missing), missing * (1 - missing)
+        abilities -= surplus.sum(0) / slope.sum(0)
+        ratings -= ratings.mean()
+    return ratings / unit, abilities / unit
+
+
+# --- choosing ------------------------------------------------------------------------------------
+
+
+def pack_of(found: dict[str, list[dict[str, Any]]], quotas: dict[str, int]) -> list[Puzzle]:
+    """Return the pack: of each preset its number of puzzles, of all ratings alike."""
+    positions = [
+        (name, each) for name in quotas for each in unique(found[name]) if is_confirmed(name, each)
+    ]
+    solvers = ["random", *SOLVERS]
+    misses = [[each["misses"][solver] for solver in solvers] for _, each in positions]
+    ratings, abilities = fitted(np.array(misses))
+    draws = random.Random(SEED)
+    chosen: list[int] = []
+    for name, quota in quotas.items():
+        bins: dict[int, list[int]] = defaultdict(list)
+        for index, (rules, _) in enumerate(positions):
+            if rules == name:
+                bins[int(ratings[index] // BIN)].append(index)
+        chosen += evenly(bins, quota, draws)
+    shift = MEAN - ratings[chosen].mean()
+    for solver, ability in zip(solvers, abilities, strict=True):
+        print(f"{solver:<28} {ability + shift:6.0f}", file=sys.stderr)
+    draws.shuffle(chosen)  # so that a puzzle's number does not tell its rating
+    return [puzzle_of(number, *positions[index], round(ratings[index] + shift))
+            for number, index in enumerate(chosen, start=1)]  # fmt: skip
+
+
+def is_confirmed(name: str, found: dict[str, Any]) -> bool:
+    """Return whether no table of endings that was built knows a better move."""
+    ending = find_ending(Board.parse(found["board"]), name)
+    if ending is None:
+        return True
+    best = Direction.parse(max(found["values"], key=found["values"].__getitem__))
+    is_best = grade_of(1 - ending.chances[best] / max(ending.chances.values())) is Grade.BEST
+    print(
+        f"{ending.table} {'confirms' if is_best else 'refuses'} {found['board']}", file=sys.stderr
+    )
+    return is_best
+
+
+def unique(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the positions without images of others."""
+    return list({canonical(Board.parse(each["board"]).rows): each for each in found}.values())
+
+
+def evenly(bins: dict[int, list[int]], count: int, draws: random.Random) -> list[int]:
+    """Return so many members, of each bin as many as of the others while it has some."""
+    for members in bins.values():
+        draws.shuffle(members)
+    chosen: list[int] = []
+    while len(chosen) < count and any(bins.values()):
+        for key in sorted(bins):
+            if bins[key] and len(chosen) < count:
+                chosen.append(bins[key].pop())
+    return chosen
+
+
+def puzzle_of(number: int, name: str, found: dict[str, Any], rating: int) -> Puzzle:
+    """Return a puzzle."""
+    rules, board = get_rules(name), Board.parse(found["board"])
+    scale = scale_of(rules, board)
+    values = {Direction.parse(word): value * scale for word, value in found["values"].items()}
+    best = max(values, key=values.__getitem__)
+    theme = theme_of(rules, board, Direction.parse(found["instead"]), best)
+    return Puzzle(number, rules, board, best, values, rating, theme)
+
+
+def scale_of(rules: Rules, board: Board) -> float:
+    """Return the points that came, in recorded games, for each that the values expect."""
+    records = None if rules.name == EXACT else network_for(rules).records
+    return records.scale(board) if records else 1.0
+
+
+def main(words: list[str]) -> int:
+    """Mine, and write the pack if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("log", type=Path, metavar="LOG", help="what was found so far")
+    parser.add_argument("--solution", type=Path, metavar="FILE", help="the solution of 3x3")
+    parser.add_argument("--scale", type=float, default=1.0, help="the share to mine, such as 0.1")
+    parser.add_argument("--write", action="store_true", help="write the pack into the package")
+    options = parser.parse_args(words)
+    miner = Miner(options.log, options.solution, options.scale)
+    miner.mine()
+    if options.write:
+        quotas = {name: round(quota * options.scale) for name, quota in QUOTAS.items()
+                  if name in miner.wanted}  # fmt: skip
+        write_pack(pack_of(miner.found, quotas))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
