@@ -10,6 +10,7 @@ import socket as sockets
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,24 +26,28 @@ from py2048.storage import open_store
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def workers_of(server: WebServer) -> dict[int, int]:
-    """Return the process of each worker, by number, as the log tells."""
-    started = [
-        (line["worker"], int(re.findall(r"\d+", line["message"])[0]))
-        for line in server.logged()
-        if line["message"].startswith("Started server process")
-    ]
-    return dict(started)
+def workers_of(server: WebServer, workers: int) -> dict[int, int]:
+    """Return the process of each worker, by number, as the log tells once all have started."""
+    return _wait_for(server, lambda pids: len(pids) == workers)
 
 
 def wait_for_worker(server: WebServer, number: int, old: int) -> int:
     """Return the process that has replaced another."""
+    return _wait_for(server, lambda pids: pids[number] != old)[number]
+
+
+def _wait_for(server: WebServer, is_reached: Callable[[dict[int, int]], bool]) -> dict[int, int]:
     until = time.monotonic() + 60
     while time.monotonic() < until:
-        if (pid := workers_of(server)[number]) != old:
-            return pid
+        pids = {
+            int(line["worker"]): int(re.findall(r"\d+", line["message"])[0])
+            for line in server.logged()
+            if line["message"].startswith("Started server process")
+        }
+        if is_reached(pids):
+            return pids
         time.sleep(0.05)
-    raise AssertionError("the worker is not replaced")
+    raise AssertionError(f"the workers are {pids}")
 
 
 def is_running(pid: int) -> bool:
@@ -97,7 +102,7 @@ async def test_a_killed_worker_loses_no_move_and_its_games_go_on(tmp_path: Path)
             for tab, event in zip(tabs, begun, strict=True)
         ]  # fmt: skip
         await asyncio.gather(*(event.wait() for event in begun))
-        old = workers_of(server)[1]
+        old = workers_of(server, 2)[1]
         os.kill(old, signal.SIGKILL)
         await asyncio.gather(*playing)
         new = await asyncio.to_thread(wait_for_worker, server, 1, old)
@@ -105,7 +110,7 @@ async def test_a_killed_worker_loses_no_move_and_its_games_go_on(tmp_path: Path)
         text = Browser(server).get("/metrics").text
         assert set(re.findall(r'py2048_sockets\{worker="(\d)"\}', text)) == {"0", "1"}
         assert text.count("# TYPE py2048_moves_total counter") == 1
-        pids = [*workers_of(server).values(), new]
+        pids = [*workers_of(server, 2).values(), new]
     assert server.process.returncode == 0
     assert not any(map(is_running, pids))
     with open_store(database) as store:
@@ -163,7 +168,7 @@ async def test_a_worker_that_hangs_is_replaced(tmp_path: Path) -> None:
         async with Browser(server).socket() as first, Browser(server).socket() as second:
             games = [await socket.new() for socket in (first, second)]
             assert len({game["game"] for game in games}) == 2
-            old = workers_of(server)[0]
+            old = workers_of(server, 2)[0]
             os.kill(old, signal.SIGSTOP)
             new = await asyncio.to_thread(wait_for_worker, server, 0, old)
             assert is_running(new)
@@ -178,8 +183,7 @@ async def test_a_worker_that_hangs_is_replaced(tmp_path: Path) -> None:
 def test_workers_end_with_their_supervisor(tmp_path: Path) -> None:
     """Even if it is killed: nobody serves on without being watched."""
     server = WebServer(tmp_path, *GENEROUS, "--workers", "2")
-    Browser(server).get("/account")
-    pids = workers_of(server).values()
+    pids = workers_of(server, 2).values()
     server.stop(signal.SIGKILL)
     until = time.monotonic() + 30
     while any(map(is_running, pids)) and time.monotonic() < until:
@@ -191,10 +195,8 @@ def test_workers_end_with_their_supervisor(tmp_path: Path) -> None:
 def test_interrupting_the_supervisor_stops_all(tmp_path: Path) -> None:
     """Ctrl+C, which a terminal sends to the whole group, ends everything with status 0."""
     server = WebServer(tmp_path, *GENEROUS, "--workers", "3")
-    Browser(server).get("/account")
-    pids = workers_of(server).values()
+    pids = workers_of(server, 3).values()
     assert server.stop(signal.SIGINT) == 0
-    assert len(pids) == 3
     assert not any(map(is_running, pids))
 
 
