@@ -17,7 +17,7 @@ from redis_server import RedisServer
 from py2048.server.bus import MailboxBus
 from py2048.server.services import Services
 from py2048.server.sharing import Changed, Sharing
-from py2048.server.worker import Board, Mailbox, Worker
+from py2048.server.worker import Mailbox, Worker, WorkerStatus
 from py2048.storage import GameChange
 
 Json = dict[str, Any]
@@ -30,9 +30,9 @@ def store_url(tmp_path: Path) -> str:
 
 @asynccontextmanager
 async def two_workers(url: str) -> AsyncIterator[tuple[Services, Services]]:
-    boards = {number: Board() for number in range(2)}
+    statuses = {number: WorkerStatus() for number in range(2)}
     mailboxes = {number: Mailbox.make() for number in range(2)}
-    one, two = (Worker(number, os.getppid(), boards, mailboxes) for number in range(2))
+    one, two = (Worker(number, os.getppid(), statuses, mailboxes) for number in range(2))
     async with running(url, one) as first, running(url, two) as second:
         yield first, second
     for mailbox in mailboxes.values():

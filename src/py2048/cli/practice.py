@@ -148,7 +148,7 @@ def puzzle(
 
     if sum((daily, number is not None, rating is not None)) > 1:
         raise Py2048Error("--daily, --id and --rating exclude each other: give one of them")
-    low, high = _range(rating) if rating else (0, MOST_RATING)
+    limits = _range(rating) if rating else ()
     questions = Questions(as_json=json)
     with open_store() as store:
         book = PuzzleBook(store)
@@ -157,11 +157,8 @@ def puzzle(
         else:
             only = daily_puzzle(today()) if daily else None
             only = only if number is None else get_puzzle(number)
-            _run(questions, PuzzleDrill(book, low, high, puzzle=only))
+            _run(questions, PuzzleDrill(book, *limits, puzzle=only))
     return 0
-
-
-MOST_RATING = 9999
 
 
 def _range(text: str) -> tuple[int, int]:

@@ -240,8 +240,9 @@ class Api:
             if room.is_reloading:
                 await room.ready()
             direction = Direction.parse(message.direction)
-            bots = self._services.bots
-            events = bots.move(rooms, room, message.number, direction, arrived)
+            if user.bot_of:
+                self._services.bots.sit(rooms, room)
+            events = room.game.move(message.number, direction, arrived)
             room.broadcast(events, client)
             frame = await client.first()
         finally:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from py2048.direction import Direction
 from py2048.server.rooms import Client, Room, Rooms
-from py2048.server.schema import BOT, ActionRejected
+from py2048.server.schema import ActionRejected
 from py2048.server.settings import Settings
-from py2048.session import Event
 
 MOST_GAMES = 32
 """So many games a program plays at the same time."""
@@ -97,21 +95,12 @@ class BotService:
         if wait:
             await asyncio.sleep(wait)
 
-    def move(
-        self, rooms: Rooms, room: Room, number: int, direction: Direction, arrived: float
-    ) -> Sequence[Event]:
-        """Make a move that came at a time as of `time.monotonic`, as `OnlineGame.move`.
+    def sit(self, rooms: Rooms, room: Room) -> None:
+        """Keep the room of a program's game open while it plays.
 
         Raises:
-            ActionRejected: as `OnlineGame.move`; reason ``busy`` if the program plays too many
-                games.
+            ActionRejected: reason ``busy``, if too many programs play, or this one too many games.
         """
-        if room.game.info.mode != BOT:
-            return room.game.move(number, direction)
-        self._sit(rooms, room)
-        return room.game.move(number, direction, arrived)
-
-    def _sit(self, rooms: Rooms, room: Room) -> None:
         seat = self._seats.get(room.game.id)
         if seat is None or seat.room is not room:
             self._seats = {game: each for game, each in self._seats.items() if not each.is_free}

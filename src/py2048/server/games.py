@@ -251,7 +251,7 @@ class OnlineGame:
         Args:
             number: the number of the action.
             direction: where to.
-            arrived: when the move of a program came, as of `time.monotonic`.
+            arrived: when the move came, as of `time.monotonic`: programs have a clock.
 
         Raises:
             ActionRejected: if the number is not the next (``gap``), the game is over (``over``) or
@@ -262,7 +262,7 @@ class OnlineGame:
         if self.is_over:
             raise ActionRejected("over", "the game is over: begin a new one")
         self._check_window()
-        if arrived is None:
+        if self.info.mode != BOT or arrived is None:
             self.session.move(direction)
             return self._done()
         before = self.version

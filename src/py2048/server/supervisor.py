@@ -16,7 +16,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from py2048.server.worker import Board, Mailbox, Worker
+from py2048.server.worker import Mailbox, Worker, WorkerStatus
 
 _log = logging.getLogger("py2048.web")
 _TICK = 1.0
@@ -55,11 +55,11 @@ class Supervisor:
         self._listen = listen
         self._serve = serve
         self._patience = patience
-        self._boards = {number: Board() for number in range(workers)}
-        self._mailboxes = {number: Mailbox.make() for number in self._boards}
+        self._statuses = {number: WorkerStatus() for number in range(workers)}
+        self._mailboxes = {number: Mailbox.make() for number in self._statuses}
         self._children: dict[int, _Child] = {}
-        self._due = dict.fromkeys(self._boards, 0.0)  # when to start those that do not run
-        self._delay = dict.fromkeys(self._boards, 0.0)
+        self._due = dict.fromkeys(self._statuses, 0.0)  # when to start those that do not run
+        self._delay = dict.fromkeys(self._statuses, 0.0)
         self._is_stopping = False
         self._woken, self._wake = os.pipe()
 
@@ -106,13 +106,13 @@ class Supervisor:
 
     def _start(self, number: int) -> None:
         supervisor = os.getpid()
-        self._boards[number].write(b"")
+        self._statuses[number].write(b"")
         with self._listen(number) as listener:
             # A signal that comes now waits until the worker knows what it means.
             signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
             pid = os.fork()
             if pid == 0:
-                worker = Worker(number, supervisor, self._boards, self._mailboxes)
+                worker = Worker(number, supervisor, self._statuses, self._mailboxes)
                 self._become(worker, listener)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
         self._children[number] = _Child(pid, time.monotonic())
@@ -158,7 +158,7 @@ class Supervisor:
     def _check_beats(self) -> None:
         """Kill the workers that give no sign of life: the rest of their players wait for them."""
         for number, child in self._children.items():
-            if self._boards[number].silence > self._patience:
+            if self._statuses[number].silence > self._patience:
                 _log.error("a worker hangs and is killed", extra={"number": number})
                 os.kill(child.pid, signal.SIGKILL)
 

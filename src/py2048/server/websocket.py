@@ -232,7 +232,9 @@ class ClientConnection(Client):
         number = self._pipeline.number(message, room.game)
         if isinstance(message, schema.MoveRequest):
             direction = Direction.parse(message.direction)
-            events = self._services.bots.move(self._rooms, room, number, direction, arrived)
+            if self._owner.bot_of:
+                self._services.bots.sit(self._rooms, room)
+            events = room.game.move(number, direction, arrived)
         elif isinstance(message, schema.UndoRequest):
             events = room.game.undo(number)
         else:

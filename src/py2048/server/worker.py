@@ -26,7 +26,7 @@ _MAILBOX = 2**20
 _SAMPLE = re.compile(rb"(\w+)(?:\{(.*)\})? (.*)")
 
 
-class Board:
+class WorkerStatus:
     """Memory in which a worker writes that it lives and what it counts, for the others to read."""
 
     def __init__(self) -> None:
@@ -79,13 +79,13 @@ class Worker:
     Attributes:
         number: its number, from 0.
         supervisor: the process that started it.
-        boards: what each worker writes.
+        statuses: what each worker writes.
         mailboxes: where each worker can be reached.
     """
 
     number: int
     supervisor: int
-    boards: Mapping[int, Board]
+    statuses: Mapping[int, WorkerStatus]
     mailboxes: Mapping[int, Mailbox]
 
     def make_bus(self) -> MailboxBus:
@@ -98,7 +98,7 @@ class Worker:
     async def beat(self, text: Callable[[], bytes]) -> None:
         """Show every second that this worker lives, and what it counts; end with the supervisor."""
         while os.getppid() == self.supervisor:
-            self.boards[self.number].write(text())
+            self.statuses[self.number].write(text())
             await asyncio.sleep(_BEAT)
         _log.error("the supervisor is gone: this worker stops")
         os.kill(os.getpid(), signal.SIGTERM)
@@ -109,7 +109,7 @@ class Worker:
         Args:
             text: those of this worker, in Prometheus' text format.
         """
-        texts = {number: board.read() for number, board in self.boards.items()}
+        texts = {number: status.read() for number, status in self.statuses.items()}
         texts[self.number] = text
         families: dict[bytes, list[bytes]] = {}
         samples: dict[bytes, list[bytes]] = {}

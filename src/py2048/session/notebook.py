@@ -22,6 +22,7 @@ from py2048.rules import Rules
 from py2048.storage import PuzzleAnswer, SavedMistake, Store, ThemeSummary
 from py2048.storage.values import utc_text
 
+MOST_RATING = 9999
 MOST_OF_A_GAME = 20
 """The most mistakes of one game that are kept: those that lost most."""
 
@@ -152,7 +153,7 @@ class PuzzleBook:
         """The player's rating."""
         return rating_after(self.answers)
 
-    def next(self, low: int = 0, high: int = 1 << 16) -> Puzzle | None:
+    def next(self, low: int = 0, high: int = MOST_RATING) -> Puzzle | None:
         """Return the puzzle nearest to the player's rating that is not answered yet.
 
         Args:

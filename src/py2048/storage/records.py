@@ -176,16 +176,6 @@ class Records(Subject):
         )
         return [GameEnd(**row._mapping) for row in self._database.all(query)][::-1]
 
-    def tile_counts(self, owner: str) -> list[tuple[int, int]]:
-        """Return how many finished games of an account ended with which largest tile."""
-        query = (
-            sa.select(records.c.max_tile, sa.func.count().label("games"))
-            .where(records.c.owner == owner)
-            .group_by(records.c.max_tile)
-            .order_by(records.c.max_tile)
-        )
-        return [(row.max_tile, row.games) for row in self._database.all(query)]
-
 
 def insert_record(connection: Connection, **row: object) -> None:
     """Add a record, note its score and enter it into the leaderboards, within a transaction."""

@@ -20,7 +20,7 @@ from py2048.review import MoveReview
 from py2048.review.puzzles import Puzzle, daily_puzzle
 from py2048.review.themes import Theme
 from py2048.rng import random_seed
-from py2048.session.notebook import Exercise, Notebook, PuzzleBook
+from py2048.session.notebook import MOST_RATING, Exercise, Notebook, PuzzleBook
 
 if TYPE_CHECKING:
     from py2048.board import Board
@@ -229,7 +229,12 @@ class PuzzleDrill(Drill):
     """
 
     def __init__(
-        self, book: PuzzleBook, low: int = 0, high: int = 1 << 16, *, puzzle: Puzzle | None = None
+        self,
+        book: PuzzleBook,
+        low: int = 0,
+        high: int = MOST_RATING,
+        *,
+        puzzle: Puzzle | None = None,
     ) -> None:
         self._book, self._is_alone = book, puzzle is not None
         near = iter(partial(book.next, low, high), None)
