@@ -180,6 +180,7 @@ def test_values_are_compared_with_what_came() -> None:
     assert calibrate(player(network()), [(4, 0)], 50, seed=2).stages == rows[:1]
 
 
+@pytest.mark.slow
 def test_an_ascent_goes_on_after_it_was_killed(tmp_path: Path) -> None:
     """Whatever it was doing; each band is in the history, and kept if it is better."""
     weights, folder, plan = tmp_path / "base.npz", tmp_path / "run", tmp_path / "plan.toml"

@@ -98,6 +98,7 @@ def solved_with_losses(cluster: Any, rules: str, save: Path, *, node: bool) -> S
     return solution
 
 
+@pytest.mark.slow
 @needs_ray
 def test_a_cluster_finds_what_one_machine_finds(
     cluster: Any,

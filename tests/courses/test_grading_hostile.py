@@ -376,6 +376,7 @@ def test_a_program_imports_its_own_files_first(tmp_path):
     assert report.lost == (), failures(report)
 
 
+@pytest.mark.slow
 def test_the_time_of_a_submission_is_limited(tmp_path):
     """What was graded until then counts; the rest is not tried, and the report says so."""
     deaf = """
@@ -405,6 +406,7 @@ def deaf(*words):
 """
 
 
+@pytest.mark.slow
 def test_a_deaf_function_takes_the_time_of_one_call_and_no_more():
     """It is killed once the time of that call is over, however many calls were to follow.
 

@@ -216,6 +216,7 @@ async def test_a_slow_reader_is_dropped_and_delays_nobody() -> None:
     assert client.overflowed.is_set()
 
 
+@pytest.mark.slow
 async def test_a_browser_that_does_not_read_loses_its_connection(tmp_path: Path) -> None:
     """It asks and asks and never reads: it is cut off, and others are answered meanwhile."""
     endless = ("--moves-rate", "1000000", "--address-rate", "1000000")

@@ -39,7 +39,9 @@ def wrong_moves(moves: DistilledMoves, solution: Solution, every: int = 1) -> in
     return wrong
 
 
-@pytest.mark.parametrize(("text", "every"), [("2x2", 1), ("2x3", 1), ("2x4", 29)])
+@pytest.mark.parametrize(
+    ("text", "every"), [("2x2", 1), ("2x3", 1), pytest.param("2x4", 29, marks=pytest.mark.slow)]
+)
 def test_shipped_moves_are_the_best(text: str, every: int) -> None:
     """On every position that games meet, or some of them, the move is one of the best."""
     rules = get_rules(f"classic:size={text}")
