@@ -7,8 +7,8 @@
         while not game.is_over:
             game.play(player.choose(game.position))
 
-Moves have numbers, so a request whose answer was lost is sent again without harm: whatever breaks,
-the server or the way to it, the game goes on where it was. See docs/how-to/write-a-bot.md.
+Moves have numbers, so one whose answer was lost is sent again without harm: whatever breaks, the
+server or the way to it, the game goes on where it was. See docs/how-to/write-a-bot.md.
 """
 
 from __future__ import annotations
@@ -85,6 +85,8 @@ class BotClient:
     ) -> RemoteGame:
         """Begin a game.
 
+        If the answer is lost on its way another game is begun; the first one stays in `me`.
+
         Raises:
             ClientError: if the server refuses it.
         """
@@ -108,18 +110,19 @@ class BotClient:
         Raises:
             ClientError: if there is no such game, or the server stays away.
         """
-        outcome, until, wait = "playing", time.monotonic() + self._patience, _FIRST_WAIT
+        outcome, away_since, wait = "playing", 0.0, _FIRST_WAIT
         while outcome == "playing":
             try:
                 for message in self._lines(f"/api/games/{game_id}/stream"):
                     outcome = message.get("outcome", outcome)
-                    until, wait = time.monotonic() + self._patience, _FIRST_WAIT
+                    away_since, wait = 0.0, _FIRST_WAIT
                     yield message
                 fault = f"{self.server} has ended the stream"
             except (OSError, HTTPException) as error:
                 fault = f"{self.server} does not answer ({_cause(error)})"
             if outcome == "playing":
-                wait = self._wait(fault, wait, wait, until)
+                away_since = away_since or time.monotonic()
+                wait = self._wait(fault, wait, wait, away_since + self._patience)
 
     def request(
         self, method: str, path: str, value: Json | None = None, *, patience: float | None = None
@@ -309,9 +312,9 @@ class RemoteGame:
         except ClientError as error:
             if error.reason not in ("gap", "over"):
                 raise
-            answer = self._client.request(
-                "GET", f"/api/games/{self.id}"
-            )  # it was changed elsewhere
+            answer = self._client.request("GET", f"/api/games/{self.id}")
+            if error.reason == "over" and answer["outcome"] == "playing":
+                raise  # it is as long as a game may be; otherwise it was changed elsewhere
         self.state = self.state | answer
         if answer.get("type") == "events" and answer["version"] < number:
             raise IllegalMoveError(f"{direction} changes nothing on {shown(str(self.board))}")
