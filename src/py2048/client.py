@@ -78,7 +78,10 @@ class BotClient:
         Raises:
             ClientError: if there is no such server, at the first attempt, or it refuses the token.
         """
-        return self.request("GET", "/api/bot", patience=0.0)
+        found = self.request("GET", "/api/bot", patience=0.0)
+        if not {"name", "person", "games"} <= found.keys():
+            raise self._stranger()
+        return found
 
     def new_game(
         self, rules: Rules | str = "classic", time_control: str = "unlimited"
@@ -224,7 +227,10 @@ class BotClient:
         with suppress(ValueError):
             if isinstance(found := json.loads(text), dict):
                 return found
-        raise ClientError(f"{self.server} is no py2048 server: is it the right address?")
+        raise self._stranger()
+
+    def _stranger(self) -> ClientError:
+        return ClientError(f"{self.server} is no py2048 server: is it the right address?")
 
     def _refusal(self, response: HTTPResponse, text: bytes) -> ClientError:
         """Return what a server says that does not do what it is asked."""

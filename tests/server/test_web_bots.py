@@ -225,6 +225,13 @@ def test_a_shell_script_plays(web_server: WebServer) -> None:
     )  # fmt: skip
     assert re.fullmatch(rf"{web_server.url}/game/\w+\n", done.stdout)
     assert boards_of(web_server, "Shell", "classic:size=2x2") == {"bot"}
+    refused = subprocess.run(
+        ["sh", EXAMPLES / "bot.sh", web_server.url],
+        env=os.environ | {"PY2048_TOKEN": "none"}, capture_output=True, text=True, timeout=100,
+        check=False,
+    )  # fmt: skip
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "this token is not" in refused.stderr
 
 
 def test_the_stream_tells_each_move_once(
@@ -344,7 +351,7 @@ class _Watcher(threading.Thread):
 
 
 class _Replies(BaseHTTPRequestHandler):
-    """Answers each request by what comes next in `replies`: texts to send, seconds to wait."""
+    """Answers each request by what comes next in `replies`: lines to send, seconds to wait."""
 
     replies: Iterator[Sequence[str | float]]
 
@@ -373,6 +380,17 @@ def test_a_stream_that_was_quiet_for_long_is_opened_again(
         threading.Thread(target=server.serve_forever, daemon=True).start()
         client = connect(f"http://127.0.0.1:{server.server_port}", "token", patience=0.6)
         assert list(client.stream("game")) == [begun, over]
+        server.shutdown()
+
+
+def test_another_server_is_recognized(connect: Callable[..., BotClient]) -> None:
+    """What answers in JSON, but is no server of py2048, is named so."""
+    handler = type("Handler", (_Replies,), {"replies": iter([('{"name": "nginx"}',)])})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        client = connect(f"http://127.0.0.1:{server.server_port}", "token")
+        with pytest.raises(ClientError, match="is no py2048 server"):
+            client.me()
         server.shutdown()
 
 

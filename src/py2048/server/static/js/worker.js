@@ -26,11 +26,14 @@ async function takeOver() {
 // The page has just loaded these: they come from the browser, not over the network.
 async function keep(addresses) {
   const cache = await caches.open(CACHE);
-  for (const address of [...addresses, PAGE]) {
-    if (address === PAGE || !(await cache.match(address))) {
-      await cache.add(new Request(address, { cache: "force-cache" }));
-    }
+  for (const address of addresses) {
+    if (await cache.match(address)) continue;
+    const file = await fetch(address);
+    // While servers are updated one of another version may answer: its file is not this one.
+    if (!file.headers.get("cache-control")?.includes("immutable")) return;
+    await cache.put(address, file);
   }
+  await cache.add(new Request(PAGE, { cache: "force-cache" }));
 }
 
 // The server's page wherever there is a server: an old one would load an old version.
