@@ -52,7 +52,7 @@ def token_for(server: WebServer, name: str) -> tuple[Browser, str]:
 
 def boards_of(server: WebServer, player: str, rules: str = RULES) -> set[str]:
     """Return the boards on which a player stands, once there is one."""
-    browser, until = Browser(server), time.monotonic() + 20
+    browser, until = Browser(server), time.monotonic() + 60
     while time.monotonic() < until:
         found = {
             board
