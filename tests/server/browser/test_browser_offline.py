@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, Page, WebSocketRoute, expect
-from tests.server.browser.visiting import Player, Server, arriving
+from playwright.async_api import Browser, expect
+from tests.server.browser.visiting import Line, Player, Server, arriving
 
 from py2048.rules import get_rules
 from py2048.server.assets import STATIC
@@ -38,54 +38,6 @@ MOVE = """game => new Promise(resolve => {
         if (type === "events") { socket.close(); resolve(version); }
     };
 })"""
-
-
-class Line:
-    """The way between pages and their server, which can be cut and disturbed.
-
-    Attributes:
-        is_cut: whether nothing gets through.
-        sent: the messages that the pages have sent.
-        disturb: takes a page's message; returns an answer instead of the server's, if any.
-    """
-
-    def __init__(self) -> None:
-        self.is_cut = False
-        self.sent: list[dict[str, Any]] = []
-        self.disturb: Callable[[dict[str, Any]], dict[str, Any] | None] = lambda _: None
-        self._open: list[WebSocketRoute] = []
-
-    async def lay(self, page: Page) -> None:
-        """Have the sockets of a page go this way, from its next visit on."""
-        await page.route_web_socket("**/ws", self._connect)
-
-    async def cut(self) -> None:
-        """Let nothing through any more."""
-        self.is_cut = True
-        await asyncio.gather(*(socket.close() for socket in self._open))
-        self._open.clear()
-
-    def mend(self) -> None:
-        """Let everything through."""
-        self.is_cut = False
-
-    async def _connect(self, socket: WebSocketRoute) -> None:
-        if self.is_cut:
-            await socket.close()
-            return
-        server = socket.connect_to_server()
-
-        def forward(frame: str | bytes) -> None:
-            message = json.loads(frame)
-            self.sent.append(message)
-            answer = self.disturb(message)
-            if answer is None:
-                server.send(frame)
-            else:
-                socket.send(json.dumps(answer))
-
-        socket.on_message(forward)
-        self._open.append(socket)
 
 
 async def play_alone(player: Player, count: int) -> None:

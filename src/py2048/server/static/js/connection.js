@@ -6,6 +6,9 @@ const QUIET = 20_000;
 const PATIENCE = 5_000;
 const OPENING = 10_000; // browsers themselves would wait for minutes
 
+/** Reasons why a server refuses what it may grant after a while. */
+export const LATER = ["busy", "rate", "storage"];
+
 /** After how many milliseconds to try again, for the n-th time in a row. */
 export function delay(attempt, chance = Math.random()) {
   return Math.min(FIRST_DELAY * 2 ** attempt, LAST_DELAY) * (0.75 + chance / 2);

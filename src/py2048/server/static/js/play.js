@@ -1,6 +1,6 @@
 // The page on which one plays.
 import { Computer, showLosses } from "./computer.js";
-import { Connection } from "./connection.js";
+import { Connection, LATER } from "./connection.js";
 import { GamesDialog } from "./games.js";
 import { keepPage } from "./install.js";
 import { isTaken, meaning } from "./keys.js";
@@ -156,7 +156,7 @@ class Table {
   }
 
   #syncRefused({ reason, retry_ms, message }) {
-    if (LATER.includes(reason)) {
+    if (reason === "gap" || LATER.includes(reason)) {
       this.#enterLater(retry_ms);
       if (reason !== "gap") this.scene.note(message, "warn");
       return;
@@ -480,8 +480,6 @@ class Table {
   }
 }
 
-// Refusals of what can be done after a while, and of games that are not there for this player.
-const LATER = ["busy", "rate", "storage", "gap"];
 const NOT_OURS = ["unknown_game", "not_yours"];
 const AWAY = "The server is away; trying again.";
 const CHANGED = "The board has changed meanwhile.";
