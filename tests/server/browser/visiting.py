@@ -218,7 +218,7 @@ class Line:
     """The way between pages and their server, which can be cut and disturbed.
 
     Attributes:
-        is_cut: whether nothing gets through.
+        is_cut: whether nothing comes from the server, and no socket opens.
         sent: the messages that the pages have sent.
         disturb: takes a page's message; returns an answer instead of the server's, if any.
     """
@@ -259,6 +259,7 @@ class Line:
                 socket.send(json.dumps(answer))
 
         socket.on_message(forward)
+        server.on_message(lambda frame: None if self.is_cut else socket.send(frame))
         self._open.append(socket)
 
 
