@@ -14,6 +14,7 @@ value() { printf '%s' "$state" | sed -n "s/.*\"$1\":\"\{0,1\}\([^],\"]*\).*/\1/p
 
 state=$(api "" -d "$wanted")
 game=$(value game)
+[ "$game" ] || { echo "$state" >&2; exit 1; }
 api "/$game/stream" | while read -r state; do
     for direction in right up left down; do
         case $(printf '%s' "$state" | sed -n 's/.*"legal":\[\([^]]*\).*/\1/p') in

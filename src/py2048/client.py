@@ -7,8 +7,8 @@
         while not game.is_over:
             game.play(player.choose(game.position))
 
-Moves have numbers, so a request whose answer was lost is sent again without harm: whatever breaks,
-the server or the way to it, the game goes on where it was. See docs/how-to/write-a-bot.md.
+Moves have numbers, so one whose answer was lost is sent again without harm: whatever breaks, the
+server or the way to it, the game goes on where it was. See docs/how-to/write-a-bot.md.
 """
 
 from __future__ import annotations
@@ -78,12 +78,17 @@ class BotClient:
         Raises:
             ClientError: if there is no such server, at the first attempt, or it refuses the token.
         """
-        return self.request("GET", "/api/bot", patience=0.0)
+        found = self.request("GET", "/api/bot", patience=0.0)
+        if not {"name", "person", "games"} <= found.keys():
+            raise self._stranger()
+        return found
 
     def new_game(
         self, rules: Rules | str = "classic", time_control: str = "unlimited"
     ) -> RemoteGame:
         """Begin a game.
+
+        If the answer is lost on its way another game is begun; the first one stays in `me`.
 
         Raises:
             ClientError: if the server refuses it.
@@ -108,18 +113,19 @@ class BotClient:
         Raises:
             ClientError: if there is no such game, or the server stays away.
         """
-        outcome, until, wait = "playing", time.monotonic() + self._patience, _FIRST_WAIT
+        outcome, away_since, wait = "playing", 0.0, _FIRST_WAIT
         while outcome == "playing":
             try:
                 for message in self._lines(f"/api/games/{game_id}/stream"):
                     outcome = message.get("outcome", outcome)
-                    until, wait = time.monotonic() + self._patience, _FIRST_WAIT
+                    away_since, wait = 0.0, _FIRST_WAIT
                     yield message
                 fault = f"{self.server} has ended the stream"
             except (OSError, HTTPException) as error:
                 fault = f"{self.server} does not answer ({_cause(error)})"
             if outcome == "playing":
-                wait = self._wait(fault, wait, wait, until)
+                away_since = away_since or time.monotonic()
+                wait = self._wait(fault, wait, wait, away_since + self._patience)
 
     def request(
         self, method: str, path: str, value: Json | None = None, *, patience: float | None = None
@@ -221,7 +227,10 @@ class BotClient:
         with suppress(ValueError):
             if isinstance(found := json.loads(text), dict):
                 return found
-        raise ClientError(f"{self.server} is no py2048 server: is it the right address?")
+        raise self._stranger()
+
+    def _stranger(self) -> ClientError:
+        return ClientError(f"{self.server} is no py2048 server: is it the right address?")
 
     def _refusal(self, response: HTTPResponse, text: bytes) -> ClientError:
         """Return what a server says that does not do what it is asked."""
@@ -309,9 +318,9 @@ class RemoteGame:
         except ClientError as error:
             if error.reason not in ("gap", "over"):
                 raise
-            answer = self._client.request(
-                "GET", f"/api/games/{self.id}"
-            )  # it was changed elsewhere
+            answer = self._client.request("GET", f"/api/games/{self.id}")
+            if error.reason == "over" and answer["outcome"] == "playing":
+                raise  # it is as long as a game may be; otherwise it was changed elsewhere
         self.state = self.state | answer
         if answer.get("type") == "events" and answer["version"] < number:
             raise IllegalMoveError(f"{direction} changes nothing on {shown(str(self.board))}")

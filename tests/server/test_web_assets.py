@@ -15,6 +15,7 @@ from starlette.routing import Route
 from starlette.types import Message
 from web_server import Browser
 
+from py2048.server.assets import STATIC
 from py2048.server.compression import Compression
 
 
@@ -37,6 +38,17 @@ def test_files_have_the_version_of_their_contents(browser: Browser) -> None:
         assert "import" in answer.text
     for path in ("/static/", f"/static/{version}/", "/static/js/../app.py", "/static/js/none.js"):
         assert browser.get(path).status == 404
+
+
+def test_scripts_are_sent_without_comments(browser: Browser) -> None:
+    """A first visit need not carry them; every line of code has the number that it has here."""
+    for path in STATIC.glob("js/*.js"):
+        sent = browser.get(f"/static/js/{path.name}").text.splitlines()
+        lines = path.read_text().splitlines()
+        pairs = list(zip(sent, lines, strict=True))
+        assert all(line in ("", there) for line, there in pairs)
+        assert all(re.match(r"\s*(//|/\*\*|\*)", there) for line, there in pairs if line != there)
+        assert not any(re.match(r"\s*(//|/\*\*)", line) for line in sent)
 
 
 def test_answers_are_compressed_for_those_who_take_it(browser: Browser) -> None:

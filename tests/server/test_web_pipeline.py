@@ -86,6 +86,22 @@ async def test_a_chain_that_begins_with_an_old_number_is_dropped(services: Servi
     visitor.leave()
 
 
+async def test_a_broken_chain_stays_broken(services: Services) -> None:
+    """Whatever else is refused meanwhile, the rest of the chain is not played."""
+    visitor = Visitor(services)
+    legal = (await visitor.new())["legal"]
+    await tell(visitor, (legal[0], 1, 1))
+    await visitor.connection.on_message('{"type":"redo","number":2,"chain":1}')
+    await visitor.connection.on_message('{"type":"no such thing"}')
+    for direction in legal:
+        await tell(visitor, (direction, 3, 1))
+    await tell(visitor, ("up", 9, 2))
+    assert [(await visitor.receive()).get("reason") for _ in range(4)] == [
+        None, "nothing", "malformed", "gap",
+    ]  # fmt: skip
+    visitor.leave()
+
+
 async def test_a_chain_does_not_go_on_in_another_game(services: Services) -> None:
     """A chain belongs to the game in which it began."""
     visitor = Visitor(services)

@@ -189,7 +189,7 @@ async def test_a_store_that_goes_away_loses_no_acknowledged_move(
         state = await socket.receive("state")  # as soon as the game can be read again
         assert (state["version"], state["board"]) == (5, moved["board"])
         await socket.move()
-    for _ in range(100):
+    for _ in range(600):
         if browser.get("/readyz").status == 200:
             return
         await asyncio.sleep(0.1)

@@ -21,6 +21,7 @@ from websockets.exceptions import ConnectionClosed
 
 from py2048.server.run import run
 from py2048.server.settings import ServerError, Settings
+from py2048.server.supervisor import Supervisor
 from py2048.storage import open_store
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,6 +49,17 @@ def _wait_for(server: WebServer, is_reached: Callable[[dict[int, int]], bool]) -
             return pids
         time.sleep(0.05)
     raise AssertionError(f"the workers are {pids}")
+
+
+def _metrics_of(server: WebServer, workers: set[str]) -> str:
+    """Return the metrics, when each worker has told its own."""
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        text = Browser(server).get("/metrics").text
+        if set(re.findall(r'py2048_sockets\{worker="(\d)"\}', text)) == workers:
+            return text
+        time.sleep(0.05)
+    raise AssertionError(text)
 
 
 def is_running(pid: int) -> bool:
@@ -107,8 +119,7 @@ async def test_a_killed_worker_loses_no_move_and_its_games_go_on(tmp_path: Path)
         await asyncio.gather(*playing)
         new = await asyncio.to_thread(wait_for_worker, server, 1, old)
         assert {line["worker"] for line in server.logged() if "worker" in line} == {0, 1}
-        text = Browser(server).get("/metrics").text
-        assert set(re.findall(r'py2048_sockets\{worker="(\d)"\}', text)) == {"0", "1"}
+        text = await asyncio.to_thread(_metrics_of, server, {"0", "1"})
         assert text.count("# TYPE py2048_moves_total counter") == 1
         pids = [*workers_of(server, 2).values(), new]
     assert server.process.returncode == 0
@@ -198,6 +209,32 @@ def test_interrupting_the_supervisor_stops_all(tmp_path: Path) -> None:
     pids = workers_of(server, 3).values()
     assert server.stop(signal.SIGINT) == 0
     assert not any(map(is_running, pids))
+
+
+def test_a_supervisor_that_cannot_fork_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the system has no room for a worker, signals still reach the supervisor."""
+
+    def fork() -> int:
+        raise BlockingIOError("Resource temporarily unavailable")
+
+    monkeypatch.setattr(os, "fork", fork)
+    before = {
+        each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD)
+    }
+    supervisor = Supervisor(lambda _: sockets.socket(), lambda *_: None, 1, 10.0)
+    try:
+        supervisor.start()
+        assert not signal.pthread_sigmask(signal.SIG_BLOCK, ()) & before.keys()
+        os.kill(os.getpid(), signal.SIGTERM)
+        supervisor.run()
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, before)
+        signal.set_wakeup_fd(-1)
+        for mailbox in supervisor._mailboxes.values():
+            mailbox.read.close()
+            mailbox.write.close()
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -21,6 +22,7 @@ WORKER = "js/worker.js"
 """Serves the page for playing where there is no server: it may act for every address."""
 
 _DIGITS = 12
+_COMMENTS = re.compile(rb"^[ \t]*(?://.*|/\*\*(?:[^*]|\*(?!/))*\*/)$", re.MULTILINE)
 _TYPES = {
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -42,7 +44,7 @@ class Assets:
 
     def __init__(self, made: Mapping[str, str]) -> None:
         self._files = {
-            path.relative_to(STATIC).as_posix(): path.read_bytes()
+            path.relative_to(STATIC).as_posix(): _content(path)
             for path in sorted(STATIC.rglob("*"))
             if path.suffix in _TYPES
         }
@@ -84,6 +86,14 @@ class Assets:
             content = compressed(content)
             headers["content-encoding"] = "gzip"
         return Response(content, headers=headers)
+
+
+def _content(path: Path) -> bytes:
+    """Return a file as it is sent: without comments in scripts, whose lines keep their numbers."""
+    content = path.read_bytes()
+    if path.suffix != ".js":
+        return content
+    return _COMMENTS.sub(lambda found: b"\n" * found[0].count(b"\n"), content)
 
 
 @lru_cache(maxsize=256)

@@ -32,8 +32,9 @@ class Pipeline:
         return chain is not UNSET and chain == self._broken
 
     def break_off(self, chain: int | UnsetType) -> None:
-        """Drop what still comes of a chain."""
-        self._broken = chain
+        """Drop what still comes of a chain, if it is one."""
+        if chain is not UNSET:
+            self._broken = chain
 
     def number(self, action: NumberedRequest, game: OnlineGame) -> int:
         """Return the number of an action in the game.

@@ -110,11 +110,13 @@ class Supervisor:
         with self._listen(number) as listener:
             # A signal that comes now waits until the worker knows what it means.
             signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
-            pid = os.fork()
-            if pid == 0:
-                worker = Worker(number, supervisor, self._statuses, self._mailboxes)
-                self._become(worker, listener)
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+            try:
+                pid = os.fork()
+                if pid == 0:
+                    worker = Worker(number, supervisor, self._statuses, self._mailboxes)
+                    self._become(worker, listener)
+            finally:
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
         self._children[number] = _Child(pid, time.monotonic())
 
     def _become(self, worker: Worker, listener: socket.socket) -> None:

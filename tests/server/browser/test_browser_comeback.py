@@ -7,7 +7,7 @@ import re
 import pytest
 from tests.server.browser.test_browser_access import violations
 from tests.server.browser.test_browser_pages import claim, play_to_the_end
-from tests.server.browser.visiting import Arrive, Player
+from tests.server.browser.visiting import Arrive, Line, Player
 
 WORDS = re.compile(
     r"(Up|Down|Left|Right)(, plus \d+)?\. An? \d+ at row \d, column \d\. Score \d+\."
@@ -35,6 +35,20 @@ async def test_steps_lead_to_the_board(arrive: Arrive) -> None:
     assert await other.text("#score") == f"{state['score']:,}"
     said = await other.page.locator("#live p").last.text_content()
     assert WORDS.fullmatch(said or ""), said
+
+
+async def test_a_watcher_whom_the_server_turns_away_comes_again(arrive: Arrive) -> None:
+    """Where the server is busy just now, the page asks again, and shows the game."""
+    one, other = await arrive(), await arrive()
+    game = await one.deal("classic", "ranked")
+    line = Line()
+    await line.lay(other.page)
+    refused = {"type": "refused", "of": "watch", "state": None, "retry_ms": 10, "message": "Wait."}
+    answers = [{**refused, "reason": reason} for reason in ("rate", "storage")]
+    line.disturb = lambda _: answers.pop() if answers else None
+    await other.page.goto(f"{other.url}/game/{game}")
+    await other.page.wait_for_selector(".tile")
+    assert not answers
 
 
 @pytest.mark.slow

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.async_api import Browser, expect
-from tests.server.browser.visiting import Player, Server, arriving
+from tests.server.browser.visiting import Line, Player, Server, arriving
 
+from py2048.rules import get_rules
 from py2048.server.assets import STATIC
 
 KEPT = """async () => {
@@ -74,6 +82,178 @@ async def test_a_casual_game_goes_on_without_the_server(
         assert (await player.state())["ply"] == before["ply"] + 7
 
 
+async def test_a_hint_costs_no_move_that_is_made_without_the_server(guest: Player) -> None:
+    """A hint, which changes no tile, does not make the game another than the page knows."""
+    line = Line()
+    await line.lay(guest.page)
+    await guest.deal("classic")
+    await guest.press("ArrowDown")
+    await guest.settle()
+    await guest.ask()
+    await line.cut()
+    await guest.said("You can play on.")
+    await play_alone(guest, 3)
+    line.mend()
+    await guest.status("Connected again: 3 moves saved.")
+
+
+@pytest.mark.parametrize("reason", ["storage", "busy", "rate", "gap"])
+async def test_moves_wait_until_the_server_can_take_them(guest: Player, reason: str) -> None:
+    """No move is lost when the server cannot read or write its store, or has too much to do."""
+    line = Line()
+    await line.lay(guest.page)
+    await guest.deal("classic")
+    await line.cut()
+    await guest.said("You can play on.")
+    await play_alone(guest, 3)
+    refused = ["open", "offline", "offline"]
+
+    def disturb(message: dict[str, Any]) -> dict[str, Any] | None:
+        if refused[:1] != [message["type"]]:
+            return None
+        of = refused.pop(0)
+        known = {"type": "refused", "of": of, "reason": reason, "state": None}
+        return {**known, "message": "Not now.", "retry_ms": 10}
+
+    line.disturb = disturb
+    line.mend()
+    await guest.status("Connected again: 3 moves saved.")
+    assert not refused
+    assert (await guest.state())["board"] == await guest.board()
+
+
+async def test_a_game_that_cannot_be_opened_now_is_opened_later(guest: Player) -> None:
+    """A page whose server is busy when it connects plays as soon as the server is not."""
+    line = Line()
+    await line.lay(guest.page)
+    await guest.deal("classic", "ranked")
+    await line.cut()
+    await guest.said("The server is away; trying again.")
+    refused = {"type": "refused", "of": "open", "reason": "rate", "state": None, "retry_ms": 10}
+    answers = [{**refused, "message": "too fast: wait a moment"}] * 2
+    line.disturb = lambda message: answers.pop() if message["type"] == "open" and answers else None
+    line.mend()
+    await guest.page.wait_for_function("() => !window.py2048.queue.isPaused")
+    assert not answers
+
+
+async def test_pieces_whose_answers_were_lost_are_not_sent_again(guest: Player) -> None:
+    """If the connection breaks while many moves are sent, those that arrived are known."""
+    line = Line()
+    await line.lay(guest.page)
+    await guest.deal("8x8")
+    await line.cut()
+    await guest.said("You can play on.")
+    count = await guest.page.evaluate(
+        """() => {
+             const { offline } = window.py2048;
+             while (offline.length < 400) offline.play(offline.game.legal[0]);
+             return offline.length;
+           }"""
+    )
+    lost = asyncio.Event()
+
+    def cut_after(message: dict[str, Any]) -> None:
+        if message["type"] == "offline" and not line.is_cut:
+            line.is_cut = True
+            lost.set()
+
+    line.disturb = cut_after
+    line.mend()
+    await lost.wait()
+    while not (await guest.state())["ply"]:  # the server has it
+        await asyncio.sleep(0.05)
+    await line.cut()
+    line.disturb = lambda _: None
+    line.mend()
+    await guest.status(f"Connected again: {count} moves saved.")
+    assert (await guest.state())["ply"] == count
+
+
+async def test_tabs_play_the_same_game_without_the_server(guest: Player) -> None:
+    """What one tab plays without the server the other shows, and both find it saved."""
+    line = Line()
+    await line.lay(guest.page)
+    game = await guest.deal("classic")
+    other = Player(await guest.page.context.new_page(), guest.url)
+    await line.lay(other.page)
+    await other.visit(f"/?game={game}")
+    await line.cut()
+    for each in (guest, other):
+        await each.said("You can play on.")
+    for mover, watcher in [(guest, other), (other, guest)]:
+        await play_alone(mover, 2)
+        board = await mover.board()
+        await watcher.page.wait_for_function(
+            "board => JSON.stringify(window.py2048.scene.view.board) === JSON.stringify(board)",
+            arg=board,
+        )
+    line.mend()
+    for each in (guest, other):
+        await each.status("Connected again: 4 moves saved.")
+        assert await each.board() == board
+    assert (await guest.state())["board"] == board
+
+
+async def test_moves_of_a_closed_tab_are_not_forgotten(guest: Player) -> None:
+    """What a tab played without the server and could not send waits, whatever others play."""
+    line = Line()
+    await line.lay(guest.page)
+    other = Player(await guest.page.context.new_page(), guest.url)
+    await line.lay(other.page)
+    game = await guest.deal("classic")
+    await other.deal("5x5")
+    await line.cut()
+    for each in (guest, other):
+        await each.said("You can play on.")
+    await play_alone(guest, 3)
+    await guest.page.close()
+    await play_alone(other, 2)
+    line.mend()
+    await other.status("Connected again: 2 moves saved.")
+    await other.visit()
+    await other.status("Connected again: 3 moves saved.")
+    assert (await other.state())["game"] == game
+
+
+@pytest.mark.parametrize(
+    ("unanswered", "version", "ply", "sent"),
+    [
+        ([], 7, 6, "offline 8"),
+        (["move", "move"], 7, 6, "offline 8"),  # they did not arrive
+        (["move", "move"], 8, 7, "undo 9 offline 10"),
+        (["move", "move"], 9, 8, "undo 10 undo 11 offline 12"),
+        (["undo"], 8, 5, "redo 9 offline 10"),
+        (["redo"], 8, 7, "undo 9 offline 10"),
+        (["hint", "move"], 9, 7, "undo 10 offline 11"),
+        (["undo", "move"], 9, 6, "lost"),  # what was undone is gone
+        (["move"], 9, 8, "lost"),  # somebody else moved
+        ([], 8, 7, "lost"),
+    ],
+)
+async def test_actions_without_an_answer_are_taken_back(
+    guest: Player, unanswered: list[str], version: int, ply: int, sent: str
+) -> None:
+    """Moves, undos and redos that the server did unheard give way to what was played since."""
+    await guest.page.goto(guest.url + "/about")
+    found = await guest.page.evaluate(
+        """async ([text, unanswered, version, ply]) => {
+             const { OfflineGame } = await import("/static/js/offline.js");
+             const game = { game: "one", mode: "casual", mine: true, version: 7, ply: 6, score: 0,
+                            board: [[0, 0, 0, 2]], rules: { text } };
+             const offline = new OfflineGame();
+             offline.keep(game);
+             offline.lost(game, unanswered);
+             offline.play("left");
+             const board = ply === 6 && unanswered[0] !== "undo" ? game.board : [[4, 0, 0, 2]];
+             const messages = offline.messages({ ...game, board, version, ply });
+             return messages?.map(({ type, number }) => `${type} ${number}`).join(" ") ?? "lost";
+           }""",
+        [str(get_rules("1x4")), unanswered, version, ply],
+    )
+    assert found == sent
+
+
 @pytest.mark.slow
 async def test_many_moves_are_sent_in_pieces(browser: Browser, own_server: Server) -> None:
     """More moves than one message holds are all taken over."""
@@ -130,8 +310,9 @@ async def test_an_answer_that_was_lost_gives_way(browser: Browser, own_server: S
         # As if an answer had been on its way when the connection was lost.
         await player.page.evaluate(
             """() => {
-                 const kept = JSON.parse(localStorage.getItem("casual-game"));
-                 localStorage.setItem("casual-game", JSON.stringify({ ...kept, unanswered: 1 }));
+                 const all = JSON.parse(localStorage.getItem("casual-games"));
+                 for (const kept of Object.values(all)) kept.unanswered = ["move"];
+                 localStorage.setItem("casual-games", JSON.stringify(all));
                }"""
         )
         await come_back(player, own_server, game)
@@ -161,10 +342,10 @@ async def test_the_page_opens_without_the_server(browser: Browser, own_server: S
         await player.settle()
         board = await player.board()
         await player.page.wait_for_function("() => navigator.serviceWorker.controller")
-        await player.page.wait_for_function(f"async () => (await ({KEPT})()).length > 15")
+        await player.page.wait_for_function(f"async () => (await ({KEPT})()).includes('/')")
         kept = await player.page.evaluate(KEPT)
         assert "/" in kept
-        assert {*re.findall(r"/static/(\w+)/", " ".join(kept))} == {kept[-1].split("/")[2]}
+        assert len({*re.findall(r"/static/(\w+)/", " ".join(kept))}) == 1
         own_server.stop()
         await player.page.reload()
         await player.page.wait_for_selector(".tile")
@@ -178,6 +359,55 @@ async def test_the_page_opens_without_the_server(browser: Browser, own_server: S
         own_server.start()
         await player.status("Connected again: 3 moves saved.")
         assert (await player.state())["board"] == board
+
+
+class BadGateway(BaseHTTPRequestHandler):
+    """What a proxy says whose server is away."""
+
+    def do_GET(self) -> None:
+        self.send_error(502)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextmanager
+def answering_badly(port: int) -> Iterator[None]:
+    """Answer at a port as a proxy whose server is away."""
+    with ThreadingHTTPServer(("127.0.0.1", port), BadGateway) as gateway:
+        threading.Thread(target=gateway.serve_forever, daemon=True).start()
+        yield
+        gateway.shutdown()
+
+
+@contextmanager
+def answering_never(port: int) -> Iterator[None]:
+    """Take connections at a port, and say nothing."""
+    with socket.create_server(("127.0.0.1", port), backlog=100):
+        yield
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("answering", [answering_badly, answering_never])
+async def test_the_page_opens_where_something_else_answers(
+    browser: Browser,
+    own_server: Server,
+    answering: Callable[[int], AbstractContextManager[None]],
+) -> None:
+    """A proxy without its server, or a network that swallows everything, is as good as none."""
+    async with arriving(browser) as arrive:
+        player = await arrive(own_server.url, service_workers="allow")
+        await player.deal()
+        await player.page.wait_for_function("() => navigator.serviceWorker.controller")
+        await player.page.wait_for_function(f"async () => (await ({KEPT})()).includes('/')")
+        own_server.stop()
+        with answering(own_server.port):
+            await player.page.reload()
+            await player.page.wait_for_selector(".tile")
+            await play_alone(player, 3)
+        player.faults.clear()  # what the browser says of a server that is away
+        own_server.start()
+        await player.status("Connected again: 3 moves saved.")
 
 
 @pytest.mark.slow
@@ -197,6 +427,30 @@ async def test_an_update_leaves_nothing_old(browser: Browser, own_server: Server
             "async () => !(await caches.keys()).includes('py2048-000000000000')"
         )
         assert "somebody-else" in await player.page.evaluate("() => caches.keys()")
+
+
+@pytest.mark.slow
+async def test_no_file_of_another_version_is_kept(browser: Browser, own_server: Server) -> None:
+    """What another server answers while servers are updated does not stay in the browser."""
+    async with arriving(browser) as arrive:
+        player = await arrive(own_server.url, service_workers="allow")
+        await player.visit()
+        await player.page.wait_for_function("() => navigator.serviceWorker.controller")
+        await player.page.wait_for_function(f"async () => (await ({KEPT})()).includes('/')")
+        found = re.search(r"/static/(\w+)/", " ".join(await player.page.evaluate(KEPT)))
+        assert found
+        version = found[1]
+        other, good = (f"/static/{each}/js/battle.js" for each in ("0" * 12, version))
+        await player.page.evaluate(
+            """files => files.forEach(
+                 file => navigator.serviceWorker.controller.postMessage([file]))""",
+            [other, good],
+        )
+        await player.page.wait_for_function(
+            f"async good => (await ({KEPT})()).includes(good)", arg=good
+        )
+        kept = await player.page.evaluate(KEPT)
+        assert other not in kept
 
 
 async def test_the_page_can_be_installed(browser: Browser, server: Server) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -17,7 +18,7 @@ from urllib.error import HTTPError
 from urllib.request import urlopen
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, Page
+    from playwright.async_api import Browser, Page, WebSocketRoute
 
 SIZES = {"desktop": (1280, 800), "phone": (360, 740)}
 PATIENCE = 40_000
@@ -211,6 +212,55 @@ class Player:
     def answers(self) -> list[dict[str, Any]]:
         """Return the events that answer moves."""
         return self.events("moved", "nothing_moved")
+
+
+class Line:
+    """The way between pages and their server, which can be cut and disturbed.
+
+    Attributes:
+        is_cut: whether nothing comes from the server, and no socket opens.
+        sent: the messages that the pages have sent.
+        disturb: takes a page's message; returns an answer instead of the server's, if any.
+    """
+
+    def __init__(self) -> None:
+        self.is_cut = False
+        self.sent: list[dict[str, Any]] = []
+        self.disturb: Callable[[dict[str, Any]], dict[str, Any] | None] = lambda _: None
+        self._open: list[WebSocketRoute] = []
+
+    async def lay(self, page: Page) -> None:
+        """Have the sockets of a page go this way, from its next visit on."""
+        await page.route_web_socket("**/ws", self._connect)
+
+    async def cut(self) -> None:
+        """Let nothing through any more."""
+        self.is_cut = True
+        await asyncio.gather(*(socket.close() for socket in self._open))
+        self._open.clear()
+
+    def mend(self) -> None:
+        """Let everything through."""
+        self.is_cut = False
+
+    async def _connect(self, socket: WebSocketRoute) -> None:
+        if self.is_cut:
+            await socket.close()
+            return
+        server = socket.connect_to_server()
+
+        def forward(frame: str | bytes) -> None:
+            message = json.loads(frame)
+            self.sent.append(message)
+            answer = self.disturb(message)
+            if answer is None:
+                server.send(frame)
+            else:
+                socket.send(json.dumps(answer))
+
+        socket.on_message(forward)
+        server.on_message(lambda frame: None if self.is_cut else socket.send(frame))
+        self._open.append(socket)
 
 
 Arrive = Callable[..., Awaitable[Player]]

@@ -4,6 +4,10 @@ const FIRST_DELAY = 500;
 const LAST_DELAY = 10_000;
 const QUIET = 20_000;
 const PATIENCE = 5_000;
+const OPENING = 10_000; // browsers themselves would wait for minutes
+
+/** Reasons why a server refuses what it may grant after a while. */
+export const LATER = ["busy", "rate", "storage"];
 
 /** After how many milliseconds to try again, for the n-th time in a row. */
 export function delay(attempt, chance = Math.random()) {
@@ -62,6 +66,8 @@ export class Connection {
     const socket = new WebSocket(this.#address);
     socket.binaryType = "arraybuffer";
     this.#socket = socket;
+    this.#deadline = setTimeout(() => this.#drop(), OPENING);
+    socket.addEventListener("open", () => socket === this.#socket && this.#rest());
     socket.addEventListener("message", ({ data }) => this.#heard(socket, data));
     socket.addEventListener("close", () => this.#closed(socket));
   }

@@ -6,7 +6,7 @@ import { signed } from "./numbers.js";
 import { parseRules, scoreOf, slide } from "./rules.js";
 import { read, write } from "./settings.js";
 
-const KEPT = "casual-game";
+const KEPT = "casual-games";
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";
 const MOST_CHARACTERS = 1000;
 
@@ -61,12 +61,15 @@ export function codeOf(direction, spawn, { rows, columns }) {
   return direction[0].toUpperCase() + DIGITS[Math.log2(spawn.tile)] + cell;
 }
 
-function kept() {
-  try {
-    return JSON.parse(read(KEPT, "null"));
-  } catch {
-    return null; // not of ours
+/** The board and the score after a turn in the notation of records. */
+function after(rules, board, score, code) {
+  const direction = DIRECTIONS.find((each) => each[0] === code[0].toLowerCase());
+  const slid = slide(board, direction, rules.merging);
+  if (code.length > 1) {
+    const number = [...code.slice(2)].reduce((sum, digit) => 64 * sum + DIGITS.indexOf(digit), 0);
+    slid.board[Math.floor(number / rules.columns)][number % rules.columns] = 2 ** DIGITS.indexOf(code[1]);
   }
+  return { board: slid.board, score: scoreAfter(rules.scoring, score, slid) };
 }
 
 function drawn(choices) {
@@ -74,10 +77,25 @@ function drawn(choices) {
   return Math.floor((bits / 2 ** 32) * choices);
 }
 
+// Other tabs of this browser may play games of their own: each game is kept beside the others.
+function stored() {
+  try {
+    return JSON.parse(read(KEPT, "{}"));
+  } catch {
+    return {}; // not of ours
+  }
+}
+
 export class OfflineGame {
-  #kept = kept();
-  #sent = 0;
-  #saved = 0;
+  #kept;
+
+  /** How many of the moves the server has taken over. */
+  saved = 0;
+
+  constructor() {
+    const all = Object.values(stored());
+    this.#kept = all.find(({ turns }) => turns.length) ?? all.at(-1) ?? null;
+  }
 
   /** The game as it was when it was last seen, or played on to; null if there is none. */
   get game() {
@@ -93,25 +111,31 @@ export class OfflineGame {
   keep(game) {
     if (this.length || game.mode !== "casual" || !game.mine) return;
     const { events, ...position } = game;
-    this.#kept = { game: position, base: game.version, unanswered: 0, turns: [] };
+    this.#kept = { game: position, start: startOf(game), unanswered: [], turns: [] };
     this.#write();
   }
 
-  /** The connection is gone, with so many actions that have no answer. */
+  /** The connection is gone; of the actions of these types no answer came. */
   lost(game, unanswered) {
-    this.#sent = 0;
     if (this.length || game.game !== this.game?.game) return;
     this.#kept.unanswered = unanswered;
     this.#write();
   }
 
-  /** Forget the moves that were made without the server; return how many. */
+  /** Take over what another tab has played in this game without the server; say whether it has. */
+  follow() {
+    const found = stored()[this.game?.game];
+    if (!found?.turns.length) return false;
+    this.#kept = found;
+    return true;
+  }
+
+  /** Forget the moves that were made without the server. */
   forget() {
-    const count = this.length + this.#saved;
+    const { [this.game?.game]: _, ...others } = stored();
+    write(KEPT, JSON.stringify(others));
     this.#kept = null;
-    this.#sent = this.#saved = 0;
-    this.#write();
-    return count;
+    this.saved = 0;
   }
 
   /** Play a move; return what happened as the server tells it. */
@@ -141,33 +165,52 @@ export class OfflineGame {
    * What is to be sent to a server that has the game in a state.
    * @returns {?object[]} messages; none if the server has all; null if the game is another by now
    */
-  messages({ version, ply, board, mode, mine }) {
-    const { game, turns } = this.#kept;
-    if (ply === game.ply && JSON.stringify(board) === JSON.stringify(game.board)) return [];
-    if (this.#sent) this.#acknowledged(version);
-    const extra = version - this.#kept.base; // moves that were made, but whose answers got lost
-    if (mode !== "casual" || !mine || extra < 0 || extra > this.#kept.unanswered || !turns.length) return null;
-    const undos = Array.from({ length: extra }, (_, index) => ({ type: "undo", number: version + 1 + index }));
-    return [...undos, this.next(version + extra)];
+  messages(state) {
+    if (state.mode !== "casual" || !state.mine) return null;
+    const { version } = state;
+    if (this.#align(state)) return this.length ? [this.#next(version)] : [];
+    const steps = this.#wayBack(state);
+    if (!steps) return null;
+    const back = steps.map((type, index) => ({ type, number: version + 1 + index }));
+    return [...back, this.#next(version + steps.length)];
   }
 
-  /** The next piece of the moves, for a server that has the game at a version. */
-  next(version) {
-    const { turns } = this.#kept;
+  // Drop the turns that the server has already; say whether its state is on the way from the start
+  // to here at all.
+  #align(state) {
+    const { start, turns, game } = this.#kept;
+    const rules = parseRules(game.rules.text);
+    let { board, score } = start;
+    for (let count = 0; ; count++) {
+      if (score === state.score && JSON.stringify(board) === JSON.stringify(state.board)) {
+        this.saved += count;
+        Object.assign(this.#kept, { start: startOf(state), unanswered: [], turns: turns.slice(count) });
+        this.#write();
+        return true;
+      }
+      if (count === turns.length) return false;
+      ({ board, score } = after(rules, board, score, turns[count]));
+    }
+  }
+
+  // What leads a server back that has done actions whose answers got lost; null if nothing does.
+  #wayBack({ version, ply }) {
+    const { start, unanswered, turns } = this.#kept;
+    const done = version - start.version;
+    const types = new Set(unanswered.filter((type) => type !== "hint"));
+    if (done < 1 || done > unanswered.length || types.size !== 1 || !turns.length) return null;
+    const count = unanswered.includes("hint") ? Math.abs(ply - start.ply) : done;
+    return Array(count).fill(types.has("undo") ? "redo" : "undo");
+  }
+
+  // The next piece of the moves, for a server that has the game at a version.
+  #next(version) {
     let text = "";
-    this.#sent = 0;
-    while (this.#sent < turns.length && text.length + turns[this.#sent].length <= MOST_CHARACTERS) {
-      text += turns[this.#sent++];
+    for (const turn of this.#kept.turns) {
+      if (text.length + turn.length > MOST_CHARACTERS) break;
+      text += turn;
     }
     return { type: "offline", number: version + 1, turns: text };
-  }
-
-  #acknowledged(version) {
-    this.#kept.turns.splice(0, this.#sent);
-    this.#saved += this.#sent;
-    this.#sent = 0;
-    Object.assign(this.#kept, { base: version, unanswered: 0 });
-    this.#write();
   }
 
   #position(rules, board, score, ply) {
@@ -179,8 +222,16 @@ export class OfflineGame {
   }
 
   #write() {
-    write(KEPT, this.#kept ? JSON.stringify(this.#kept) : "");
+    const { game } = this.game;
+    const all = stored();
+    if (all[game]?.turns.length && !this.length) return; // another tab's, for the server
+    const others = Object.entries(all).filter(([id, { turns }]) => id !== game && turns.length);
+    write(KEPT, JSON.stringify({ ...Object.fromEntries(others), [game]: this.#kept }));
   }
+}
+
+function startOf({ version, ply, board, score }) {
+  return { version, ply, board, score };
 }
 
 /** The score after a turn whose tile is on the board. */

@@ -1,6 +1,6 @@
 // The page on which one plays.
 import { Computer, showLosses } from "./computer.js";
-import { Connection } from "./connection.js";
+import { Connection, LATER } from "./connection.js";
 import { GamesDialog } from "./games.js";
 import { keepPage } from "./install.js";
 import { isTaken, meaning } from "./keys.js";
@@ -24,7 +24,7 @@ class Table {
   #slow = 0;
   #autoplay = null;
   #rivals = null;
-  #unanswered = 0;
+  #unanswered = [];
   #current = null;
   #isSyncing = false;
   #retry = 0;
@@ -149,21 +149,24 @@ class Table {
     this.#isSyncing = Boolean(messages?.length);
     for (const message of messages ?? []) this.connection.send(message);
     if (this.#isSyncing) return "";
-    this.#unanswered = 0;
-    const count = moves(this.offline.forget());
-    return messages ? `Connected again: ${count} saved.` : `The game has changed meanwhile: ${count} lost.`;
+    this.#unanswered = [];
+    const { saved, length } = this.offline;
+    this.offline.forget();
+    return messages ? `Connected again: ${moves(saved)} saved.` : `${ELSEWHERE} ${moves(length)} lost.`;
   }
 
-  #syncRefused({ reason, retry_ms, state, message }) {
-    if (state && ["busy", "rate", "storage"].includes(reason)) {
-      const again = () => this.connection.send(this.offline.next(state.version));
-      this.#retry = setTimeout(again, retry_ms ?? 1000);
+  #syncRefused({ reason, retry_ms, message }) {
+    if (reason === "gap" || LATER.includes(reason)) {
+      this.#enterLater(retry_ms);
+      if (reason !== "gap") this.scene.note(message, "warn");
       return;
     }
-    const { game } = this.offline.game;
+    const { game, length } = this.offline;
     this.#isSyncing = false;
-    this.#announce(`${message}: ${moves(this.offline.forget())} lost.`, "warn");
-    this.connection.send({ type: "open", game });
+    this.offline.forget();
+    this.#announce(`${message}: ${moves(length)} lost.`, "warn");
+    if (NOT_OURS.includes(reason)) this.#beginAnew();
+    else this.connection.send({ type: "open", game: game.game });
   }
 
   #unsent() {
@@ -232,28 +235,41 @@ class Table {
   }
 
   #greeted({ current }) {
+    this.#current = current;
+    this.#enter();
+    this.scene.note("");
+  }
+
+  // Go to the game that this page is about.
+  #enter() {
+    if (this.game?.game === this.offline.game?.game) this.offline.follow();
     const wish = new URLSearchParams(location.search);
     const unsent = this.offline.length ? this.offline.game.game : null;
-    const game = unsent ?? this.game?.game ?? wish.get("game") ?? current;
-    this.#current = current;
+    const game = unsent ?? this.game?.game ?? wish.get("game") ?? this.#current;
+    this.#isSyncing = unsent !== null;
     if (!unsent && !this.game && wish.get("new") === "daily") this.start("classic", "daily");
     else if (game) this.connection.send({ type: "open", game });
     else this.start("classic", this.newGame.mode === "daily" ? "casual" : this.newGame.mode);
-    this.scene.note("");
+  }
+
+  #enterLater(milliseconds = 1000) {
+    clearTimeout(this.#retry);
+    this.#retry = setTimeout(() => this.#enter(), milliseconds);
   }
 
   #state(state) {
     let synced = "";
+    clearTimeout(this.#retry);
     if (this.offline.length && state.game === this.offline.game.game) {
       synced = this.#sync(state);
       if (!synced) return;
     }
-    const lost = this.#unanswered;
+    const lost = this.#unanswered.length;
     const made = Math.min(state.version - this.queue.version, lost);
     const fresh = this.scene.state(state);
     if (fresh && location.search) history.replaceState(null, "", "/");
     if (fresh) this.scene.note("");
-    this.#unanswered = 0;
+    this.#unanswered = [];
     if (fresh) this.queue.restart(state.version);
     else if (!this.queue.isPaused) this.#dropped(this.queue.state(state.version), CHANGED);
     else {
@@ -314,6 +330,7 @@ class Table {
     this.queue.hinted(message.version);
     this.game.version = message.version;
     if (message.category) this.game.category = message.category;
+    this.offline.keep(this.game);
     showLosses(message.values, message.direction);
     this.scene.note(
       message.instead_of
@@ -336,13 +353,15 @@ class Table {
     const dropped = this.queue.refused(message, isKnown);
     if (message.state) this.scene.state(message.state);
     else if (!this.queue.head) this.scene.retract();
-    if (message.reason === "unknown_game" || message.reason === "not_yours") {
+    if (NOT_OURS.includes(message.reason)) {
       history.replaceState(null, "", "/");
       if (this.queue.isPaused) this.#beginAnew();
+    } else if (this.queue.isPaused && LATER.includes(message.reason)) {
+      this.#enterLater(message.retry_ms); // no game came
     }
     if (message.state) this.#autoplayed(message.state.autoplay);
     // What is tried again and again is said once, and stands there until it works.
-    const isSaid = message.reason === "storage" && $("status").textContent === message.message;
+    const isSaid = LATER.includes(message.reason) && $("status").textContent === message.message;
     if (message.reason === "gap") this.#dropped(dropped, CHANGED);
     else if (!isSaid) this.#announce(message.message, "warn");
     if (!this.game) return;
@@ -352,19 +371,26 @@ class Table {
 
   #lost() {
     const isNews = this.connection && !document.body.classList.contains("away");
-    this.#unanswered += this.queue.pause();
+    this.#unanswered.push(...this.queue.pause());
     this.#isSyncing = false;
     clearTimeout(this.#retry);
     this.scene.retract();
     this.#autoplayed(null);
     if (!this.game && this.offline.game) this.#showKept();
     if (!this.game) return;
-    this.offline.lost(this.game, this.#unanswered);
+    this.offline.lost(this.game, this.#unanswered.map(({ type }) => type));
     if (isNews) this.#announce(this.#away(), "warn");
     else this.scene.note(this.#away(), "warn");
   }
 
-  // Without the server from the start: the game that was played last.
+  /** Show what another tab has played without the server. */
+  follow() {
+    if (!this.#isAlone || !this.offline.follow()) return;
+    this.#showKept();
+    this.scene.note(this.#away(), "warn");
+  }
+
+  // Without the server: the game as this browser has it.
   #showKept() {
     this.scene.state(this.offline.game);
     this.#render();
@@ -454,8 +480,10 @@ class Table {
   }
 }
 
+const NOT_OURS = ["unknown_game", "not_yours"];
 const AWAY = "The server is away; trying again.";
 const CHANGED = "The board has changed meanwhile.";
+const ELSEWHERE = "The game has changed meanwhile:";
 const NEEDS_CASUAL = "Undo, hints and autoplay need a casual game.";
 const NOTHING = {
   undo: "There is nothing to undo.",
@@ -491,6 +519,8 @@ document.addEventListener("keydown", (event) => {
   else if (meant.look) table.scene.view.look(meant.look);
   else table.do(meant.command);
 });
+
+addEventListener("storage", () => table.follow());
 
 onSwipe($("board"), (direction) => table.move(direction));
 

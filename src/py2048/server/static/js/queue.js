@@ -69,10 +69,12 @@ export class ActionQueue {
     this.#ready = true;
   }
 
-  /** The connection is gone; return how many actions have no answer. */
+  /** The connection is gone; return the actions that have no answer. */
   pause() {
+    const unanswered = this.#later ? [this.#later] : this.#flying;
     this.#ready = false;
-    return this.drop();
+    this.drop();
+    return unanswered;
   }
 
   /** Forget what has not been answered; return how many actions that were. */

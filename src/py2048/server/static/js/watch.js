@@ -1,5 +1,5 @@
 // The page of a game that goes on: one sees each move as it is made.
-import { Connection } from "./connection.js";
+import { Connection, LATER } from "./connection.js";
 import { button } from "./overlay.js";
 import { Scene } from "./scene.js";
 import { stepMessage } from "./steps.js";
@@ -26,6 +26,7 @@ function hear(message) {
   if (message.type === "refused") {
     if (message.state) scene.state(message.state);
     scene.note(message.message, "warn");
+    if (isLost && LATER.includes(message.reason)) setTimeout(ask, message.retry_ms ?? 1000);
   }
 }
 

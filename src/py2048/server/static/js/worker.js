@@ -3,6 +3,7 @@ const version = location.pathname.split("/")[2];
 const CACHE = `py2048-${version}`;
 const PAGE = "/";
 const PATIENCE = 4000;
+const AWAY = [502, 503, 504]; // what a proxy says whose server is
 
 addEventListener("install", () => skipWaiting());
 addEventListener("activate", (event) => event.waitUntil(takeOver()));
@@ -25,20 +26,26 @@ async function takeOver() {
 // The page has just loaded these: they come from the browser, not over the network.
 async function keep(addresses) {
   const cache = await caches.open(CACHE);
-  for (const address of [PAGE, ...addresses]) {
-    if (address === PAGE || !(await cache.match(address))) {
-      await cache.add(new Request(address, { cache: "force-cache" }));
-    }
+  for (const address of addresses) {
+    if (await cache.match(address)) continue;
+    const file = await fetch(address);
+    // While servers are updated one of another version may answer: its file is not this one.
+    if (!file.headers.get("cache-control")?.includes("immutable")) return;
+    await cache.put(address, file);
   }
+  await cache.add(new Request(PAGE, { cache: "force-cache" }));
 }
 
 // The server's page wherever there is a server: an old one would load an old version.
 async function newest(request) {
+  let answer = Response.error();
   try {
-    return await fetch(request, { signal: AbortSignal.timeout(PATIENCE) });
+    answer = await fetch(request, { signal: AbortSignal.timeout(PATIENCE) });
+    if (!AWAY.includes(answer.status)) return answer;
   } catch {
-    return (await caches.match(PAGE)) ?? Response.error();
+    // no connection
   }
+  return (await caches.match(PAGE)) ?? answer;
 }
 
 async function kept(request) {
