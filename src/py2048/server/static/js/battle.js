@@ -33,7 +33,7 @@ function hear(message) {
   if (message.stage !== stage) moveOn(message);
   else if (stage === "gathering") gather(message);
   else if (stage === "running") rivals.show(message);
-  else if (message.rematch && !rematch) location.reload();
+  else if ((message.rematch ?? "") !== rematch) location.reload();
 }
 
 // Whoever waited here plays; whoever looks on sees what there is to see.
