@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from web_server import GENEROUS, Browser, Socket, WebServer, serving
 from websockets.asyncio.client import connect
 
 from py2048.server import passwords
+from py2048.server.accounts import checked_name
 from py2048.server.auth import browser_of
 from py2048.server.forms import FormError
 from py2048.server.passwords import PasswordQueue, check_password
@@ -118,6 +120,46 @@ def test_names_mix_no_alphabets(browser: Browser) -> None:
     assert "Cyrillic and Latin" in mixed.text
     other = "\u0441\u04bb\u0435\u0455\u0455"  # all of it Cyrillic
     assert browser.form("/account/claim", name=other, password=PASSWORD).status == 403
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "\u4f50\u3005\u6728",  # Sasaki, with the sign that repeats a character
+        "\u30a2\u30ea\u30fc",  # Ari, with a long vowel
+        "\u3042\u30fc\u3061\u3083\u3093",
+        "\u0905\u0928\u093f\u0932",  # Anil
+        "\u0939\u093f\u0928\u094d\u0926\u0940",
+        "\u0ba4\u0bae\u0bbf\u0bb4\u0bcd",
+        "\u0e2a\u0e21\u0e28\u0e23\u0e35",  # Somsri
+        "\u0e19\u0e49\u0e33\u0e1d\u0e19",  # Namfon, of which NFKC takes a vowel apart
+        "\u1019\u1031\u102c\u1004\u103a",  # Maung
+        "Nguy\u1ec5n",
+        "\u041e\u043b\u044c\u0433\u0430",
+        "\u05e9\u05dc\u05d5\u05dd",
+    ],
+)
+def test_names_are_written_as_people_write_them(name: str) -> None:
+    """In any script, with its vowel signs, tones and signs of repetition."""
+    assert checked_name(name) == unicodedata.normalize("NFKC", name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "\u093fab",  # a sign without a letter
+        "a\u093fb",  # on a letter of another script
+        "x\u0301y",
+        "\u0e01\u0e47\u0e47\u0e01",  # twice the same, which looks like once
+        "\u0e01" + "\u0e47\u0e48" * 3,
+        "\u0645\u064f\u062d",  # a vowel that is usually left out, as in Hebrew
+        "\u0915\u200d\u0915",  # a joiner, which nobody sees
+    ],
+)
+def test_signs_stand_only_where_they_are_seen(name: str) -> None:
+    """Nobody makes a name that looks like another, or one that grows over the lines around."""
+    with pytest.raises(FormError, match="A name has"):
+        checked_name(name)
 
 
 def test_log_in_from_another_browser(web_server: WebServer) -> None:
@@ -312,6 +354,14 @@ def test_log_out_everywhere(web_server: WebServer) -> None:
     assert not is_in(there, "Everywhere")
 
 
+@pytest.mark.parametrize("form", ["claim", "login", "recover", "end"])
+def test_a_field_with_a_nul_is_no_field(browser: Browser, form: str) -> None:
+    """No database is asked for what PostgreSQL cannot hold: that would count as a fault of it."""
+    fields = dict.fromkeys(("name", "password", "new_password", "code", "session"), "nobody\0here")
+    answer = browser.form(f"/account/{form}", **fields)
+    assert (answer.status, "cannot be read" in answer.text) == (400, True)
+
+
 def test_forms_of_accounts_are_not_for_guests(browser: Browser) -> None:
     """A guest has no password, sessions or programs to change."""
     for form in ("password", "codes", "end", "everywhere", "bot", "token", "bot-delete"):
@@ -368,6 +418,15 @@ def test_a_lost_password_is_replaced_by_a_recovery_code(web_server: WebServer) -
     old, fresh = right | {"code": codes[1]}, right | {"code": renewed[1].lower()}
     assert browser.form("/account/recover", **old).status == 403
     assert browser.form("/account/recover", **fresh).status == 303
+
+
+def test_a_new_password_is_compared_with_the_name_as_it_is(web_server: WebServer) -> None:
+    """However the name is spelt on the form that sets it."""
+    browser = Browser(web_server)
+    page = browser.form("/account/claim", name="Xylophagous", password=PASSWORD).text
+    fields = {"name": "x y l o p h a g o u s", "code": codes_on(page)[0]}
+    answer = browser.form("/account/recover", **fields, new_password="Xylophagous1")
+    assert (answer.status, "name of the account" in answer.text) == (400, True)
 
 
 def test_recovery_codes_cannot_be_tried_out(web_server: WebServer) -> None:
