@@ -301,6 +301,25 @@ async def test_everybody_hears_how_it_goes(file: str) -> None:
         assert not found.services.battles._at.keys() & {late.connection}
 
 
+async def test_who_waits_for_a_battle_hears_that_it_is_gone(file: str) -> None:
+    """The last to go is led to another offer, and whoever looks on is told."""
+    async with running(file) as services:
+        games = services.rooms.games
+        battle = offered(games, "ada")
+        watcher = Visitor(services)
+        await watcher.connection.on_message(json.dumps({"type": "battle", "battle": battle}))
+        await until(watcher, lambda each: each["stage"] == "gathering")
+        battles.join(games, battle, "bob")
+        assert battles.leave(games, battle, "bob") == f"/battle/{battle}"
+        assert battles.leave(games, battle, "ada") == "/battle"
+        services.battles.wake(battle)
+        message = await watcher.receive()
+        while message["type"] == "battle":
+            message = await watcher.receive()
+        assert (message["type"], message["reason"]) == ("refused", "unknown_game")
+        watcher.leave()
+
+
 async def test_battles_do_not_pile_up(file: str) -> None:
     """One at which nobody is any more is settled; one that never starts is forgotten."""
     async with fight(file) as found:

@@ -135,7 +135,10 @@ def _dealt(battle: Battle, player: BattlePlayer) -> NewOnlineGame:
 
 
 def leave(games: GameService, battle_id: str, account: str) -> str:
-    """Give up a seat; after the start the game counts as it stands. Return the address.
+    """Give up a seat; after the start the game counts as it stands.
+
+    Returns:
+        The battle's address; where it is gone with its last player, that where another is offered.
 
     Raises:
         StaleGameError: if moves are saved faster than the game can be ended.
@@ -144,7 +147,8 @@ def leave(games: GameService, battle_id: str, account: str) -> str:
     player = battle.seat_of(account)
     if battle.starts is None:
         games.store.battles.leave(battle_id, account)
-    elif player is not None and player.score is None:
+        return address_of(battle_id) if games.store.battles.find(battle_id) else "/battle"
+    if player is not None and player.score is None:
         tries = (_stop(games, battle_id, player, has_left=True) for _ in range(_TRIES))
         if not any(tries):
             raise StaleGameError("a move was just being saved: leave once more")

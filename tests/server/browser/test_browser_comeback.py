@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.server.browser.test_browser_access import violations
 from tests.server.browser.test_browser_pages import claim, play_to_the_end
-from tests.server.browser.visiting import Arrive, Player
+from tests.server.browser.visiting import Arrive, Player, Server, arriving
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser
 
 WORDS = re.compile(
     r"(Up|Down|Left|Right)(, plus \d+)?\. An? \d+ at row \d, column \d\. Score \d+\."
@@ -72,6 +76,21 @@ async def test_axe_on_the_pages_to_come_back_to(player: Player, arrive: Arrive) 
         assert await violations(fan) == [], path
         width = await fan.page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
         assert width <= 0, path
+
+
+async def test_a_battle_outlives_a_restart(browser: Browser, own_server: Server) -> None:
+    """Its page says that the server is away, and no longer when it is back."""
+    async with arriving(browser) as arrive:
+        player = await arrive(own_server.url)
+        await player.page.goto(f"{player.url}/battle")
+        await player.page.click("button:has-text('Offer')")
+        await player.page.wait_for_selector("#players li")
+        own_server.stop()
+        await player.status("The server is away")
+        own_server.start()
+        await player.page.wait_for_function("() => !document.getElementById('status').textContent")
+        await player.page.click("button:has-text('Leave')")
+        await player.page.wait_for_url("**/battle")
 
 
 @pytest.mark.slow
