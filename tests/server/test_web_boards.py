@@ -222,6 +222,20 @@ def test_the_form_offers_what_the_server_plays(browser: Browser) -> None:
         assert browser.get(f"/api/rules/check?text=a:size={side}x{side}").status == status
 
 
+def test_no_day_leads_to_one_without_a_page(browser: Browser) -> None:
+    """Neither before the first day nor after today; between them each leads to both sides."""
+    today = datetime.now(UTC).date().isoformat()
+    for page in ("daily", "puzzle"):
+        for day, sides in (
+            ("2024-01-01", ["2024-01-02"]),
+            ("2024-02-29", ["2024-02-28", "2024-03-01"]),
+            (today, None),
+        ):
+            text = browser.get(f"/{page}?day={day}").text
+            links = re.findall(rf'href="/{page}\?day=([0-9-]+)" rel=', text)
+            assert links == sides or (sides is None and max(links) <= today)
+
+
 def test_unknown_boards_are_not_found(browser: Browser) -> None:
     """A board, rules, day or player that do not exist are 404, not an error of ours."""
     for path in (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 WORDS = re.compile(
     r"(Up|Down|Left|Right)(, plus \d+)?\. An? \d+ at row \d, column \d\. Score \d+\."
 )
+WHOLE = """() => [...document.querySelectorAll('.mini')].every(
+    board => board.scrollWidth <= board.clientWidth)"""
 
 
 async def test_steps_lead_to_the_board(arrive: Arrive) -> None:
@@ -78,6 +81,23 @@ async def test_axe_on_the_pages_to_come_back_to(player: Player, arrive: Arrive) 
         assert width <= 0, path
 
 
+async def test_the_longest_names_stay_on_a_phone(arrive: Arrive) -> None:
+    """No page is wider than the screen because of one, here 24 of the widest letters."""
+    player = await arrive("phone")
+    name = secrets.token_hex(12).translate(str.maketrans("0123456789abcdef", "WMWMWMWMWMWMWMWM"))
+    await claim(player, name)
+    await player.page.goto(f"{player.url}/battle")
+    await player.page.click("button:has-text('Offer')")
+    await player.page.wait_for_selector(f"#players li:has-text('{name}')")
+    for path in (None, "/account", f"/player/{name}", "/leaderboards"):
+        if path:
+            await player.page.goto(player.url + path)
+        width = await player.page.evaluate(
+            "() => document.documentElement.scrollWidth - innerWidth"
+        )
+        assert width <= 0, path
+
+
 async def test_a_battle_outlives_a_restart(browser: Browser, own_server: Server) -> None:
     """Its page says that the server is away, and no longer when it is back."""
     async with arriving(browser) as arrive:
@@ -99,6 +119,7 @@ async def test_a_battle(arrive: Arrive) -> None:
     one, two = await arrive(), await arrive("phone")
     await one.page.goto(f"{one.url}/battle")
     assert await violations(one) == []
+    await one.page.select_option("[name=rules]", "8x8")
     await one.page.select_option("[name=minutes]", "1")
     await one.page.click("button:has-text('Offer')")
     link = await one.page.locator("#link").input_value()
@@ -120,6 +141,7 @@ async def test_a_battle(arrive: Arrive) -> None:
     await two.page.wait_for_function(shown, arg=f"{state['score']:,}")
     for player in (one, two):
         assert await violations(player) == []
+        assert await player.page.evaluate(WHOLE)
         await player.look("battle")
         width = await player.page.evaluate(
             "() => document.documentElement.scrollWidth - innerWidth"
@@ -129,6 +151,7 @@ async def test_a_battle(arrive: Arrive) -> None:
         await player.page.goto(link)
         await player.page.wait_for_selector("#rivals .mini")
         assert await violations(player) == []
+        assert await player.page.evaluate(WHOLE)
         await player.look("battle-page")
         await player.page.click("button:has-text('Leave')")
     await one.page.wait_for_selector("h2:has-text('Result')")

@@ -46,6 +46,8 @@ export class Rivals {
     this.#ends = now + (message.ends_ms ?? 0);
     this.#stage = message.stage;
     const { battle, you, players } = message;
+    const columns = players.find((player) => player.board)?.board[0].length;
+    if (columns) this.#list.style.setProperty("--columns", columns); // so wide is each board
     this.#list.replaceChildren(...players.map((player) => row(player, player.seat === you, message.stage)));
     this.#lead(`/battle/${battle}`, message.stage === "over" ? "Result and rematch" : "Page of the battle");
     this.#place.hidden = false;
