@@ -301,6 +301,35 @@ async def test_everybody_hears_how_it_goes(file: str) -> None:
         assert not found.services.battles._at.keys() & {late.connection}
 
 
+async def test_what_happens_while_a_battle_starts(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who leaves at that moment has left; a second click on the button is no mistake."""
+    async with running(file) as services:
+        games, store = services.rooms.games, services.rooms.games.store
+        battle = offered(games, "ada")
+        battles.join(games, battle, "bob")
+
+        def meanwhile(name: str) -> None:
+            """Let the battle start after the next call has looked at it."""
+            call = getattr(store.battles, name)
+
+            def later(*args: Any) -> Any:
+                monkeypatch.setattr(store.battles, name, call)
+                battles.start(games, battle, "ada")
+                return call(*args)
+
+            monkeypatch.setattr(store.battles, name, later)
+
+        meanwhile("leave")
+        battles.leave(games, battle, "bob")
+        assert [each.has_left for each in battles.find(games, battle).players] == [False, True]
+        battle = offered(games, "ada")
+        battles.join(games, battle, "bob")
+        meanwhile("start")
+        assert battles.start(games, battle, "ada") == f"/battle/{battle}"
+
+
 async def test_who_waits_for_a_battle_hears_that_it_is_gone(file: str) -> None:
     """The last to go is led to another offer, and whoever looks on is told."""
     async with running(file) as services:

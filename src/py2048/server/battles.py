@@ -116,7 +116,12 @@ def start(games: GameService, battle_id: str, account: str) -> str:
     starts = datetime.now(UTC) + COUNTDOWN
     ends = starts + timedelta(minutes=battle.minutes)
     new = {each.seat: _dealt(battle, each) for each in battle.players}
-    games.store.battles.start(battle, new, utc_text(starts), utc_text(ends))
+    try:
+        games.store.battles.start(battle, new, utc_text(starts), utc_text(ends))
+    except StaleGameError:
+        if find(games, battle_id).starts is None:
+            raise
+        return address_of(battle_id)  # a second click
     return f"/?game={new[battle.players[0].seat].id}"
 
 
@@ -143,11 +148,12 @@ def leave(games: GameService, battle_id: str, account: str) -> str:
     Raises:
         StaleGameError: if moves are saved faster than the game can be ended.
     """
-    battle = find(games, battle_id)
-    player = battle.seat_of(account)
-    if battle.starts is None:
+    if find(games, battle_id).starts is None:
         games.store.battles.leave(battle_id, account)
-        return address_of(battle_id) if games.store.battles.find(battle_id) else "/battle"
+    battle = games.store.battles.find(battle_id)  # it may be gone, or have started meanwhile
+    if battle is None:
+        return "/battle"
+    player = battle.seat_of(account)
     if player is not None and player.score is None:
         tries = (_stop(games, battle_id, player, has_left=True) for _ in range(_TRIES))
         if not any(tries):
