@@ -112,6 +112,14 @@ def test_a_refused_form_keeps_the_name(browser: Browser) -> None:
     assert "password1" not in page
 
 
+@pytest.mark.parametrize("name", ["Guest 1", "\u0261uest A1B2", "GUEST", "g u e s t"])
+def test_nobody_is_taken_for_a_guest(name: str) -> None:
+    """Nor by a letter that looks like the first of the word."""
+    with pytest.raises(FormError, match="belong to guests"):
+        checked_name(name)
+    assert checked_name("Questor")
+
+
 def test_names_mix_no_alphabets(browser: Browser) -> None:
     """A Cyrillic letter among Latin ones is told, and so is a name that looks like another's."""
     claimed(browser.server, "chess")
@@ -426,6 +434,17 @@ def test_a_new_password_is_compared_with_the_name_as_it_is(web_server: WebServer
     fields = {"name": "x y l o p h a g o u s", "code": codes_on(page)[0]}
     answer = browser.form("/account/recover", **fields, new_password="Xylophagous1")
     assert (answer.status, "name of the account" in answer.text) == (400, True)
+
+
+def test_a_right_code_is_no_wrong_one_whatever_the_password(web_server: WebServer) -> None:
+    """However often the new password is refused, nobody has to wait."""
+    browser = Browser(web_server, address=elsewhere())
+    page = browser.form("/account/claim", name="Persistent", password=PASSWORD).text
+    fields = {"name": "Persistent", "code": codes_on(page)[0]}
+    other = Browser(web_server, address=elsewhere())
+    for _ in range(7):
+        assert other.form("/account/recover", **fields, new_password="password1").status == 400
+    assert other.form("/account/recover", **fields, new_password="quite another").status == 303
 
 
 def test_recovery_codes_cannot_be_tried_out(web_server: WebServer) -> None:

@@ -24,7 +24,7 @@ from py2048.server.recovery import HOW_MANY, code_hash, new_codes
 from py2048.server.services import Services
 from py2048.server.tokens import session_of
 from py2048.storage import Account, AccountError
-from py2048.storage.look_alikes import INVISIBLE
+from py2048.storage.look_alikes import INVISIBLE, looks_of
 
 if TYPE_CHECKING:
     from py2048.storage import Store
@@ -173,10 +173,10 @@ class AccountPages:
         accounts = self._store.accounts
         if account is None or code not in await self._run(accounts.recovery_codes, account.id):
             raise FormError(_WRONG_CODE, 403)
+        self._services.limits.logins.forgive(attempt)
         hashed = await self._new_hash(request, form.get("new_password"), account.name or name)
         if not await self._run(accounts.recover, account.id, code, hashed):
             raise FormError(_WRONG_CODE, 403)
-        self._services.limits.logins.forgive(attempt)
         return await self._back_as(request, account, "recovered")
 
     async def _new_hash(self, request: Request, password: str | None, name: str) -> str:
@@ -355,7 +355,7 @@ def checked_name(text: str) -> str:
     is_plain = _is_plain(name) and any(map(str.isalnum, name))
     if not (1 < len(name) <= LONGEST_NAME and is_plain):
         raise FormError(f"A name has 2 to {LONGEST_NAME} letters, digits, spaces, dots, - and _.")
-    if name.casefold().startswith("guest"):
+    if looks_of(name).startswith(looks_of("guest")):
         raise FormError("Names that begin with guest belong to guests.")
     scripts = {_script_of(letter) for letter in name if letter.isalpha()}
     if len(scripts) > 1 and not scripts <= _ASIAN:
