@@ -14,7 +14,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "storage"))
 
 from postgresql_server import PostgresqlServer, find_binaries
 from redis_server import RedisServer, find_redis
-from web_server import GENEROUS, Browser, WebServer, serving
+from web_server import GENEROUS, Browser, WebServer, elsewhere, serving
 
 
 @pytest.fixture(scope="session")
@@ -27,7 +27,7 @@ def web_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebServer]:
 @pytest.fixture
 def browser(web_server: WebServer) -> Browser:
     """A visitor who was never there."""
-    return Browser(web_server)
+    return Browser(web_server, address=elsewhere())
 
 
 @pytest.fixture(scope="session")

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import re
+import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from web_server import GENEROUS, Browser, Socket, WebServer, serving
+from web_server import GENEROUS, Browser, Socket, WebServer, elsewhere, serving
 from websockets.asyncio.client import connect
 
 from py2048.server import passwords
+from py2048.server.accounts import checked_name
 from py2048.server.auth import browser_of
 from py2048.server.forms import FormError
 from py2048.server.passwords import PasswordQueue, check_password
@@ -22,7 +24,7 @@ PASSWORD = "correct horse battery"
 
 def claimed(server: WebServer, name: str, password: str = PASSWORD) -> Browser:
     """Return a browser whose guest has taken a name."""
-    browser = Browser(server)
+    browser = Browser(server, address=elsewhere())
     answer = browser.form("/account/claim", name=name, password=password)
     assert answer.status == 200, answer.text
     return browser
@@ -110,6 +112,14 @@ def test_a_refused_form_keeps_the_name(browser: Browser) -> None:
     assert "password1" not in page
 
 
+@pytest.mark.parametrize("name", ["Guest 1", "\u0261uest A1B2", "GUEST", "g u e s t"])
+def test_nobody_is_taken_for_a_guest(name: str) -> None:
+    """Nor by a letter that looks like the first of the word."""
+    with pytest.raises(FormError, match="belong to guests"):
+        checked_name(name)
+    assert checked_name("Questor")
+
+
 def test_names_mix_no_alphabets(browser: Browser) -> None:
     """A Cyrillic letter among Latin ones is told, and so is a name that looks like another's."""
     claimed(browser.server, "chess")
@@ -118,6 +128,46 @@ def test_names_mix_no_alphabets(browser: Browser) -> None:
     assert "Cyrillic and Latin" in mixed.text
     other = "\u0441\u04bb\u0435\u0455\u0455"  # all of it Cyrillic
     assert browser.form("/account/claim", name=other, password=PASSWORD).status == 403
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "\u4f50\u3005\u6728",  # Sasaki, with the sign that repeats a character
+        "\u30a2\u30ea\u30fc",  # Ari, with a long vowel
+        "\u3042\u30fc\u3061\u3083\u3093",
+        "\u0905\u0928\u093f\u0932",  # Anil
+        "\u0939\u093f\u0928\u094d\u0926\u0940",
+        "\u0ba4\u0bae\u0bbf\u0bb4\u0bcd",
+        "\u0e2a\u0e21\u0e28\u0e23\u0e35",  # Somsri
+        "\u0e19\u0e49\u0e33\u0e1d\u0e19",  # Namfon, of which NFKC takes a vowel apart
+        "\u1019\u1031\u102c\u1004\u103a",  # Maung
+        "Nguy\u1ec5n",
+        "\u041e\u043b\u044c\u0433\u0430",
+        "\u05e9\u05dc\u05d5\u05dd",
+    ],
+)
+def test_names_are_written_as_people_write_them(name: str) -> None:
+    """In any script, with its vowel signs, tones and signs of repetition."""
+    assert checked_name(name) == unicodedata.normalize("NFKC", name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "\u093fab",  # a sign without a letter
+        "a\u093fb",  # on a letter of another script
+        "x\u0301y",
+        "\u0e01\u0e47\u0e47\u0e01",  # twice the same, which looks like once
+        "\u0e01" + "\u0e47\u0e48" * 3,
+        "\u0645\u064f\u062d",  # a vowel that is usually left out, as in Hebrew
+        "\u0915\u200d\u0915",  # a joiner, which nobody sees
+    ],
+)
+def test_signs_stand_only_where_they_are_seen(name: str) -> None:
+    """Nobody makes a name that looks like another, or one that grows over the lines around."""
+    with pytest.raises(FormError, match="A name has"):
+        checked_name(name)
 
 
 def test_log_in_from_another_browser(web_server: WebServer) -> None:
@@ -176,14 +226,13 @@ def test_a_flood_of_logins_leaves_room_for_known_browsers(web_server: WebServer)
     """While strangers stand in line for the processor, an account's own browser is let in."""
     owner = claimed(web_server, "Flooded")
     names = [f"nobody {number}" for number in range(16)]
+    strangers = [Browser(web_server, address=elsewhere()) for _ in names]
 
     def is_let_in_early() -> bool:
         with ThreadPoolExecutor(16) as pool:
             flood = [
-                pool.submit(
-                    Browser(web_server).form, "/account/login", name=name, password=PASSWORD
-                )
-                for name in names
+                pool.submit(stranger.form, "/account/login", name=name, password=PASSWORD)
+                for stranger, name in zip(strangers, names, strict=True)
             ]
             known = owner.form("/account/login", name="Flooded", password=PASSWORD)
             is_early = not all(each.done() for each in flood)
@@ -312,6 +361,14 @@ def test_log_out_everywhere(web_server: WebServer) -> None:
     assert not is_in(there, "Everywhere")
 
 
+@pytest.mark.parametrize("form", ["claim", "login", "recover", "end"])
+def test_a_field_with_a_nul_is_no_field(browser: Browser, form: str) -> None:
+    """No database is asked for what PostgreSQL cannot hold: that would count as a fault of it."""
+    fields = dict.fromkeys(("name", "password", "new_password", "code", "session"), "nobody\0here")
+    answer = browser.form(f"/account/{form}", **fields)
+    assert (answer.status, "cannot be read" in answer.text) == (400, True)
+
+
 def test_forms_of_accounts_are_not_for_guests(browser: Browser) -> None:
     """A guest has no password, sessions or programs to change."""
     for form in ("password", "codes", "end", "everywhere", "bot", "token", "bot-delete"):
@@ -370,6 +427,26 @@ def test_a_lost_password_is_replaced_by_a_recovery_code(web_server: WebServer) -
     assert browser.form("/account/recover", **fresh).status == 303
 
 
+def test_a_new_password_is_compared_with_the_name_as_it_is(web_server: WebServer) -> None:
+    """However the name is spelt on the form that sets it."""
+    browser = Browser(web_server)
+    page = browser.form("/account/claim", name="Xylophagous", password=PASSWORD).text
+    fields = {"name": "x y l o p h a g o u s", "code": codes_on(page)[0]}
+    answer = browser.form("/account/recover", **fields, new_password="Xylophagous1")
+    assert (answer.status, "name of the account" in answer.text) == (400, True)
+
+
+def test_a_right_code_is_no_wrong_one_whatever_the_password(web_server: WebServer) -> None:
+    """However often the new password is refused, nobody has to wait."""
+    browser = Browser(web_server, address=elsewhere())
+    page = browser.form("/account/claim", name="Persistent", password=PASSWORD).text
+    fields = {"name": "Persistent", "code": codes_on(page)[0]}
+    other = Browser(web_server, address=elsewhere())
+    for _ in range(7):
+        assert other.form("/account/recover", **fields, new_password="password1").status == 400
+    assert other.form("/account/recover", **fields, new_password="quite another").status == 303
+
+
 def test_recovery_codes_cannot_be_tried_out(web_server: WebServer) -> None:
     """After a few wrong ones an address waits, with the right one too."""
     page = Browser(web_server).form("/account/claim", name="Tried out", password=PASSWORD).text
@@ -408,11 +485,8 @@ async def test_a_deleted_account_is_gone(web_server: WebServer) -> None:
     async with browser.socket() as socket:
         game = (await socket.new("2x4", "ranked"))["game"]
         await socket.play_out()
-        for _ in range(100):
-            if browser.get(f"/game/{game}/record").status == 200:
-                break
-            await asyncio.sleep(0.05)
-        assert "Ephemeral" in browser.get("/leaderboards?rules=2x4").text
+        while "Ephemeral" not in browser.get("/leaderboards?rules=2x4").text:
+            await asyncio.sleep(0.05)  # it is verified, and a list may be a second old
         assert browser.form("/account/delete", password="wrong wrong").status == 403
         assert browser.form("/account/delete", password=PASSWORD).status == 303
         assert await socket.closed() == 1008

@@ -232,6 +232,43 @@ async def test_a_rematch_is_one_for_all(file: str) -> None:
         assert (battle.rules, battle.minutes) == (found.battle.rules, 1)
 
 
+async def test_a_rematch_that_all_have_left_can_be_offered_again(file: str) -> None:
+    """Nobody is sent to a battle that is gone."""
+    async with fight(file) as found:
+        await found.start()
+        for account in found.ids:
+            battles.leave(found.games, found.id, account)
+        found.settle()
+        one, two = found.ids
+        gone = battles.rematch(found.games, found.id, one)
+        battles.leave(found.games, gone.removeprefix("/battle/"), one)
+        assert battles.battle_page(found.games, found.id, two)["rematch"] is None
+        again = battles.rematch(found.games, found.id, two)
+        assert again != gone
+        assert battles.rematch(found.games, found.id, one) == again
+
+
+async def test_who_leaves_while_a_move_is_saved_has_left(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The game ends with that move."""
+    async with fight(file) as found:
+        await found.start()
+        finish, store = found.games.finish, found.games.store
+        (one, _), game_id = found.visitors, found.battle.players[0].game_id or ""
+        await one.move()
+        tries = []
+
+        def interrupted(game_id: str, **more: bool) -> str | None:
+            tries.append(game_id)
+            return None if len(tries) == 1 else finish(game_id, **more)
+
+        monkeypatch.setattr(found.games, "finish", interrupted)
+        battles.leave(found.games, found.id, found.ids[0])
+        assert store.records.summary(game_id)
+        assert found.battle.players[0].has_left
+
+
 async def test_everybody_hears_how_it_goes(file: str) -> None:
     """Who comes, the start, each other's boards and the end; a late one hears all at once."""
     async with fight(file) as found:
@@ -264,6 +301,54 @@ async def test_everybody_hears_how_it_goes(file: str) -> None:
         assert not found.services.battles._at.keys() & {late.connection}
 
 
+async def test_what_happens_while_a_battle_starts(
+    file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who leaves at that moment has left; a second click on the button is no mistake."""
+    async with running(file) as services:
+        games, store = services.rooms.games, services.rooms.games.store
+        battle = offered(games, "ada")
+        battles.join(games, battle, "bob")
+
+        def meanwhile(name: str) -> None:
+            """Let the battle start after the next call has looked at it."""
+            call = getattr(store.battles, name)
+
+            def later(*args: Any) -> Any:
+                monkeypatch.setattr(store.battles, name, call)
+                battles.start(games, battle, "ada")
+                return call(*args)
+
+            monkeypatch.setattr(store.battles, name, later)
+
+        meanwhile("leave")
+        battles.leave(games, battle, "bob")
+        assert [each.has_left for each in battles.find(games, battle).players] == [False, True]
+        battle = offered(games, "ada")
+        battles.join(games, battle, "bob")
+        meanwhile("start")
+        assert battles.start(games, battle, "ada") == f"/battle/{battle}"
+
+
+async def test_who_waits_for_a_battle_hears_that_it_is_gone(file: str) -> None:
+    """The last to go is led to another offer, and whoever looks on is told."""
+    async with running(file) as services:
+        games = services.rooms.games
+        battle = offered(games, "ada")
+        watcher = Visitor(services)
+        await watcher.connection.on_message(json.dumps({"type": "battle", "battle": battle}))
+        await until(watcher, lambda each: each["stage"] == "gathering")
+        battles.join(games, battle, "bob")
+        assert battles.leave(games, battle, "bob") == f"/battle/{battle}"
+        assert battles.leave(games, battle, "ada") == "/battle"
+        services.battles.wake(battle)
+        message = await watcher.receive()
+        while message["type"] == "battle":
+            message = await watcher.receive()
+        assert (message["type"], message["reason"]) == ("refused", "unknown_game")
+        watcher.leave()
+
+
 async def test_battles_do_not_pile_up(file: str) -> None:
     """One at which nobody is any more is settled; one that never starts is forgotten."""
     async with fight(file) as found:
@@ -292,6 +377,19 @@ async def test_results_outlive_accounts(file: str) -> None:
         names = {each.name for each in battles.players_of(found.games, found.battle)}
         assert "somebody" in names
         assert len(names) == 2
+
+
+async def test_who_deletes_an_account_waits_for_no_battle(url: str) -> None:
+    """The seat is free, the next may start, and a battle without players is gone."""
+    async with running(url) as services:
+        games, store = services.rooms.games, services.rooms.games.store
+        battle, alone = offered(games, "ada"), offered(games, "ada")
+        for account in ("bob", "cyd"):
+            battles.join(games, battle, account)
+        store.accounts.delete("ada")
+        assert [each.account for each in battles.find(games, battle).players] == ["bob", "cyd"]
+        assert store.battles.find(alone) is None
+        assert battles.start(games, battle, "bob").startswith("/?game=")
 
 
 def test_the_pages_of_a_battle(web_server: WebServer) -> None:

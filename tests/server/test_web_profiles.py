@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import operator
 import re
 from datetime import date, timedelta
 from xml.etree import ElementTree
@@ -78,7 +79,7 @@ def test_bars_are_on_the_picture(bars: list[tuple[str, float]]) -> None:
 
 
 @settings(max_examples=25)
-@given(st.lists(st.none() | numbers, min_size=1, max_size=100))
+@given(st.lists(st.none() | numbers | numbers.map(operator.neg), min_size=1, max_size=100))
 def test_lines_are_on_the_picture(values: list[float | None]) -> None:
     """Each known value is a point of the line, and no point is outside the frame."""
     steps = [f"step {n}" for n in range(len(values))]
@@ -87,6 +88,17 @@ def test_lines_are_on_the_picture(values: list[float | None]) -> None:
         points = [tuple(map(float, each.split(","))) for each in line.get("points", "").split()]
         assert len(points) == sum(value is not None for value in values)
         assert all(0 <= x <= 640 and 0 <= y <= 220 for x, y in points)
+
+
+def test_the_numbers_of_a_plot_are_written_out() -> None:
+    """Scores of millions, and those below zero where moves cost points, with no e in them."""
+    plots = (
+        line_plot("scores", ["a", "b"], {"best": [-600_000, 3_200_000]}),
+        bar_plot("games", [("a", 1_500_000)]),
+    )
+    texts = [text.text for plot in plots for text in ElementTree.fromstring(plot).findall("text")]
+    assert texts == ["-1,000,000", "0", "1,000,000", "2,000,000", "3,000,000", "4,000,000",
+                     "a", "b", "1,500,000", "a"]  # fmt: skip
 
 
 def played(store: Store, days: int, score: int, category: str = "ranked", **facts: object) -> str:

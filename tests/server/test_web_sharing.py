@@ -7,9 +7,10 @@ import io
 import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
-from PIL import Image
+from PIL import Image, ImageDraw
 from starlette.requests import Request
 from store_games import add_record, new_online_game
 from web_server import Browser, WebServer
@@ -51,6 +52,18 @@ def test_the_text_is_lines_of_words() -> None:
         "5 days in a row",
         "https://2048.example/game/1f/share",
     ]
+
+
+@pytest.mark.parametrize(
+    ("plies", "said"), [(1, "points in 1 move"), (2000, "points in 2,000 moves")]
+)
+def test_the_picture_says_what_the_text_says(plies: int, said: str) -> None:
+    """A battle may end after one move."""
+    card = Card("2048", None, 4, 4, plies, None)
+    assert card.lines[0] == f"4 {said}"
+    with patch.object(ImageDraw.ImageDraw, "text") as written:
+        picture(card)
+    assert said in [call.args[1] for call in written.call_args_list]
 
 
 @pytest.mark.parametrize("name", [None, "Ada", "Жанна", "W" * 24])

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inside import Visitor, running
-from web_server import Browser, WebServer
+from web_server import Browser, WebServer, elsewhere
 
 from py2048.board import Board
 from py2048.direction import Direction
@@ -153,7 +153,7 @@ PASSWORD = "correct horse battery"
 
 
 def named(server: WebServer, name: str) -> Browser:
-    browser = Browser(server)
+    browser = Browser(server, address=elsewhere())
     assert browser.form("/account/claim", name=name, password=PASSWORD).status == 200
     return browser
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
+import http.client
+import itertools
 import json
 import operator
 import os
@@ -28,6 +30,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from py2048.server import schema
 
 Json = dict[str, Any]
+HERE = "127.0.0.1"
 SERVER_MESSAGES = functools.reduce(
     operator.or_,
     [*schema.ServerMessage.__subclasses__(), schema.StateMessage, schema.EventsMessage,
@@ -106,6 +109,25 @@ class Answer:
         return json.loads(self.body)
 
 
+_ELSEWHERE = itertools.count(1)
+
+
+def elsewhere() -> str:
+    """Return an address of this machine that is new: limits on passwords are by address."""
+    number = next(_ELSEWHERE)
+    return f"127.1.{number // 200}.{number % 200 + 1}" if sys.platform == "linux" else HERE
+
+
+class _From(urllib.request.HTTPHandler):
+    def __init__(self, address: str) -> None:
+        super().__init__()
+        self._source = address, 0
+
+    def http_open(self, request: urllib.request.Request) -> http.client.HTTPResponse:
+        connect = functools.partial(http.client.HTTPConnection, source_address=self._source)
+        return self.do_open(connect, request)
+
+
 class _StayHere(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *_args: Any, **_kwargs: Any) -> None:
         return None
@@ -118,6 +140,7 @@ class Browser:
     server: WebServer
     cookie: str = ""
     headers: dict[str, str] = field(default_factory=dict)
+    address: str = HERE
 
     def request(self, method: str, path: str, body: bytes | None = None, **headers: str) -> Answer:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -126,7 +149,8 @@ class Browser:
             sent["Cookie"] = self.cookie
         request = urllib.request.Request(self.server.url + path, body, sent, method=method)
         try:
-            response = urllib.request.build_opener(_StayHere).open(request, timeout=30)
+            opener = urllib.request.build_opener(_StayHere, _From(self.address))
+            response = opener.open(request, timeout=30)
         except urllib.error.HTTPError as error:
             response = error
         with response:

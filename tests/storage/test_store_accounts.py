@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from threading import Barrier
+
 import pytest
 import sqlalchemy as sa
 from first_tables import make_first_tables
@@ -147,6 +152,44 @@ def test_a_person_answers_for_programs(store: Store) -> None:
     assert store.accounts.bots("ada") == []
     assert store.sessions.live(["token 2", "fresh"]) == set()
     assert store.accounts.find_name("Engine") is None
+
+
+def at_once(*calls: Callable[[], object]) -> list[BaseException | None]:
+    """Call all at the same moment; return what each failed with."""
+    gate = Barrier(len(calls))
+
+    def enter(call: Callable[[], object]) -> None:
+        gate.wait()
+        call()
+
+    with ThreadPoolExecutor(len(calls)) as threads:
+        return [each.exception() for each in [threads.submit(enter, call) for call in calls]]
+
+
+@pytest.mark.parametrize("pair", [("Al", "al"), ("Al", "A1")])
+def test_of_two_who_take_a_name_at_once_one_has_it(store: Store, pair: tuple[str, str]) -> None:
+    """The other is told that it is taken, as by a name that was there before."""
+    for number in range(10):
+        claims = [
+            partial(store.accounts.claim_name, f"{number}{name}", f"{name} {number}", "hash")
+            for name in pair
+        ]
+        faults = at_once(*claims)
+        assert sorted(type(fault) for fault in faults if fault) == [AccountError]
+
+
+def test_requests_at_the_same_moment_pass_no_limit(store: Store) -> None:
+    """Programs and followed players are counted, and recovery codes replaced, one after another."""
+    names = [*"abcdefgh"]
+    for name in names:
+        store.accounts.claim_name(name, f"player {name}", "hash")
+    add = store.accounts.add_bot
+    at_once(*(partial(add, 2 * n, f"engine {n}", "a", 2 * n, most=2) for n in names))
+    assert len(store.accounts.bots("a")) == 2
+    at_once(*(partial(store.follows.add, "a", each, most=2) for each in names[1:]))
+    assert len(store.follows.of("a")) == 2
+    at_once(*(partial(store.accounts.set_recovery, "a", [f"{n}1", f"{n}2"]) for n in names))
+    assert len(store.accounts.recovery_codes("a")) == 2
 
 
 def test_the_secret_of_a_day_is_drawn_once(store: Store) -> None:

@@ -6,12 +6,15 @@ import os
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from store_games import new_game
 
 from py2048.cli import main
 from py2048.storage import StorageError, Store, open_store
+from py2048.storage import store as store_module
 from py2048.storage.backups import back_up_into
 
 
@@ -29,7 +32,7 @@ def test_the_newest_backups_are_kept(store: Store, tmp_path: Path) -> None:
     folder = tmp_path / "backups"
     folder.mkdir()
     old, kept = [earlier(folder, days) for days in (9, 8)], earlier(folder, 7)
-    left, begun = earlier(folder, 3, ".part"), earlier(folder, 0.5, ".part")
+    left, begun = earlier(folder, 3, ".1f.part"), earlier(folder, 0.5, ".2e.part")
     others = [folder / name for name in ("monday.2048.jsonl.gz", "py2048-notes.txt")]
     for other in others:
         other.touch()
@@ -39,6 +42,37 @@ def test_the_newest_backups_are_kept(store: Store, tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o077 == 0
     with open_store("sqlite://") as again:
         assert again.restore(path) == rows > 0
+
+
+def test_two_backups_of_one_moment_are_both_complete(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second ends while the first is written: the file is whole, and nothing else is left."""
+    new_game(store)
+    path, write, others = tmp_path / "games.2048.jsonl.gz", store_module._write_rows, []
+
+    def interrupted(*args: Any) -> int:
+        if not others:
+            others.append(path)
+            store.back_up(path)
+        return write(*args)
+
+    monkeypatch.setattr(store_module, "_write_rows", interrupted)
+    rows = store.back_up(path)
+    assert list(tmp_path.glob("games*")) == [path]
+    with open_store("sqlite://") as again:
+        assert again.restore(path) == rows > 0
+
+
+def test_a_backup_that_ends_early_leaves_nothing(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither a fault of the database nor Ctrl+C leaves half a file."""
+    for fault in (StorageError("the disk fails"), KeyboardInterrupt()):
+        monkeypatch.setattr(store_module, "_write_rows", Mock(side_effect=fault))
+        with pytest.raises(type(fault)):
+            store.back_up(tmp_path / "games.2048.jsonl.gz")
+        assert list(tmp_path.glob("games*")) == []
 
 
 def test_a_backup_that_fails_removes_nothing(

@@ -43,13 +43,14 @@ def bar_plot(said: str, bars: Sequence[tuple[str, float]]) -> str:
     for place, (name, value) in enumerate(bars):
         x, height = LEFT + step * place, (HEIGHT - TOP - BOTTOM) * value / top
         y, width = HEIGHT - BOTTOM - height, max(min(step - 4, 60), step / 2)
+        written = f"{value:,.10g}"
         parts.append(
             f'<rect class="bar" fill="currentColor" stroke="none" x="{x:.1f}" y="{y:.1f}" '
-            f'width="{width:.1f}" height="{height:.1f}"><title>{escape(name)}: {value:,g}</title>'
+            f'width="{width:.1f}" height="{height:.1f}"><title>{escape(name)}: {written}</title>'
             "</rect>"
         )
         if len(bars) <= MOST_VALUES and value:
-            parts.append(label(x + width / 2, y - 5, "middle", f"{value:,g}"))
+            parts.append(label(x + width / 2, y - 5, "middle", written))
         if place in shown:
             parts.append(label(x + width / 2, HEIGHT - 8, "middle", name))
     axis = f'<path stroke-opacity="0.4" d="M{LEFT} {HEIGHT - BOTTOM}H{WIDTH - RIGHT}"/>'
@@ -71,11 +72,11 @@ def line_plot(
         steps: the names of the steps.
         lines: the lines by their names, at most two, each with a value for each step; None where
             there is none.
-        low: the lower end of the axis.
+        low: the lower end of the axis, unless a value is lower.
         unit: what is added to the numbers.
     """
     known = [value for line in lines.values() for value in line if value is not None]
-    frame = _Frame(len(steps), low, max(known, default=low))
+    frame = _Frame(len(steps), min([low, *known]), max([low, *known]))
     drawn = [
         _line(frame, number, [f"{step}: {name}" for step in steps], line, unit)
         for number, (name, line) in enumerate(lines.items())
@@ -88,6 +89,7 @@ class _Frame:
 
     def __init__(self, count: int, low: float, high: float) -> None:
         step = round_step((high - low) / TICKS)
+        low = low if low >= 0 else step * math.floor(low / step)
         intervals = max(math.ceil((high - low) / step - 1e-9), 1)
         self.ticks = [low + step * n for n in range(intervals + 1)]
         self._across = (WIDTH - LEFT - RIGHT) / max(count - 1, 1)
@@ -103,7 +105,7 @@ class _Frame:
 def _grid(frame: _Frame, unit: str) -> str:
     return "".join(
         f'<path stroke-opacity="0.2" d="M{LEFT} {frame.y(tick):g}H{WIDTH - RIGHT}"/>'
-        + label(LEFT - 6, frame.y(tick) + 4, "end", f"{tick:,g}{unit}")
+        + label(LEFT - 6, frame.y(tick) + 4, "end", f"{tick:,.10g}{unit}")
         for tick in frame.ticks
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import unicodedata
 from collections.abc import Awaitable, Callable
@@ -23,7 +24,7 @@ from py2048.server.recovery import HOW_MANY, code_hash, new_codes
 from py2048.server.services import Services
 from py2048.server.tokens import session_of
 from py2048.storage import Account, AccountError
-from py2048.storage.look_alikes import INVISIBLE
+from py2048.storage.look_alikes import INVISIBLE, looks_of
 
 if TYPE_CHECKING:
     from py2048.storage import Store
@@ -47,7 +48,16 @@ _NOTICES = {
     "bot-deleted": "The program's account is gone, with its games.",
     "deleted": "The account is gone, with all that was kept of it.",
 }
-_ASIAN = {"CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"}
+_ASIAN = {
+    "CJK", "IDEOGRAPHIC", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL", "BOPOMOFO",
+}  # fmt: skip
+_WITH_SIGNS = {
+    "DEVANAGARI", "BENGALI", "GURMUKHI", "GUJARATI", "ORIYA", "TAMIL", "TELUGU", "KANNADA",
+    "MALAYALAM", "SINHALA", "THAI", "LAO", "TIBETAN", "MYANMAR", "KHMER",
+}  # fmt: skip
+"""Scripts in which many words have signs that are no letters, as vowels or tones."""
+
+_MOST_SIGNS = 4
 
 
 class AccountPages:
@@ -163,10 +173,10 @@ class AccountPages:
         accounts = self._store.accounts
         if account is None or code not in await self._run(accounts.recovery_codes, account.id):
             raise FormError(_WRONG_CODE, 403)
-        hashed = await self._new_hash(request, form.get("new_password"), name)
+        self._services.limits.logins.forgive(attempt)
+        hashed = await self._new_hash(request, form.get("new_password"), account.name or name)
         if not await self._run(accounts.recover, account.id, code, hashed):
             raise FormError(_WRONG_CODE, 403)
-        self._services.limits.logins.forgive(attempt)
         return await self._back_as(request, account, "recovered")
 
     async def _new_hash(self, request: Request, password: str | None, name: str) -> str:
@@ -342,17 +352,37 @@ def checked_name(text: str) -> str:
         FormError: if it is none.
     """
     name = " ".join(unicodedata.normalize("NFKC", text).split())
-    is_plain = all(letter.isalnum() or letter in " -_." for letter in name)
-    is_plain &= not any(letter in INVISIBLE for letter in name)
-    if not (1 < len(name) <= LONGEST_NAME and is_plain and any(map(str.isalnum, name))):
+    is_plain = _is_plain(name) and any(map(str.isalnum, name))
+    if not (1 < len(name) <= LONGEST_NAME and is_plain):
         raise FormError(f"A name has 2 to {LONGEST_NAME} letters, digits, spaces, dots, - and _.")
-    if name.casefold().startswith("guest"):
+    if looks_of(name).startswith(looks_of("guest")):
         raise FormError("Names that begin with guest belong to guests.")
-    scripts = {unicodedata.name(letter, "?").split()[0] for letter in name if letter.isalpha()}
+    scripts = {_script_of(letter) for letter in name if letter.isalpha()}
     if len(scripts) > 1 and not scripts <= _ASIAN:
         mixed = " and ".join(sorted(script.title() for script in scripts))
         raise FormError(f"This name mixes {mixed} letters: take letters of one alphabet.")
     return name
+
+
+def _is_plain(name: str) -> bool:
+    """Say whether a name has nothing but what can be seen and told apart."""
+    signs = 0
+    for before, letter in itertools.pairwise(f" {name}"):
+        if unicodedata.category(letter).startswith("M"):
+            signs += 1
+            script = _script_of(letter)
+            is_written_so = script in _WITH_SIGNS and script == _script_of(before)
+            if not is_written_so or letter == before or signs > _MOST_SIGNS:
+                return False
+        elif (letter.isalnum() or letter in " -_.") and letter not in INVISIBLE:
+            signs = 0
+        else:
+            return False
+    return True
+
+
+def _script_of(letter: str) -> str:
+    return unicodedata.name(letter, "?").split()[0]
 
 
 def _back(what: str) -> RedirectResponse:

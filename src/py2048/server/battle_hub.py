@@ -13,6 +13,7 @@ from py2048.errors import StorageError
 from py2048.server import schema
 from py2048.server.battles import battle_message, find, settle
 from py2048.server.games import GameService, OnlineGame
+from py2048.server.messages import rejection
 from py2048.server.rooms import Client, Rooms
 from py2048.server.schema import ActionRejected
 from py2048.storage import Battle
@@ -81,6 +82,8 @@ class BattleHub:
                     await asyncio.wait_for(self._changed[battle].wait(), _PERIOD)
         except ActionRejected as error:  # the last player has gone before the start
             _log.info("a battle is gone", extra={"fault": str(error)})
+            for client in self._heard[battle]:
+                client.send(schema.encode_frame(rejection(error, "battle", None)))
         finally:
             del self._changed[battle]
             for client in self._heard.pop(battle):

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from py2048.errors import RecordError
+from py2048.errors import RecordError, StaleGameError
 from py2048.game.turn import start_from
 from py2048.rules import Rules
 from py2048.server import fairness, schema
@@ -37,6 +37,7 @@ COUNTDOWN = timedelta(seconds=5)
 _GRACE = timedelta(seconds=1)
 """For moves that were made in time and are being written."""
 
+_TRIES = 5
 _OFFERED = timedelta(days=1)
 """A battle that does not start is offered for so long."""
 
@@ -115,7 +116,12 @@ def start(games: GameService, battle_id: str, account: str) -> str:
     starts = datetime.now(UTC) + COUNTDOWN
     ends = starts + timedelta(minutes=battle.minutes)
     new = {each.seat: _dealt(battle, each) for each in battle.players}
-    games.store.battles.start(battle, new, utc_text(starts), utc_text(ends))
+    try:
+        games.store.battles.start(battle, new, utc_text(starts), utc_text(ends))
+    except StaleGameError:
+        if find(games, battle_id).starts is None:
+            raise
+        return address_of(battle_id)  # a second click
     return f"/?game={new[battle.players[0].seat].id}"
 
 
@@ -134,13 +140,24 @@ def _dealt(battle: Battle, player: BattlePlayer) -> NewOnlineGame:
 
 
 def leave(games: GameService, battle_id: str, account: str) -> str:
-    """Give up a seat; after the start the game counts as it stands. Return the address."""
-    battle = find(games, battle_id)
-    player = battle.seat_of(account)
-    if battle.starts is None:
+    """Give up a seat; after the start the game counts as it stands.
+
+    Returns:
+        The battle's address; where it is gone with its last player, that where another is offered.
+
+    Raises:
+        StaleGameError: if moves are saved faster than the game can be ended.
+    """
+    if find(games, battle_id).starts is None:
         games.store.battles.leave(battle_id, account)
-    elif player is not None and player.score is None:
-        _stop(games, battle_id, player, has_left=True)
+    battle = games.store.battles.find(battle_id)  # it may be gone, or have started meanwhile
+    if battle is None:
+        return "/battle"
+    player = battle.seat_of(account)
+    if player is not None and player.score is None:
+        tries = (_stop(games, battle_id, player, has_left=True) for _ in range(_TRIES))
+        if not any(tries):
+            raise StaleGameError("a move was just being saved: leave once more")
     return address_of(battle_id)
 
 

@@ -61,13 +61,14 @@ class Card:
     streak: int = 0
 
     @property
+    def points(self) -> str:
+        """What the score is."""
+        return f"points in {self.plies:,} {'move' if self.plies == 1 else 'moves'}"
+
+    @property
     def lines(self) -> list[str]:
         """What there is to say, in lines."""
-        moves = "move" if self.plies == 1 else "moves"
-        said = [
-            f"{self.score:,} points in {self.plies:,} {moves}",
-            f"largest tile {self.max_tile:,}",
-        ]
+        said = [f"{self.score:,} {self.points}", f"largest tile {self.max_tile:,}"]
         return [*said, f"{self.streak:,} days in a row"] if self.streak > 1 else said
 
     @property
@@ -125,7 +126,7 @@ def picture(card: Card) -> bytes:
     left, width = 2 * _EDGE + _SIDE, WIDTH - 3 * _EDGE - _SIDE
     _write(pen, (left, 150), card.title, DARK.muted, 44, width, "lm")
     _write(pen, (left, 262), f"{card.score:,}", DARK.ink, 130, width, "lm")
-    for row, line in enumerate((f"points in {card.plies:,} moves", *card.lines[2:])):
+    for row, line in enumerate((card.points, *card.lines[2:])):
         _write(pen, (left, 375 + 62 * row), line, DARK.ink, 44, width, "lm")
     if card.player and card.player.isascii():  # the font inside Pillow has no other letters
         _write(pen, (left, 505), card.player, DARK.accent, 44, width, "lm")

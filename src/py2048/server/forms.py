@@ -33,6 +33,8 @@ async def read_form(request: Request) -> dict[str, str]:
     try:
         text = (await request.body()).decode()
         fields = parse_qs(text, keep_blank_values=True, max_num_fields=10)
+        if any("\0" in values[-1] for values in fields.values()):
+            raise ValueError  # no browser sends it, and PostgreSQL cannot look for it
     except (ClientDisconnect, ValueError):
         raise FormError("The form cannot be read.") from None
     return {key: values[-1] for key, values in fields.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import logging
 import re
@@ -28,7 +29,10 @@ def shown_path(path: str) -> str:
     Those that a page has, and the ids of games, stay.
     """
     parts = path.split("/")
-    return "/".join(part if _PLAIN.fullmatch(part) else "…" for part in parts)
+    return "/".join(
+        part if _PLAIN.fullmatch(part) and before != "player" else "…"
+        for before, part in itertools.pairwise(["", *parts])
+    )
 
 
 class JsonFormatter(logging.Formatter):

@@ -51,6 +51,7 @@ _HOLDS = 1.0
 """Seconds for which a leaderboard is shown as it was."""
 
 _MOST_ANSWERS = 256
+_FIRST_DAY = date(2024, 1, 1)
 _T = TypeVar("_T")
 
 
@@ -199,12 +200,9 @@ class Pages:
         today = datetime.now(UTC).date()
         day = checked_day(request.query_params.get("day"), today)
         values = await self._services.do(daily_page, day.isoformat(), user.account, today)
-        one = timedelta(days=1)
         return self.render(
-            request, user, "daily.html", day=day.isoformat(), today=today.isoformat(),
-            previous=(day - one).isoformat(),
-            next=(day + one).isoformat() if day < today else None, **values,
-        )  # fmt: skip
+            request, user, "daily.html", today=today.isoformat(), **days_at(day, today), **values
+        )
 
     async def player(self, request: Request) -> Response:
         """A player's statistics and games."""
@@ -301,9 +299,19 @@ def checked_day(text: str | None, today: date, what: str = "challenge") -> date:
         day = date.fromisoformat(text) if text else today
     except ValueError:
         raise HTTPException(404, "That is no day.") from None
-    if not date(2024, 1, 1) <= day <= today:
+    if not _FIRST_DAY <= day <= today:
         raise HTTPException(404, f"There is no {what} on that day.")
     return day
+
+
+def days_at(day: date, today: date) -> dict[str, Any]:
+    """Return a day with those before and after it that have a page, as templates show them."""
+    one = timedelta(days=1)
+    return {
+        "day": day.isoformat(),
+        "previous": (day - one).isoformat() if day > _FIRST_DAY else None,
+        "next": (day + one).isoformat() if day < today else None,
+    }
 
 
 class RecentAnswers(Generic[_T]):

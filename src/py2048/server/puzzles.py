@@ -7,7 +7,7 @@ sends somebody the address of an answer sends the answer too.
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -21,7 +21,7 @@ from py2048.errors import DirectionError
 from py2048.server.auth import Auth
 from py2048.server.forms import FormError, read_form
 from py2048.server.messages import rules_info
-from py2048.server.pages import Pages, checked_day
+from py2048.server.pages import Pages, checked_day, days_at
 
 if TYPE_CHECKING:
     from py2048.review.puzzles import Puzzle
@@ -53,12 +53,7 @@ class PuzzlePages:
         day = checked_day(request.query_params.get("day"), today, "puzzle")
         answer = request.query_params.get("answer")
         values = await asyncio.to_thread(_puzzle_page, day, answer)
-        one = timedelta(days=1)
-        return self._pages.render(
-            request, user, "puzzle.html", day=day.isoformat(),
-            previous=(day - one).isoformat(),
-            next=(day + one).isoformat() if day < today else None, **values,
-        )  # fmt: skip
+        return self._pages.render(request, user, "puzzle.html", **days_at(day, today), **values)
 
     async def answer(self, request: Request) -> Response:
         """Go to the page of an answer."""

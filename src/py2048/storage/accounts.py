@@ -8,6 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from py2048.storage.battles import forget_player
 from py2048.storage.database import Subject, insert_new
 from py2048.storage.look_alikes import looks_of, name_key
 from py2048.storage.records import enter_records
@@ -71,6 +72,7 @@ class Accounts(Subject):
     def set_recovery(self, account_id: str, codes: Collection[str]) -> None:
         """Replace the hashes of the recovery codes."""
         with self._database.write() as connection:
+            lock_account(connection, account_id)
             _set_codes(connection, account_id, codes)
 
     def recovery_codes(self, account_id: str) -> set[str]:
@@ -116,6 +118,7 @@ class Accounts(Subject):
             AccountError: The person has as many programs as may be, `most`.
         """
         with self._database.write() as connection:
+            lock_account(connection, person)
             if len(_bots(connection, person)) >= most:
                 raise AccountError(f"you have {most} programs already: delete one first")
             _ensure(connection, account_id)
@@ -228,6 +231,13 @@ class Sessions(Subject):
         self._database.change(sa.delete(sessions).where(*unused))
 
 
+def lock_account(connection: Connection, account_id: str) -> None:
+    """Let others who ask for the same account wait until the transaction is over."""
+    # A change of nothing locks the row in both databases.
+    same = sa.update(accounts).where(accounts.c.id == account_id)
+    connection.execute(same.values(generation=accounts.c.generation))
+
+
 def _ensure(connection: Connection, account_id: str) -> None:
     """Write a guest down within a transaction, unless the account is there."""
     row = {"id": account_id, "generation": 0, "created": utc_now()}
@@ -243,17 +253,17 @@ def _add_token(connection: Connection, token: str, owner: str, label: str) -> No
 
 def _take_name(connection: Connection, account_id: str, name: str, **more: str | None) -> None:
     key, looks = name_key(name), looks_of(name)
-    same = sa.select(accounts.c.id).where(accounts.c.name_key == key)
-    alike = sa.select(names.c.account).where(names.c.looks == looks)
-    if connection.execute(sa.union(same, alike)).first():
-        raise AccountError(f"the name {name!r} is taken, or looks like one: choose another")
-    changed = connection.execute(
-        sa.update(accounts).where(accounts.c.id == account_id, accounts.c.name.is_(None)),
-        {"name": name, "name_key": key},
-    )
-    if not changed.rowcount:
-        raise AccountError("this account has a name already: it cannot take another")
-    connection.execute(sa.insert(names), {"account": account_id, "looks": looks, **more})
+    try:  # the indexes decide between two who take it at the same time
+        changed = connection.execute(
+            sa.update(accounts).where(accounts.c.id == account_id, accounts.c.name.is_(None)),
+            {"name": name, "name_key": key},
+        )
+        if not changed.rowcount:
+            raise AccountError("this account has a name already: it cannot take another")
+        connection.execute(sa.insert(names), {"account": account_id, "looks": looks, **more})
+    except sa.exc.IntegrityError:
+        taken = f"the name {name!r} is taken, or looks like one: choose another"
+        raise AccountError(taken) from None
 
 
 def _set_password(connection: Connection, account_id: str, password: str) -> None:
@@ -273,8 +283,7 @@ def _delete(connection: Connection, account_id: str) -> None:
     for table in OWNED:
         connection.execute(sa.delete(table).where(table.c.owner == account_id))
     connection.execute(sa.delete(follows).where(follows.c.followed == account_id))
-    fought = sa.update(battle_players).where(battle_players.c.account == account_id)
-    connection.execute(fought.values(account=None, game_id=None))
+    forget_player(connection, account_id)
     connection.execute(sa.delete(names).where(names.c.account == account_id))
     connection.execute(sa.delete(accounts).where(accounts.c.id == account_id))
 

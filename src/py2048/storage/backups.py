@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from py2048.errors import StorageError
 if TYPE_CHECKING:
     from py2048.storage.store import Store
 
-_NAME = re.compile(r"py2048-\d{8}T\d{6}Z\.2048\.jsonl\.gz(?P<part>\.part)?")
+_NAME = re.compile(r"py2048-\d{8}T\d{6}Z\.2048\.jsonl\.gz(?P<part>\.\w+\.part)?")
 _ABANDONED = 24 * 3600
 """Seconds after which nobody works on an unfinished backup."""
 
@@ -47,8 +48,9 @@ def _remove_old(folder: Path, keep: int) -> None:
     for path in sorted(folder.iterdir()):
         match = _NAME.fullmatch(path.name)
         if match and match["part"]:
-            if path.stat().st_mtime < time.time() - _ABANDONED:
-                path.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):  # it is complete now
+                if path.stat().st_mtime < time.time() - _ABANDONED:
+                    path.unlink()
         elif match:
             complete.append(path)
     for path in complete[:-keep]:

@@ -16,6 +16,11 @@ from py2048.storage.values import AccountError, Battle, BattlePlayer, NewOnlineG
 _PLAYERS = sa.select(battle_players, accounts.c.name).outerjoin(
     accounts, accounts.c.id == battle_players.c.account
 )
+_next = battles.alias()
+# A rematch whose players have all gone again is none.
+_BATTLE = sa.select(
+    *(column for column in battles.c if column.name != "rematch"), _next.c.id.label("rematch")
+).outerjoin(_next, _next.c.id == battles.c.rematch)
 
 
 class Battles(Subject):
@@ -134,6 +139,19 @@ class Battles(Subject):
             connection.execute(sa.delete(battles).where(battles.c.id.in_(ids)))
 
 
+def forget_player(connection: Connection, account_id: str) -> None:
+    """Take an account out of its battles within a transaction; the results of its games stay."""
+    mine = battle_players.c.account == account_id
+    waiting = mine, battle_players.c.game_id.is_(None)
+    query = sa.select(battle_players.c.battle_id).where(*waiting)
+    lobbies = battles.c.id.in_(connection.scalars(query).all())
+    _lock(connection, lobbies)
+    connection.execute(sa.delete(battle_players).where(*waiting))
+    connection.execute(sa.update(battle_players).where(mine).values(account=None, game_id=None))
+    is_empty = ~sa.exists().where(battle_players.c.battle_id == battles.c.id)
+    connection.execute(sa.delete(battles).where(lobbies, is_empty))
+
+
 def _create(connection: Connection, battle_id: str, rules: str, minutes: int, secret: str) -> None:
     row = {"id": battle_id, "rules": rules, "minutes": minutes, "secret": secret,
            "created": utc_now(), "is_settled": False}  # fmt: skip
@@ -156,17 +174,20 @@ def _locked(connection: Connection, battle_id: str) -> Battle:
     Raises:
         AccountError: There is none.
     """
-    # A change of nothing locks the row in both databases.
-    same = sa.update(battles).where(battles.c.id == battle_id).values(minutes=battles.c.minutes)
-    connection.execute(same)
+    _lock(connection, battles.c.id == battle_id)
     found = _find(connection, battle_id)
     if found is None:
         raise AccountError("this battle is not offered any more")
     return found
 
 
+def _lock(connection: Connection, condition: sa.ColumnElement[bool]) -> None:
+    # A change of nothing locks the rows in both databases.
+    connection.execute(sa.update(battles).where(condition).values(minutes=battles.c.minutes))
+
+
 def _find(connection: Connection, battle_id: str) -> Battle | None:
-    row = connection.execute(sa.select(battles).where(battles.c.id == battle_id)).first()
+    row = connection.execute(_BATTLE.where(battles.c.id == battle_id)).first()
     if row is None:
         return None
     query = _PLAYERS.where(battle_players.c.battle_id == battle_id)

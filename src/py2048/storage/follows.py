@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
+from py2048.storage.accounts import lock_account
 from py2048.storage.database import Subject, insert_new
 from py2048.storage.schema import accounts, follows
 from py2048.storage.values import AccountError, utc_now
@@ -19,6 +20,7 @@ class Follows(Subject):
             AccountError: The account follows as many as may be, `most`.
         """
         with self._database.write() as connection:
+            lock_account(connection, owner)
             mine = sa.select(sa.func.count()).where(follows.c.owner == owner)
             if (connection.scalar(mine) or 0) >= most:
                 raise AccountError(f"you follow {most} players: leave one first")

@@ -250,14 +250,15 @@ class Leaderboards(Subject):
 
     def seasons(self) -> list[str]:
         """Return the seasons from the first with a game to that of now, the last first."""
-        now = datetime.now(UTC).date()
+        now = season_of(today := datetime.now(UTC).date())
         name = sa.func.min(leaders.c.period).label("name")
         of_seasons = leaders.c.period > "season ", leaders.c.period < "season:"
         row = self._database.one(sa.select(name).where(*of_seasons))
-        first = row.name.removeprefix("season ") if row and row.name else season_of(now)
-        quarters = ((year, quarter) for year in range(now.year, 0, -1) for quarter in (4, 3, 2, 1))
-        names = (f"{year:04}-Q{quarter}" for year, quarter in quarters)
-        past = itertools.dropwhile(lambda each: each > season_of(now), names)
+        first = row.name.removeprefix("season ") if row and row.name else now
+        first = min(first, now)  # a clock may have been ahead
+        years = range(today.year, 0, -1)
+        names = (f"{year:04}-Q{quarter}" for year in years for quarter in (4, 3, 2, 1))
+        past = itertools.dropwhile(lambda each: each > now, names)
         return list(itertools.takewhile(lambda each: each >= first, past))
 
     def forget_periods(self) -> None:

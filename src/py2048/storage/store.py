@@ -6,6 +6,7 @@ import gzip
 import itertools
 import json
 import os
+import secrets
 from os import PathLike
 from pathlib import Path
 from typing import IO, Self
@@ -95,19 +96,19 @@ class Store(Database):
         Raises:
             StorageError: The store cannot be read or the file not be written.
         """
-        partial = path.with_name(f"{path.name}.part")
+        partial = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")  # nobody else's
         try:
             check_replaceable(path)
-            descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with os.fdopen(descriptor, "wb") as raw:
-                partial.chmod(0o600)  # it holds password hashes, and may be there from before
+            descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "wb") as raw:  # it holds password hashes
                 with gzip.open(raw, "wt", encoding="utf-8") as file, self.read() as connection:
                     rows = _write_rows(connection, file)
                 os.fsync(raw.fileno())
             partial.replace(path)
         except OSError as error:
-            partial.unlink(missing_ok=True)
             raise StorageError(f"cannot write {path}: {error.strerror or error}") from None
+        finally:
+            partial.unlink(missing_ok=True)
         return rows
 
     def restore(self, path: Path) -> int:

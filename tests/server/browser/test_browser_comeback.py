@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import re
+import secrets
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.server.browser.test_browser_access import violations
 from tests.server.browser.test_browser_pages import claim, play_to_the_end
-from tests.server.browser.visiting import Arrive, Line, Player
+from tests.server.browser.visiting import Arrive, Line, Player, Server, arriving
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser
 
 WORDS = re.compile(
     r"(Up|Down|Left|Right)(, plus \d+)?\. An? \d+ at row \d, column \d\. Score \d+\."
 )
+WHOLE = """() => [...document.querySelectorAll('.mini')].every(
+    board => board.scrollWidth <= board.clientWidth)"""
 
 
 async def test_steps_lead_to_the_board(arrive: Arrive) -> None:
@@ -88,12 +95,45 @@ async def test_axe_on_the_pages_to_come_back_to(player: Player, arrive: Arrive) 
         assert width <= 0, path
 
 
+async def test_the_longest_names_stay_on_a_phone(arrive: Arrive) -> None:
+    """No page is wider than the screen because of one, here 24 of the widest letters."""
+    player = await arrive("phone")
+    name = secrets.token_hex(12).translate(str.maketrans("0123456789abcdef", "WMWMWMWMWMWMWMWM"))
+    await claim(player, name)
+    await player.page.goto(f"{player.url}/battle")
+    await player.page.click("button:has-text('Offer')")
+    await player.page.wait_for_selector(f"#players li:has-text('{name}')")
+    for path in (None, "/account", f"/player/{name}", "/leaderboards"):
+        if path:
+            await player.page.goto(player.url + path)
+        width = await player.page.evaluate(
+            "() => document.documentElement.scrollWidth - innerWidth"
+        )
+        assert width <= 0, path
+
+
+async def test_a_battle_outlives_a_restart(browser: Browser, own_server: Server) -> None:
+    """Its page says that the server is away, and no longer when it is back."""
+    async with arriving(browser) as arrive:
+        player = await arrive(own_server.url)
+        await player.page.goto(f"{player.url}/battle")
+        await player.page.click("button:has-text('Offer')")
+        await player.page.wait_for_selector("#players li")
+        own_server.stop()
+        await player.status("The server is away")
+        own_server.start()
+        await player.page.wait_for_function("() => !document.getElementById('status').textContent")
+        await player.page.click("button:has-text('Leave')")
+        await player.page.wait_for_url("**/battle")
+
+
 @pytest.mark.slow
 async def test_a_battle(arrive: Arrive) -> None:
     """Offer, join by the link, start together, see each other's boards, leave, and play again."""
     one, two = await arrive(), await arrive("phone")
     await one.page.goto(f"{one.url}/battle")
     assert await violations(one) == []
+    await one.page.select_option("[name=rules]", "8x8")
     await one.page.select_option("[name=minutes]", "1")
     await one.page.click("button:has-text('Offer')")
     link = await one.page.locator("#link").input_value()
@@ -115,6 +155,7 @@ async def test_a_battle(arrive: Arrive) -> None:
     await two.page.wait_for_function(shown, arg=f"{state['score']:,}")
     for player in (one, two):
         assert await violations(player) == []
+        assert await player.page.evaluate(WHOLE)
         await player.look("battle")
         width = await player.page.evaluate(
             "() => document.documentElement.scrollWidth - innerWidth"
@@ -124,6 +165,7 @@ async def test_a_battle(arrive: Arrive) -> None:
         await player.page.goto(link)
         await player.page.wait_for_selector("#rivals .mini")
         assert await violations(player) == []
+        assert await player.page.evaluate(WHOLE)
         await player.look("battle-page")
         await player.page.click("button:has-text('Leave')")
     await one.page.wait_for_selector("h2:has-text('Result')")

@@ -6,13 +6,14 @@ import { check } from "./proof.js";
 import { Rivals } from "./rivals.js";
 
 const $ = (id) => document.getElementById(id);
+const AWAY = "The server is away; trying again.";
 const { battle, stage, rematch, least } = $("battle").dataset;
 let names = null;
 let isLeaving = false; // a form is on its way: reloading the page would stop it
 
 const connection = new Connection("/ws", {
   message: hear,
-  lost: () => say("The server is away; trying again."),
+  lost: () => say(AWAY),
 });
 const rivals = $("rivals") && new Rivals($("rivals"), say);
 if ($("copy")) offerCopy($("copy"), $("link"), $("status"));
@@ -28,12 +29,13 @@ addEventListener("pageshow", () => (isLeaving = false));
 function hear(message) {
   if (isLeaving) return;
   if (message.type === "hello") connection.send({ type: "battle", battle });
+  if (message.type === "battle" && $("status").textContent === AWAY) say("");
   if (message.type === "refused") location.reload();
   if (message.type !== "battle") return;
   if (message.stage !== stage) moveOn(message);
   else if (stage === "gathering") gather(message);
   else if (stage === "running") rivals.show(message);
-  else if (message.rematch && !rematch) location.reload();
+  else if ((message.rematch ?? "") !== rematch) location.reload();
 }
 
 // Whoever waited here plays; whoever looks on sees what there is to see.

@@ -46,7 +46,9 @@ export class Rivals {
     this.#ends = now + (message.ends_ms ?? 0);
     this.#stage = message.stage;
     const { battle, you, players } = message;
-    this.#list.replaceChildren(...players.map((player) => row(player, player.seat === you)));
+    const columns = players.find((player) => player.board)?.board[0].length;
+    if (columns) this.#list.style.setProperty("--columns", columns); // so wide is each board
+    this.#list.replaceChildren(...players.map((player) => row(player, player.seat === you, message.stage)));
     this.#lead(`/battle/${battle}`, message.stage === "over" ? "Result and rematch" : "Page of the battle");
     this.#place.hidden = false;
     clearInterval(this.#timer);
@@ -107,9 +109,9 @@ function clock(ms) {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }
 
-function row(player, isMe) {
+function row(player, isMe, stage) {
   const { name, score, place, has_left: hasLeft, is_over: isOver, board } = player;
-  const state = hasLeft ? "left" : isOver ? "no move left" : "";
+  const state = hasLeft ? "left" : isOver && stage === "running" ? "no move left" : "";
   const line = element(
     "p",
     {},
