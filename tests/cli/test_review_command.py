@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import py2048.cli.review
 import py2048.review
 from py2048 import Game, Record, make_player
 from py2048.cli import main
@@ -137,3 +138,44 @@ def test_what_was_reviewed_before_an_interruption_is_told(
     out = capsys.readouterr().out
     assert f"reviewed: 5 of {Record.load(bad).plies:,} moves" in out
     assert str(good) not in out
+
+
+@pytest.mark.parametrize("words", [["--json"], ["--html", "page.html"]])
+def test_an_interruption_loses_no_review_that_is_complete(
+    bad: Path,
+    good: Path,
+    tmp_path: Path,
+    words: list[str],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Wherever Ctrl-C comes in the next file: before its first move, too."""
+    load = py2048.cli.review.load_record
+
+    def interrupted(path: Path) -> Record:
+        if path == good:
+            raise KeyboardInterrupt
+        return load(path)
+
+    monkeypatch.setattr(py2048.cli.review, "load_record", interrupted)
+    monkeypatch.chdir(tmp_path)
+    assert main(["review", str(bad), str(good), *words]) == 130
+    out = capsys.readouterr().out
+    if "--json" in words:
+        assert [each["file"] for each in json.loads(out)] == [str(bad)]
+    else:
+        assert "played by corner" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_an_interruption_before_the_first_move_tells_no_accuracy(
+    good: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is known of the game then."""
+
+    def interrupted(*_: object) -> Iterator[MoveReview]:
+        raise KeyboardInterrupt
+        yield
+
+    monkeypatch.setattr(py2048.review, "reviewing", interrupted)
+    assert main(["review", str(good)]) == 130
+    assert "accuracy" not in capsys.readouterr().out

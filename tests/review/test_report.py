@@ -136,6 +136,20 @@ def test_a_folder_is_reported_and_reviewed_once(
     assert json.loads(capsys.readouterr().out)["games"] == 2
 
 
+def test_a_report_needs_no_place_to_keep_reviews(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the data folder cannot be written, the games are reported, and a line says so."""
+    path, home = tmp_path / "a.2048.json", tmp_path / "home"
+    game(1, "2026-11-02").save(path)
+    home.write_text("no folder")
+    monkeypatch.setenv("PY2048_HOME", str(home))
+    assert main(["report", str(path), "--judge", JUDGE, "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["games"] == 1
+    assert err.count("cannot write") == err.count("\n") == 1
+
+
 def test_a_report_in_words_and_as_a_page(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -54,6 +54,11 @@ def review(
     for file in files:
         try:
             found[file] = reviewer.review(file)
+        except KeyboardInterrupt:
+            if not found:
+                raise
+            reviewer.status = INTERRUPTED
+            break
         except Py2048Error as error:
             if len(files) == 1:
                 raise
@@ -86,7 +91,11 @@ class _Reviewer:
         self.status = 0
 
     def review(self, file: Path) -> Review:
-        """Return the review of the game in a file, after Ctrl-C that of its first moves."""
+        """Return the review of the game in a file, after Ctrl-C that of its first moves.
+
+        Raises:
+            KeyboardInterrupt: if there are none of these yet.
+        """
         from py2048.review import Review, judge_for, reviewing
 
         record = load_record(file)
@@ -101,6 +110,8 @@ class _Reviewer:
                     moves.append(move)
                     line.show(f"{file.name}: {len(moves):,} of {plies:,} moves reviewed")
             except KeyboardInterrupt:
+                if not moves:
+                    raise
                 self.status = INTERRUPTED
             finally:
                 line.close()
