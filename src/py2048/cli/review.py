@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -51,24 +52,10 @@ def review(
     """
     reviewer = _Reviewer(judge, quiet=quiet)
     found: dict[Path, Review] = {}
-    for file in files:
-        try:
-            found[file] = reviewer.review(file)
-        except KeyboardInterrupt:
-            if not found:
-                raise
-            reviewer.status = INTERRUPTED
-            break
-        except Py2048Error as error:
-            if len(files) == 1:
-                raise
-            streams.complain(str(error) if str(file) in str(error) else f"{file}: {error}")
-            reviewer.status = 2
-            continue
+    for file, each in reviewer.reviews(files):
+        found[file] = each
         if not json:
-            print(_report(file, found[file]), flush=True)
-        if reviewer.status == INTERRUPTED:
-            break
+            print(_report(file, each), flush=True)
     if json:
         data = [{"file": str(file)} | each.to_json() for file, each in found.items()]
         print_json(data[0] if len(files) == 1 else data)
@@ -89,6 +76,33 @@ class _Reviewer:
     def __init__(self, spec: str, *, quiet: bool) -> None:
         self._spec, self._quiet = spec, quiet
         self.status = 0
+
+    def reviews(self, files: list[Path]) -> Iterator[tuple[Path, Review]]:
+        """Yield the review of each file until Ctrl-C, and complain of those that have none.
+
+        Raises:
+            KeyboardInterrupt: if there was none before it.
+            Py2048Error: if the only file has none.
+        """
+        is_any = False
+        for file in files:
+            try:
+                found = self.review(file)
+            except KeyboardInterrupt:
+                if not is_any:
+                    raise
+                self.status = INTERRUPTED
+                return
+            except Py2048Error as error:
+                if len(files) == 1:
+                    raise
+                streams.complain(str(error) if str(file) in str(error) else f"{file}: {error}")
+                self.status = 2
+                continue
+            is_any = True
+            yield file, found
+            if self.status == INTERRUPTED:
+                return
 
     def review(self, file: Path) -> Review:
         """Return the review of the game in a file, after Ctrl-C that of its first moves.
