@@ -87,6 +87,8 @@ JOURNEYS: dict[str, Callable[[str], bytes | str]] = {
     "UTF-16 without a mark": lambda text: text.encode("utf-16-le"),
     "big UTF-16 without a mark": lambda text: text.encode("utf-16-be"),
     "UTF-32": lambda text: text.encode("utf-32"),
+    "UTF-32 without a mark": lambda text: text.encode("utf-32-le"),
+    "big UTF-32 without a mark": lambda text: text.encode("utf-32-be"),
     "code page 850": lambda text: text.encode("cp850", "ignore"),
     "GB 18030": lambda text: text.encode("gb18030"),
     "Windows": lambda text: text.encode("cp1252"),
