@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,14 @@ def test_the_page_needs_nothing_else(good: Path, bad: Path, tmp_path: Path) -> N
     assert "<script" not in text
     assert "http" not in text
     assert "Critical moments" in text
+
+
+def test_a_player_may_have_any_name(tmp_path: Path) -> None:
+    """What no encoding can write stands as a question mark on the page."""
+    path, html = tmp_path / "game.2048.json", tmp_path / "page.html"
+    replace(Game("2x3", seed=1).record(), player="\ud800<b>").save(path)
+    assert main(["review", str(path), "--judge", "greedy", "--html", str(html)]) == 0
+    assert "played by ?&lt;b&gt;" in html.read_text(encoding="utf-8")
 
 
 def test_a_replay_of_2048verse_is_reviewed(

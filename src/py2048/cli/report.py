@@ -84,8 +84,9 @@ def report(
     if reporter.unkept:
         streams.complain(f"the next report reviews these games again: {reporter.unkept}")
     if html is not None:
+        page = report_page(found).encode(errors="replace")  # names of files may be any bytes
         with os_errors_as(RecordError, f"cannot write {html}"):
-            write_atomically(html, report_page(found).encode())
+            write_atomically(html, page)
     if plots is not None:
         draw_report(found, plots)
     return reporter.status or (2 if found.refused else 0)

@@ -146,7 +146,7 @@ def _write_page(path: Path, reviews: list[Review]) -> None:
     from py2048.review.page import page
 
     with os_errors_as(RecordError, f"cannot write {path}"):
-        write_atomically(path, page(reviews).encode())
+        write_atomically(path, page(reviews).encode(errors="replace"))
 
 
 def _report(file: Path, found: Review) -> str:

@@ -185,7 +185,7 @@ async def test_the_coach_shows_a_bar_and_takes_it_away() -> None:
 
 @pytest.mark.usefixtures("known_judge")
 async def test_the_coach_keeps_to_the_room_that_a_race_leaves() -> None:
-    """Nothing that it says is cut off beside the rival's board, and the game is not laid out anew."""
+    """Nothing that it says is cut off beside the rival, and the game is not laid out anew."""
     session = Session()
     session.race(RecordedRival(known_record()))
     app = GameApp(session, reduced_motion=True)
