@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -103,6 +105,29 @@ def test_a_replay_of_2048verse_is_reviewed(
     assert main(["review", str(file), "--judge", "greedy", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["judge"], found["player"], len(found["moves"])) == ("greedy", "2048verse", 1)
+
+
+def test_a_reader_may_go_away_early(tmp_path: Path) -> None:
+    """As ``head`` does: that is no error, however much is still to be written."""
+    path = saved(tmp_path / "long.2048.json", "classic", "greedy")
+    words = [
+        sys.executable,
+        "-m",
+        "py2048",
+        "review",
+        str(path),
+        "--judge",
+        "greedy",
+        "--json",
+        "-q",
+    ]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == b"{\n"
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(120) == 0
 
 
 def test_errors_are_one_line(
