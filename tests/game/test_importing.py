@@ -32,6 +32,9 @@ from py2048 import Board, Game, Record, get_rules
 from py2048.errors import RecordError
 from py2048.game.importing import load_record, load_records, parse_records
 
+HUGE = "9" * 5000
+"""More digits than Python reads as a number."""
+
 classic = st.just(get_rules("classic"))
 
 
@@ -84,6 +87,8 @@ JOURNEYS: dict[str, Callable[[str], bytes | str]] = {
     "UTF-16 without a mark": lambda text: text.encode("utf-16-le"),
     "big UTF-16 without a mark": lambda text: text.encode("utf-16-be"),
     "UTF-32": lambda text: text.encode("utf-32"),
+    "UTF-32 without a mark": lambda text: text.encode("utf-32-le"),
+    "big UTF-32 without a mark": lambda text: text.encode("utf-32-be"),
     "code page 850": lambda text: text.encode("cp850", "ignore"),
     "GB 18030": lambda text: text.encode("gb18030"),
     "Windows": lambda text: text.encode("cp1252"),
@@ -301,6 +306,58 @@ def test_a_damaged_binary_replay_names_the_ply() -> None:
     data[25 * 7] ^= 0x11
     with pytest.raises(RecordError, match=r"ply [78] \("):
         parse_records(bytes(data))
+
+
+@pytest.mark.parametrize("count", [1, 2, 100])
+def test_a_binary_file_of_zeros_is_no_game(count: int) -> None:
+    """It has the length of a replay, and no position."""
+    with pytest.raises(RecordError, match="no game is found"):
+        parse_records(b"\0" * 13 * count)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{HUGE}x4S0.2.0.2+1,0.2;3",
+        f"{'.'.join([HUGE] * 16)}+1,0.2;3",
+        f"2x2S2.2.0.0+1,0.2;3:{HUGE}.2.0.0+;f",
+        f"::2:4:4:{HUGE}:GC8n",
+        f"::2:{HUGE}:4:1:GC8n",
+        f"replay:{HUGE}x4 abc",
+        f"{HUGE}x4-a_abcdefghi",
+        f"a:b@1|0111#D({HUGE})41|b@2",
+    ],
+    ids=["size", "tiles", "tile", "seed", "columns", "old size", "new size", "time"],
+)
+def test_a_number_of_any_length_is_refused(text: str) -> None:
+    """A refusal in one line, not an error of Python's own numbers."""
+    with pytest.raises(RecordError) as caught:
+        parse_records(text)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_time_that_no_calendar_has_is_left_out() -> None:
+    """The game counts all the same."""
+    (record,) = parse_records("a:b@99999999999999999999|0111#D41|b@2")
+    assert record.started == ""
+    assert record.plies == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "7" * 300_000,
+        "7." * 300_000,
+        "4x4-a_" + "words of no game " * 30_000,
+        "replay " + "words\nof\nno\ngame\n" * 30_000,
+        f"::2:4:4:1:{'z' * 300_000}",
+    ],
+    ids=["digits", "tiles", "newer", "older", "number"],
+)
+def test_a_long_text_without_a_game_is_read_once(text: str) -> None:
+    """Reading it again from each of its places would take minutes."""
+    with pytest.raises(RecordError):
+        parse_records(text)
 
 
 def test_ours_stay_strict(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -136,6 +138,20 @@ def test_a_folder_is_reported_and_reviewed_once(
     assert json.loads(capsys.readouterr().out)["games"] == 2
 
 
+def test_a_report_needs_no_place_to_keep_reviews(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the data folder cannot be written, the games are reported, and a line says so."""
+    path, home = tmp_path / "a.2048.json", tmp_path / "home"
+    game(1, "2026-11-02").save(path)
+    home.write_text("no folder")
+    monkeypatch.setenv("PY2048_HOME", str(home))
+    assert main(["report", str(path), "--judge", JUDGE, "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["games"] == 1
+    assert err.count("cannot write") == err.count("\n") == 1
+
+
 def test_a_report_in_words_and_as_a_page(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -159,6 +175,16 @@ def test_a_report_in_words_and_as_a_page(
     title = ElementTree.parse(plots / "luck.svg").find("{http://www.w3.org/2000/svg}title")
     assert title is not None
     assert title.text == "mean luck of a game, by week"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names are text there")
+def test_a_file_may_have_any_name(tmp_path: Path) -> None:
+    """Bytes that are no text stand as question marks on the page."""
+    folder, page = tmp_path / "games", tmp_path / "report.html"
+    folder.mkdir()
+    (folder / os.fsdecode(b"\xff.txt")).write_text("no game")
+    assert main(["report", str(folder), "--html", str(page)]) == 2
+    assert "?.txt: no game is found" in page.read_text(encoding="utf-8")
 
 
 def test_nothing_to_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -276,6 +276,16 @@ def test_every_unit_has_a_graph(judge: Judge | str) -> None:
     assert page([found]).count("<svg") == 1
 
 
+def test_whatever_may_be_wider_than_a_screen_is_scrolled_by_keys() -> None:
+    """Each graph and each long table of a page has a name and can be reached."""
+    written = page([review(played(RULES, 4).record(), "greedy")])
+    places = re.findall(
+        r'<div class="scroll" role="region" aria-label="(.+?)" tabindex="0">', written
+    )
+    assert places == ["Evaluation", "Phases", "Mistakes"]
+    assert written.count('<div class="scroll"') == len(places)
+
+
 def test_a_game_without_moves_has_a_page() -> None:
     """Without a graph."""
     found = review(Game(RULES, seed=1).record(), "greedy")

@@ -14,6 +14,7 @@ from py2048.errors import StorageError
 from py2048.game.turn import draw_spawn, possible_cells
 from py2048.session import PlayingRival, RecordedRival, Session, open_session
 from py2048.session.rivals import word_for
+from py2048.ui.shared.review import record_title
 
 
 def played(seed: int = 7, moves: int = 150, rules: str = "classic") -> Game:
@@ -49,6 +50,22 @@ def test_the_same_moves_give_the_same_game(has_seed: bool, rules: str) -> None:
     assert session.game.board == game.board
     assert session.game.score == game.score
     assert session.record().seed == (game.seed if has_seed else None)
+
+
+@pytest.mark.parametrize(
+    ("player", "name"),
+    [
+        ("Ada", "Ada"),
+        ("", "the record"),
+        ("\x1b[31mred\nand \u202emore\ud800", "[31mred and more"),
+        ("a" * 1000, "a" * 40 + "…"),
+    ],
+)
+def test_the_name_of_a_rival_is_safe_to_show(player: str, name: str) -> None:
+    """It comes from a record, which a stranger may have written."""
+    record = replace(Game(get_rules("2x4"), seed=1).record(), player=player)
+    assert RecordedRival(record).name == name
+    assert f"by {'a person' if not player else name}" in record_title(record)
 
 
 def test_the_game_goes_on_after_the_rivals_end() -> None:

@@ -21,7 +21,7 @@ from py2048.review import Grade, MoveReview, reviewing
 from py2048.review.games import accuracy_of_moves
 from py2048.review.moves import Basis, move_review
 from py2048.review.words import amount, describe_review, number
-from py2048.rules import get_rules
+from py2048.rules import Rules, get_rules
 from py2048.session import Session
 from py2048.ui.shared import review as module
 from py2048.ui.shared.background import ForegroundWorker, WorkResult
@@ -179,6 +179,27 @@ def test_the_coachs_accuracy_is_that_of_the_moves_that_stand(steps: list[str]) -
         reviews = list(reviewing(session.record(), judge))[coach._first - 1 :]
         wanted = accuracy_of_moves(reviews) if reviews else None
         assert coach._accuracy == wanted
+
+
+@pytest.mark.usefixtures("known_judge")
+def test_an_illegal_attempt_is_no_move_to_the_coach() -> None:
+    """Nor is it where the rules count it, and it is taken back and made again."""
+    session, screen = Session(), SilentScreen()
+    session.start(Rules.parse("line:size=1x6,scoring=moves:1:-1,target=none"), seed=1)
+    screen.coach = coach = Coach(session, screen, ForegroundWorker)
+    session.subscribe(coach.follow)
+    coach.start()
+    session.move(session.game.legal_directions()[0])
+    last, score = coach.last_move, session.game.score
+    assert last is not None
+    session.move(Direction.UP)
+    session.undo()
+    session.redo()
+    assert session.game.score == score - 1
+    assert coach.last_move == last
+    session.move(session.game.legal_directions()[0])
+    assert coach.last_move is not None
+    assert coach.last_move.ply == 2
 
 
 def test_grades_differ_without_colour() -> None:

@@ -67,6 +67,10 @@ def _run(words: Sequence[str]) -> int:
         return _fail(error.format_message(), error.exit_code)
     except Abort:
         return 130
+    except SystemExit as ending:  # click's own answer to a reader that has gone
+        if isinstance(ending.__context__, BrokenPipeError):
+            raise ending.__context__ from None
+        raise
     return status if isinstance(status, int) else 0
 
 

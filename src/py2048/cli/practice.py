@@ -165,12 +165,20 @@ def _range(text: str) -> tuple[int, int]:
     """Return the least and the greatest rating that a text names.
 
     Raises:
-        Py2048Error: if it names none.
+        Py2048Error: if it names none, or no puzzle has one of them.
     """
     found = re.fullmatch(r"(\d{1,4})-(\d{1,4})", text)
     if found is None or int(found[1]) > int(found[2]):
         raise Py2048Error(f"{text!r} is no range of ratings: give one such as 1200-1500")
-    return int(found[1]), int(found[2])
+    low, high = int(found[1]), int(found[2])
+    from py2048.review.puzzles import puzzles
+
+    ratings = [puzzle.rating for puzzle in puzzles()]
+    if not any(low <= rating <= high for rating in ratings):
+        raise Py2048Error(
+            f"no puzzle is rated {text}: ratings go from {ratings[0]} to {ratings[-1]}"
+        )
+    return low, high
 
 
 def _show_rating(book: PuzzleBook, *, json: bool) -> None:

@@ -81,9 +81,12 @@ def report(
         print("\n".join(describe_report(found)))
     for line in found.refused:
         streams.complain(f"skipped: {line}")
+    if reporter.unkept:
+        streams.complain(f"the next report reviews these games again: {reporter.unkept}")
     if html is not None:
+        page = report_page(found).encode(errors="replace")  # names of files may be any bytes
         with os_errors_as(RecordError, f"cannot write {html}"):
-            write_atomically(html, report_page(found).encode())
+            write_atomically(html, page)
     if plots is not None:
         draw_report(found, plots)
     return reporter.status or (2 if found.refused else 0)
@@ -125,6 +128,7 @@ class _Reporter:
 
     Attributes:
         refused: why games were skipped, a line each.
+        unkept: why reviews are not kept for the next report; or empty.
         status: the exit status so far.
     """
 
@@ -136,6 +140,7 @@ class _Reporter:
         self._spec, self._player, self._quiet = spec, player, quiet
         self._known = SummaryFile(data_folder() / "reviews.jsonl", __version__)
         self.refused: list[str] = []
+        self.unkept = ""
         self.status = 0
 
     def summaries(self, sources: Iterable[Source]) -> list[GameSummary]:
@@ -171,11 +176,17 @@ class _Reporter:
             if known is None:
                 record.verify()
                 known = GameSummary.of(review(record, self._spec or None), self._spec)
-                self._known.add(known)
+                self._keep(known)
         except Py2048Error as error:
             self._refuse(name, error)
             return []
         return [known]
+
+    def _keep(self, summary: GameSummary) -> None:
+        try:
+            self._known.add(summary)
+        except RecordError as error:
+            self.unkept = str(error)
 
     def _refuse(self, name: str, error: Py2048Error) -> None:
         text = str(error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -51,19 +52,10 @@ def review(
     """
     reviewer = _Reviewer(judge, quiet=quiet)
     found: dict[Path, Review] = {}
-    for file in files:
-        try:
-            found[file] = reviewer.review(file)
-        except Py2048Error as error:
-            if len(files) == 1:
-                raise
-            streams.complain(str(error) if str(file) in str(error) else f"{file}: {error}")
-            reviewer.status = 2
-            continue
+    for file, each in reviewer.reviews(files):
+        found[file] = each
         if not json:
-            print(_report(file, found[file]), flush=True)
-        if reviewer.status == INTERRUPTED:
-            break
+            print(_report(file, each), flush=True)
     if json:
         data = [{"file": str(file)} | each.to_json() for file, each in found.items()]
         print_json(data[0] if len(files) == 1 else data)
@@ -85,8 +77,39 @@ class _Reviewer:
         self._spec, self._quiet = spec, quiet
         self.status = 0
 
+    def reviews(self, files: list[Path]) -> Iterator[tuple[Path, Review]]:
+        """Yield the review of each file until Ctrl-C, and complain of those that have none.
+
+        Raises:
+            KeyboardInterrupt: if there was none before it.
+            Py2048Error: if the only file has none.
+        """
+        is_any = False
+        for file in files:
+            try:
+                found = self.review(file)
+            except KeyboardInterrupt:
+                if not is_any:
+                    raise
+                self.status = INTERRUPTED
+                return
+            except Py2048Error as error:
+                if len(files) == 1:
+                    raise
+                streams.complain(str(error) if str(file) in str(error) else f"{file}: {error}")
+                self.status = 2
+                continue
+            is_any = True
+            yield file, found
+            if self.status == INTERRUPTED:
+                return
+
     def review(self, file: Path) -> Review:
-        """Return the review of the game in a file, after Ctrl-C that of its first moves."""
+        """Return the review of the game in a file, after Ctrl-C that of its first moves.
+
+        Raises:
+            KeyboardInterrupt: if there are none of these yet.
+        """
         from py2048.review import Review, judge_for, reviewing
 
         record = load_record(file)
@@ -101,6 +124,8 @@ class _Reviewer:
                     moves.append(move)
                     line.show(f"{file.name}: {len(moves):,} of {plies:,} moves reviewed")
             except KeyboardInterrupt:
+                if not moves:
+                    raise
                 self.status = INTERRUPTED
             finally:
                 line.close()
@@ -121,7 +146,7 @@ def _write_page(path: Path, reviews: list[Review]) -> None:
     from py2048.review.page import page
 
     with os_errors_as(RecordError, f"cannot write {path}"):
-        write_atomically(path, page(reviews).encode())
+        write_atomically(path, page(reviews).encode(errors="replace"))
 
 
 def _report(file: Path, found: Review) -> str:

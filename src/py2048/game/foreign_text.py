@@ -105,7 +105,8 @@ def _decoded(data: bytes) -> Iterator[Reading]:
             yield Reading("", data.decode(encoding, errors="replace"))
             return
     if b"\0" in data[:200]:
-        encoding = "utf-16-le" if b"\0" in data[1:200:2] else "utf-16-be"
+        wide = {data[2:4]: "utf-32-le", data[:2]: "utf-32-be"}.get(b"\0\0")
+        encoding = wide or ("utf-16-le" if b"\0" in data[1:200:2] else "utf-16-be")
         yield Reading("", data.decode(encoding, errors="replace"))
         return
     try:

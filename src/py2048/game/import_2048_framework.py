@@ -20,9 +20,10 @@ from py2048.game.record import Record, utc
 from py2048.game.turn import Spawn
 
 _EPISODE = re.compile(r"@(\d+)\|([^|\n]*)\|[^|\n\"'`@]{0,100}@\d+")
-_ACTION = re.compile(r"(?:#([URDL])|([0-9A-F])([1-9A-Z]))(?:\[(\d+)\])?(?:\((\d+)\))?")
+_ACTION = re.compile(r"(?:#([URDL])|([0-9A-F])([1-9A-Z]))(?:\[(\d+)\])?(?:\((\d{1,12})\))?")
 _SLIDES = {"U": Direction.UP, "R": Direction.RIGHT, "D": Direction.DOWN, "L": Direction.LEFT}
 _RULES = classic_rules((4, 4))
+_LONGEST_TIME = 14
 
 
 def framework_records(text: str) -> list[Record]:
@@ -46,12 +47,17 @@ def _record(episode: re.Match[str]) -> Record:
             start,
             _turns(turns, episode.end(2)),
             player=_name(episode),
-            started=utc(int(episode[1]) / 1000),
+            started=_started(episode[1]),
         )
     except IllegalTurnError as fault:
         index = 2 * fault.ply if fault.ply else 0
         place = actions[index].start() if index < len(actions) else episode.end(2)
         raise TextError(place, fault.ply, str(fault)) from None
+
+
+def _started(text: str) -> str:
+    """Return when a game began; nothing for a time after the year 5000, which is a mistake."""
+    return utc(int(text) / 1000) if len(text) <= _LONGEST_TIME else ""
 
 
 def _name(episode: re.Match[str]) -> str:

@@ -35,7 +35,8 @@ PLAYER = "2048verse"
 
 _HEAD = re.compile(
     r"(?<![0-9A-Za-z])"
-    r"(?:replay(?:(?P<mark>[:_])(?:(?P<old>\d+x\d+))?)?|(?P<new>\d+x\d+)-[^_\n]{0,80}_)"
+    r"(?:replay(?:(?P<mark>[:_])(?:(?P<old>\d{1,9}x\d{1,9}))?)?"
+    r"|(?P<new>\d{1,9}x\d{1,9})-[^_\n]{0,80}_)"
 )
 _SURE = 8
 """Legal turns that no text makes by chance."""
@@ -81,22 +82,31 @@ class _Form(NamedTuple):
     alphabet: str
     digits: dict[str, int]
     width: int
+    gaps: str
 
 
 def _digits_of(alphabet: str) -> dict[str, int]:
     return {character: value for value, character in enumerate(alphabet)}
 
 
-_OLDER = _Form("older", "ASCII from the space to ~ and Ç to á", _digits_of(_OLD), 1)
-_NEWER = _Form("newer", "0-9 a-z A-Z À-ÿ ¤ ¾", _digits_of(_NEW), 3)
+_OLDER = _Form("older", "ASCII from the space to ~ and Ç to á", _digits_of(_OLD), 1, "\n")
+_NEWER = _Form("newer", "0-9 a-z A-Z À-ÿ ¤ ¾", _digits_of(_NEW), 3, " \t\n")
 
 
 class _Found(NamedTuple):
-    """What may be a replay: its form, its board, and the places of its digits in the text."""
+    """What may be a replay: its form, its board, and where its digits begin and end in the text."""
 
     form: _Form
     size: str
-    places: range | list[int]
+    start: int
+    end: int
+
+    def places(self, text: str) -> range | list[int]:
+        """Return the places of the digits, those where a line wraps left out."""
+        gaps = self.form.gaps
+        if not any(gap in text[self.start : self.end] for gap in gaps):
+            return range(self.start, self.end)
+        return [place for place in range(self.start, self.end) if text[place] not in gaps]
 
 
 def verse_records(text: str) -> list[Record]:
@@ -140,11 +150,7 @@ def _without_head(text: str) -> list[Record]:
     """Return the record of a text that is nothing but the digits of a replay."""
     first = len(text) - len(text.lstrip("\n"))
     last = len(text.rstrip("\n"))
-    found = [
-        _Found(form, size, _digits(form, text, first, last))
-        for form in (_NEWER, _OLDER)
-        for size in _SIZES
-    ]
+    found = [_found(form, size, text, first, last) for form in (_NEWER, _OLDER) for size in _SIZES]
     try:
         record, _ = _first_legal(text, iter(found))
     except TextError as fault:
@@ -159,12 +165,11 @@ def _first_legal(text: str, candidates: Iterator[_Found]) -> tuple[Record, int]:
     worst: TextError | None = None
     barred: dict[tuple[str, str, int], int] = {}  # how far no game comes, by where it starts
     for found in candidates:
-        first, last = (found.places[0], found.places[-1]) if found.places else (0, 0)
-        kind = found.form.name, found.size, first
-        if last >= barred.get(kind, last + 1):
+        kind = found.form.name, found.size, found.start
+        if found.end > barred.get(kind, found.end):
             continue
         try:
-            return _record(text, found), last + 1
+            return _record(text, found), found.end
         except TextError as fault:
             barred[kind] = fault.place
             if worst is None or fault.ply > worst.ply:
@@ -199,9 +204,9 @@ def _candidates(text: str, head: re.Match[str], stop: int) -> Iterator[_Found]:
     start, size = head.end(), head["new"] or head["old"] or "4x4"
     form = _NEWER if head["new"] else _OLDER
     for end in _ends(form, text, head.start(), start, stop):
-        yield _Found(form, size, _digits(form, text, start, end))
+        yield _found(form, size, text, start, end)
         if head["mark"] and not head["old"]:  # the sign after the word may be the first tile
-            yield _Found(form, size, _digits(form, text, start - 1, end))
+            yield _found(form, size, text, start - 1, end)
 
 
 def _ends(form: _Form, text: str, opening: int, start: int, stop: int) -> Iterator[int]:
@@ -215,34 +220,36 @@ def _ends(form: _Form, text: str, opening: int, start: int, stop: int) -> Iterat
     yield stop
     pieces = re.compile(r"\S+" if form is _NEWER else r"[^\n]+")
     found = list(pieces.finditer(text, start, stop))
+    words = 0
     for index in range(len(found) - 1, 0, -1):
-        tail = text[found[index].start() : stop]
-        if not _are_words(form, tail):
+        piece = found[index][0]
+        if not _are_words(form, piece):
             return
-        if len(tail.split()) > 1:
+        words += len(piece.split())
+        if words > 1:
             yield found[index - 1].end()
 
 
 def _are_words(form: _Form, text: str) -> bool:
-    """Return whether the end of a paragraph may be words about a replay, and no part of it."""
+    """Return whether a piece of a paragraph may be words about a replay, and no part of it."""
     if any(len(word) > _LONGEST_WORD for word in text.split()):
         return False
     return form is _NEWER or bool(re.fullmatch(r"[\w\s.,;:!?'\"()-]+", text))
 
 
-def _digits(form: _Form, text: str, start: int, end: int) -> range | list[int]:
-    """Return the places of the digits from `start` to `end`, those where a line wraps left out."""
-    if form is _OLDER:
-        gaps = "\n"
-        end = start + len(text[start:end].rstrip(gaps))
-    else:
-        gaps = " \t\n"
-        end = start + len(text[start:end].rstrip(gaps))
-        last = text[max(start, end - 2) : end]
-        end -= len(last) - len(last.rstrip(_AFTER))
-    if not any(gap in text[start:end] for gap in gaps):
-        return range(start, end)
-    return [place for place in range(start, end) if text[place] not in gaps]
+def _found(form: _Form, size: str, text: str, start: int, end: int) -> _Found:
+    """Return what may be a replay from `start` to `end`, without what follows its last digit."""
+    end = _trimmed(text, start, end, form.gaps)
+    if form is _NEWER:
+        end = _trimmed(text, max(start, end - 2), end, _AFTER)
+    return _Found(form, size, start, _trimmed(text, start, end, form.gaps))
+
+
+def _trimmed(text: str, start: int, end: int, signs: str) -> int:
+    """Return where the text from `start` to `end` ends without such signs at its end."""
+    while end > start and text[end - 1] in signs:
+        end -= 1
+    return end
 
 
 # What the digits mean
@@ -252,8 +259,9 @@ def _record(text: str, found: _Found) -> Record:
     try:
         rules = classic_rules(_size(found.size))
     except RecordError as error:
-        raise TextError(found.places[0] if found.places else 0, 0, str(error)) from None
-    turns = _turns(text, found)
+        raise TextError(found.start, 0, str(error)) from None
+    places = found.places(text)
+    turns = _turns(text, found.form, places)
     try:
         written = [next(turns, None), next(turns, None)]
         spawns = [turn.spawn for turn in written if turn]
@@ -263,7 +271,7 @@ def _record(text: str, found: _Found) -> Record:
         return record_of(rules, start, turns, player=PLAYER)
     except IllegalTurnError as fault:
         index = (fault.ply + 1) * found.form.width if fault.ply else 0
-        place = found.places[index] if index < len(found.places) else len(text)
+        place = places[index] if index < len(places) else len(text)
         raise TextError(place, fault.ply, str(fault)) from None
 
 
@@ -272,8 +280,7 @@ def _size(text: str) -> Cell:
     return int(rows), int(columns)
 
 
-def _turns(text: str, found: _Found) -> Iterator[ForeignTurn]:
-    form, places = found.form, found.places
+def _turns(text: str, form: _Form, places: range | list[int]) -> Iterator[ForeignTurn]:
     decode = _new_turn if form is _NEWER else _old_turn
     for index in range(0, len(places), form.width):
         group = places[index : index + form.width]

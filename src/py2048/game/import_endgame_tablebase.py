@@ -80,10 +80,10 @@ def _is_trainers(data: bytes) -> bool:
 
 
 def _is_players(data: bytes) -> bool:
-    if not data or len(data) % _POSITION.size:
+    if len(data) % _POSITION.size:
         return False
-    scores = [score for _, score, _ in _POSITION.iter_unpack(data)]
-    return scores[0] == 0 and scores == sorted(scores)
+    scores = [score for board, score, _ in _POSITION.iter_unpack(data) if board]
+    return bool(scores) and scores[0] == 0 and scores == sorted(scores)
 
 
 _Move = tuple[Direction, int]

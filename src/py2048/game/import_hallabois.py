@@ -41,10 +41,16 @@ _DIRECTIONS = (Direction.UP, Direction.RIGHT, Direction.DOWN, Direction.LEFT)
 _TILES = (2, 2, 2, 4)
 _WEIGHTS = Weights({2: 3, 4: 1})
 
-_POSITION = r"\d+(?:\.\d+)+\+(?:\d+,\d+\.\d+)?;[0-9a-z]"
-_BOARDS = re.compile(rf"(?:(\d+)x(\d+)S)?({_POSITION}(?::[^\s:\"'`<>]*)*)")
-_PARTS = re.compile(r"([\d.]+)\+(?:(\d+),(\d+)\.(\d+))?;([0-9a-z])")
-_SEEDED = re.compile(r"(?<!:)::2:(\d+):(\d+):(\d+):([A-Za-z0-9+/]*)")
+_DIGITS = 20
+"""No number has more digits."""
+_N = rf"\d{{1,{_DIGITS}}}"
+_POSITION = rf"{_N}(?:\.{_N})+\+(?:{_N},{_N}\.{_N})?;[0-9a-z]"
+# No number begins in the middle of another: a text of digits alone is read once.
+_BOARDS = re.compile(rf"(?<!\d)(?:({_N})x({_N})S|(?<!\d\.))({_POSITION}(?::[^\s:\"'`<>]*)*)")
+_PARTS = re.compile(rf"({_N}(?:\.{_N})+)\+(?:({_N}),({_N})\.({_N}))?;([0-9a-z])")
+_SEEDED = re.compile(rf"(?<!:)::2:({_N}):({_N}):({_N}):([A-Za-z0-9+/]*)")
+_BLOCK = 11
+"""So many digits of base 6 are cut off a number at a time."""
 
 
 def hallabois_records(text: str) -> list[Record]:
@@ -110,7 +116,8 @@ def _written(texts: list[str], size: Cell, places: list[int]) -> Iterator[Foreig
 
 
 def _board(text: str, size: Cell, place: int) -> Board:
-    tiles = [int(tile) for tile in text.partition("+")[0].split(".") if tile.isdecimal()]
+    texts = text.partition("+")[0].split(".")
+    tiles = [int(tile) for tile in texts if tile.isdecimal() and len(tile) <= _DIGITS]
     rows, columns = size
     if len(tiles) != rows * columns:
         raise TextError(place, 0, f"{len(tiles)} tiles make no board of {rows}x{columns}")
@@ -157,20 +164,20 @@ def _drawn(game: re.Match[str], board: Board, tiles: _Tiles) -> Iterator[Foreign
         yield ForeignTurn(_DIRECTIONS[code - 1], spawn)
 
 
-def _moves(game: re.Match[str]) -> list[int]:
-    """Return the digits of base 6, the lowest first, of a number written in base 64."""
+def _moves(game: re.Match[str]) -> Iterator[int]:
+    """Yield the digits of base 6, the lowest first, of a number written in base 64."""
     try:
         digits = base64.b64decode(game[4] + "=" * (-len(game[4]) % 4))
     except binascii.Error:
         raise TextError(game.start(4), 0, f"{game[4][:20]!r}… is no base 64") from None
-    number = 0
-    for digit in reversed(digits):
-        number = number << 6 | digit & 63
-    codes: list[int] = []
+    number = int("".join(f"{digit & 63:06b}" for digit in reversed(digits)) or "0", 2)
     while number:
-        number, code = divmod(number, 6)
-        codes.append(code)
-    return codes
+        number, block = divmod(number, 6**_BLOCK)
+        for _ in range(_BLOCK):
+            if not (number or block):
+                return
+            block, code = divmod(block, 6)
+            yield code
 
 
 class _Tiles:

@@ -20,12 +20,13 @@ PAGE_STYLE = (
 body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; font: 1rem/1.5 sans-serif; }
 table { border-collapse: collapse; margin: 1rem 0; }
 th, td { padding: .2rem .7rem; text-align: right; border-bottom: 1px solid #8886; }
-th:first-child, td:first-child { text-align: left; }
+th:first-child, td:first-child { text-align: left; white-space: nowrap; }
 .moments { display: flex; flex-wrap: wrap; gap: 1.5rem; }
 figure { margin: 0; max-width: 16rem; }
 .board td { width: 2.6rem; height: 2.2rem; padding: 0; }
 .board td { text-align: center; border: 1px solid #8888; }
 .scroll { overflow-x: auto; }
+.scroll > svg { min-width: 34rem; }
 """
     + STYLE
 )
@@ -53,9 +54,14 @@ def _section(review: Review) -> str:
     title += f", played by {record.player}" if record.player else ""
     summary = "".join(f"<li>{escape(line)}</li>" for line in describe_review(review))
     return (
-        f"<section><h1>{escape(title)}</h1>\n<ul>{summary}</ul>\n{graph(review)}\n"
+        f"<section><h1>{escape(title)}</h1>\n<ul>{summary}</ul>\n{_graph(review)}"
         f"{_moments(review)}{_phases(review)}{_mistakes(review)}</section>\n"
     )
+
+
+def _graph(review: Review) -> str:
+    drawn = graph(review)
+    return scroller("Evaluation", drawn) if drawn else ""
 
 
 def _moments(review: Review) -> str:
@@ -87,7 +93,7 @@ def _phases(review: Review) -> str:
         for phase in review.phases
     ]
     heads = ("largest tile", "moves", "accuracy", "lost", "luck")
-    return f"<h2>Phases</h2>\n{table(heads, rows)}" if rows else ""
+    return f"<h2>Phases</h2>\n{table('Phases', heads, rows)}" if rows else ""
 
 
 def _mistakes(review: Review) -> str:
@@ -103,16 +109,22 @@ def _mistakes(review: Review) -> str:
     heads = ("move", "grade", "played", "best", "lost", "of the chances", "luck", "judged by")
     few = f", the worst {MOST_ROWS:,}" if len(rows) < len(review.mistakes) else ""
     title = f"Inaccuracies, mistakes and blunders{few}"
-    return f"<h2>{title}</h2>\n{table(heads, rows)}" if rows else ""
+    return f"<h2>{title}</h2>\n{table('Mistakes', heads, rows)}" if rows else ""
 
 
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def scroller(name: str, content: str) -> str:
+    """Return content with a name, which keys can scroll where it is wider than the screen."""
+    head = f'<div class="scroll" role="region" aria-label="{escape(name)}" tabindex="0">'
+    return f"{head}{content}</div>\n"
+
+
+def table(name: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a table of HTML; its first column is aligned left."""
     head = "".join(f'<th scope="col">{escape(text)}</th>' for text in heads)
     body = "".join(
         f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>\n" for row in rows
     )
-    return (
-        f'<div class="scroll"><table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody>'
-        "</table></div>\n"
+    return scroller(
+        name,
+        f"<table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table>",
     )

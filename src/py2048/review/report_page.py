@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from py2048.players import Unit
-from py2048.review.page import document, table
+from py2048.review.page import document, scroller, table
 from py2048.review.report import UNDATED, Report, Section, Totals
 from py2048.review.words import PLURALS, amount
 
@@ -34,9 +34,9 @@ def describe_report(report: Report) -> list[str]:
 def report_page(report: Report) -> str:
     """Return a report as a page."""
     body = f"<h1>Report on {len(report.totals.games):,} games of 2048</h1>\n"
-    body += table(("in all", *HEADS), [("all games", *_cells(report.totals))])
+    body += table("All games", ("in all", *HEADS), [("all games", *_cells(report.totals))])
     body += f"<h2>By week</h2>\n{_chart(report.weeks)}"
-    body += table(("week", *HEADS), _by_week(report.weeks))
+    body += table("By week", ("week", *HEADS), _by_week(report.weeks))
     body += "".join(map(_section, report.sections))
     if report.refused:
         skipped = "".join(f"<li>{escape(line)}</li>" for line in report.refused)
@@ -53,10 +53,10 @@ def _section(section: Section) -> str:
     ]
     return (
         f"<section><h2>{escape(section.name)}</h2>\n<p>Judged by {escape(section.judge)}.</p>\n"
-        f"{table(heads, rows)}"
-        f"<h3>Largest tiles</h3>\n{table(('tile', 'games'), tiles)}"
+        f"{table(section.name, heads, rows)}"
+        f"<h3>Largest tiles</h3>\n{table('Largest tiles', ('tile', 'games'), tiles)}"
         "<h3>Moves by their grade and the largest tile on the board</h3>\n"
-        f"{table(('tile', *PLURALS.values()), phases)}</section>\n"
+        f"{table('Grades', ('tile', *PLURALS.values()), phases)}</section>\n"
     )
 
 
@@ -140,9 +140,10 @@ def _chart(weeks: Mapping[str, Totals]) -> str:
         f"{text}</text>"
         for x, y, text in labels
     )
-    return (
+    return scroller(
+        "Accuracy by week",
         f'<svg class="review-graph" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
         f'aria-label="{said}" fill="none" stroke="currentColor">{texts}'
         f'<polyline class="line" stroke-width="1.5" '
-        f'points="{" ".join(f"{x:g},{y:g}" for x, y in points)}"/>{dots}</svg>\n'
+        f'points="{" ".join(f"{x:g},{y:g}" for x, y in points)}"/>{dots}</svg>',
     )

@@ -23,6 +23,18 @@ from py2048.rules import Rules
 AHEAD = 100
 """How many plies a playing rival is ahead of the person at most."""
 
+LONGEST_NAME = 40
+
+
+def name_of(record: Record) -> str:
+    """Return who played a game as screens show it; records may come from strangers.
+
+    It is short, and has no sign that a terminal obeys.
+    """
+    name = "".join(sign if sign.isprintable() else " " for sign in record.player)
+    name = " ".join(name.split())
+    return name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
+
 
 class Rival(ABC):
     """A game to race against.
@@ -81,7 +93,7 @@ class RecordedRival(Rival):
     def __init__(self, record: Record, name: str = "") -> None:
         record.verify()
         self._record = record
-        self.name = name or record.player or "the record"
+        self.name = name or name_of(record) or "the record"
         self.rules, self.start = record.rules, record.start
         self.seed = record.seed if record.has_seeded_start() else None
         self._words: list[int] = []

@@ -117,7 +117,7 @@ class Coach:
         if not self.is_on or self.is_paused:
             return
         match event:
-            case events.Moved(turn=turn):
+            case events.Moved(turn=turn) if turn.legal:  # a redone attempt may be none
                 self._go_to(self._session.game.ply)
                 self._positions[-1].played = turn.direction
                 self._look()

@@ -18,7 +18,7 @@ from py2048.players import Unit
 from py2048.review import Grade, MoveReview, Review
 from py2048.review.games import accuracy_of_moves
 from py2048.review.words import describe_review, number
-from py2048.session import Session, is_by_computer, review_game
+from py2048.session import Session, is_by_computer, name_of, review_game
 from py2048.ui.shared.background import BackgroundWorker, WorkResult, do
 from py2048.ui.shared.describe import (
     GRADE_SYMBOLS,
@@ -360,4 +360,4 @@ def _positions(record: Record) -> list[tuple[Board, int, Direction]]:
 def record_title(record: Record) -> str:
     """Return what a record is in a line: its rules, score, player and day."""
     day = f", {record.finished[:10]}" if record.finished else ""
-    return f"{record.rules.name}, {record.score:,} points, by {record.player or 'a person'}{day}"
+    return f"{record.rules.name}, {record.score:,} points, by {name_of(record) or 'a person'}{day}"

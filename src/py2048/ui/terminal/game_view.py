@@ -165,9 +165,9 @@ class GameView(Container):
         """Show below everything what the coach says, or take its line away."""
         is_new = (status is None) != (self._coach_status is None)
         self._coach_status = status
-        self._write_coach(self.app.size.width)
+        self._write_coach(self._room.width)
         if is_new:
-            self._arrange(self.app.size)
+            self._arrange(self._room)
 
     def _write_coach(self, width: int) -> None:
         self._coach.show(coach_line(self._coach_status, width - 2) if self._coach_status else "")
