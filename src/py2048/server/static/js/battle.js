@@ -30,7 +30,7 @@ function hear(message) {
   if (isLeaving) return;
   if (message.type === "hello") connection.send({ type: "battle", battle });
   if (message.type === "battle" && $("status").textContent === AWAY) say("");
-  if (message.type === "refused") location.reload();
+  if (message.type === "refused") setTimeout(() => location.reload(), message.retry_ms ?? 0);
   if (message.type !== "battle") return;
   if (message.stage !== stage) moveOn(message);
   else if (stage === "gathering") gather(message);
