@@ -55,7 +55,8 @@ def values(files: Sequence[Path]) -> None:
     for file in files:
         data = json.loads(file.read_text(encoding="utf-8"))
         rules = get_rules(data["rules"])
-        kept = {name: data[name] for name in ("value", "error", "positions", "seconds", "tiles")}
+        kept = {name: data[name] for name in ("value", "error", "positions", "seconds")}
+        kept["tiles"] = data.get("tiles", {})
         kept["rows"], kept["columns"], kept["name"] = rules.rows, rules.columns, rules.name
         kept["goal"], kept["layers"] = data["goal"], len(data["layers"])
         kept["largest"] = max(layer["positions"] for layer in data["layers"])

@@ -110,7 +110,7 @@ def solve(
             if distil is not None:
                 _distil(solution, distil, line)
             if solution.seconds > PATIENCE:
-                line.say("following perfect play")
+                line.say(f"the value is {solution.value:.12g}; following perfect play")
             told = json.dumps(_data(solution)) if as_json else _report(solution)
     finally:
         line.close()
