@@ -131,6 +131,16 @@ def test_the_chance_of_a_tile_is_how_often_perfect_play_makes_it() -> None:
     assert solution.outcomes.scores == {}
 
 
+def test_on_large_boards_scores_are_not_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How games end is the same without them."""
+    whole = solve("classic:size=2x3").outcomes
+    monkeypatch.setattr("py2048.solving.solution.MOST_SCORED", 21_751)
+    large = solve("classic:size=2x3")
+    assert large.outcomes.scores == {}
+    assert large.outcomes.tiles == pytest.approx(whole.tiles)
+    assert large.outcomes.sums == pytest.approx(whole.sums)
+
+
 def boards_met(rules: Rules, games: int) -> Iterator[Board]:
     """Yield the boards of some games."""
     for seed in range(games):

@@ -192,7 +192,7 @@ def _report(solution: Solution) -> str:
             f"{solution.positions:,} positions, {images}, in {layers}",
             f"solved in {solution.seconds:.1f} s",
             *_tiles(solution),
-            *(_scores(solution) if is_score else ()),
+            *_scores(solution),
             *_starts(solution),
             *_layers(solution),
         ]
@@ -211,6 +211,8 @@ def _tiles(solution: Solution) -> list[str]:
 def _scores(solution: Solution) -> list[str]:
     """Return quantiles of the final score."""
     scores, lines, below = solution.outcomes.scores, ["", "final score"], 0.0
+    if not scores:
+        return []
     wanted = [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99]
     for score, share in scores.items():
         below += share

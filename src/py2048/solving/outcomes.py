@@ -23,6 +23,9 @@ from py2048.solving.layers import Keys, known_of, once
 NEGLIGIBLE = 1e-16
 """Scores that the boards of a layer have with a smaller chance are counted as the next score."""
 
+MOST_SCORED = 200_000_000
+"""Positions up to which final scores are found: beyond it takes longer than solving."""
+
 Chances = NDArray[np.float64]
 
 
@@ -33,8 +36,8 @@ class Outcomes:
     Attributes:
         tiles: the probability of each largest tile, ascending.
         sums: that of each final sum of the board, ascending.
-        scores: that of each final score, ascending; empty where the goal is a tile, since perfect
-            play is over when it is made and the game is not.
+        scores: that of each final score, ascending. Empty beyond `MOST_SCORED` positions, and where
+            the goal is a tile, since perfect play is over when it is made and the game is not.
     """
 
     tiles: dict[int, float]
@@ -88,19 +91,25 @@ class PerfectPlay:
     Args:
         problem: the rules and the goal.
         known: gives the boards of a sum and their values.
+        scored: whether to tell scores apart.
     """
 
-    def __init__(self, problem: Problem, known: Callable[[int], kernels.Known]) -> None:
+    def __init__(
+        self, problem: Problem, known: Callable[[int], kernels.Known], *, scored: bool
+    ) -> None:
         self._problem, self._spec, self._known = problem, problem.spec, known
+        self._scored = scored
         given = problem.compiled
         ranks = np.arange(LARGEST_RANK + 1)
         merged = given.merge_points * np.maximum(ranks - 1, 0) << ranks
         self._worth = merged + (given.sum_points << ranks) * (ranks > 0)
         """What a tile on the board is worth, by its rank."""
+        legal = given.legal_points
+        if not scored:  # as if no tile brought anything, which makes one column of all
+            merged, legal = np.zeros_like(merged), 0
         self._started = {tile: -int(merged[tile.bit_length() - 1]) for tile in self._start_tiles}
         self._spawned = {
-            spawn.tile: given.legal_points - int(merged[int(spawn.known.rank)])
-            for spawn in problem.spawns
+            spawn.tile: legal - int(merged[int(spawn.known.rank)]) for spawn in problem.spawns
         }
         self._unit = math.gcd(*self._started.values(), *self._spawned.values()) or 1
         self._tiles: dict[int, float] = defaultdict(float)
@@ -124,8 +133,8 @@ class PerfectPlay:
             for tile, part in self._played(front, total):
                 waiting.setdefault(total + tile, []).append(part)
                 heapq.heappush(order, total + tile)
-        scores = self._scores if self._problem.for_points else {}
-        return Outcomes(*(dict(sorted(each.items())) for each in (self._tiles, self._sums, scores)))
+        found = self._tiles, self._sums, self._scores
+        return Outcomes(*(dict(sorted(each.items())) for each in found))
 
     def _starts(self) -> dict[int, list[_Front]]:
         packed, spec = self._problem.packed, self._spec
@@ -137,7 +146,8 @@ class PerfectPlay:
             if is_stopped or not packed.legal_mask(board):
                 self._tiles[1 << max(ranks)] += float(chance)
                 self._sums[sum(1 << rank for rank in ranks)] += float(chance)
-                self._scores[0] += float(chance)
+                if self._scored:
+                    self._scores[0] += float(chance)
                 continue
             images = [board] if spec.folded else sorted(set(packed.symmetries(board)))
             keys = sorted(np.uint64(kernels.key_of(np.uint64(image), spec)) for image in images)
@@ -194,6 +204,8 @@ class PerfectPlay:
             self._tiles[1 << int(each)] += float(front.chances[largest == each].sum())
         if len(front.keys):
             self._sums[total + (spawn.tile if spawn else 0)] += float(front.chances.sum())
+        if not self._scored:
+            return
         worth = self._worth[ranks].sum(axis=1) + (self._worth[rank] if rank else 0)
         for each in np.unique(worth):
             first = int(each) + front.brought * self._unit

@@ -20,7 +20,7 @@ from py2048.solving import _solver_kernels as kernels
 from py2048.solving.files import read_footer, write_file
 from py2048.solving.goal import Goal, Problem
 from py2048.solving.layers import Array, Keys, Name, known_of, once
-from py2048.solving.outcomes import Outcomes, PerfectPlay
+from py2048.solving.outcomes import MOST_SCORED, Outcomes, PerfectPlay
 
 MAGIC = b"py2048 solution 1\n"
 """The first and the last bytes of a file. Between them stand the keys (uint64) and the values
@@ -216,7 +216,8 @@ class Solution:
     @cached_property
     def outcomes(self) -> Outcomes:
         """How games of perfect play end; it takes a while to find."""
-        return PerfectPlay(self._problem, self._known).outcomes()
+        scored = self.goal.tile is None and self.positions <= MOST_SCORED
+        return PerfectPlay(self._problem, self._known, scored=scored).outcomes()
 
     # --- files -----------------------------------------------------------------------------------
 
