@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from web_server import Browser, WebServer, elsewhere
 from py2048.board import Board
 from py2048.direction import Direction
 from py2048.rules import Rules
+from py2048.server.rooms import Client
 from py2048.server.watching import Step, _packed
 
 Json = dict[str, Any]
@@ -104,6 +106,52 @@ async def test_a_hundred_watchers_follow_a_game(tmp_path: Any, rules: str, count
             assert watcher.others[0] == "state"
         for visitor in (player, late, *watchers):
             visitor.leave()
+
+
+async def test_whoever_comes_while_a_move_is_written_is_told_the_position_first(
+    tmp_path: Any,
+) -> None:
+    """Moves from before are in the position; those after it follow."""
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as services:
+        player, watcher = Visitor(services), Visitor(services)
+        game = (await player.new())["game"]
+        room = services.rooms.open[game]
+        with services.rooms.games.store.write():
+            moves = [asyncio.create_task(player.move())]
+            await asyncio.wait_for(_until(lambda: not room.settled.is_set()), 30)
+            watching = asyncio.create_task(watcher.ask("watch", game=game))
+            await asyncio.wait_for(_until(lambda: watcher.connection in room.clients), 30)
+        first = await watching
+        assert (first["type"], first["version"]) == ("state", 1)
+        await asyncio.gather(*moves)
+        await player.move()
+        then = await watcher.receive()
+        assert (then["type"], then["version"]) == ("events", 2)
+        for visitor in (player, watcher):
+            visitor.leave()
+
+
+async def test_a_request_is_answered_by_what_it_did(tmp_path: Any) -> None:
+    """A move that was made before it, and is written meanwhile, is not its answer."""
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as services:
+        player = Visitor(services)
+        room = services.rooms.open[(await player.new())["game"]]
+        requests = [Client(player.account.id) for _ in range(2)]
+        with services.rooms.games.store.write():
+            for number, request in enumerate(requests, start=1):
+                services.rooms.enter(request, room)
+                direction = room.game.session.game.legal_directions()[0]
+                room.broadcast(room.game.move(number, direction), request)
+        for number, request in enumerate(requests, start=1):
+            answer = json.loads(await asyncio.wait_for(request.first(), 30))
+            assert (answer["type"], answer["version"]) == ("events", number)
+            services.rooms.leave(request)
+        player.leave()
+
+
+async def _until(holds: Callable[[], bool]) -> None:
+    while not holds():
+        await asyncio.sleep(0.01)
 
 
 async def test_what_is_no_plain_move_is_told_in_full(tmp_path: Any) -> None:

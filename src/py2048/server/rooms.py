@@ -17,8 +17,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
+from math import inf
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar
 
 from py2048.errors import Py2048Error, StorageError
 from py2048.server import messages, schema
@@ -76,6 +77,8 @@ class Client:
         room: the room, None outside of rooms.
         closed: the code to close the connection with, once there is one.
         takes_steps: whether moves come as frames of `py2048.server.watching` where they can.
+        hears_from: the number of the room's first frame for everybody that is sent here too;
+            none is until the client has been told something itself, such as the state.
         overflowed: set when the reader is too slow; sending the current frame may never end.
         write_now: sends a text frame at once if it can, and returns whether it did.
     """
@@ -89,6 +92,7 @@ class Client:
         self.room: Room | None = None
         self.closed: int | None = None
         self.takes_steps = False
+        self.hears_from = inf
         self.overflowed = asyncio.Event()
         self._frames: deque[bytes] = deque()
         self._size = 0
@@ -230,9 +234,22 @@ class GroupCommit:
         return [CommitResult(change, change.id in stale) for change in batch]
 
 
-_Frame = tuple[bytes, Step | None, Client | None, float]
-"""A frame, what those get instead who take steps, its receiver (None for everybody in the room),
-and since when it waits."""
+class _Frame(NamedTuple):
+    """A frame that is sent when all that happened before it is written.
+
+    Attributes:
+        number: its place among the frames of the room.
+        data: the frame.
+        step: what those get instead who take steps.
+        client: its receiver, None for everybody in the room.
+        since: when it was queued.
+    """
+
+    number: int
+    data: bytes
+    step: Step | None
+    client: Client | None
+    since: float
 
 
 class Room:
@@ -251,6 +268,7 @@ class Room:
         self._is_told = False
         self._waiting: list[_Frame] = []
         self._writing: list[_Frame] | None = None
+        self._frames = 0  # so many were sent or queued
 
     # Sending
 
@@ -258,12 +276,15 @@ class Room:
         self, message: schema.Answer, client: Client | None = None, step: Step | None = None
     ) -> None:
         """Send a message, or a step instead, when all that happened before it is written."""
-        frame = schema.encode_frame(message)
+        self._let_hear(client)
+        data, since = schema.encode_frame(message), time.perf_counter()
+        frame = _Frame(self._frames, data, step, client, since)
+        self._frames += 1
         is_clean = self._writing is None and not self.game.changes.is_dirty
         if is_clean or self.is_reloading:
-            self._deliver([(frame, step, client, 0.0)])
+            self._deliver([frame])
         else:
-            self._waiting.append((frame, step, client, time.perf_counter()))
+            self._waiting.append(frame)
             self._write()
 
     def broadcast(self, events: Sequence[Event], client: Client | None = None) -> None:
@@ -272,6 +293,7 @@ class Room:
         An attempt that changed nothing is told to `client` alone.
         """
         if events:
+            self._let_hear(client)
             message = messages.events_of(self.game, events, self.autoplay)
             step = step_frame(self.game, events) if len(self.clients) > 1 else None
             is_news = self.game.changes.is_dirty or any(
@@ -290,10 +312,16 @@ class Room:
         mine = account == self.game.info.owner
         return messages.state_of(self.game, mine=mine, autoplay=self.autoplay)
 
+    def _let_hear(self, client: Client | None) -> None:
+        """Let a client hear, from now on, what everybody is told."""
+        if client is not None:
+            client.hears_from = min(client.hears_from, self._frames)
+
     def _deliver(self, frames: Sequence[_Frame]) -> None:
-        for frame, step, client, _ in frames:
+        for number, data, step, client, _ in frames:
             for each in self.clients if client is None else (client,):
-                each.send(step if step and each.takes_steps else frame)
+                if number >= each.hears_from:
+                    each.send(step if step and each.takes_steps else data)
 
     # Writing
 
@@ -312,8 +340,8 @@ class Room:
             self._rooms.reload(self, result.error)
             return
         now = time.perf_counter()
-        for *_, since in frames:
-            self._rooms.metrics.move_seconds.observe(now - since)
+        for frame in frames:
+            self._rooms.metrics.move_seconds.observe(now - frame.since)
         self._deliver(frames)
         self._write()
         if self._writing is None:
@@ -515,7 +543,7 @@ class Rooms:
             self.open.setdefault(room.game.id, room)
             self.sharing.entered(room.game.id)
             room.clients.add(client)
-            client.room = room
+            client.room, client.hears_from = room, inf
 
     def leave(self, client: Client) -> None:
         """Let a client leave the room; the game stays in the store."""
