@@ -5,13 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from contextlib import suppress
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, Error, expect
-from tests.server.browser.visiting import Line, Player, Server, arriving
+from playwright.async_api import Browser, Error, WebSocketRoute, expect
+from tests.server.browser.visiting import Arrive, Line, Player, Server, arriving
 
 from py2048.rules import get_rules
 from py2048.server.assets import STATIC
@@ -53,7 +57,7 @@ async def reload_alone(player: Player) -> None:
     for _ in range(4):
         with suppress(Error):
             await player.page.reload()
-            await player.page.wait_for_selector(".tile")
+            await player.page.wait_for_selector(".tile", timeout=20_000)
             return
     raise AssertionError("the page does not open")
 
@@ -367,6 +371,98 @@ async def test_the_page_opens_without_the_server(browser: Browser, own_server: S
         own_server.start()
         await player.status("Connected again: 3 moves saved.")
         assert (await player.state())["board"] == board
+
+
+async def test_a_server_that_says_nothing_keeps_nobody_waiting(arrive: Arrive) -> None:
+    """The kept game is shown and can be played; the server's word counts when it comes."""
+    player = await arrive()
+    kept = await player.deal("classic", "casual")
+    current = await player.deal("classic", "ranked")
+    line = SilentLine()
+    await player.page.route_web_socket("**/ws", line.connect)
+    await player.page.clock.install()
+    shown = "() => window.py2048.game?.game"
+    await player.page.goto(f"{player.url}/?game={current}")
+    await player.page.clock.run_for(6000)
+    assert await player.page.evaluate(shown) is None  # who wants one game gets no other
+    await player.page.goto(player.url)
+    await player.page.clock.run_for(6000)
+    assert await player.page.evaluate(shown) == kept
+    await player.status("The server is away; trying again. You can play on.")
+    line.speak()
+    await player.page.wait_for_function(f"game => ({shown})() === game", arg=current)
+
+
+class SilentLine:
+    """A way to the server on which nothing comes back until it is allowed to."""
+
+    def __init__(self) -> None:
+        self._held: list[Callable[[], None]] = []
+        self._is_silent = True
+
+    def connect(self, socket: WebSocketRoute) -> None:
+        server = socket.connect_to_server()
+
+        def forward(frame: str | bytes) -> None:
+            if self._is_silent:
+                self._held.append(lambda: socket.send(frame))
+            else:
+                socket.send(frame)
+
+        server.on_message(forward)
+
+    def speak(self) -> None:
+        self._is_silent = False
+        for send in self._held:
+            send()
+
+
+class BadGateway(BaseHTTPRequestHandler):
+    """What a proxy says whose server is away."""
+
+    def do_GET(self) -> None:
+        self.send_error(502)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextmanager
+def answering_badly(port: int) -> Iterator[None]:
+    """Answer at a port as a proxy whose server is away."""
+    with ThreadingHTTPServer(("127.0.0.1", port), BadGateway) as gateway:
+        threading.Thread(target=gateway.serve_forever, daemon=True).start()
+        yield
+        gateway.shutdown()
+
+
+@contextmanager
+def answering_never(port: int) -> Iterator[None]:
+    """Take connections at a port, and say nothing."""
+    with socket.create_server(("127.0.0.1", port), backlog=100):
+        yield
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("answering", [answering_badly, answering_never])
+async def test_the_page_opens_where_something_else_answers(
+    browser: Browser,
+    own_server: Server,
+    answering: Callable[[int], AbstractContextManager[None]],
+) -> None:
+    """A proxy without its server, or a network that swallows everything, is as good as none."""
+    async with arriving(browser) as arrive:
+        player = await arrive(own_server.url, service_workers="allow")
+        await player.deal()
+        await player.page.wait_for_function("() => navigator.serviceWorker.controller")
+        await player.page.wait_for_function(f"async () => (await ({KEPT})()).includes('/')")
+        own_server.stop()
+        with answering(own_server.port):
+            await reload_alone(player)
+            await play_alone(player, 3)
+        player.faults.clear()  # what the browser says of a server that is away
+        own_server.start()
+        await player.status("Connected again: 3 moves saved.")
 
 
 @pytest.mark.slow

@@ -25,8 +25,9 @@ class Table {
   #autoplay = null;
   #rivals = null;
   #unanswered = [];
-  #current = null;
+  #current; // the server's word, once it has greeted
   #isSyncing = false;
+  #hasState = false;
   #retry = 0;
 
   constructor() {
@@ -44,6 +45,8 @@ class Table {
       message: (message) => this.#hear(message),
       lost: () => this.#lost(),
     });
+    // A connection that swallows everything is found dead much later.
+    if (!location.search) setTimeout(() => this.#current === undefined && this.#lost(), LOST);
   }
 
   get game() {
@@ -245,9 +248,10 @@ class Table {
     if (this.game?.game === this.offline.game?.game) this.offline.follow();
     const wish = new URLSearchParams(location.search);
     const unsent = this.offline.length ? this.offline.game.game : null;
-    const game = unsent ?? this.game?.game ?? wish.get("game") ?? this.#current;
+    const shown = this.#hasState ? this.game?.game : null; // what was only kept is no wish
+    const game = unsent ?? shown ?? wish.get("game") ?? this.#current;
     this.#isSyncing = unsent !== null;
-    if (!unsent && !this.game && wish.get("new") === "daily") this.start("classic", "daily");
+    if (!unsent && !shown && wish.get("new") === "daily") this.start("classic", "daily");
     else if (game) this.connection.send({ type: "open", game });
     else this.start("classic", this.newGame.mode === "daily" ? "casual" : this.newGame.mode);
   }
@@ -259,6 +263,7 @@ class Table {
 
   #state(state) {
     let synced = "";
+    this.#hasState = true;
     clearTimeout(this.#retry);
     if (this.offline.length && state.game === this.offline.game.game) {
       synced = this.#sync(state);
