@@ -6,7 +6,7 @@ import itertools
 from pathlib import Path
 from typing import Any
 
-from py2048.solving.solver import Progress
+from py2048.solving.solution import Progress
 
 
 class Killed(Exception):  # noqa: N818 - what happens to a process

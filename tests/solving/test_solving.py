@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ from py2048.rules import BoardSum, MergePoints, MovePoints, RandomSpawn, RandomS
 from py2048.rules.parts import NetPoints
 from py2048.solving import Goal, Solution, solve, solver
 from py2048.solving.reference import exact_values, value_of_game
+from py2048.solving.solution import Progress
 
 pytestmark = pytest.mark.timeout(600)  # the first on a machine compiles the kernels
 
@@ -129,6 +131,17 @@ def test_the_chance_of_a_tile_is_how_often_perfect_play_makes_it() -> None:
     assert tiles[64] == pytest.approx(solution.value, abs=1e-12)
     assert max(tiles) == 64
     assert solution.outcomes.scores == {}
+
+
+def test_following_perfect_play_tells_how_far_it_is() -> None:
+    """Once, by the boards of the sums that are done."""
+    solution, told = solve("classic:size=2x3"), list[Progress]()
+    outcomes = solution.follow(told.append)
+    assert outcomes == solution.follow(told.append) == solution.outcomes
+    assert [each.total for each in told] == [layer.total for layer in solution.layers]
+    boards = accumulate(layer.boards for layer in solution.layers)
+    assert [(each.stage, each.done) for each in told] == [("outcomes", each) for each in boards]
+    assert {each.all for each in told} == {told[-1].done}
 
 
 def test_on_large_boards_scores_are_not_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,7 +34,7 @@ from py2048.solving.distilled_table import DistilledTable
 from py2048.solving.formations import read_formations
 from py2048.solving.positions import Positions
 from py2048.solving.reference import exact_chances
-from py2048.solving.solver import Progress
+from py2048.solving.solution import Progress
 
 pytestmark = pytest.mark.timeout(600)  # the first on a machine compiles the kernels
 

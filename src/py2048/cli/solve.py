@@ -19,7 +19,7 @@ from py2048.errors import SolvingError
 if TYPE_CHECKING:
     from py2048.rules import Rules
     from py2048.solving import Solution
-    from py2048.solving.solver import Progress
+    from py2048.solving.solution import Progress
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 LEAST_MEMORY = 64 << 20
@@ -110,7 +110,8 @@ def solve(
             if distil is not None:
                 _distil(solution, distil, line)
             if solution.seconds > PATIENCE:
-                line.say(f"the value is {solution.value:.12g}; following perfect play")
+                line.say(f"the value is {solution.value:.12g}")
+            solution.follow(lambda progress: line.show(progress_text(progress)))
             told = json.dumps(_data(solution)) if as_json else _report(solution)
     finally:
         line.close()
@@ -155,7 +156,8 @@ def progress_text(progress: Progress) -> str:
         return f"finding boards: {progress.done:,}, up to a sum of {progress.total:,}"
     left = progress.seconds * (progress.all - progress.done) / max(progress.done, 1)
     share = progress.done / progress.all
-    return f"finding values: {share:.0%} of {progress.all:,} boards, {left:,.0f} s left"
+    what = "following perfect play" if progress.stage == "outcomes" else "finding values"
+    return f"{what}: {share:.0%} of {progress.all:,} boards, {left:,.0f} s left"
 
 
 def _data(solution: Solution) -> dict[str, object]:

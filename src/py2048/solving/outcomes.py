@@ -120,8 +120,8 @@ class PerfectPlay:
     def _start_tiles(self) -> tuple[int, ...]:
         return self._problem.rules.start_weights.tiles
 
-    def outcomes(self) -> Outcomes:
-        """Return how the games end."""
+    def outcomes(self, followed: Callable[[int], object] = lambda _: None) -> Outcomes:
+        """Return how the games end; `followed` is told each sum whose boards are done."""
         waiting = self._starts()
         order = list(waiting)
         heapq.heapify(order)
@@ -133,6 +133,7 @@ class PerfectPlay:
             for tile, part in self._played(front, total):
                 waiting.setdefault(total + tile, []).append(part)
                 heapq.heappush(order, total + tile)
+            followed(total)
         found = self._tiles, self._sums, self._scores
         return Outcomes(*(dict(sorted(each.items())) for each in found))
 

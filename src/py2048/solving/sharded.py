@@ -35,10 +35,9 @@ from py2048.rules import Rules, get_rules
 from py2048.solving import _solver_kernels as kernels
 from py2048.solving.goal import Goal, Problem
 from py2048.solving.layers import KEPT, Array, Keys, Values, claim, known_of, once
-from py2048.solving.solution import LayerCount, Solution
+from py2048.solving.solution import LayerCount, Progress, Solution
 from py2048.solving.solver import (
     DEFAULT_MEMORY,
-    Progress,
     grown,
     rounding_error,
     start_keys,

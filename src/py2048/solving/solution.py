@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import time
 import zlib
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
@@ -68,6 +69,25 @@ class StartValue:
     value: float
 
 
+@dataclass(frozen=True)
+class Progress:
+    """How far a solver is.
+
+    Attributes:
+        stage: ``boards`` forward, ``values`` backward; ``outcomes`` following perfect play.
+        total: the sum of the layer just done.
+        done: the boards done in this stage.
+        all: the boards of the stage, 0 while they are not known.
+        seconds: since the stage began.
+    """
+
+    stage: str
+    total: int
+    done: int
+    all: int
+    seconds: float
+
+
 class Solution:
     """Exact values under some rules, for a goal.
 
@@ -94,6 +114,7 @@ class Solution:
         self.layers, self.error, self.seconds = tuple(layers), error, seconds
         self._problem, self._arrays, self._memory = problem, arrays, memory
         self._lookups: OrderedDict[int, kernels.Known] = OrderedDict()
+        self._outcomes: Outcomes | None = None
         self.starts = tuple(self._start_values())
 
     def _start_values(self) -> list[StartValue]:
@@ -213,11 +234,25 @@ class Solution:
         self._problem.expect(afters, lambda tile: self._known(total + tile), to_come)
         return keys, known_of(afters, to_come, 4 * self.rules.cells)
 
-    @cached_property
+    @property
     def outcomes(self) -> Outcomes:
         """How games of perfect play end; it takes a while to find."""
-        scored = self.goal.tile is None and self.positions <= MOST_SCORED
-        return PerfectPlay(self._problem, self._known, scored=scored).outcomes()
+        return self.follow()
+
+    def follow(self, progress: Callable[[Progress], object] = lambda _: None) -> Outcomes:
+        """Return how games of perfect play end, and tell on the way how far that is."""
+        if self._outcomes is None:
+            everything, began = sum(layer.boards for layer in self.layers), time.monotonic()
+
+            def followed(total: int) -> None:
+                done = sum(layer.boards for layer in self.layers if layer.total <= total)
+                seconds = time.monotonic() - began
+                progress(Progress("outcomes", total, done, everything, seconds))
+
+            scored = self.goal.tile is None and self.positions <= MOST_SCORED
+            play = PerfectPlay(self._problem, self._known, scored=scored)
+            self._outcomes = play.outcomes(followed)
+        return self._outcomes
 
     # --- files -----------------------------------------------------------------------------------
 

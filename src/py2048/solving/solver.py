@@ -13,7 +13,6 @@ from __future__ import annotations
 import heapq
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -27,7 +26,7 @@ from py2048.rules import Rules, get_rules
 from py2048.solving import _solver_kernels as kernels
 from py2048.solving.goal import Goal, Problem, TileSpawn
 from py2048.solving.layers import KEPT, Keys, LayerStore, Values, known_of, once
-from py2048.solving.solution import LayerCount, Solution
+from py2048.solving.solution import LayerCount, Progress, Solution
 
 PORTION = 1 << 15
 """So many boards are expanded at once: what they lead to stays in the processor's cache."""
@@ -36,25 +35,6 @@ FEW = 1 << 13
 """So many boards are not worth a second thread."""
 
 DEFAULT_MEMORY = 4 << 30
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far a solver is.
-
-    Attributes:
-        stage: ``boards`` forward, ``values`` backward.
-        total: the sum of the layer just done.
-        done: the boards done in this stage.
-        all: the boards of the stage, 0 while they are not known.
-        seconds: since the stage began.
-    """
-
-    stage: str
-    total: int
-    done: int
-    all: int
-    seconds: float
 
 
 def solve(

@@ -20,7 +20,8 @@ from py2048.solving.files import write_file
 from py2048.solving.formations import Formation, get_formation
 from py2048.solving.layers import KEPT, LayerStore
 from py2048.solving.positions import Positions
-from py2048.solving.solver import DEFAULT_MEMORY, Progress
+from py2048.solving.solution import Progress
+from py2048.solving.solver import DEFAULT_MEMORY
 from py2048.solving.tables import BLOCK, MAGIC, SCALE, Table
 
 Chances = NDArray[np.uint32]
