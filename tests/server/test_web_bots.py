@@ -29,7 +29,7 @@ from py2048.cli import main
 from py2048.client import BotClient, RemoteGame
 from py2048.errors import ClientError, IllegalMoveError
 from py2048.players import make_player
-from py2048.server.bots import Pace
+from py2048.server.bots import LINGER, Pace
 from py2048.server.games import GameService, replayed
 from py2048.server.schema import BOARDS, ActionRejected
 from py2048.server.settings import Settings
@@ -109,6 +109,7 @@ def test_a_game_is_timed_from_its_position_to_its_move(tmp_path: Path) -> None:
             services.rooms.games.store.accounts.add_bot("b" * 32, "Bot", "person", "t", most=1)
             account = Account("b" * 32, "Bot", None, 0, "", bot_of="person")
             visitor = Visitor(services, account)
+            began = time.monotonic()
             await visitor.ask("new", rules=RULES, time_control="10ms")
             assert (visitor.state["time_control"], visitor.state["think_ms"]) == ("10ms", 0)
             await asyncio.sleep(0.02)
@@ -126,10 +127,14 @@ def test_a_game_is_timed_from_its_position_to_its_move(tmp_path: Path) -> None:
             while visitor.state["outcome"] == "playing":
                 await visitor.move()
             total = visitor.state["think_ms"]
+            assert total <= 1000 * (time.monotonic() - began)  # no moment counts twice
             saved = services.rooms.games.store.games.find(game.id)
             if saved is not None:  # it is not finished yet
                 assert sum(replayed(saved, game.info).think_ms) == total
             visitor.leave()
+            while game.id in services.rooms.open:  # it lingers only while it is played
+                await asyncio.sleep(0.01)
+                assert time.monotonic() < began + LINGER
 
     asyncio.run(play())
 

@@ -40,6 +40,7 @@ class Seat(Client):
         self._rooms = rooms
         self.used = time.monotonic()
         rooms.enter(self, room)
+        self.hears_from = 0  # every position, though none is meant for it
 
     @property
     def is_free(self) -> bool:
