@@ -390,6 +390,11 @@ def test_the_commands(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert chances == sorted(chances, reverse=True)
     assert len(chances) == 4
     assert chances[0] > chances[-1] == 0
+    made = CORNER.replace("2 . 512", "2 16 512").replace(". . 2048", "2 . 2048")
+    assert main(["tables", "query", "corner-16", made]) == 0
+    first, *moves = capsys.readouterr().out.splitlines()
+    assert first == "16 is made"
+    assert moves[0].split()[1] == "1.000000"
     assert main(["tables", "check", "corner-16", "--samples", "10", "--seed", "3"]) == 0
     assert "is whole; 10 chances differ by at most 0.0000" in capsys.readouterr().out
 

@@ -98,7 +98,9 @@ def _described(formation: Formation) -> str:
     moving = formation.larges - formation.locks[0].bit_count()
     larges = f"{formation.larges} large tiles"
     if moving:
-        larges += ", which move freely" if moving == formation.larges else f", {moving} move freely"
+        larges += (
+            ", which move freely" if moving == formation.larges else f", {moving} of them free"
+        )
     return f"{formation.free} cells to play on, {larges}"
 
 
@@ -248,7 +250,7 @@ def query(
         values = {str(direction): value for direction, value in ranked}
         print_json({"table": known.name, "chance": chance, "moves": values, "error": known.error})
         return 0
-    if chance == 1 and max(moves.values(), default=0) < 1:
+    if not known.holds(position):
         print(f"{known.target} is made")
     for direction, value in ranked:
         print(f"{direction!s:<5}  {value:.6f}")
