@@ -19,12 +19,12 @@ from py2048.search.searcher import Searcher
 
 MEASURED = tomllib.loads((SHIPPED / "measured.toml").read_text())
 MEGABYTE = 1_000_000
-LIMITS = {"classic": 40 * MEGABYTE, "3x4": 9 * MEGABYTE}
+LIMITS = {"classic": 40 * MEGABYTE, "5x5": 28 * MEGABYTE, "3x4": 9 * MEGABYTE}
 
 
 @pytest.mark.parametrize("path", shipped_files(), ids=lambda path: path.stem)
 def test_files_are_small_and_for_the_rules_they_are_called_after(path: Path) -> None:
-    """At most 40 MB for classic, 9 for 3x4 and 1 for others; each says how it was trained."""
+    """At most 40 MB for classic, 28 for 5x5, 9 for 3x4, 1 for others; each says how it was made."""
     assert path.stat().st_size <= LIMITS.get(path.stem, MEGABYTE)
     network = load(path)
     assert network.compatible_with(get_rules(path.stem))
@@ -61,16 +61,25 @@ def test_rules_find_their_network_by_what_they_are() -> None:
     assert shipped_network(get_rules("classic", rows=7, columns=4)) is None
 
 
-def test_a_search_reads_their_steps() -> None:
+LATE = {
+    "classic": "2 4 64 256 / 8 2 32 . / . 4 16 16384 / . 2 8192 32768",
+    "5x5": "2 4 64 256 2 / 8 2 32 . 4 / . 4 16 512 8 / . 2 1024 4096 2 / 4 2 8 16384 131072",
+}
+
+
+@pytest.mark.parametrize("name", LATE)
+def test_a_search_reads_their_steps(name: str) -> None:
     """Whole steps of points, as they are kept in memory, give the values of the network."""
-    rules = get_rules("classic")
+    rules = get_rules(name)
     network = shipped_network(rules)
     assert network is not None
     assert network.table.dtype == np.int16
-    board = Board([[2, 4, 64, 256], [8, 2, 32, 0], [0, 4, 16, 16384], [0, 2, 8192, 32768]])
+    board = Board.parse(LATE[name])
     for depth in (1, 2):
         plain = Expectimax(rules, network.value, depth).rate(board)
-        found = Searcher(rules, network, SearchLimits(depth)).rate(board)
+        searcher = Searcher(rules, network, SearchLimits(depth))
+        assert searcher.workers[0].weights is network.table or network.bands
+        found = searcher.rate(board)
         assert found == {move: pytest.approx(value) for move, value in plain.items()}
 
 
