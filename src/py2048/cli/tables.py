@@ -97,10 +97,10 @@ def _names(files: list[Path]) -> list[str]:
 def _described(formation: Formation) -> str:
     moving = formation.larges - formation.locks[0].bit_count()
     larges = f"{formation.larges} large tiles"
-    if moving:
-        larges += (
-            ", which move freely" if moving == formation.larges else f", {moving} of them free"
-        )
+    if moving == formation.larges:
+        larges += ", which move freely"
+    elif moving:
+        larges += f", {moving} of them free to move"
     return f"{formation.free} cells to play on, {larges}"
 
 

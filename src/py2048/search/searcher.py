@@ -44,7 +44,7 @@ SPEED_CHECK = 10.0
 """Milliseconds of play in the kernel between two measurements of its speed."""
 ROOM = 1 << 15
 """How many moves of a game are played in one call."""
-LARGE = 1 << 25
+MOST_IN_POINTS = 1 << 25
 """Networks of more weights are searched as they are held: in points they take twice the memory."""
 
 
@@ -110,7 +110,7 @@ class Searcher:
         weights: Any = np.zeros(1, np.float32)
         if network:
             # Others gain no speed from int16, and would compile twice.
-            if kind != "4x4" and network.layout.weights <= LARGE:
+            if kind != "4x4" and network.layout.weights <= MOST_IN_POINTS:
                 evaluation = network = replace(network, table=network.weights, step=1.0)
             code, weights = network.layout.code, network.table
             if network.bands:

@@ -240,7 +240,11 @@ class Solution:
         return self.follow()
 
     def follow(self, progress: Callable[[Progress], object] = lambda _: None) -> Outcomes:
-        """Return how games of perfect play end, and tell on the way how far that is."""
+        """Return how games of perfect play end; they are followed once.
+
+        Args:
+            progress: is told after each layer how far that is.
+        """
         if self._outcomes is None:
             everything, began = sum(layer.boards for layer in self.layers), time.monotonic()
 
