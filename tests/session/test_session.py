@@ -458,10 +458,11 @@ def test_sigkill_between_moves_loses_nothing(seed: int) -> None:
     assert child.stdout is not None
     lines = [child.stdout.readline() for _ in range(20 + 7 * seed)]
     child.send_signal(signal.SIGKILL)
-    lines += child.stdout.read().splitlines()
+    lines += child.stdout.read().splitlines(keepends=True)
     child.stdout.close()
     child.wait()
-    last = [text for text in lines if text.count(" ") == 1][-1]
+    # Unbuffered, print() writes word by word, so the kill can fall within a line.
+    last = [line for line in lines if line.endswith("\n")][-1]
     session = open_session()
     assert session.resume()
     ply, score = map(int, last.split())

@@ -57,11 +57,13 @@ class Worker:
         return lines
 
     def kill(self) -> list[str]:
-        """Kill the worker with SIGKILL and return all that it had said."""
+        """Kill the worker with SIGKILL and return the lines that it had finished."""
         assert self.process.stdout is not None
         self.process.kill()
         # communicate() would read past what `hear` has left in the buffer, and lose it.
-        return self.process.stdout.read().splitlines()
+        said = self.process.stdout.read()
+        # Unbuffered, print() writes word by word, so the kill can fall within a line.
+        return said[: said.rfind("\n") + 1].splitlines()
 
 
 @contextmanager
