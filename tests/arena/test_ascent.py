@@ -22,7 +22,8 @@ from py2048.arena.boards import (
     played_on,
 )
 from py2048.cli import main
-from py2048.errors import WeightsError
+from py2048.errors import RulesError, WeightsError
+from py2048.ntuple import _band_kernels as kernels
 from py2048.ntuple.band_trainer import BandTrainer
 from py2048.ntuple.layout import NetworkLayout, parse_tuples
 from py2048.ntuple.network import Band, Network
@@ -95,6 +96,16 @@ def test_boards_are_saved_where_games_enter_stages(tmp_path: Path) -> None:
         assert np.array_equal(other.stages, boards.stages)
 
 
+def test_games_are_played_on_from_saved_boards() -> None:
+    """Each belongs to the game that its first board is from, so held-out games stay apart."""
+    late = saved().last()
+    assert (late.stages == STAGES[2]).all()
+    found = collect(player(network()), [(1024, 1024)], 40, starts=late, threads=2)
+    assert 0 < len(found) < 40
+    assert (found.cells.max(axis=1) == 10).all()
+    assert set(found.games.tolist()) < set(late.games.tolist())
+
+
 def test_the_boards_of_a_last_stretch_are_saved_once_each() -> None:
     """All of those on the way, from where it begins to the end or the tile."""
     searcher = player(network())()
@@ -121,8 +132,9 @@ def test_a_band_learns_from_saved_boards() -> None:
     boards = collect(player(network()), [(1024, 1024), (1024, 1920)], 300, continuations=4)
     training, held_out = boards.of((1024, 1920)).split()
     play, rater = player(network()), player(network())()
-    level, slope = excess_by_sum(play, rater, training, 8000.0, 2048, seed=3)
-    band = Band(1024, 1920, level, slope, 8000.0)
+    band = Band(1024, 1920, goal=8000.0)
+    level, slope = excess_by_sum(play, rater, training, band, band.end, seed=3)
+    band = band._replace(level=level, slope=slope)
     trainer = BandTrainer(network(), LAYOUT, band, training.words)
     for rate in (0.25, 0.05):
         trainer.reset_coherence()
@@ -146,6 +158,26 @@ def test_boards_are_played_on_until_a_larger_tile() -> None:
     assert 0 < found.made.sum() < 20
     assert (found.points[found.made] >= 1024).all()
     assert np.array_equal(found.worth(5000.0) - found.points, 5000.0 * found.made)
+
+
+def test_a_band_may_end_with_a_smaller_tile() -> None:
+    """As where a 1024 is there already, and a second 512 is to be made."""
+    boards = collect(player(network()), [(1024, 1024), (1024, 1440)], 300, continuations=4)
+    training, held_out = boards.of((1024, 1440)).split()
+    play, rater = player(network()), player(network())()
+    band = Band(1024, 1440, goal=8000.0, makes=512)
+    assert (band.ending, band.end) == (512, 1536)
+    level, slope = excess_by_sum(play, rater, training, band, band.end)
+    trainer = BandTrainer(
+        network(), LAYOUT, band._replace(level=level, slope=slope), training.words
+    )
+    trainer.run(500_000, 0.25)
+    assert trainer.progress[kernels.PASSED] > 0
+    before, after = (
+        played_on(player(each), held_out, makes=512) for each in (network(), trainer.finished(1.0))
+    )
+    assert after.last_stretch.share > before.last_stretch.share
+    assert (after.points[after.made] >= 512).all()
 
 
 def test_a_band_training_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
@@ -218,6 +250,11 @@ def test_the_last_stretch_of_players_is_printed(
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == len(STAGES)
     assert all("1,024 made in" in line and "of 9 boards" in line for line in lines)
+    assert main([*words, "--makes", "256"]) == 0
+    assert "256 made in" in capsys.readouterr().out
+    assert main([*words, "--makes", "100"]) == 2
+    assert "--makes 100 is not a tile" in capsys.readouterr().err
+    assert main(["evaluate", "greedy", "--makes", "256"]) == 2
     assert main(["evaluate", "greedy", "--from-boards", str(boards)]) != 0
 
 
@@ -225,10 +262,13 @@ def test_plans_that_cannot_be_followed_are_refused(tmp_path: Path) -> None:
     """With the name of what is wrong."""
     band = {"tile": 128, "least": 192, "goal": 1000.0}
     for values, message in (
+        ({"bands": [band | {"makes": 100}]}, "band 128 192: 100 is not a tile"),
         ({"bands": [band]}, "no games are collected"),
         ({"bands": [band | {"rates": [0.1]}]}, "number of moves for each"),
         ({"bands": [band | {"leest": 3}]}, "leest"),
+        ({"collect": [{"tile": 64, "games": 9, "after": 32}]}, "64 cannot begin after 32"),
+        ({"bands": [band | {"makes": 64}]}, "band 128 192 begins where 64 is made"),
     ):
-        with pytest.raises(WeightsError, match=message):
+        with pytest.raises((WeightsError, RulesError), match=message):
             plan_from(values)
     assert isinstance(Ascent(tmp_path / "new", plan_from({}), print).plan, AscentPlan)

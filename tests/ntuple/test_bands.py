@@ -25,7 +25,11 @@ from py2048.search.searcher import Searcher, play_games
 
 BASE = NetworkLayout(4, 4, parse_tuples("01234 01245 45689 12456", 4, 4), ranks=7)
 LAYOUT = NetworkLayout(4, 4, parse_tuples("0123 4567 01 456", 4, 4), ranks=9)
-LATE = (Band(64, 90, 900.0, 2.5, 700.0), Band(64, 110, -300.0, -1.0, 900.0), Band(128, 0, 5.0))
+LATE = (
+    Band(64, 90, 900.0, 2.5, 700.0),
+    Band(64, 110, -300.0, -1.0, 900.0),
+    Band(128, 140, 5.0, 0.0, 300.0, makes=32),
+)
 
 
 def banded(bands: tuple[Band, ...] = LATE) -> Network:
@@ -51,14 +55,18 @@ def boards(draw: st.DrawFn) -> Board:
 
 
 def test_a_band_is_chosen_by_the_largest_tile_and_the_sum() -> None:
-    """Its own largest tile, and the highest sum that is reached; else there is none."""
+    """Its own largest tile, and the highest sum that is reached, without the tile to make."""
     for tiles, expected in (
         ((32, 32, 16, 16), None),
         ((64, 16, 8), None),
         ((64, 16, 8, 2), LATE[0]),
         ((64, 32, 8, 4, 2), LATE[1]),
         ((64, 64, 64), LATE[1]),
-        ((128, 2), LATE[2]),
+        ((128, 8), None),
+        ((128, 16, 8), LATE[2]),
+        ((128, 16, 16), LATE[2]),
+        ((128, 32), None),
+        ((128, 64), LATE[2]),
         ((256, 128), None),
     ):
         cells = [*tiles, *[0] * (16 - len(tiles))]
@@ -68,16 +76,25 @@ def test_a_band_is_chosen_by_the_largest_tile_and_the_sum() -> None:
 
 @given(boards())
 def test_a_search_is_of_one_band(board: Board) -> None:
-    """All leaves are valued by the band of the root, and a larger tile is worth its goal."""
-    band, rules = NETWORK.band_of(board), NETWORK.rules
-    if band:
-        rules = replace(rules, target=2 * band.tile, ends_at_target=True)
-    goal = band.goal if band else 0.0
+    """All leaves are valued by the band of the root, and the tile to make is worth its goal."""
+    band = NETWORK.band_of(board)
     for depth in (1, 2):
-        plain = Expectimax(rules, lambda leaf: NETWORK.value(leaf, band), depth, goal)
+        plain = BandedExpectimax(band, depth)
         found, expected = SEARCHERS[depth].rate(board), plain.rate(board)
         assert list(found) == list(expected)
         assert list(found.values()) == pytest.approx(list(expected.values()), rel=1e-4, abs=0.1)
+
+
+class BandedExpectimax(Expectimax):
+    """A plain search of one band: it ends where the tile of the band is made."""
+
+    def __init__(self, band: Band | None, depth: int) -> None:
+        goal = band.goal if band else 0.0
+        super().__init__(NETWORK.rules, lambda leaf: NETWORK.value(leaf, band), depth, goal)
+        self._ending = band.ending if band else None
+
+    def _is_won(self, board: Board) -> bool:
+        return any(self._ending in row for row in board.rows)
 
 
 SEARCHERS = {depth: Searcher(NETWORK.rules, NETWORK, SearchLimits(depth)) for depth in (1, 2)}

@@ -29,6 +29,7 @@ from py2048.ntuple.trainer import dataclass_from
 from py2048.ntuple.weights import load, save, save_packed, shipped_network
 from py2048.rng import derive_seed
 from py2048.rules import Rules
+from py2048.rules.parts import checked_tile
 from py2048.search.limits import SearchLimits
 from py2048.search.searcher import Searcher
 
@@ -49,12 +50,14 @@ class CollectPlan:
         games: how many games.
         depth: the depth at which they are played.
         continuations: how often each is played on from the first board with the tile.
+        after: a smaller tile; games are played on from its last saved boards, not from the start.
     """
 
     tile: int
     games: int
     depth: int = 1
     continuations: int = 4
+    after: int = 0
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,8 @@ class BandPlan:
     Attributes:
         tile: the largest tile of its boards.
         least: the least sum of their tiles.
-        goal: the points to come once a larger tile is made.
+        goal: the points to come once the tile to make is made.
+        makes: the tile to make; 0 for twice `tile`.
         moves: for how many moves it is trained at each learning rate.
         rates: the learning rates; with each, weights forget their errors.
     """
@@ -72,15 +76,25 @@ class BandPlan:
     tile: int
     least: int
     goal: float
+    makes: int = 0
     moves: tuple[float, ...] = (4e9, 2e9, 1e9)
     rates: tuple[float, ...] = (0.25, 0.05, 0.02)
 
     def __post_init__(self) -> None:
         if len(self.moves) != len(self.rates) or not self.rates:
             raise WeightsError("a band needs a number of moves for each learning rate")
+        for tile in (self.tile, self.untrained.ending):
+            checked_tile(tile, f"{self}: ")
+        if self.least >= self.untrained.end:
+            raise WeightsError(f"{self} begins where {self.untrained.ending} is made")
 
     def __str__(self) -> str:
         return f"band {self.tile} {self.least}"
+
+    @property
+    def untrained(self) -> Band:
+        """The band, with nothing measured yet."""
+        return Band(self.tile, self.least, goal=self.goal, makes=self.makes)
 
 
 @dataclass(frozen=True)
@@ -134,8 +148,15 @@ def plan_from(values: dict[str, Any]) -> AscentPlan:
         collect=tuple(dataclass_from(CollectPlan, each) for each in values.get("collect", [])),
         bands=tuple(dataclass_from(BandPlan, each) for each in values.get("bands", [])),
     )
+    collected = {each.tile for each in plan.collect}
+    for each in plan.collect:
+        if each.after and (each.after >= each.tile or each.after not in collected):
+            raise WeightsError(
+                f"games for {each.tile} cannot begin after {each.after}: "
+                "it takes a smaller tile that is collected, too"
+            )
     for band in plan.bands:
-        if not any(each.tile == band.tile for each in plan.collect):
+        if band.tile not in collected:
             raise WeightsError(f"no games are collected for the bands of {band.tile}")
     return plan
 
@@ -192,20 +213,22 @@ class Ascent:
             return SavedBoards.load(path)
         stages = sorted({(tile, tile), *((b.tile, b.least) for b in plan.bands if b.tile == tile)})
         portions = [
-            (each, first)
+            (each, first, min(each.games - first, portion))
             for each in plan.collect
-            for first in range(0, each.games, PORTION)
+            for portion in [each.games if each.after else PORTION]
+            for first in range(0, each.games, portion)
             if each.tile == tile
         ]
         parts = []
-        for number, (each, first) in enumerate(portions):
+        for number, (each, first, games) in enumerate(portions):
             part = self.folder / f"boards-{tile}-{number}.npz"
             if not part.exists():
                 self._tell(f"boards with {tile}: games from {first:,} at depth {each.depth}")
                 collect(
                     self._player(network, each.depth),
                     stages,
-                    min(each.games - first, PORTION),
+                    games,
+                    starts=self.boards(network, each.after).last() if each.after else None,
                     seed=derive_seed(plan.seed, (tile << 32) + number),
                     continuations=each.continuations,
                     threads=plan.threads,
@@ -247,7 +270,9 @@ class Ascent:
         """Return whether a band is kept, and why: what comes of boards without it and with it."""
         shares, gains = {}, {}
         for depth in self.plan.depths:
-            before, after = (self._outcomes(each, boards, depth) for each in (network, better))
+            before, after = (
+                self._outcomes(each, band, boards, depth) for each in (network, better)
+            )
             shares[str(depth)] = pair = before.last_stretch, after.last_stretch
             gain = estimate((after.worth(band.goal) - before.worth(band.goal)).tolist())
             gains[str(depth)] = round(gain.mean, 1), round(gain.error, 1)
@@ -260,10 +285,12 @@ class Ascent:
         self._tell(f"{band}: {'kept' if is_better else 'not kept'}")
         return {"kept": is_better, "gain": gains, "last_stretch": shares}
 
-    def _outcomes(self, network: Network, boards: SavedBoards, depth: int) -> Outcomes:
+    def _outcomes(
+        self, network: Network, band: BandPlan, boards: SavedBoards, depth: int
+    ) -> Outcomes:
         plan = self.plan
         chosen, player = boards.spread(plan.judged), self._player(network, depth)
-        return played_on(player, chosen, seed=plan.seed, threads=plan.threads)
+        return played_on(player, chosen, makes=band.makes, seed=plan.seed, threads=plan.threads)
 
     def _trainer(
         self, network: Network, band: BandPlan, boards: SavedBoards, seed: int
@@ -289,9 +316,9 @@ class Ascent:
         trainer.save(path, notes)
         return trainer, notes
 
-    def _measured(self, network: Network, band: BandPlan, boards: SavedBoards) -> Band:
+    def _measured(self, network: Network, planned: BandPlan, boards: SavedBoards) -> Band:
         """Return a band with what the value below is too high by."""
-        plan = self.plan
+        plan, band = self.plan, planned.untrained
         others = network.bands.bands if network.bands else ()
         above = [b.least for b in others if b.tile == band.tile and b.least > band.least]
         rater = self._player(replace(network, bands=None), 1)()
@@ -299,16 +326,16 @@ class Ascent:
             self._player(network, 1),
             rater,
             boards.spread(EXCESS_BOARDS),
-            band.goal,
-            min(above, default=2 * band.tile),
+            band,
+            min([band.end, *above]),
             seed=plan.seed,
             threads=plan.threads,
         )
         self._tell(
-            f"{band}: the value below is {level:,.0f} too high, and "
+            f"{planned}: the value below is {level:,.0f} too high, and "
             f"{slope:+.1f} for each point of the sum"
         )
-        return Band(band.tile, band.least, level + plan.margin, slope, band.goal)
+        return band._replace(level=level + plan.margin, slope=slope)
 
     def _train(
         self, trainer: BandTrainer, notes: dict[str, Any], plan: BandPlan, held_out: SavedBoards
@@ -340,7 +367,7 @@ class Ascent:
         """Tell how far a training is, and how far play without search comes with it."""
         done, phase = trainer.progress, notes["phase"]
         better = trainer.finished(self.plan.step)
-        share = self._outcomes(better, held_out, 1).last_stretch
+        share = self._outcomes(better, plan, held_out, 1).last_stretch
         self._tell(
             f"{plan}: rate {plan.rates[phase]:g}, {notes['moves'][phase] / plan.moves[phase]:.0%} "
             f"of {plan.moves[phase]:,.0f} moves, {speed:,.0f} a second, "

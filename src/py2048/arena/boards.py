@@ -20,6 +20,7 @@ from py2048.board import Board
 from py2048.errors import WeightsError
 from py2048.game.turn import draw_start
 from py2048.ntuple.archive import open_archive, write_archive
+from py2048.ntuple.network import Band
 from py2048.ntuple.records import START, StageRecord, TrackRecord
 from py2048.rng import derive_seed, key_of
 from py2048.rules import Rules
@@ -73,6 +74,10 @@ class SavedBoards:
     def of(self, stage: Stage) -> SavedBoards:
         """Return the boards of a stage."""
         return self._some((self.stages == stage).all(axis=1))
+
+    def last(self) -> SavedBoards:
+        """Return the boards of the last stage."""
+        return self.of(max(map(tuple, self.stages.tolist())))
 
     def split(self) -> tuple[SavedBoards, SavedBoards]:
         """Return the boards for training, and those held out; no game has boards in both."""
@@ -194,10 +199,21 @@ class Playing:
             self.searcher.play_on(self.cells, self._state, self._key, room)
         return False
 
+    def play_until(self, tile: int) -> bool:
+        """Play until a tile is made; return whether it is."""
+        rank = tile.bit_length() - 1
+        while not (self.cells == rank).any():
+            if self.is_over:
+                return False
+            least = tile + (self.tile if tile <= self.tile else 0)
+            room = max((least - self.sum) // self._unit, ROOM)
+            self.searcher.play_on(self.cells, self._state, self._key, room)
+        return True
+
     def play_out(self) -> None:
         """Play to the end."""
         while not self.is_over:
-            self.play_to((2 * self.tile, 0))
+            self.play_until(2 * self.tile)
 
 
 def on_threads(
@@ -226,6 +242,7 @@ def collect(
     stages: Sequence[Stage],
     games: int,
     *,
+    starts: SavedBoards | None = None,
     seed: int = 1,
     continuations: int = 1,
     threads: int = 1,
@@ -236,27 +253,34 @@ def collect(
         make_searcher: returns the player, once for each thread.
         stages: the stages, ascending, all of one tile.
         games: the number of games.
+        starts: the boards from which they are played on, at most `games` of them; by default from
+            the start of the game.
         seed: the seed of all games.
         continuations: how often each game is played on from the first stage.
         threads: how many games are played at the same time.
     """
+    chosen = starts and starts.spread(games)
 
     def play(searcher: Searcher, number: int) -> list[tuple[Cells, Stage, int]]:
-        own = derive_seed(seed, number)
-        game = Playing.new(searcher, own)
+        own, origin = derive_seed(seed, number), number
+        if chosen:
+            origin, game = int(chosen.games[number]), Playing(searcher, chosen.cells[number], own)
+        else:
+            game = Playing.new(searcher, own)
         if not game.play_to(stages[0]):
             return []
-        found = [(game.cells, stages[0], number)]
+        found = [(game.cells, stages[0], origin)]
         for again in range(continuations if len(stages) > 1 else 0):
             later = Playing(searcher, game.cells, derive_seed(own, again))
             for stage in stages[1:]:
                 if not later.play_to(stage) or later.tile > stage[0]:
                     break
-                found.append((later.cells.copy(), stage, number))
+                found.append((later.cells.copy(), stage, origin))
         return found
 
     rules = make_searcher().rules
-    rows = [row for part in on_threads(make_searcher, play, games, threads) for row in part]
+    count = len(chosen) if chosen else games
+    rows = [row for part in on_threads(make_searcher, play, count, threads) for row in part]
     cells, reached, numbers = zip(*rows, strict=True) if rows else ((), (), ())
     return SavedBoards(
         rules,
@@ -335,10 +359,10 @@ class Share(NamedTuple):
 
 
 class Outcomes(NamedTuple):
-    """What came of boards that were played on until a larger tile, or to the end.
+    """What came of boards that were played on until a tile was made, or to the end.
 
     Attributes:
-        made: which of them made a larger tile: bool `[boards]`.
+        made: which of them made it: bool `[boards]`.
         points: the points until then: int64 `[boards]`.
     """
 
@@ -347,26 +371,37 @@ class Outcomes(NamedTuple):
 
     @property
     def last_stretch(self) -> Share:
-        """How many made a larger tile."""
+        """How many made the tile."""
         return Share(int(self.made.sum()), len(self.made))
 
     def worth(self, goal: float) -> NDArray[np.float64]:
-        """Return the points, with `goal` more for a larger tile: float64 `[boards]`."""
+        """Return the points, with `goal` more for the tile: float64 `[boards]`."""
         return self.points + goal * self.made
 
 
 def played_on(
-    make_searcher: Callable[[], Searcher], boards: SavedBoards, *, seed: int = 1, threads: int = 1
+    make_searcher: Callable[[], Searcher],
+    boards: SavedBoards,
+    *,
+    makes: int = 0,
+    seed: int = 1,
+    threads: int = 1,
 ) -> Outcomes:
-    """Play on from boards, each until it has a larger tile than before, or to its end.
+    """Play on from boards, each until it has a tile that it lacks, or to its end.
 
     Equal boards and seeds give players the same spawns, as long as they move alike.
+
+    Args:
+        make_searcher: returns the player, once for each thread.
+        boards: the boards.
+        makes: the tile; 0 for twice the largest of each board.
+        seed: the seed of all games.
+        threads: how many games are played at the same time.
     """
 
     def play(searcher: Searcher, number: int) -> tuple[bool, int]:
         game = Playing(searcher, boards.cells[number], derive_seed(seed, number))
-        goal = 2 * game.tile
-        return game.play_to((goal, 0)) or game.tile >= goal, game.score
+        return game.play_until(makes or 2 * game.tile), game.score
 
     rows = list(on_threads(make_searcher, play, len(boards), threads))
     made, points = zip(*rows, strict=True) if rows else ((), ())
@@ -427,7 +462,7 @@ def excess_by_sum(
     make_searcher: Callable[[], Searcher],
     rater: Searcher,
     boards: SavedBoards,
-    goal: float,
+    band: Band,
     end: int,
     *,
     seed: int = 1,
@@ -438,23 +473,21 @@ def excess_by_sum(
     Args:
         make_searcher: returns the player, once for each thread.
         rater: what values the boards on the way.
-        boards: boards of one stage.
-        goal: the value of a board with a larger tile.
+        boards: boards of the band.
+        band: the band: its first sum, the tile that ends it, and its goal.
         end: the sum up to which values are compared.
         seed: the seed of all games.
         threads: how many games are played at the same time.
     """
-    tile, least = boards.stages[0].tolist()
-    spacing = max((end - least) // SAMPLES, 1)
+    spacing = max((end - band.least) // SAMPLES, 1)
 
     def play(searcher: Searcher, number: int) -> list[tuple[float, float]]:
         game = Playing(searcher, boards.cells[number], derive_seed(seed, number))
         seen = []
-        while not game.is_over and game.tile == tile and game.sum < end:
-            seen.append((game.sum - least, game.value(rater), game.score))
-            game.play_to((tile, game.sum + spacing))
-        game.play_to((2 * tile, 0))
-        came = game.score + goal * (game.tile > tile)
+        while not game.is_over and game.sum < end:
+            seen.append((game.sum - band.least, game.value(rater), game.score))
+            game.play_to((band.tile, game.sum + spacing))
+        came = band.goal * game.play_until(band.ending) + game.score
         return [(beyond, value - (came - before)) for beyond, value, before in seen]
 
     rows = [row for part in on_threads(make_searcher, play, len(boards), threads) for row in part]

@@ -30,6 +30,7 @@ from py2048.cli.options import (
 )
 from py2048.errors import TournamentError, os_errors_as
 from py2048.players import list_players
+from py2048.rules.parts import checked_tile
 
 if TYPE_CHECKING:
     from py2048.arena import GameResult, Pool, Results, Tournament
@@ -110,6 +111,13 @@ def evaluate(
             help="Play on from saved boards; count how often the next large tile is made.",
         ),
     ] = None,
+    makes: Annotated[
+        int | None,
+        typer.Option(
+            metavar="TILE",
+            help="The tile that --from-boards counts; by default twice the largest.",
+        ),
+    ] = None,
     regret: Annotated[
         bool, typer.Option("--regret", help="Tell what the moves lose against perfect play.")
     ] = False,
@@ -131,8 +139,13 @@ def evaluate(
     from py2048.arena.regret import regrets
     from py2048.arena.report import data, text_report
 
+    if makes is not None:
+        checked_tile(makes, "--makes ")
+        if not from_boards:
+            raise TournamentError(f"--makes {makes} counts what comes of --from-boards: give both")
     if from_boards:
-        return _from_boards(players, from_boards, games, chosen_seed(seed) or 0, jobs, as_json)
+        chosen = chosen_seed(seed) or 0
+        return _from_boards(players, from_boards, makes or 0, games, chosen, jobs, as_json)
     tournament = Tournament(
         tuple(players),
         chosen_rules(rules, size),
@@ -164,9 +177,15 @@ def _solution(tournament: Tournament, file: Path | None) -> Solution:
 
 
 def _from_boards(
-    players: list[str], file: Path, games: int, seed: int, jobs: int | None, as_json: bool
+    players: list[str],
+    file: Path,
+    makes: int,
+    games: int,
+    seed: int,
+    jobs: int | None,
+    as_json: bool,
 ) -> int:
-    """Print for each stage of a file how often each player makes the next large tile."""
+    """Print for each stage of a file how often each player makes a tile, by default the next."""
     from py2048.arena.boards import SavedBoards, played_on
     from py2048.compiled.threads import available_threads
     from py2048.players import make_player
@@ -184,6 +203,7 @@ def _from_boards(
                 found = played_on(
                     partial(player.new_searcher, boards.rules),
                     chosen,
+                    makes=makes,
                     seed=seed,
                     threads=jobs or available_threads(),
                 ).last_stretch
@@ -191,7 +211,8 @@ def _from_boards(
             rows.append(row | {"share": found.share, "error": found.error})
             if not as_json:
                 print(
-                    f"{spec}: {stage[0]:,} and a sum of {stage[1]:,}: {2 * stage[0]:,} made in "
+                    f"{spec}: {stage[0]:,} and a sum of {stage[1]:,}: "
+                    f"{makes or 2 * stage[0]:,} made in "
                     f"{found.share:.1%} ± {found.error:.1%} of {found.boards:,} boards"
                 )
     if as_json:

@@ -330,7 +330,8 @@ def _print_weights(data: Settings) -> None:
     print(f"ranks    {data['ranks']}, tiles up to {1 << data['ranks'] - 1:,}")
     print(f"encoding {data['encoding']}, {data['bytes']:,} bytes")
     for band in data.get("bands", {}).get("bands", ()):
-        print(f"band     from {band['tile']:,} and a sum of {band['least']:,}")
+        made = f" until {band['makes']:,} is made" if band["makes"] else ""
+        print(f"band     from {band['tile']:,} and a sum of {band['least']:,}{made}")
     for entry in data["history"]:
         what = "band {}, {}: ".format(*entry["band"]) if "band" in entry else ""
         ending = "" if entry.get("kept", True) else "; not kept, as it was no better"

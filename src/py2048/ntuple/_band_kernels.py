@@ -2,9 +2,9 @@
 
 Only the weights of the band learn. The value of an afterstate is that of the network below, less
 what this is too high by, and the sum of the band's weights. A game ends when no move is legal,
-worth nothing; when it makes a larger tile, worth the band's goal; or when the sum of the board
-reaches that of the band above, worth what that band says. The rest is as in ``_td_kernels.py``,
-with temporal coherence and with restarts from the middle of long games.
+worth nothing; when it makes the tile that ends the band, worth its goal; or when the sum of the
+board reaches that of the band above, worth what that band says. The rest is as in
+``_td_kernels.py``, with temporal coherence and with restarts from the middle of long games.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from py2048.ntuple.layout import Code
 ZERO, ONE = np.uint64(0), np.uint64(1)
 
 # Places in `BandWorker.progress`. Games from saved boards are counted again where they end, and
-# where they end by a larger tile or in the band above; games from the middle of others are not.
+# where they end by that tile or in the band above; games from the middle of others are not.
 GAMES, MOVES, WAITING, FINISHED, PASSED = 0, 1, 2, 3, 4
 PROGRESS = 5
 
@@ -66,7 +66,7 @@ class Below(NamedTuple):
 class BandView(NamedTuple):
     """A `Band`, and where its weights are."""
 
-    tile: Word
+    ending: Word
     least: np.int64
     level: float
     slope: float
@@ -163,9 +163,10 @@ def make_rate_kernel(below_indices_of: Indices, indices_of: Indices) -> Rate:
 
 @kernel(inline=True, borrows=True)
 def is_passed(boards: Words, slot: Int, points: Int, view: BandView, spec: PackedBoardSpec) -> bool:
-    """Whether a slide that gained so many points made a larger tile than the band's."""
-    goal = view.tile << ONE
-    return bool(points >= np.int64(goal) and distinct_sum(boards, slot, spec) >= goal)
+    """Whether a slide that gained so many points made the tile that ends a band."""
+    if points < np.int64(view.ending):
+        return False
+    return bool(distinct_sum(boards, slot, spec) & view.ending)
 
 
 def make_learn_kernel(indices_of: Indices) -> Learn:

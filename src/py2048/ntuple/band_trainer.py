@@ -68,7 +68,7 @@ class BandTrainer:
         self._starts = starts
         self._lambda, self._restart_length = lambda_, restart_length
         above, above_weights = self._view_above()
-        end = np.int64(above.least + OVERLAP) if above.tile else NEVER
+        end = np.int64(above.least + OVERLAP) if above.ending else NEVER
         view = _view_of(band, end, 0, RECORD, 1.0)
         self._values = kernels.BandNetwork(
             self._below(), self.records.reshape(-1), view, above_weights, above
@@ -187,7 +187,7 @@ class BandTrainer:
 
 def _view_of(band: Band, end: np.int64, first: int, stride: int, step: float) -> kernels.BandView:
     return kernels.BandView(
-        np.uint64(band.tile),
+        np.uint64(band.ending),
         np.int64(band.least),
         float(band.level),
         float(band.slope),

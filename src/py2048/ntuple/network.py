@@ -49,7 +49,8 @@ class Band(NamedTuple):
         least: the least sum of their tiles.
         level: what the value below is too high by where the sum is `least`, with a margin.
         slope: how much more it is too high by for each point of the sum.
-        goal: the value of a board on which a larger tile has been made.
+        goal: the value of a board on which the tile to make has been made.
+        makes: the tile to make, which its boards do not have; 0 for twice the largest.
     """
 
     tile: int
@@ -57,6 +58,25 @@ class Band(NamedTuple):
     level: float = 0.0
     slope: float = 0.0
     goal: float = 0.0
+    makes: int = 0
+
+    @property
+    def ending(self) -> int:
+        """The tile that ends the band when it is made."""
+        return self.makes or 2 * self.tile
+
+    @property
+    def end(self) -> int:
+        """The least sum of the boards with that tile."""
+        return self.ending + (self.tile if self.ending <= self.tile else 0)
+
+    def covers(self, board: Board) -> bool:
+        """Whether a board is of this band, unless it is of a later one."""
+        return (
+            board.max_tile == self.tile
+            and board.sum >= self.least
+            and not any(self.ending in row for row in board.rows)
+        )
 
     def excess(self, total: int) -> float:
         """Return what the value below is reduced by on boards of this sum."""
@@ -219,7 +239,7 @@ class Network:
         """
         found = None
         for band in self.bands.bands if self.bands else ():
-            if band.tile == board.max_tile and band.least <= board.sum:
+            if band.covers(board):
                 found = band
         return found
 

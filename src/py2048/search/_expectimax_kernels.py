@@ -113,9 +113,9 @@ def make_afterstate_kernels(parts: Parts[Board]) -> Afterstates[Board]:
     @kernel(inline=True, borrows=True)
     def is_won(after: Board, points: Int, context: SearchContext) -> bool:
         """Whether the slide that gained so many points ended the game."""
-        if points < context.target_points:
+        if points < context.ending_points:
             return False
-        return bool(ranks_on(after, context) >= context.target)
+        return bool(ranks_on(after, context) & context.endings)
 
     @kernel(inline=True, borrows=True)
     def rated(after: Board, points: Int, context: SearchContext, weights: Weights) -> float:

@@ -177,22 +177,23 @@ def make_banded_kernels(code: Code, band_code: Code) -> tuple[BandedLeaf, Banded
 
 @kernel(borrows=True)
 def enter_band(board: Packed, context: SearchContext) -> None:
-    """Note the band of a root; in one, a search ends where a larger tile is made."""
+    """Note the band of a root; in one, a search ends where the tile is made that ends it."""
     top, total = ranks_on_packed(board, context), sum_packed(board[0], board[1])
     chosen = np.int64(0)
     for number in range(context.bands):
         band = context.band_list[number]
         # `top` has a bit for each tile: below twice the band's, the largest is that or smaller.
-        if band["tile"] <= top < band["tile"] << ONE and total >= band["least"]:
+        is_largest = band["tile"] <= top < band["tile"] << ONE
+        if is_largest and total >= band["least"] and top & band["ending"] == ZERO:
             chosen = np.int64(number + 1)
     if chosen == context.band:
         return
     context.band = chosen
-    context.target, context.target_points, context.won = ZERO, NEVER, 0.0
+    context.endings, context.ending_points, context.won = ZERO, NEVER, 0.0
     if chosen > 0:
         band = context.band_list[chosen - 1]
-        context.target, context.won = band["tile"] << ONE, band["goal"]
-        context.target_points = np.int64(band["tile"] << ONE)
+        context.endings, context.won = band["ending"], band["goal"]
+        context.ending_points = np.int64(band["ending"])
     for place in range(np.int64(context.cache_size)):  # values of another band
         context.eval_cache[place]["hash"] = ZERO
 

@@ -69,9 +69,10 @@ BAND = np.dtype(
         ("level", np.float64),
         ("slope", np.float64),
         ("goal", np.float64),
+        ("ending", np.uint64),
     ]
 )
-"""The fields of a `Band`."""
+"""The fields of a `Band`, and the tile that ends it."""
 
 # Fields of the context: the type of an attribute, and its type and shape in memory.
 Long = Annotated[Int, np.int64]
@@ -106,9 +107,9 @@ class SearchContext:
     per_merged: Double  # points for each point of merges
     per_move: Double
     is_endless: Long  # whether no tile ends the game
-    target: ULong  # the tile that ends the game, or a search in a band, or 0
-    target_points: Long  # what a slide that makes it gains at least
-    won: Double  # the value of a board with it
+    endings: ULong  # a bit for each tile that ends the game, or a search in a band
+    ending_points: Long  # what a slide that makes one gains at least
+    won: Double  # the value of a board with one
     known: ULong  # the largest rank that leaves distinguish
 
     # The heuristic.
@@ -233,8 +234,8 @@ def _set_spawns(context: SearchContext, rules: CompiledRules, follows_all: bool)
 
 def _set_points(context: SearchContext, rules: CompiledRules) -> None:
     context.per_merged, context.per_move = rules.merge_points, rules.points_per_move
-    context.target = np.uint64(rules.ending_tile)
-    context.target_points = rules.ending_tile or NEVER
+    context.endings = np.uint64(-rules.ending_tile % (1 << 64))  # that tile and all larger ones
+    context.ending_points = rules.ending_tile or NEVER
     context.is_endless = rules.ending_tile == 0
 
 
@@ -296,6 +297,8 @@ def _set_network(context: SearchContext, network: Network, rules: Rules) -> None
         if len(bands.bands) > MAX_BANDS:
             raise RulesError(f"{len(bands.bands)} bands are too many: at most {MAX_BANDS}")
         context.bands = len(bands.bands)
-        context.band_list[: context.bands] = np.array([*bands.bands], BAND)
+        context.band_list[: context.bands] = np.array(
+            [(*band[:5], band.ending) for band in bands.bands], BAND
+        )
         context.band_size, context.band_step = np.uint64(bands.layout.size), bands.step
         context.band_known = np.uint64(bands.layout.known)
