@@ -101,6 +101,25 @@ def test_a_killed_training_goes_on_to_the_same_weights(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_training_is_saved(number: signal.Signals, tmp_path: Path) -> None:
+    """By Ctrl-C and by what ends jobs on a cluster: at once, with its weights, and successfully."""
+    plan = ["--rules", "classic:size=2x3", "--set", "tuples=lines+squares", "--games", "10000000"]
+    process = subprocess.Popen(
+        command(tmp_path / "run", *plan, "--set", "checkpoint_minutes=0.0"),
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 150
+    while not (tmp_path / "run" / "checkpoint.npz").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(number)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert output.startswith("stopped and saved")
+    assert load(tmp_path / "run" / "weights.npz").history[-1]["games"] > 0
+
+
 def test_shipped_weights_get_a_later_stage(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

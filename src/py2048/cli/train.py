@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
@@ -86,7 +87,7 @@ def train(
 ) -> int:
     """Train an n-tuple network in FOLDER. Ctrl-C stops and saves; --resume continues.
 
-    Settings with bands train these, one after the other.
+    SIGTERM, by which systemd and clusters end a job, does the same. Settings with bands train these, one after the other.
     """
     from py2048.ntuple.run import WEIGHTS, load_toml
 
@@ -102,9 +103,9 @@ def train(
     with telling(quiet=quiet):
         run = _run_of(folder, config_values, weights, resume=resume)
     try:
-        with telling(quiet=quiet):
+        with _sigterm_as_ctrl_c(), telling(quiet=quiet):
             run.trainer.prepare()
-        with _progress(quiet=quiet) as watch:
+        with _sigterm_as_ctrl_c(), _progress(quiet=quiet) as watch:
             run.run(stop, watch)
     except KeyboardInterrupt:
         print("stopped and saved: --resume continues")
@@ -113,6 +114,16 @@ def train(
     trainer = run.trainer
     print(f"{trainer.games:,} games, {trainer.moves:,} moves; weights in {folder / WEIGHTS}")
     return 0
+
+
+@contextmanager
+def _sigterm_as_ctrl_c() -> Iterator[None]:
+    """Let SIGTERM raise KeyboardInterrupt."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _settings(
@@ -161,7 +172,8 @@ def _ascend(
         if config:
             kept.write_text(config.read_text(encoding="utf-8"), encoding="utf-8")
         try:
-            ascent.run()
+            with _sigterm_as_ctrl_c():
+                ascent.run()
         except KeyboardInterrupt:
             print("stopped: --resume continues from the last checkpoint")
     return 0
