@@ -174,9 +174,9 @@ class BandTrainer:
         Raises:
             WeightsError: if the file is damaged, or of another band.
         """
+        if self.band_of(path) != self.band:
+            raise WeightsError(f"{path} is of another band")
         with open_archive(path, KIND) as archive:
-            if archive.header.get("band") != self.band._asdict():
-                raise WeightsError(f"{path} is of another band")
             self.records[archive.read("used")] = archive.read("records")
             for number, worker in enumerate(self.workers):
                 for name in KEPT:
