@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from tests.ntuple.networks import NETWORKS, positions
 
 from py2048 import Board, Direction, Game, Rules, get_rules, make_player
-from py2048.compiled.jit import plain_form
+from py2048.compiled.jit import kernel, plain_form
 from py2048.errors import BoardError, PlayerError, WeightsError
 from py2048.ntuple import _network_kernels as kernels
-from py2048.ntuple.layout import NetworkLayout, downgraded, images, parse_tuples
+from py2048.ntuple.layout import NetworkLayout, downgraded, images, parse_tuples, parts_of
 from py2048.ntuple.network import Network, add_changes, empty_boards, put_board
 from py2048.ntuple.weights import save, save_packed, shipped_network
 from py2048.search.limits import SearchLimits
@@ -208,3 +208,18 @@ def test_changes_are_the_same_compiled_and_in_numpy(pairs: list[tuple[int, int]]
         found = before.copy()
         add(*given, found)
         assert np.array_equal(found, after)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.sets(st.integers(0, 15), min_size=1, max_size=7), st.integers(0, 2**64 - 1))
+def test_the_index_of_a_tuple_has_a_digit_for_each_cell(chosen: set[int], word: int) -> None:
+    """Whether the processor gathers them at once or part by part."""
+    cells = tuple(sorted(chosen))
+    index_of = kernels.make_tuple_index_kernel(1000, parts_of(cells))
+
+    @kernel(borrows=True)
+    def found(image):  # type: ignore[no-untyped-def]
+        return index_of(image)
+
+    digits = [(word >> 4 * cell & 15) << 4 * place for place, cell in enumerate(cells)]
+    assert found(np.uint64(word)) == plain_form(index_of)(np.uint64(word)) == 1000 + sum(digits)

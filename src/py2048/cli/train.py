@@ -87,7 +87,8 @@ def train(
 ) -> int:
     """Train an n-tuple network in FOLDER. Ctrl-C stops and saves; --resume continues.
 
-    SIGTERM, by which systemd and clusters end a job, does the same. Settings with bands train these, one after the other.
+    SIGTERM, by which systemd and clusters end a job, does the same. Settings with bands train
+    these, one after the other.
     """
     from py2048.ntuple.run import WEIGHTS, load_toml
 

@@ -38,7 +38,7 @@ from py2048.compiled._board_kernels import (
     symmetries,
     transpose,
 )
-from py2048.compiled.jit import kernel, prefetch
+from py2048.compiled.jit import IS_PLAIN, gather_bits, gathers_bits, kernel, prefetch
 from py2048.ntuple.layout import Code
 
 Int = int | np.int64
@@ -335,6 +335,15 @@ def make_indices_kernel(code: Code) -> Indices:
 def make_tuple_index_kernel(first: int, parts: tuple[tuple[int, int], ...]) -> IndexOf:
     """Return the kernel that finds the weight of one tuple on an image of a board."""
     begin = np.uint64(first)
+    cells = np.uint64(sum(mask << shift for shift, mask in parts))  # in the order of their places
+    if not IS_PLAIN and gathers_bits():
+
+        @kernel(inline=True, borrows=True)
+        def gathered_index_of(image: Word) -> Word:
+            return begin + gather_bits(image, cells)
+
+        return gathered_index_of
+
     pieces = tuple((np.uint64(shift), np.uint64(mask)) for shift, mask in parts)
 
     @kernel(inline=True, borrows=True)

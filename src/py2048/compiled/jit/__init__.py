@@ -12,9 +12,9 @@ compiles to machine code::
     def fill(cells, count): ...
 
 `py2048.compiled.jit.disk_cache` keeps what was compiled, `py2048.compiled.jit.progress` tells how
-far the compiler is. The cache and a few shortcuts use parts of Numba that it does not document.
-Where a version lacks one, kernels compile in each process, or start more slowly; what they compute
-is the same.
+far the compiler is, `py2048.compiled.jit.instructions` has what Numba does not emit. The cache and
+a few shortcuts use parts of Numba that it does not document. Where a version lacks one, kernels
+compile in each process, or start more slowly; what they compute is the same.
 
 ``PY2048_JIT=0`` (or Numba's own ``NUMBA_DISABLE_JIT=1``) runs every kernel as plain Python, and
 ``NUMBA_BOUNDSCHECK=1`` checks every index. `plain_form` gives a single kernel as plain Python.
@@ -42,12 +42,21 @@ from py2048.compiled.jit.disk_cache import (
     name_of,
 )
 from py2048.compiled.jit.imports import PRIVATE_CHANGED, Example, Kernel, numba_module
+from py2048.compiled.jit.instructions import (
+    gather_bits,
+    gathers_bits,
+    prefetch,
+    select,
+    teach_instructions,
+)
 from py2048.compiled.jit.progress import names_in
 
 __all__ = [
     "IS_PLAIN",
     "cache_directory",
     "digest_of",
+    "gather_bits",
+    "gathers_bits",
     "kernel",
     "kernels",
     "plain_form",
@@ -58,7 +67,6 @@ __all__ = [
 ]
 
 Function = TypeVar("Function", bound=Callable[..., object])
-Scalar = TypeVar("Scalar")
 Progress = Callable[[int, int, str], None]
 """Called with the number of compilations done, the number of all, and the next one's name."""
 
@@ -145,8 +153,7 @@ def _plain(function: FunctionType) -> Kernel:
 
 
 def _compiled(function: FunctionType, options: Mapping[str, object]) -> Kernel:
-    _teach_select()
-    _teach_prefetch()
+    teach_instructions()
     given = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **options}
     known = {name: value for name, value in given.items() if name not in _unknown_options()}
     dispatcher: Kernel = numba_module().njit(**known)(function)
@@ -196,64 +203,6 @@ def ready(kernel: Any, form: int = 0) -> Any:
         form: which of them, if there are several.
     """
     return kernel if IS_PLAIN else _compile(kernel, kernel.warm_forms[form]) or kernel
-
-
-def select(condition: object, yes: Scalar, no: Scalar) -> Scalar:
-    """Return `yes` or `no`, which have the same type and are both computed.
-
-    In a kernel this is one instruction. A conditional expression is a branch, and LLVM likes to
-    move loads into its arms, after which the loop around it cannot become vector code.
-    """
-    return yes if condition else no
-
-
-@cache
-def _teach_select() -> None:
-    """Tell Numba how to compile `select`."""
-    extending, types = numba_module(".extending"), numba_module().types
-
-    @extending.type_callable(select)  # type: ignore[untyped-decorator]
-    def type_select(_context: object) -> Callable[..., object]:
-        return lambda _condition, yes, no: yes if yes == no else None
-
-    @extending.lower_builtin(select, types.Boolean, types.Any, types.Any)  # type: ignore[untyped-decorator]
-    def emit_select(_context: object, builder: Any, _signature: object, arguments: Any) -> Any:
-        return builder.select(*arguments)
-
-
-def prefetch(array: object, index: object) -> None:
-    """Ask for the memory at `array.flat[index]`, which is needed later.
-
-    In a kernel this is one instruction that does not wait; in plain Python it does nothing.
-    """
-
-
-@cache
-def _teach_prefetch() -> None:
-    """Tell Numba how to compile `prefetch`, for arrays in C order."""
-    extending, types = numba_module(".extending"), numba_module().types
-
-    @extending.type_callable(prefetch)  # type: ignore[untyped-decorator]
-    def type_prefetch(_context: object) -> Callable[..., object]:
-        return lambda _array, _index: types.none
-
-    @extending.lower_builtin(prefetch, types.Array, types.Integer)  # type: ignore[untyped-decorator]
-    def emit_prefetch(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        with contextlib.suppress(*PRIVATE_CHANGED):  # nobody has to be asked ahead
-            _emit_prefetch(context, builder, signature.args[0], *arguments)
-        return context.get_dummy_value()
-
-
-def _emit_prefetch(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> None:
-    # Imported only by those who compile: this module of Numba takes as long as all of NumPy.
-    cgutils, arrays = numba_module(".core.cgutils"), numba_module(".np.arrayobj")
-    ir = importlib.import_module("llvmlite.ir")
-    pointer, word = ir.IntType(8).as_pointer(), ir.IntType(32)
-    kind = ir.FunctionType(ir.VoidType(), [pointer, word, word, word])
-    instruction = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-    place = builder.gep(arrays.make_array(array_type)(context, builder, array).data, [index])
-    to_read, keep_close, as_data = word(0), word(3), word(1)
-    builder.call(instruction, (builder.bitcast(place, pointer), to_read, keep_close, as_data))
 
 
 # --- warming up ----------------------------------------------------------------------------------

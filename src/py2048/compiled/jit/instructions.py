@@ -1,0 +1,123 @@
+"""Instructions that Numba does not emit: plain functions in Python, one instruction in a kernel."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from py2048.compiled.jit.disk_cache import processor
+from py2048.compiled.jit.imports import PRIVATE_CHANGED, numba_module
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Scalar = TypeVar("Scalar")
+
+SLOW_TO_GATHER = "bdver4", "znver1", "znver2"
+"""Processors that have the instruction of `gather_bits` and take hundreds of cycles for it."""
+
+
+@cache
+def teach_instructions() -> None:
+    """Tell Numba how to compile the functions of this module."""
+    _teach_select()
+    _teach_prefetch()
+    _teach_gather_bits()
+
+
+def select(condition: object, yes: Scalar, no: Scalar) -> Scalar:
+    """Return `yes` or `no`, which have the same type and are both computed.
+
+    In a kernel this is one instruction. A conditional expression is a branch, and LLVM likes to
+    move loads into its arms, after which the loop around it cannot become vector code.
+    """
+    return yes if condition else no
+
+
+def _teach_select() -> None:
+    """Tell Numba how to compile `select`."""
+    extending, types = numba_module(".extending"), numba_module().types
+
+    @extending.type_callable(select)  # type: ignore[untyped-decorator]
+    def type_select(_context: object) -> Callable[..., object]:
+        return lambda _condition, yes, no: yes if yes == no else None
+
+    @extending.lower_builtin(select, types.Boolean, types.Any, types.Any)  # type: ignore[untyped-decorator]
+    def emit_select(_context: object, builder: Any, _signature: object, arguments: Any) -> Any:
+        return builder.select(*arguments)
+
+
+def prefetch(array: object, index: object) -> None:
+    """Ask for the memory at `array.flat[index]`, which is needed later.
+
+    In a kernel this is one instruction that does not wait; in plain Python it does nothing.
+    """
+
+
+def _teach_prefetch() -> None:
+    """Tell Numba how to compile `prefetch`, for arrays in C order."""
+    extending, types = numba_module(".extending"), numba_module().types
+
+    @extending.type_callable(prefetch)  # type: ignore[untyped-decorator]
+    def type_prefetch(_context: object) -> Callable[..., object]:
+        return lambda _array, _index: types.none
+
+    @extending.lower_builtin(prefetch, types.Array, types.Integer)  # type: ignore[untyped-decorator]
+    def emit_prefetch(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        with contextlib.suppress(*PRIVATE_CHANGED):  # nobody has to be asked ahead
+            _emit_prefetch(context, builder, signature.args[0], *arguments)
+        return context.get_dummy_value()
+
+
+def _emit_prefetch(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> None:
+    # Imported only by those who compile: this module of Numba takes as long as all of NumPy.
+    cgutils, arrays = numba_module(".core.cgutils"), numba_module(".np.arrayobj")
+    ir = importlib.import_module("llvmlite.ir")
+    pointer, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+    kind = ir.FunctionType(ir.VoidType(), [pointer, word, word, word])
+    instruction = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+    place = builder.gep(arrays.make_array(array_type)(context, builder, array).data, [index])
+    to_read, keep_close, as_data = word(0), word(3), word(1)
+    builder.call(instruction, (builder.bitcast(place, pointer), to_read, keep_close, as_data))
+
+
+def gather_bits(word: np.uint64, mask: np.uint64) -> np.uint64:
+    """Return the bits of a word where a mask has ones, moved together to the low end.
+
+    In a kernel this is one instruction, where `gathers_bits`; elsewhere it does not compile.
+    """
+    gathered, place = 0, 0
+    for bit in range(64):
+        if int(mask) >> bit & 1:
+            gathered |= (int(word) >> bit & 1) << place
+            place += 1
+    return type(word)(gathered)
+
+
+@cache
+def gathers_bits() -> bool:
+    """Whether kernels are compiled for a processor that gathers bits fast."""
+    options = numba_module().config
+    if options.CPU_NAME or options.CPU_FEATURES:  # not for this processor
+        return False
+    name, features = processor()
+    return name not in SLOW_TO_GATHER and "+bmi2" in features.split(",")
+
+
+def _teach_gather_bits() -> None:
+    """Tell Numba how to compile `gather_bits`."""
+    extending, word = numba_module(".extending"), numba_module().types.uint64
+
+    @extending.type_callable(gather_bits)  # type: ignore[untyped-decorator]
+    def type_gather_bits(_context: object) -> Callable[..., object]:
+        return lambda given, mask: word if given == mask == word else None
+
+    @extending.lower_builtin(gather_bits, word, word)  # type: ignore[untyped-decorator]
+    def emit_gather_bits(_context: object, builder: Any, _signature: object, arguments: Any) -> Any:
+        ir = importlib.import_module("llvmlite.ir")
+        kind = ir.FunctionType(ir.IntType(64), [ir.IntType(64)] * 2)
+        instruction = builder.module.declare_intrinsic("llvm.x86.bmi.pext.64", (), kind)
+        return builder.call(instruction, arguments)
