@@ -19,12 +19,12 @@ from py2048.search.searcher import Searcher
 
 MEASURED = tomllib.loads((SHIPPED / "measured.toml").read_text())
 MEGABYTE = 1_000_000
-LIMITS = {"classic": 40 * MEGABYTE, "5x5": 28 * MEGABYTE, "3x4": 9 * MEGABYTE}
+LIMITS = {"classic": 51 * MEGABYTE, "5x5": 28 * MEGABYTE, "3x4": 9 * MEGABYTE}
 
 
 @pytest.mark.parametrize("path", shipped_files(), ids=lambda path: path.stem)
 def test_files_are_small_and_for_the_rules_they_are_called_after(path: Path) -> None:
-    """At most 40 MB for classic, 28 for 5x5, 9 for 3x4, 1 for others; each says how it was made."""
+    """At most 51 MB for classic, 28 for 5x5, 9 for 3x4, 1 for others; each says how it was made."""
     assert path.stat().st_size <= LIMITS.get(path.stem, MEGABYTE)
     network = load(path)
     assert network.compatible_with(get_rules(path.stem))
