@@ -104,6 +104,8 @@ def test_games_are_played_on_from_saved_boards() -> None:
     assert 0 < len(found) < 40
     assert (found.cells.max(axis=1) == 10).all()
     assert set(found.games.tolist()) < set(late.games.tolist())
+    none = late.of((2048, 2048))
+    assert len(collect(player(network()), [(1024, 1024)], 40, starts=none)) == 0
 
 
 def test_the_boards_of_a_last_stretch_are_saved_once_each() -> None:
@@ -256,6 +258,16 @@ def test_the_last_stretch_of_players_is_printed(
     assert "--makes 100 is not a tile" in capsys.readouterr().err
     assert main(["evaluate", "greedy", "--makes", "256"]) == 2
     assert main(["evaluate", "greedy", "--from-boards", str(boards)]) != 0
+
+
+def test_a_band_without_boards_is_refused(tmp_path: Path) -> None:
+    """With what to do, after the few games were played."""
+    save(network(), tmp_path / "base.npz")
+    band = {"tile": 4096, "least": 6144, "goal": 1000.0}
+    games = [{"tile": 2048, "games": 3}, {"tile": 4096, "games": 3, "after": 2048}]
+    plan = {"weights": str(tmp_path / "base.npz"), "collect": games, "bands": [band]}
+    with pytest.raises(WeightsError, match="band 4096 6144: of the games for 4096 too few"):
+        Ascent(tmp_path / "new", plan_from(plan), print).run()
 
 
 def test_plans_that_cannot_be_followed_are_refused(tmp_path: Path) -> None:

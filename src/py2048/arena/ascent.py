@@ -247,6 +247,11 @@ class Ascent:
     def _trained(self, network: Network, band: BandPlan, seed: int) -> Network:
         """Return the network with a band if that makes it better; its history says."""
         training, held_out = self.boards(network, band.tile).of((band.tile, band.least)).split()
+        if not len(training) or not len(held_out):
+            raise WeightsError(
+                f"{band}: of the games for {band.tile} too few came to a sum of {band.least}: "
+                "collect more games"
+            )
         trainer, notes = self._trainer(network, band, training, seed)
         for phase in range(notes["phase"], len(band.rates)):
             if phase > notes["phase"]:

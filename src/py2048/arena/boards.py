@@ -77,7 +77,7 @@ class SavedBoards:
 
     def last(self) -> SavedBoards:
         """Return the boards of the last stage."""
-        return self.of(max(map(tuple, self.stages.tolist())))
+        return self.of(max(map(tuple, self.stages.tolist()), default=(0, 0)))
 
     def split(self) -> tuple[SavedBoards, SavedBoards]:
         """Return the boards for training, and those held out; no game has boards in both."""
@@ -259,11 +259,11 @@ def collect(
         continuations: how often each game is played on from the first stage.
         threads: how many games are played at the same time.
     """
-    chosen = starts and starts.spread(games)
+    chosen = None if starts is None else starts.spread(games)
 
     def play(searcher: Searcher, number: int) -> list[tuple[Cells, Stage, int]]:
         own, origin = derive_seed(seed, number), number
-        if chosen:
+        if chosen is not None:
             origin, game = int(chosen.games[number]), Playing(searcher, chosen.cells[number], own)
         else:
             game = Playing.new(searcher, own)
@@ -279,7 +279,7 @@ def collect(
         return found
 
     rules = make_searcher().rules
-    count = len(chosen) if chosen else games
+    count = games if chosen is None else len(chosen)
     rows = [row for part in on_threads(make_searcher, play, count, threads) for row in part]
     cells, reached, numbers = zip(*rows, strict=True) if rows else ((), (), ())
     return SavedBoards(
