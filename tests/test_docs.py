@@ -61,8 +61,10 @@ def output_of(command: str) -> str:
         text=True,
         timeout=120,
     )
-    # What has to be compiled first depends on what ran before.
-    news = re.compile(r"^py2048: (compiling|Quick hint).*\n", re.MULTILINE)
+    # What has to be compiled first depends on what ran before; what takes long tells how far it is.
+    news = re.compile(
+        r"^py2048: (compiling|Quick hint|finding boards|finding values|following).*\n", re.MULTILINE
+    )
     status = f"[exit status {done.returncode}]\n" if done.returncode else ""
     return news.sub("", done.stdout) + status
 
