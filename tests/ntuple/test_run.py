@@ -101,12 +101,23 @@ def test_a_killed_training_goes_on_to_the_same_weights(tmp_path: Path) -> None:
     )
 
 
+# A shell lets its background jobs ignore Ctrl-C, and these their children.
+HEARING = """
+import signal, sys
+from py2048.cli import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.exit(main())
+"""
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_stopped_training_is_saved(number: signal.Signals, tmp_path: Path) -> None:
     """By Ctrl-C and by what ends jobs on a cluster: at once, with its weights, and successfully."""
     plan = ["--rules", "classic:size=2x3", "--set", "tuples=lines+squares", "--games", "10000000"]
+    often = ["--set", "checkpoint_minutes=0.0"]
+    words = ["train", str(tmp_path / "run"), "--quiet", *plan, *often]
     process = subprocess.Popen(
-        command(tmp_path / "run", *plan, "--set", "checkpoint_minutes=0.0"),
+        [sys.executable, "-c", HEARING, *words],
         stdout=subprocess.PIPE,
         text=True,
     )
