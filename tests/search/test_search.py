@@ -18,11 +18,13 @@ from py2048.errors import BoardError, RulesError
 from py2048.ntuple.heuristic import DEFAULT, board_value
 from py2048.ntuple.layout import NetworkLayout, parse_tuples
 from py2048.ntuple.network import Network
+from py2048.ntuple.weights import shipped_network
 from py2048.rules import RandomStart, Weights
+from py2048.search import _expectimax_kernels as kernels
 from py2048.search import limits
 from py2048.search.expectimax import Expectimax, outcomes
 from py2048.search.limits import SearchLimits, SearchSpeed
-from py2048.search.searcher import Searcher, play_games
+from py2048.search.searcher import LONGEST, Searcher, play_games
 
 SMALL_LAYOUT = NetworkLayout(2, 3, ((0, 1, 2), (0, 1, 3, 4)))
 # The tuples are those of a shipped network: on 4x4 each set of them has a search of its own.
@@ -82,6 +84,50 @@ def test_the_search_is_the_plain_recursion(
     for _ in range(4):
         board = random_board(generator, rows, columns, empty)
         assert_same(compiled.rate(board), plain.rate(board))
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "columns", "depth", "empty", "cutoff"),
+    [
+        ("classic", 4, 4, 4, 0.05, 2**-9),
+        ("classic", 4, 4, 3, 0.3, 2**-5),
+        ("comp1127", 4, 4, 4, 0.05, 2**-8),
+        ("classic", 2, 3, 6, 0.3, 2**-12),
+        ("cmput175", 3, 3, 4, 0.2, 2**-9),
+        ("cits1401", 3, 4, 8, 0.3, 2**-6),
+    ],
+)
+def test_a_limited_search_is_the_plain_recursion(
+    name: str, rows: int, columns: int, depth: int, empty: float, cutoff: float
+) -> None:
+    """Paths cost what their spawns and moves cost, and those that cost too much are cut."""
+    rules = sized(name, rows, columns)
+    scale = 0.05 if name == "cits1401" else 1.0
+    given, cuts = SearchLimits(depth, cutoff=cutoff), 0
+    plain = Expectimax(
+        rules, lambda board: scale * board_value(board), depth, max_cost=given.max_cost
+    )
+    compiled = Searcher(rules, limits=given)
+    generator = np.random.default_rng(rows * columns + depth)
+    for _ in range(6):
+        board = random_board(generator, rows, columns, empty)
+        assert_same(compiled.rate(board), plain.rate(board))
+        cuts += int(compiled.workers[0].contexts[0].cuts)
+    assert cuts > 0
+
+
+def test_a_move_that_loses_much_is_not_followed() -> None:
+    """The search leaves out what looks bad: it rates fewer boards, to the same decision."""
+    board = Board.parse("2 . 8 64 / 2 8 16 128 / . 2 8 1024")
+    rules = get_rules("3x4")
+    searcher = Searcher(rules, shipped_network(rules), SearchLimits(6, cutoff=2**-12))
+    kept = searcher.rate(board)
+    nodes = searcher.nodes
+    searcher.workers[0].contexts[0].loss_cost = 0.0
+    every = searcher.rate(board)
+    assert max(kept, key=kept.__getitem__) == max(every, key=every.__getitem__)
+    assert max(kept.values()) == pytest.approx(max(every.values()), rel=1e-3)
+    assert nodes < searcher.nodes / 2
 
 
 @pytest.mark.parametrize(
@@ -208,13 +254,27 @@ def test_a_short_time_is_so_many_nodes_as_were_rated_in_it_of_late() -> None:
     rules = get_rules("classic")
     searcher = Searcher(rules, limits=SearchLimits(ms=0.5))
     at_first = searcher.rate(board)
-    nodes = int(0.5 / 1000 * limits.FIRST_SPEED)
+    nodes = int(LONGEST * 0.5 / 1000 * limits.FIRST_SPEED)
     assert at_first == Searcher(rules, limits=SearchLimits(nodes=nodes)).rate(board)
     assert searcher._speed.boards != limits.FIRST_SPEED
     searcher._speed.boards = 1.0
     assert searcher.rate(board) == Searcher(rules, limits=SearchLimits(1)).rate(board)
     games = play_games(Searcher(get_rules("2x4"), limits=SearchLimits(ms=0.1)), [5])
     assert games.plies[0] > 5
+
+
+def test_searches_keep_the_pace_in_the_mean(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From one board of a game to the next, they rate about as many boards as the time allows."""
+    monkeypatch.setattr(SearchSpeed, "learn", lambda *_: None)
+    for name, ms in (("classic", 2.0), ("3x4", 1.0), ("5x5", 2.0)):
+        searcher = Searcher(get_rules(name), limits=SearchLimits(ms=ms))
+        aim = ms / 1000 * limits.FIRST_SPEED
+        cells = searcher.cells_of(Game(searcher.rules, seed=3).board)
+        state, spent = np.zeros(kernels.STATE, np.int64), []
+        for _ in range(150):
+            searcher.play_on(cells, state, 5, 1)
+            spent.append(int(searcher.workers[0].contexts[0].spent))
+        assert 0.8 * aim < np.mean(spent[10:]) < 1.1 * aim
 
 
 def test_a_short_time_is_processor_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,15 +5,18 @@ afterstate's value and the points of the slide. At a *chance* node, an afterstat
 its value is the mean over all tiles and cells with their exact probabilities. Depth counts moves: a
 search of depth 1 rates afterstates by the leaf alone, and depth ``d`` averages ``d - 1`` times.
 
-A path has a *cost*: for each move and spawn `COSTS_PER_BIT` times the bits of surprise in the
-spawn, and a little for the move. Where it exceeds the limit of the search, the board is rated one
-move ahead. So the search is deep where little can happen, and cuts short what is unlikely.
+A path has a *cost*: for each spawn `COSTS_PER_BIT` times its bits of surprise, and for each move a
+little, and more the more it loses against the best one as the leaf sees it. Where a spawn exceeds
+the limit of the search, the board is rated one move ahead; a move that exceeds it is left out. So
+the search is deep where little can happen, and cuts short what is unlikely.
 
 The *transposition table* holds values of chance nodes for one root move of one search, the
 *evaluation cache* values of leaves; a new value replaces the old one in its place. Neither changes
 a result: a hash identifies the board, the depth and the remaining cost.
 
 *Deepening* searches repeatedly, paths of greater cost each time, until a budget of boards is used.
+From one board of a game to the next it can *keep the pace*: the first search goes about as far as
+the last one went, and most often is the only one. So budgets are kept in the mean.
 """
 
 from __future__ import annotations
@@ -32,13 +35,18 @@ from py2048.ntuple._network_kernels import Weights
 from py2048.ntuple.layout import Code
 from py2048.search import _board_kernels as boards
 from py2048.search import _leaf_kernels as leaves
-from py2048.search.context import SearchContext, SearchContexts
+from py2048.search.context import COSTS_PER_BIT, SearchContext, SearchContexts
 from py2048.search.limits import (
+    AIM,
+    DEBT_TO_HALVE,
+    FAR,
     FIRST_COST,
-    LIKELY_GROWTH,
-    LONGEST_STEP,
-    MARGIN,
-    STEP,
+    GROWTH,
+    LEAST_STEP,
+    LONGEST_DEBT,
+    PACE,
+    PROBE,
+    SHARES,
     UNLIMITED,
 )
 
@@ -54,6 +62,8 @@ STUCK = 0.0
 """The value of a board without a legal move: nothing is to come."""
 NOTHING = -np.inf
 """The best value of no moves."""
+NO_WAY = float(1 << 20)
+"""A cost that no search affords."""
 
 
 # Places in the state of a game: the points of merges, the number of moves, whether it is over.
@@ -64,6 +74,8 @@ STATE = 3
 Board = TypeVar("Board")
 """A board as the kernels of a kind handle it."""
 
+Ahead = tuple[float, float, float, float]
+"""The value of each move as the leaf sees it."""
 Choice = Callable[[Board, Int, SearchContext, Weights], float]
 Chance = Callable[[Board, Int, Int, Int, Int, SearchContext, Weights], float]
 Choose = Callable[[Board, Int, Int, Int, SearchContext, Weights, Points, Values], Int]
@@ -175,6 +187,46 @@ def make_choice_kernel(parts: Parts[Board], known: Afterstates[Board]) -> Choice
     return choice
 
 
+def make_one_ahead_kernel(
+    known: Afterstates[Board],
+) -> Callable[[tuple[tuple[Board, np.int64], ...], SearchContext, Weights], Ahead]:
+    """Return the kernel that rates the moves of a board to find their costs."""
+    rated = known.rated
+
+    @kernel(borrows=True)
+    def one(move: tuple[Board, np.int64], context: SearchContext, weights: Weights) -> float:
+        after, points = move
+        if points < 0:
+            return NOTHING
+        context.nodes += 1
+        return rated(after, points, context, weights)
+
+    @kernel(borrows=True)
+    def one_ahead(
+        moves: tuple[tuple[Board, np.int64], ...], context: SearchContext, weights: Weights
+    ) -> Ahead:
+        """Return the value of each move as the leaf sees it, if moves that lose cost more."""
+        if context.loss_cost == 0.0:
+            return 0.0, 0.0, 0.0, 0.0
+        return (
+            one(moves[0], context, weights),
+            one(moves[1], context, weights),
+            one(moves[2], context, weights),
+            one(moves[3], context, weights),
+        )
+
+    return one_ahead
+
+
+@kernel(inline=True, borrows=True)
+def loss_cost(ahead: Ahead, move: Int, context: SearchContext) -> np.int64:
+    """Return the cost of what a move loses against the best, given what all look worth."""
+    best = max(ahead[0], ahead[1], ahead[2], ahead[3])
+    if ahead[move] == best:
+        return np.int64(0)
+    return np.int64(min(context.loss_cost * (best - ahead[move]) / max(abs(best), 1.0), NO_WAY))
+
+
 def make_next_spawn_kernel(
     around: Spawns[Board],
 ) -> Callable[[Board, Int, Int, SearchContext], tuple[np.int64, np.int64]]:
@@ -217,7 +269,7 @@ def make_chance_kernel(
     slides, with_tile, is_won = parts.slides, parts.with_tile, known.is_won
     count, first, _ = around
     next_spawn, key_of = make_next_spawn_kernel(around), make_key_kernel(parts)
-    choice = make_choice_kernel(parts, known)
+    choice, one_ahead = make_choice_kernel(parts, known), make_one_ahead_kernel(known)
     chance = cast("Chance[Board]", None)  # `mean_value` under the name by which it calls itself
 
     @kernel(borrows=True)
@@ -251,13 +303,16 @@ def make_chance_kernel(
                 best = choice(board, level, context, weights)
             else:
                 moves = slides(board, level, context)
+                ahead = one_ahead(moves, context, weights)
                 for move in range(4):
                     further, points = moves[move]
-                    if points < 0:
+                    left = rest - loss_cost(ahead, move, context)
+                    if points < 0 or left < 0:
+                        context.cuts += np.int64(points >= 0)
                         continue
                     future = context.won
                     if not is_won(further, points, context):
-                        future = chance(further, move, depth - 1, rest, level + 1, context, weights)
+                        future = chance(further, move, depth - 1, left, level + 1, context, weights)
                     best = max(best, context.per_merged * points + context.per_move + future)
             total += context.shares[number] * known_or_stuck(best)
             cell, number = next_spawn(after, cell, number, context)
@@ -331,6 +386,8 @@ class SearchParams(NamedTuple):
     """The most boards to rate; after that the values are meaningless."""
     node_budget: Int = 0
     """The most boards to rate in all searches of a deepening; 0 for a single search."""
+    keeps_pace: Int = 0
+    """Whether the first search looks about as far as the one before, of another board."""
 
 
 SearchMoves = Callable[
@@ -341,21 +398,54 @@ Decide = Callable[[Board, SearchParams, SearchContext, Weights, Points, Values, 
 
 
 @kernel(borrows=True, expand=True)
-def next_step(nodes: float, before: float, step: Int, remaining: Int) -> np.int64:
-    """Return how much more paths may cost in the next search, or 0 if none is likely to fit.
+def breadth_of(nodes: float, cost: Int) -> float:
+    """Return the breadth of a tree, given how many boards a search of this cost rated.
+
+    It is the bits of the number that a search of no cost would rate, if each bit of the cost
+    brought `GROWTH` more.
+    """
+    return np.float64(np.log2(max(nodes, 1.0)) - cost * GROWTH / COSTS_PER_BIT)
+
+
+@kernel(borrows=True, expand=True)
+def affordable(breadth: float, nodes: float) -> np.int64:
+    """Return the cost at which a search of a tree is expected to rate so many boards."""
+    bits = np.log2(max(nodes, 1.0)) - breadth
+    return np.int64(max(bits / GROWTH * COSTS_PER_BIT, 0.0))
+
+
+@kernel(borrows=True, expand=True)
+def next_cost(breadth: float, nodes: float, cost: Int, remaining: Int) -> np.int64:
+    """Return the cost of the next search of a tree, or 0 if none is worth it.
+
+    How many boards that will rate is known the better, the nearer a search has come before. So a
+    long way is gone in two steps, of which the first takes a small part of the boards.
 
     Args:
+        breadth: the breadth of the tree.
         nodes: how many boards the last search rated.
-        before: how many the one before it rated, 0 if there was none.
-        step: the last increase of the cost.
+        cost: its cost.
         remaining: how many boards may still be rated.
     """
-    growth, fit = LIKELY_GROWTH, MARGIN * remaining / max(nodes, 1.0)
-    if before > 0.0:
-        growth = max((nodes / before) ** (STEP / step), growth)
-    if fit <= 1.0:
-        return np.int64(0)
-    return np.int64(min(STEP * np.log(fit) / np.log(growth), LONGEST_STEP))
+    probe, last = affordable(breadth, PROBE * remaining), affordable(breadth, AIM * remaining)
+    if remaining > FAR * nodes and probe >= cost + LEAST_STEP:
+        return probe
+    return last if last >= cost + LEAST_STEP else np.int64(0)
+
+
+@kernel(borrows=True, expand=True)
+def paced_cost(remaining: Int, context: SearchContext) -> np.int64:
+    """Return the cost of the first search of a tree that is about as broad as the last one."""
+    pace = 2.0 ** (-context.debt / DEBT_TO_HALVE)
+    return affordable(context.breadth, AIM * pace * remaining)
+
+
+@kernel(borrows=True, expand=True)
+def note_pace(spent: Int, budget: Int, breadth: float, context: SearchContext) -> None:
+    """Note what `paced_cost` needs."""
+    debt = context.debt + spent / max(budget, 1) - PACE
+    context.debt = min(max(debt, -LONGEST_DEBT), LONGEST_DEBT)
+    context.breadth = breadth
 
 
 def make_deepening(
@@ -387,24 +477,35 @@ def make_deepening(
             is_legal = points[direction] >= 0
             legal += np.int64(is_legal)
             context.share[direction] = np.float64(is_legal)
-        step, before = np.int64(STEP), 0.0
-        cost = np.int64(min(FIRST_COST, params.max_cost))
-        remaining = remaining_of(params, spent)
+        remaining, before = remaining_of(params, spent), 0.0
+        cost, limit, breadth = np.int64(FIRST_COST), remaining, context.breadth
+        is_paced = bool(params.keeps_pace != 0 and breadth > 0.0)
+        if is_paced:
+            cost, limit = paced_cost(remaining, context), 2 * remaining
         is_over = bool(legal < 2 or remaining < legal)
         while not is_over:
+            cost = min(cost, np.int64(params.max_cost))
             nodes, cuts, is_complete = search_moves(
-                board, params.depth, cost, remaining, before, context, weights, points, fresh
+                board, params.depth, cost, limit, before, context, weights, points, fresh
             )
             spent += nodes
-            if not is_complete:
-                break
-            for direction in range(4):
-                values[direction] = fresh[direction]
-            remaining = remaining_of(params, spent)
-            step = next_step(np.float64(nodes), before, step, remaining)
-            step = min(step, np.int64(params.max_cost) - cost)
-            before, cost = np.float64(nodes), cost + step
-            is_over = bool(cuts == 0 or step == 0)
+            if is_complete:
+                for direction in range(4):
+                    values[direction] = fresh[direction]
+                found = breadth_of(np.float64(nodes), cost)
+                breadth = found if before == 0.0 else (found + breadth) / 2
+                limit = remaining = remaining_of(params, spent)
+                before = np.float64(nodes)
+                cost = next_cost(breadth, before, cost, remaining)
+                is_over = bool(cuts == 0 or cost == 0 or (is_paced and remaining < FAR * nodes))
+            elif before == 0.0 and cost > 0:  # far more boards than expected: begin with few
+                if params.keeps_pace == 0:
+                    remaining = remaining_of(params, spent)
+                cost, limit = np.int64(0), remaining
+            else:
+                is_over = True
+        if params.keeps_pace != 0 and before > 0.0:
+            note_pace(spent, params.node_budget, breadth, context)
 
     return deepen
 
@@ -447,7 +548,8 @@ def make_search_moves_kernel(choose: Choose[Board]) -> SearchMoves[Board]:
             if points[direction] >= 0:
                 limit = remaining - nodes  # the first search takes what it needs
                 if before > 0.0:
-                    limit = np.int64(remaining * (context.share[direction] / shares))
+                    share = context.share[direction] / shares
+                    limit = min(limit, np.int64(SHARES * share * remaining))
                 context.nodes, context.cuts, context.node_limit = 0, 0, limit
                 choose(board, np.int64(direction), depth, cost, context, weights, points, fresh)
                 nodes, cuts = nodes + context.nodes, cuts + context.cuts

@@ -46,6 +46,9 @@ COSTS_PER_BIT = 4
 """The units of a path's cost for each bit."""
 MOVE_COST = COSTS_PER_BIT
 """The cost of a move, so that paths of deterministic games end too."""
+LOSS_COST = 50.0
+"""The cost of a move that, one move ahead, looks as if it lost all points to come; one that loses a
+part of them costs that part."""
 
 WON = 10_000.0
 """The bonus for a board that ends the game by its target, in points."""
@@ -100,6 +103,7 @@ class SearchContext:
     cumulative: Annotated[Words, np.uint64, MAX_TILES]  # running sums of the tiles' integer weights
     shares: Annotated[Doubles, np.float64, MAX_TILES]  # probabilities
     costs: Annotated[Longs, np.int64, MAX_TILES, MAX_CELLS + 1]  # on one of so many cells
+    loss_cost: Double  # of a move; 0 if every path is followed
     edge_length: Long  # 0 if the cell is left to chance
     edges: Annotated[Longs, np.int64, 4, MAX_CELLS]  # else where it is after each direction, or -1
 
@@ -144,6 +148,8 @@ class SearchContext:
     spent: Long  # boards rated in all searches of a call
     node_limit: Long  # boards that may be rated in this search
     share: Annotated[Doubles, np.float64, 4]  # of the budget, for each root move in the next search
+    breadth: Double  # of the last tree, as in `breadth_of`; 0 is unknown
+    debt: Double  # by how many budgets the last searches were too long
     cuts: Long  # how often a path was cut short
     generation: Long  # counts searches of root moves; a new one clears the table
     arena: Annotated[Cells, np.uint8, ARENA, MAX_CELLS]
@@ -223,6 +229,7 @@ def _set_spawns(context: SearchContext, rules: CompiledRules, follows_all: bool)
     context.cumulative[:tiles] = rules.spawn.cumulative
     context.shares[:tiles] = rules.spawn.probabilities
     if not follows_all:
+        context.loss_cost = LOSS_COST
         cells = np.maximum(np.arange(rules.cells + 1), 1)
         spread = np.log2(cells) * (not rules.is_fixed)
         bits = spread - np.log2(context.shares[:tiles])[:, None]

@@ -6,16 +6,21 @@ The value of a board is that of its best move; the value of a move is its points
 over all spawns, weighted with their exact probabilities, of the boards they lead to. At the
 last ply the evaluation of the afterstate stands in for the rest of the game. A stuck board is
 worth nothing: no points are to come.
+
+With a limit of cost, unlikely and bad paths end sooner; `py2048.search._expectimax_kernels` tells
+what they cost.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from math import inf, log2
 
 from py2048.board import Board, Slide
 from py2048.direction import Direction
 from py2048.game.turn import Spawn, Turn, possible_cells, score_after
 from py2048.rules import Rules
+from py2048.search.context import COSTS_PER_BIT, LOSS_COST, MOVE_COST
 
 Evaluation = Callable[[Board], float]
 """The value of an afterstate, in points."""
@@ -34,49 +39,79 @@ def outcomes(rules: Rules, afterstate: Board, direction: Direction) -> Iterator[
 
 
 class Expectimax:
-    """A search to a fixed depth.
+    """A search to a fixed depth, and for paths of a limited cost.
 
     Args:
         rules: the rules of the game.
         evaluation: the value of an afterstate.
         depth: how many moves to look ahead, 1 or more.
         won: the value of a board that ends the game by its target.
+        max_cost: the greatest cost of a path; by default all paths are followed, and cost nothing.
     """
 
-    def __init__(self, rules: Rules, evaluation: Evaluation, depth: int, won: float = 0.0) -> None:
+    def __init__(
+        self,
+        rules: Rules,
+        evaluation: Evaluation,
+        depth: int,
+        won: float = 0.0,
+        max_cost: int | None = None,
+    ) -> None:
         self._rules = rules
         self._evaluation = evaluation
         self._depth = depth
         self._won = won
-        self._values: dict[tuple[Board, int], float] = {}
+        self._max_cost = max_cost
+        self._values: dict[tuple[Board, int, float], float] = {}
 
     def rate(self, board: Board) -> dict[Direction, float]:
         """Return the value of each legal move, in points."""
         self._values.clear()
+        rest = inf if self._max_cost is None else self._max_cost
         return {
-            slide.direction: self._move_value(slide, self._depth) for slide in self._slides(board)
+            slide.direction: self._move_value(slide, self._depth, rest)
+            for slide in self._slides(board)
         }
 
     def _slides(self, board: Board) -> list[Slide]:
         slides = [board.slide(direction, self._rules.merging) for direction in Direction]
         return [slide for slide in slides if slide.changed]
 
-    def _move_value(self, slide: Slide, depth: int) -> float:
+    def _move_value(self, slide: Slide, depth: int, rest: float) -> float:
         if self._is_won(slide.board):
             return self._gain(slide) + self._won
         if depth == 1:
             return self._gain(slide) + self._evaluation(slide.board)
         spawned = outcomes(self._rules, slide.board, slide.direction)
-        mean = sum(share * self._board_value(board, depth - 1) for share, board in spawned)
-        return self._gain(slide) + mean
+        values = (
+            share * self._board_value(board, depth - 1, rest - self._spawn_cost(share))
+            for share, board in spawned
+        )
+        return self._gain(slide) + sum(values)
 
-    def _board_value(self, board: Board, depth: int) -> float:
-        key = board, depth
+    def _board_value(self, board: Board, depth: int, rest: float) -> float:
+        key = board, depth, rest
         if key not in self._values:
             slides = self._slides(board)
-            moves = [self._move_value(slide, depth) for slide in slides]
+            if depth > 1 and rest >= 0:
+                kept = [(slide, rest - cost) for slide, cost in self._loss_costs(slides)]
+                moves = [self._move_value(slide, depth, left) for slide, left in kept if left >= 0]
+            else:
+                moves = [self._move_value(slide, 1, rest) for slide in slides]
             self._values[key] = max(moves, default=0.0)
         return self._values[key]
+
+    def _spawn_cost(self, share: float) -> int:
+        """Return the cost of a spawn of this probability, and of the move before it."""
+        return 0 if self._max_cost is None else round(COSTS_PER_BIT * -log2(share)) + MOVE_COST
+
+    def _loss_costs(self, slides: list[Slide]) -> Iterator[tuple[Slide, int]]:
+        """Yield each move with the cost of what it loses against the best, one move ahead."""
+        values = [self._move_value(slide, 1, 0) for slide in slides]
+        best = max(values, default=0.0)
+        scale = 0.0 if self._max_cost is None else LOSS_COST / max(abs(best), 1.0)
+        for slide, value in zip(slides, values, strict=True):
+            yield slide, int(scale * (best - value))
 
     def _is_won(self, board: Board) -> bool:
         target = self._rules.target

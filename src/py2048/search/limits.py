@@ -13,14 +13,21 @@ UNLIMITED = 1 << 60
 """More boards than any search rates."""
 FIRST_COST = 3 * COSTS_PER_BIT
 """The greatest cost of a path in the first of several searches: three bits."""
-STEP = COSTS_PER_BIT
-"""The increase of the second search: paths that are half as likely."""
-LONGEST_STEP = 2 * STEP
-"""The greatest increase."""
-LIKELY_GROWTH = 2.0
-"""The least growth of the number of boards that a `STEP` is expected to bring."""
-MARGIN = 0.9
-"""The greatest share of the remaining budget that a search is expected to take."""
+GROWTH = 0.78
+"""The bits by which the number of boards is expected to grow for each bit of the cost."""
+AIM = 0.6
+"""The share of the remaining boards that a search is expected to rate."""
+FAR, PROBE = 12.0, 0.12
+"""How many times the boards of the last search must remain for one that is expected to rate only
+this share of them, from which the number for the next can be told."""
+LEAST_STEP = 3 * COSTS_PER_BIT // 2
+"""The least increase of the cost for which it pays to search again."""
+SHARES = 2.0
+"""How many times its share of the last search a move may take of the remaining boards."""
+PACE = 0.6
+"""The share of their budgets that the searches of a game rate in the mean."""
+LONGEST_DEBT, DEBT_TO_HALVE = 16.0, 4.0
+"""The most budgets that they may be ahead or behind, and how many halve what the next aims at."""
 FIRST_SPEED = 1e6
 """Boards rated in a second, before anything has been measured."""
 
@@ -36,7 +43,8 @@ class SearchLimits:
         depth: how many moves it looks ahead, 1 or more; with `nodes` or `ms` by default as many
             as it can, else 2.
         nodes: the most boards that it rates for a move.
-        ms: the time for a move, about, in milliseconds.
+        ms: the time for a move in milliseconds, in the mean of many moves; one may take half as
+            much again, and up to 20 ms four times as much.
         cutoff: paths less probable than this are cut short; 0 follows all paths.
 
     Raises:

@@ -33,13 +33,17 @@ from py2048.rules import Rules
 from py2048.search import _expectimax_kernels as kernels
 from py2048.search._expectimax_kernels import ALL, Points, SearchParams, Values
 from py2048.search.context import CACHE_SIZE, SearchContext, SearchContexts, new_context
-from py2048.search.limits import UNLIMITED, SearchLimits, SearchSpeed
+from py2048.search.limits import SHARES, UNLIMITED, SearchLimits, SearchSpeed
 
 MAX_RANK = 31
 """The largest rank on a board that is searched."""
 SHORT = 2.0
 """Times of up to so many milliseconds are kept by the kernel, as processor time: Python's overhead
 is too large."""
+LONGEST = 1.5
+"""Times the time for a move no search may take, because it aims at less."""
+PACED = 20.0
+"""Times of up to so many milliseconds are kept in the mean of the moves of a game."""
 SPEED_CHECK = 10.0
 """Milliseconds of play in the kernel between two measurements of its speed."""
 ROOM = 1 << 15
@@ -215,8 +219,9 @@ class Searcher:
         """Return the parameters with which the kernel applies all limits."""
         limits, budget = self.limits, self.limits.nodes or 0
         if limits.ms:
-            budget = max(int(limits.ms / 1000 * self._speed.boards), 1)
-        return SearchParams(ALL, limits.moves, limits.max_cost, UNLIMITED, budget)
+            budget = max(int(LONGEST * limits.ms / 1000 * self._speed.boards), 1)
+        keeps_pace = int(0 < (limits.ms or 0) <= PACED and len(self.workers) == 1)
+        return SearchParams(ALL, limits.moves, limits.max_cost, UNLIMITED, budget, keeps_pace)
 
     def _learn(self, found: KernelResult) -> None:
         if self.limits.ms:
@@ -255,7 +260,7 @@ class Searcher:
     def _deepen(self, cells: Cells, points: Points, values: Values) -> None:
         """Search until a budget is used, the moves divided among the threads."""
         limits = self.limits
-        end = time.perf_counter() + (limits.ms or 0.0) / 1000
+        end = time.perf_counter() + LONGEST * (limits.ms or 0.0) / 1000
 
         def remaining_of(params: SearchParams, spent: Int) -> Int:
             if limits.ms:
@@ -283,7 +288,8 @@ class Searcher:
         The first search is that of one thread, because each move takes what the others leave.
         """
         start = time.perf_counter()
-        limits = (remaining * (context.share / context.share.sum())).astype(np.int64)
+        share = np.minimum(SHARES * context.share / context.share.sum(), 1.0)
+        limits = (remaining * share).astype(np.int64)
         if before > 0.0:
             nodes, cuts = self._search_parallel(cells, depth, cost, limits, points, values)
         else:
@@ -296,7 +302,7 @@ class Searcher:
         context.share[:] = np.maximum(nodes, points >= 0)
         if self.limits.ms:
             self._speed.learn(int(nodes.sum()), time.perf_counter() - start)
-        return int(nodes.sum()), cuts, bool((nodes <= limits).all())
+        return int(nodes.sum()), cuts, bool((nodes <= limits).all() and nodes.sum() <= remaining)
 
     def _search_parallel(
         self,
