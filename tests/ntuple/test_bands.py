@@ -138,23 +138,34 @@ def test_bands_are_saved_and_loaded_again(packed: bool, tmp_path: Path) -> None:
     assert load(path).bands is None
 
 
-def test_a_band_is_unpacked_when_a_game_comes_near(tmp_path: Path) -> None:
+def test_a_band_is_unpacked_while_games_need_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Only then, and the games are the same, whole and from a board in the middle of a band."""
     save_packed(NETWORK, tmp_path / "network.npz", step=0.5)
     loaded = load(tmp_path / "network.npz")
     searcher = Searcher(loaded.rules, loaded, SearchLimits(1))
-    bands = loaded.bands
-    assert bands is not None
+    lazy = loaded.bands.lazy if loaded.bands else None
+    assert lazy is not None
     searcher.rate(Board.parse("32 16 8 4/2 . . ./. . . ./. . . ."))
-    assert sorted(bands.packed) == [0, 1, 2]
-    assert not bands.table.any()
+    assert not lazy.loaded
+    assert not lazy.table.any()
     late = Board.parse("64 16 8 2/4 2 . ./2 . . ./. . . .")
     assert searcher.rate(late) == SEARCHERS[1].rate(late)
-    assert sorted(bands.packed) == [2]
+    assert sorted(lazy.loaded) == [0]
     found, expected = (play_games(each, [1, 2, 3]) for each in (searcher, SEARCHERS[1]))
     assert np.array_equal(found.scores, expected.scores)
     assert expected.tiles.max() >= 128
-    assert not bands.packed
+    assert sorted(lazy.loaded) == [0, 1, 2]
+    with lazy.holding([0]):
+        monkeypatch.setattr("py2048.ntuple.packed.IDLE", -1.0)
+        late = Board.parse("128 64 8 2/4 2 . ./2 . . ./. . . .")
+        assert searcher.rate(late) == SEARCHERS[1].rate(late)
+    assert sorted(lazy.loaded) == [0, 2]  # one that is held, and the one of this board
+    assert not lazy.table.reshape(3, -1)[1].any()
+    games = play_games(searcher, [1, 2, 3])
+    assert np.array_equal(games.scores, expected.scores)
+    assert np.array_equal(lazy.hold_all(), NETWORK.bands.table if NETWORK.bands else [])
 
 
 def test_a_band_is_added_or_replaced() -> None:

@@ -10,8 +10,8 @@ weights and takes a few dozen memory accesses, so it learns well and plays fast.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, NamedTuple
@@ -25,12 +25,11 @@ from py2048.compiled.rules import CompiledRules
 from py2048.errors import BoardError, WeightsError
 from py2048.ntuple import _network_kernels as kernels
 from py2048.ntuple.layout import NetworkLayout, downgraded, parts_of
+from py2048.ntuple.packed import LazyTable, Quantized
 from py2048.ntuple.records import TrackRecord
 from py2048.rules import Rules
 
 Weights = NDArray[np.float32]
-Quantized = NDArray[np.int16]
-Bytes = NDArray[np.uint8]
 BoardSpec = kernels.BoardSpec
 Boards = kernels.Boards
 
@@ -83,47 +82,16 @@ class Band(NamedTuple):
         return self.level + self.slope * (total - self.least)
 
 
-class PackedWeights(NamedTuple):
-    """16-bit weights of which most are zero, as files hold them (``weights.py``).
-
-    Attributes:
-        used: a bit for each weight, the first one highest: whether it is not zero.
-        low: the low bytes of those, as zigzag numbers.
-        high: their high bytes.
-    """
-
-    used: Bytes
-    low: Bytes
-    high: Bytes
-
-    def add_to(self, steps: Quantized) -> None:
-        """Add the weights to others, which wrap around."""
-        (add_changes if IS_PLAIN else kernels.add_changes)(*self, steps)
-
-
-def add_changes(used: Bytes, low: Bytes, high: Bytes, steps: Quantized) -> None:
-    """Do the same as the kernel in NumPy, for use where kernels are not compiled."""
-    zigzag = low.astype(np.uint16) | high.astype(np.uint16) << 8
-    bits = np.unpackbits(used, count=steps.size).view(np.bool_)
-    steps[bits] += ((zigzag >> 1) ^ (0 - (zigzag & 1))).view(np.int16)
-
-
-_unpacking = threading.Lock()
-
-
 @dataclass(frozen=True)
 class Bands:
     """What a network adds to its value late in a game, in each band by weights of its own.
-
-    Few games come so far. So the weights of a file stay packed until a game is about to need them:
-    a band takes some 140 MB unpacked.
 
     Attributes:
         layout: the tuples and ranks of all bands; it has no stages.
         bands: the bands, ascending.
         table: the weights, int16 `[bands * layout.size]` in units of `step`, band after band.
         step: the points that one unit of the table is worth.
-        packed: the weights of bands, by number, that are not in the table yet.
+        lazy: what has the table, if bands are unpacked when they are needed.
 
     Raises:
         WeightsError: if these do not fit together.
@@ -133,7 +101,7 @@ class Bands:
     bands: tuple[Band, ...]
     table: Quantized
     step: float
-    packed: dict[int, PackedWeights] = field(default_factory=dict, repr=False, compare=False)
+    lazy: LazyTable | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.layout.kind != "4x4" or self.layout.stages:
@@ -144,23 +112,34 @@ class Bands:
         if self.table.shape != shape or self.table.dtype != np.int16:
             raise WeightsError(f"bands have int16 weights {shape}")
 
-    def unpack(self, total: int) -> int:
-        """Unpack the bands of boards with this sum; return the sum from which others may follow."""
-        if not self.packed:
-            return int(NEVER)
-        size = self.layout.size
-        with _unpacking:
-            for number in sorted(self.packed):
-                if self.bands[number].tile <= total:
-                    self.packed[number].add_to(self.table[number * size :][:size])
-                    del self.packed[number]
-            return min((self.bands[number].tile for number in self.packed), default=int(NEVER))
+    def of_ranks(self, ranks: Sequence[int]) -> list[int]:
+        """Return the numbers of all bands that may value a board with these ranks, or a later one.
+
+        Others come when the sum of the tiles reaches `next_least`.
+        """
+        tiles = [1 << rank for rank in ranks if rank]
+        largest, total = max(tiles, default=0), sum(tiles)
+        found: list[int] = []
+        for number, band in enumerate(self.bands):
+            if band.least <= total and band.tile >= largest:
+                if band.ending > band.tile:  # no board has left it
+                    found = [each for each in found if self.bands[each].tile != band.tile]
+                found.append(number)
+        return found
+
+    def next_least(self, ranks: Sequence[int]) -> int:
+        """Return the least sum of the next band of a board with these ranks."""
+        total = sum(1 << rank for rank in ranks if rank)
+        return min((band.least for band in self.bands if band.least > total), default=int(NEVER))
+
+    def holding(self, numbers: Sequence[int]) -> AbstractContextManager[None]:
+        """Have the weights of some bands in the table for a while."""
+        return self.lazy.holding(numbers) if self.lazy else nullcontext()
 
     @property
     def unpacked(self) -> Quantized:
         """The table with the weights of all bands."""
-        self.unpack(int(NEVER))
-        return self.table
+        return self.lazy.hold_all() if self.lazy else self.table
 
     def with_band(self, band: Band, table: Quantized) -> Bands:
         """Return these bands and another one, or one replaced, by weights in the same step."""

@@ -25,11 +25,10 @@ from py2048.ntuple.network import (
     Band,
     Bands,
     Network,
-    PackedWeights,
-    Quantized,
     in_points,
     objective_key,
 )
+from py2048.ntuple.packed import LazyTable, PackedWeights, Quantized
 from py2048.ntuple.records import TrackRecord
 from py2048.rules import Rules
 
@@ -228,8 +227,9 @@ def _bands_of(archive: Archive) -> Bands:
         step = float(header["step"])
     except (KeyError, TypeError, ValueError) as error:
         raise WeightsError(f"{archive.path} is damaged: its bands lack {error}") from None
-    packed = {n: _packed_part(archive, f"band{n}", layout.size) for n in range(len(bands))}
-    return Bands(layout, bands, np.zeros(len(bands) * layout.size, np.int16), step, packed)
+    names = (f"band{number}" for number in range(len(bands)))
+    lazy = LazyTable((_packed_part(archive, name, layout.size) for name in names), layout.size)
+    return Bands(layout, bands, lazy.table, step, lazy)
 
 
 def _part(archive: Archive, name: str, shape: tuple[int, ...] | None = None) -> Array:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -237,25 +238,22 @@ class Searcher:
         room: int = 0,
     ) -> KernelResult:
         """Call the kernel on this thread."""
-        room = self._within_reach(cells, room)
+        bands = self.evaluation.bands if isinstance(self.evaluation, Network) else None
+        needed: list[int] = []
+        if bands and bands.lazy:
+            ranks = cells.tolist()
+            needed, total = bands.of_ranks(ranks), sum(1 << rank for rank in ranks if rank)
+            reach = bands.next_least(ranks) - total
+            room = min(room, -(-reach // max(self.rules.spawn_weights.tiles)))
         moves, points = np.empty(room, np.uint8), np.zeros(4, np.int64)
         values, fresh = np.zeros((2, 4))
         if state is None:
             state = np.zeros(kernels.STATE, np.int64)
-        before = time.thread_time()  # on a busy machine, too, a move gets the time it may take
-        made = self._kernel(
-            *(cells, state, moves, np.uint64(key), params, *worker, points, values, fresh)
-        )
-        return KernelResult(moves[:made], points, values, time.thread_time() - before)
-
-    def _within_reach(self, cells: Cells, room: int) -> int:
-        """Unpack the bands of a board; return how many moves need no others, at most `room`."""
-        bands = self.evaluation.bands if isinstance(self.evaluation, Network) else None
-        if bands is None or not bands.packed:
-            return room
-        total = int((1 << cells[cells > 0].astype(np.int64)).sum())
-        missing = bands.unpack(total) - total
-        return min(room, -(-missing // max(self.rules.spawn_weights.tiles)))
+        arguments = cells, state, moves, np.uint64(key), params, *worker, points, values, fresh
+        with bands.holding(needed) if bands else nullcontext():
+            before = time.thread_time()  # on a busy machine, too, a move gets the time it may take
+            made = self._kernel(*arguments)
+            return KernelResult(moves[:made], points, values, time.thread_time() - before)
 
     def _deepen(self, cells: Cells, points: Points, values: Values) -> None:
         """Search until a budget is used, the moves divided among the threads."""

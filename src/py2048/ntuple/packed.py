@@ -1,0 +1,149 @@
+"""`PackedWeights`, and `LazyTable`, whose parts stay packed until they are needed.
+
+Few games come to the late bands of a network (``network.py``), and the table of one takes 200 MB.
+So a part of a table is unpacked when a search asks for it, and its memory is given back some time
+after the last one did.
+"""
+
+from __future__ import annotations
+
+import mmap
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from py2048.compiled.jit import IS_PLAIN
+from py2048.ntuple import _network_kernels as kernels
+
+Quantized = NDArray[np.int16]
+Bytes = NDArray[np.uint8]
+
+IDLE = 30.0
+"""Seconds for which a part is kept that no search asks for: games in progress come back to it."""
+PAGE = 1 << 21
+"""Memory is given back in such pages."""
+
+
+class PackedWeights(NamedTuple):
+    """16-bit weights of which most are zero, as files hold them (``weights.py``).
+
+    Attributes:
+        used: a bit for each weight, the first one highest: whether it is not zero.
+        low: the low bytes of those, as zigzag numbers.
+        high: their high bytes.
+    """
+
+    used: Bytes
+    low: Bytes
+    high: Bytes
+
+    def add_to(self, steps: Quantized) -> None:
+        """Add the weights to others, which wrap around."""
+        (add_changes if IS_PLAIN else kernels.add_changes)(*self, steps)
+
+
+def add_changes(used: Bytes, low: Bytes, high: Bytes, steps: Quantized) -> None:
+    """Do the same as the kernel in NumPy, for use where kernels are not compiled."""
+    zigzag = low.astype(np.uint16) | high.astype(np.uint16) << 8
+    bits = np.unpackbits(used, count=steps.size).view(np.bool_)
+    steps[bits] += ((zigzag >> 1) ^ (0 - (zigzag & 1))).view(np.int16)
+
+
+class _Sparse(NamedTuple):
+    """Bytes of which most are zero: packed weights wait in a third of their memory.
+
+    Attributes:
+        size: the number of bytes.
+        used: a bit for each, the first one highest: whether it is not zero.
+        kept: those that are not.
+    """
+
+    size: int
+    used: Bytes
+    kept: Bytes
+
+    @classmethod
+    def of(cls, data: Bytes) -> _Sparse:
+        used = data != 0
+        return cls(data.size, np.packbits(used), data[used])
+
+    def data(self) -> Bytes:
+        whole = np.zeros(self.size, np.uint8)
+        whole[np.unpackbits(self.used, count=self.size).view(np.bool_)] = self.kept
+        return whole
+
+
+class LazyTable:
+    """A table of equally large parts, of which those that are in use are unpacked.
+
+    Attributes:
+        table: the weights, int16 `[parts * size]`; zeros where a part is not unpacked.
+        loaded: the numbers of the parts that are, with the time when each was last asked for.
+    """
+
+    def __init__(self, packed: Iterable[PackedWeights], size: int) -> None:
+        # One after the other: they come from a file, and are large.
+        self._packed = [(_Sparse.of(each.used), each.low, _Sparse.of(each.high)) for each in packed]
+        self._size = size
+        self._memory = _zeros(2 * size * len(self._packed))
+        self.table: Quantized = np.frombuffer(self._memory, np.int16)
+        self.loaded: dict[int, float] = {}
+        self._holders = [0] * len(self._packed)
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def holding(self, numbers: Iterable[int]) -> Iterator[None]:
+        """Have some parts unpacked for a while."""
+        held = list(numbers)
+        self._take(held)
+        try:
+            yield
+        finally:
+            with self._lock:
+                for number in held:
+                    self._holders[number] -= 1
+
+    def hold_all(self) -> Quantized:
+        """Unpack all parts for good; return the table."""
+        self._take(range(len(self._packed)))
+        return self.table
+
+    def _take(self, numbers: Iterable[int]) -> None:
+        now = time.monotonic()
+        with self._lock:
+            for number in numbers:
+                if number not in self.loaded:
+                    used, low, high = self._packed[number]
+                    PackedWeights(used.data(), low, high.data()).add_to(self._part(number))
+                self.loaded[number] = now
+                self._holders[number] += 1
+            for number, asked in list(self.loaded.items()):
+                if asked < now - IDLE and not self._holders[number]:
+                    self._give_back(number)
+
+    def _part(self, number: int) -> Quantized:
+        return self.table[number * self._size :][: self._size]
+
+    def _give_back(self, number: int) -> None:
+        del self.loaded[number]
+        start, length = 2 * self._size * number, 2 * self._size
+        if hasattr(mmap, "MADV_DONTNEED") and start % PAGE == length % PAGE == 0:
+            self._memory.madvise(mmap.MADV_DONTNEED, start, length)  # Linux fills it with zeros
+        if self._part(number).any():
+            self._part(number)[:] = 0
+
+
+def _zeros(size: int) -> mmap.mmap:
+    """Return memory that is taken when it is written, in large pages where there are such."""
+    if not hasattr(mmap, "MAP_PRIVATE"):
+        return mmap.mmap(-1, size)
+    memory = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        with suppress(OSError):  # this kernel has none
+            memory.madvise(mmap.MADV_HUGEPAGE)
+    return memory
