@@ -2,11 +2,11 @@
 
 Usage: search_shape.py [--games N] [--judge NODES] [--rules RULES]
 
-Positions are taken from games of ``expectimax:depth=2``. Each is searched with path costs that grow
-by half a bit until a search has rated NODES boards; its values judge the moves of the others. For
-each way to count the cost of a path, and for the deepening that ends when the best move leads
-clearly, it prints the mean loss of a move, in points, at equal numbers of boards rated. These
-numbers do not depend on the machine.
+Positions are taken from games of ``expectimax:depth=2``. Each is searched, moves that lose costing
+nothing more, with path costs that grow by half a bit until a search has rated NODES boards; its
+values judge the moves of the others. For each way to count the cost of a path, and for the
+deepening of a player, it prints the mean loss of a move, in points, at equal numbers of boards
+rated. These numbers do not depend on the machine.
 """
 
 from __future__ import annotations
@@ -18,23 +18,25 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048 import get_rules, rng
+from py2048 import Rules, get_rules, rng
 from py2048.game.turn import draw_start
-from py2048.ntuple.heuristic import DEFAULT
+from py2048.ntuple.heuristic import DEFAULT, Heuristic
+from py2048.ntuple.network import Network
 from py2048.ntuple.weights import shipped_network
 from py2048.search import _expectimax_kernels as kernels
 from py2048.search._expectimax_kernels import ALL, SearchParams
-from py2048.search.context import COSTS_PER_BIT
+from py2048.search.context import COSTS_PER_BIT, LOSS_COST
 from py2048.search.limits import MAX_DEPTH, UNLIMITED, SearchLimits
 from py2048.search.searcher import Searcher
 
+Evaluation = Network | Heuristic
 COSTS = range(8, 100, 2)
 APART = 100, 500
 """Moves between two positions of a game."""
 AT = 300, 1000, 3000, 6000
 """Boards rated for a move at which losses are compared."""
-LEADS = 100, 200, 400, 800
-"""Points by which the best move leads when a deepening ends early."""
+BUDGETS = 450, 1500, 4500, 10_000
+"""The most boards that the deepening rates for a move."""
 
 
 class Shape(NamedTuple):
@@ -45,24 +47,29 @@ class Shape(NamedTuple):
         four: for a 4.
         two: for a 2.
         move: for a move.
+        loss: for a move that loses all points to come, in units of the kernels.
     """
 
     cell: float
     four: float
     two: float
     move: float
+    loss: float
 
 
-OURS = Shape(1.0, 3.32, 0.15, 1.0)
+OURS = Shape(1.0, 3.32, 0.15, 1.0, LOSS_COST)
+SURPRISE = OURS._replace(loss=0.0)
 SHAPES = {
-    "bits of surprise, one for a move": OURS,
-    "half a bit for a move": OURS._replace(move=0.5),
-    "two bits for a move": OURS._replace(move=2.0),
-    "cells count half": OURS._replace(cell=0.5),
-    "cells count half as much again": OURS._replace(cell=1.5),
-    "a 4 costs two bits": OURS._replace(four=2.0),
-    "a 4 costs five bits": OURS._replace(four=5.0),
-    "the number of 4s and moves only": Shape(0.0, 3.32, 0.0, 2.0),
+    "surprise, one bit a move, and loss": OURS,
+    "a loss costs twice as much": OURS._replace(loss=2 * LOSS_COST),
+    "a loss costs half": OURS._replace(loss=LOSS_COST / 2),
+    "a loss costs nothing": SURPRISE,
+    "nothing; half a bit for a move": SURPRISE._replace(move=0.5),
+    "nothing; two bits for a move": SURPRISE._replace(move=2.0),
+    "nothing; cells count half": SURPRISE._replace(cell=0.5),
+    "nothing; a 4 costs two bits": SURPRISE._replace(four=2.0),
+    "nothing; a 4 costs five bits": SURPRISE._replace(four=5.0),
+    "nothing; the number of 4s and moves": Shape(0.0, 3.32, 0.0, 2.0, 0.0),
 }
 
 
@@ -126,7 +133,8 @@ def judged(searcher: Searcher, cells: list[NDArray[np.uint8]], nodes: int) -> Ju
 
 def set_shape(searcher: Searcher, shape: Shape) -> None:
     """Count costs of paths in another way."""
-    costs = searcher.workers[0].contexts[0].costs
+    context = searcher.workers[0].contexts[0]
+    context.loss_cost, costs = shape.loss, context.costs
     spread = shape.cell * np.log2(np.maximum(np.arange(costs.shape[1]), 1))
     for number, tile in enumerate((shape.two, shape.four)):
         costs[number] = np.maximum(np.rint(COSTS_PER_BIT * (spread + tile + shape.move)), 1)
@@ -144,24 +152,17 @@ def by_cost(searcher: Searcher, known: Judged) -> list[tuple[float, float]]:
     return curve
 
 
-def by_lead(searcher: Searcher, known: Judged, lead: float) -> list[tuple[float, float]]:
-    """Return the same for deepenings that end when the best move leads by so many points."""
-    ends = []
-    for number, board in enumerate(known.cells):
-        total, line = 0, []
-        for cost in COSTS[2::2]:
-            values, rated, cuts = search(searcher, board, cost)
-            total += rated
-            line.append((total, known.loss(number, values)))
-            first, second = np.sort(values)[:-3:-1]
-            if first - second > lead or not cuts or total > 20 * AT[-1]:
-                break
-        ends.append(line)
-    longest = max(map(len, ends))
-    means = [
-        np.mean([line[min(step, len(line) - 1)] for line in ends], 0) for step in range(longest)
-    ]
-    return [(float(nodes), float(loss)) for nodes, loss in means]
+def by_budget(known: Judged, rules: Rules, evaluation: Evaluation) -> list[tuple[float, float]]:
+    """Return the same for each budget of a deepening."""
+    curve = []
+    for budget in BUDGETS:
+        searcher, nodes, losses = Searcher(rules, evaluation, SearchLimits(nodes=budget)), 0, []
+        for number, board in enumerate(known.cells):
+            points, values = searcher.rate_cells(board)
+            nodes += int(searcher.workers[0].contexts[0].spent)
+            losses.append(known.loss(number, np.where(points >= 0, values, -np.inf)))
+        curve.append((nodes / len(losses), float(np.mean(losses))))
+    return curve
 
 
 def show(name: str, curve: list[tuple[float, float]]) -> None:
@@ -182,15 +183,14 @@ def main() -> None:
     rules = get_rules(wish.rules)
     evaluation = shipped_network(rules) or DEFAULT
     searcher = Searcher(rules, evaluation, SearchLimits(MAX_DEPTH, nodes=UNLIMITED - 1))
+    set_shape(searcher, SURPRISE)
     known = judged(searcher, list(positions(wish.rules, wish.games)), wish.judge)
     print(f"{len(known.cells)} positions, judged by searches of {wish.judge:,} boards or more")
     print(f"{'points lost by a move, at boards':36}" + "".join(f"{each:9,}" for each in AT))
     for name, shape in SHAPES.items():
         set_shape(searcher, shape)
         show(name, by_cost(searcher, known))
-    set_shape(searcher, OURS)
-    for lead in (np.inf, *LEADS):
-        show(f"deepening, ends at a lead of {lead:.0f}", by_lead(searcher, known, lead))
+    show("the first, deepening", by_budget(known, rules, evaluation))
 
 
 if __name__ == "__main__":

@@ -35,13 +35,12 @@ from py2048.ntuple._network_kernels import Weights
 from py2048.ntuple.layout import Code
 from py2048.search import _board_kernels as boards
 from py2048.search import _leaf_kernels as leaves
-from py2048.search.context import COSTS_PER_BIT, SearchContext, SearchContexts
+from py2048.search.context import SearchContext, SearchContexts
 from py2048.search.limits import (
     AIM,
     DEBT_TO_HALVE,
     FAR,
     FIRST_COST,
-    GROWTH,
     LEAST_STEP,
     LONGEST_DEBT,
     PACE,
@@ -398,24 +397,26 @@ Decide = Callable[[Board, SearchParams, SearchContext, Weights, Points, Values, 
 
 
 @kernel(borrows=True, expand=True)
-def breadth_of(nodes: float, cost: Int) -> float:
+def breadth_of(nodes: float, cost: Int, context: SearchContext) -> float:
     """Return the breadth of a tree, given how many boards a search of this cost rated.
 
-    It is the bits of the number that a search of no cost would rate, if each bit of the cost
-    brought `GROWTH` more.
+    It is the bits of the number that a search of no cost would rate, if the number grew with the
+    cost as `context.growth` says.
     """
-    return np.float64(np.log2(max(nodes, 1.0)) - cost * GROWTH / COSTS_PER_BIT)
+    return np.float64(np.log2(max(nodes, 1.0)) - cost * context.growth)
 
 
 @kernel(borrows=True, expand=True)
-def affordable(breadth: float, nodes: float) -> np.int64:
+def affordable(breadth: float, nodes: float, context: SearchContext) -> np.int64:
     """Return the cost at which a search of a tree is expected to rate so many boards."""
     bits = np.log2(max(nodes, 1.0)) - breadth
-    return np.int64(max(bits / GROWTH * COSTS_PER_BIT, 0.0))
+    return np.int64(max(bits / context.growth, 0.0))
 
 
 @kernel(borrows=True, expand=True)
-def next_cost(breadth: float, nodes: float, cost: Int, remaining: Int) -> np.int64:
+def next_cost(
+    breadth: float, nodes: float, cost: Int, remaining: Int, context: SearchContext
+) -> np.int64:
     """Return the cost of the next search of a tree, or 0 if none is worth it.
 
     How many boards that will rate is known the better, the nearer a search has come before. So a
@@ -426,8 +427,10 @@ def next_cost(breadth: float, nodes: float, cost: Int, remaining: Int) -> np.int
         nodes: how many boards the last search rated.
         cost: its cost.
         remaining: how many boards may still be rated.
+        context: the context.
     """
-    probe, last = affordable(breadth, PROBE * remaining), affordable(breadth, AIM * remaining)
+    probe = affordable(breadth, PROBE * remaining, context)
+    last = affordable(breadth, AIM * remaining, context)
     if remaining > FAR * nodes and probe >= cost + LEAST_STEP:
         return probe
     return last if last >= cost + LEAST_STEP else np.int64(0)
@@ -437,7 +440,7 @@ def next_cost(breadth: float, nodes: float, cost: Int, remaining: Int) -> np.int
 def paced_cost(remaining: Int, context: SearchContext) -> np.int64:
     """Return the cost of the first search of a tree that is about as broad as the last one."""
     pace = 2.0 ** (-context.debt / DEBT_TO_HALVE)
-    return affordable(context.breadth, AIM * pace * remaining)
+    return affordable(context.breadth, AIM * pace * remaining, context)
 
 
 @kernel(borrows=True, expand=True)
@@ -482,7 +485,7 @@ def make_deepening(
         is_paced = bool(params.keeps_pace != 0 and breadth > 0.0)
         if is_paced:
             cost, limit = paced_cost(remaining, context), 2 * remaining
-        is_over = bool(legal < 2 or remaining < legal)
+        failed, is_over = NOTHING, bool(legal < 2 or remaining < legal)
         while not is_over:
             cost = min(cost, np.int64(params.max_cost))
             nodes, cuts, is_complete = search_moves(
@@ -492,20 +495,22 @@ def make_deepening(
             if is_complete:
                 for direction in range(4):
                     values[direction] = fresh[direction]
-                found = breadth_of(np.float64(nodes), cost)
+                found = breadth_of(np.float64(nodes), cost, context)
                 breadth = found if before == 0.0 else (found + breadth) / 2
                 limit = remaining = remaining_of(params, spent)
                 before = np.float64(nodes)
-                cost = next_cost(breadth, before, cost, remaining)
-                is_over = bool(cuts == 0 or cost == 0 or (is_paced and remaining < FAR * nodes))
+                cost = next_cost(breadth, before, cost, remaining, context)
+                is_enough = bool(is_paced and (remaining < FAR * nodes or context.debt > 0.0))
+                is_over = bool(cuts == 0 or cost == 0 or is_enough)
             elif before == 0.0 and cost > 0:  # far more boards than expected: begin with few
                 if params.keeps_pace == 0:
                     remaining = remaining_of(params, spent)
+                failed = breadth_of(np.float64(nodes), cost, context)
                 cost, limit = np.int64(0), remaining
             else:
                 is_over = True
         if params.keeps_pace != 0 and before > 0.0:
-            note_pace(spent, params.node_budget, breadth, context)
+            note_pace(spent, params.node_budget, max(breadth, failed), context)
 
     return deepen
 

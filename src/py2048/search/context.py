@@ -46,6 +46,9 @@ COSTS_PER_BIT = 4
 """The units of a path's cost for each bit."""
 MOVE_COST = COSTS_PER_BIT
 """The cost of a move, so that paths of deterministic games end too."""
+GROWTH, SURE_GROWTH = 0.78, 1.58
+"""The bits by which the number of boards is expected to grow for each bit of the cost; and where
+nothing is left to chance, so that a move is all that costs, and three or so can be made."""
 LOSS_COST = 50.0
 """The cost of a move that, one move ahead, looks as if it lost all points to come; one that loses a
 part of them costs that part."""
@@ -104,6 +107,7 @@ class SearchContext:
     shares: Annotated[Doubles, np.float64, MAX_TILES]  # probabilities
     costs: Annotated[Longs, np.int64, MAX_TILES, MAX_CELLS + 1]  # on one of so many cells
     loss_cost: Double  # of a move; 0 if every path is followed
+    growth: Double  # the bits of the number of boards for each unit of the cost
     edge_length: Long  # 0 if the cell is left to chance
     edges: Annotated[Longs, np.int64, 4, MAX_CELLS]  # else where it is after each direction, or -1
 
@@ -234,6 +238,8 @@ def _set_spawns(context: SearchContext, rules: CompiledRules, follows_all: bool)
         spread = np.log2(cells) * (not rules.is_fixed)
         bits = spread - np.log2(context.shares[:tiles])[:, None]
         context.costs[:tiles, : rules.cells + 1] = np.rint(COSTS_PER_BIT * bits) + MOVE_COST
+    is_sure = rules.is_fixed and tiles == 1
+    context.growth = (SURE_GROWTH if is_sure else GROWTH) / COSTS_PER_BIT
     if rules.is_fixed:
         context.edge_length = rules.landing.shape[1]
         context.edges[:, : rules.landing.shape[1]] = rules.landing

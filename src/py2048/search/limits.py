@@ -13,8 +13,6 @@ UNLIMITED = 1 << 60
 """More boards than any search rates."""
 FIRST_COST = 3 * COSTS_PER_BIT
 """The greatest cost of a path in the first of several searches: three bits."""
-GROWTH = 0.78
-"""The bits by which the number of boards is expected to grow for each bit of the cost."""
 AIM = 0.6
 """The share of the remaining boards that a search is expected to rate."""
 FAR, PROBE = 12.0, 0.12
