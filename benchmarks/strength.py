@@ -15,6 +15,7 @@ import hashlib
 import json
 import math
 import platform
+import re
 import shutil
 import sys
 import time
@@ -41,6 +42,8 @@ from py2048.search.limits import SearchLimits
 from py2048.search.searcher import Searcher
 
 SAVE_SECONDS = 60.0
+OPENING = 60
+"""Moves by which a player with a clock is recognized."""
 SIX_TUPLES = "9abdef 4567ab abcdef 69abcd 56adef 489abf"
 """The tuples of the network that comes with py2048 for `classic`."""
 WORK = Path(__file__).resolve().parent.parent / "build" / "strength"
@@ -79,15 +82,15 @@ class Row:
         if not self.path.exists():
             return
         data = json.loads(self.path.read_text(encoding="utf-8"))
-        if any(data[name] != value for name, value in self.heading().items()):
+        if any(data.get(name) != value for name, value in self.heading().items()):
             return
         games = list(strength_page.games_of(data))
         if self.plays_still(games[0]):
             yield from games
 
     def plays_still(self, game: GameResult) -> bool:
-        """Whether the player, as it is today, plays a game as it did; a clock decides nothing."""
-        if "ms=" in self.player:
+        """Whether the player, as it is today, plays a game as it did."""
+        if "ms=" in self.player:  # no two games are the same; `heading` has what tells
             return True
         (now,) = run_job(
             Job(self.player, self.tournament().rules, SETTINGS["seed"], (game.game,))
@@ -97,7 +100,16 @@ class Row:
     def heading(self) -> dict[str, Any]:
         """Return what makes a game of this row another than one of another row."""
         rules, seed = str(Rules.parse(self.rules)), SETTINGS["seed"]
-        return {"player": self.player, "rules": rules, "seed": seed, "weights": self.weights}
+        found = {"player": self.player, "rules": rules, "seed": seed, "weights": self.weights}
+        return found | ({"opening": self.opening()} if "ms=" in self.player else {})
+
+    def opening(self) -> str:
+        """Return the first moves of a game with a limit of boards in place of that of time."""
+        player = make_player(re.sub("ms=[0-9.]+", "nodes=2000", self.player))
+        game = Game(Rules.parse(self.rules), seed=SETTINGS["seed"])
+        while not game.is_over and game.ply < OPENING:
+            game.play(player.choose(game))
+        return "".join(turn.direction.name[0] for turn in game.turns)
 
     def save(self, results: Results) -> None:
         """Keep the games that are finished."""

@@ -110,6 +110,21 @@ def test_a_row_goes_on_where_it_was_stopped(
     assert not list(networked.known())
 
 
+def test_a_row_with_a_clock_is_known_by_its_opening(
+    strength: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No two of its games are the same, but the first moves by a number of boards are."""
+    monkeypatch.setattr(strength, "RESULTS", tmp_path)
+    row = strength.Row("mine", "expectimax:ms=0.05,evaluation=heuristic", 3, "2x4")
+    played = run_job(Job(row.player, Rules.parse("2x4"), 0, (0, 1))).played
+    row.save(Results(row.tournament(), played))
+    assert [game.game for game in row.known()] == [0, 1]
+    assert len(opening := row.opening()) == strength.OPENING
+    text = row.path.read_text(encoding="utf-8")
+    row.path.write_text(text.replace(opening, "L" + opening[1:][::-1]), encoding="utf-8")
+    assert not list(row.known())  # it searches otherwise today
+
+
 def test_a_row_that_cannot_be_played_is_left_out(
     strength: ModuleType,
     tmp_path: Path,

@@ -8,6 +8,7 @@ after the last one did.
 from __future__ import annotations
 
 import mmap
+import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator
@@ -132,9 +133,9 @@ class LazyTable:
     def _give_back(self, number: int) -> None:
         del self.loaded[number]
         start, length = 2 * self._size * number, 2 * self._size
-        if hasattr(mmap, "MADV_DONTNEED") and start % PAGE == length % PAGE == 0:
-            self._memory.madvise(mmap.MADV_DONTNEED, start, length)  # Linux fills it with zeros
-        if self._part(number).any():
+        if sys.platform == "linux" and start % PAGE == length % PAGE == 0:
+            self._memory.madvise(mmap.MADV_DONTNEED, start, length)  # there it is all zeros then
+        else:
             self._part(number)[:] = 0
 
 
