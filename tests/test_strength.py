@@ -119,7 +119,8 @@ def test_a_row_with_a_clock_is_known_by_its_opening(
     played = run_job(Job(row.player, Rules.parse("2x4"), 0, (0, 1))).played
     row.save(Results(row.tournament(), played))
     assert [game.game for game in row.known()] == [0, 1]
-    assert len(opening := row.opening()) == strength.OPENING
+    opening = row.opening()
+    assert len(opening) == strength.OPENING
     text = row.path.read_text(encoding="utf-8")
     row.path.write_text(text.replace(opening, "L" + opening[1:][::-1]), encoding="utf-8")
     assert not list(row.known())  # it searches otherwise today
