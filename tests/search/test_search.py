@@ -235,6 +235,23 @@ def test_nodes_are_a_limit(monkeypatch: pytest.MonkeyPatch, nodes: int) -> None:
     assert int(alone.workers[0].contexts[0].spent) == sum(spent) + ahead
 
 
+def test_no_search_is_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each goes further than the one before, and none beyond the least probable path."""
+    costs: list[int] = []
+    search = Searcher._search_moves
+
+    def noted(*arguments: Any) -> tuple[int, int, bool]:
+        costs.append(int(arguments[3]))
+        return search(*arguments)
+
+    monkeypatch.setattr(Searcher, "_search_moves", noted)
+    given = SearchLimits(nodes=10**6, cutoff=2**-5)
+    board = Board.parse("2 4 8 16 / . . 2 4 / 8 2 . . / 4 32 2 .")
+    Searcher(get_rules("classic"), limits=given, threads=2).rate(board)
+    assert costs[-1] == given.max_cost
+    assert all(one < two for one, two in pairwise(costs))
+
+
 def test_time_is_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """When the time is over, what was found before stands: here, one move ahead."""
     board = Board.parse("2 4 8 16 / . . 2 4 / 8 2 . . / 4 32 2 .")

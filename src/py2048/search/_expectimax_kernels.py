@@ -485,9 +485,9 @@ def make_deepening(
         is_paced = bool(params.keeps_pace != 0 and breadth > 0.0)
         if is_paced:
             cost, limit = paced_cost(remaining, context), 2 * remaining
+        cost = min(cost, np.int64(params.max_cost))
         failed, is_over = NOTHING, bool(legal < 2 or remaining < legal)
         while not is_over:
-            cost = min(cost, np.int64(params.max_cost))
             nodes, cuts, is_complete = search_moves(
                 board, params.depth, cost, limit, before, context, weights, points, fresh
             )
@@ -499,9 +499,11 @@ def make_deepening(
                 breadth = found if before == 0.0 else (found + breadth) / 2
                 limit = remaining = remaining_of(params, spent)
                 before = np.float64(nodes)
-                cost = next_cost(breadth, before, cost, remaining, context)
+                further = next_cost(breadth, before, cost, remaining, context)
+                further = min(further, np.int64(params.max_cost))
                 is_enough = bool(is_paced and (remaining < FAR * nodes or context.debt > 0.0))
-                is_over = bool(cuts == 0 or cost == 0 or is_enough)
+                is_over = bool(cuts == 0 or further <= cost or is_enough)
+                cost = further
             elif before == 0.0 and cost > 0:  # far more boards than expected: begin with few
                 if params.keeps_pace == 0:
                     remaining = remaining_of(params, spent)
