@@ -201,7 +201,7 @@ def _positions(rules: Rules) -> Iterator[Any]:
 def measure_training(minutes: float = 10.0) -> None:
     """Train six tuples for as long as the other program trained; judge them over 10,000 games.
 
-    In the last fifth of the time weights learn at a tenth of the rate, which evens out their noise.
+    In the last fifth of the time weights learn at a tenth of the rate, to even out their noise.
     """
     from py2048.ntuple.run import TrainingRun
     from py2048.ntuple.trainer import TrainingConfig, evaluate

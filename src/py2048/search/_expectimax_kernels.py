@@ -451,6 +451,16 @@ def note_pace(spent: Int, budget: Int, breadth: float, context: SearchContext) -
     context.breadth = breadth
 
 
+@kernel(borrows=True, expand=True)
+def share_alike(points: Points, context: SearchContext) -> np.int64:
+    """Give each legal move the same share of the budget; return how many there are."""
+    legal = np.int64(0)
+    for direction in range(4):
+        context.share[direction] = np.float64(points[direction] >= 0)
+        legal += np.int64(points[direction] >= 0)
+    return legal
+
+
 def make_deepening(
     search_moves: SearchMoves[Board], remaining_of: Callable[[SearchParams, Int], Int]
 ) -> Deepen[Board]:
@@ -475,11 +485,7 @@ def make_deepening(
         `context.share` tells how many boards each move took in the last search. The other arguments
         are those of `decide`.
         """
-        legal, spent = np.int64(0), np.int64(0)
-        for direction in range(4):
-            is_legal = points[direction] >= 0
-            legal += np.int64(is_legal)
-            context.share[direction] = np.float64(is_legal)
+        spent, legal = np.int64(0), share_alike(points, context)
         remaining, before = remaining_of(params, spent), 0.0
         cost, limit, breadth = np.int64(FIRST_COST), remaining, context.breadth
         is_paced = bool(params.keeps_pace != 0 and breadth > 0.0)

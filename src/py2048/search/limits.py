@@ -40,7 +40,8 @@ class SearchLimits:
     Attributes:
         depth: how many moves it looks ahead, 1 or more; with `nodes` or `ms` by default as many
             as it can, else 2.
-        nodes: the most boards that it rates for a move.
+        nodes: the most boards that it rates for a move; on several threads, a last search that is
+            given up may rate as many again.
         ms: the time for a move in milliseconds, in the mean of many moves; one may take half as
             much again, and up to 20 ms four times as much.
         cutoff: paths less probable than this are cut short; 0 follows all paths.
