@@ -119,6 +119,7 @@ async def test_a_battle_outlives_a_restart(browser: Browser, own_server: Server)
         await player.page.goto(f"{player.url}/battle")
         await player.page.click("button:has-text('Offer')")
         await player.page.wait_for_selector("#players li")
+        await player.page.wait_for_load_state()  # the list comes before the scripts
         own_server.stop()
         await player.status("The server is away")
         own_server.start()
