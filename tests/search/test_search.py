@@ -327,6 +327,22 @@ def test_compiled_games_are_games(name: str, depth: int) -> None:
         assert found == (game.score, game.ply, game.board.max_tile)
 
 
+def test_many_games_are_the_same_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many moves are made in one call, and whatever else is played, a game is the same."""
+    searcher = Searcher(get_rules("3x3"), limits=SearchLimits(1))
+    whole = play_games(searcher, range(20))
+    alone = [play_games(searcher, [seed]) for seed in range(20)]
+    monkeypatch.setattr("py2048.search.searcher.ROOM", 7)
+    pieces = play_games(searcher, range(20))
+    for number, single in enumerate(alone):
+        for games, place in ((whole, number), (pieces, number)):
+            assert (games.directions[place] == single.directions[0]).all()
+            assert (games.boards[place] == single.boards[0]).all()
+            assert games.scores[place] == single.scores[0]
+    nothing = play_games(searcher, [])
+    assert (len(nothing.scores), nothing.boards.shape, nothing.directions) == (0, (0, 3, 3), [])
+
+
 def test_a_budget_plays_games_too() -> None:
     """A search limited by nodes plays whole games, the same each time."""
     rules = get_rules("2x4")
@@ -401,7 +417,7 @@ def test_the_kernels_mean_the_same_uncompiled() -> None:
 import numpy as np
 from py2048 import Board, get_rules
 from py2048.search.limits import SearchLimits
-from py2048.search.searcher import Searcher
+from py2048.search.searcher import Searcher, play_games
 np.seterr(over="ignore")
 for name, board in [
     ("classic", "2 4 8 16 / 4 8 . 4 / 2 4 2 32 / 8 2 4 16"),
@@ -411,6 +427,9 @@ for name, board in [
     for limits in SearchLimits(2), SearchLimits(3, cutoff=0.2), SearchLimits(nodes=60):
         print(*(f"{value:.4f}" for value in
             Searcher(get_rules(name), limits=limits, table=256).rate(Board.parse(board)).values()))
+for name in "2x3", "2x2", "comp1127", "cits1401":
+    games = play_games(Searcher(get_rules(name), limits=SearchLimits(1)), range(2))
+    print(*(found.tolist() for found in games[:4]), *(len(moves) for moves in games.directions))
 """
     texts = [
         subprocess.run(
@@ -423,7 +442,7 @@ for name, board in [
         for jit in ("0", "1")
     ]
     assert texts[0] == texts[1]
-    assert len(texts[0].splitlines()) == 9
+    assert len(texts[0].splitlines()) == 13
 
 
 def test_the_heuristic_is_positive_on_every_board() -> None:

@@ -179,8 +179,8 @@ class Playing:
     @property
     def score(self) -> int:
         """The score since the game began, or was taken over, by the rules."""
-        points, moves = int(self._state[SCORE]), int(self._state[PLY])
-        return score_of(self.searcher.rules, points, moves, self.cells)
+        points, moves = self._state[SCORE], self._state[PLY]
+        return int(score_of(self.searcher.rules, points, moves, self.cells))
 
     def value(self, searcher: Searcher | None = None) -> float:
         """Return the points to come, as the player, or another searcher, values the board."""

@@ -610,6 +610,15 @@ def start_cells(
         place_cells(cells, draw(key, START + np.uint64(1 + tile)), ranks, sums)
 
 
+@kernel("(uint8[:, ::1], uint64[::1], int64, int64, uint8[::1], uint64[::1])", borrows=True)
+def start_all_cells(
+    boards: NDArray[np.uint8], keys: Words, low: Int, high: Int, ranks: Cells, sums: Words
+) -> None:
+    """Do so for many boards, uint8 `[n, cells]`, each with a key of its own."""
+    for number in range(len(boards)):
+        start_cells(boards[number], keys[number], low, high, ranks, sums)
+
+
 @kernel(borrows=True)
 def place_fixed_cells(cells: Cells, landing: Longs, rank: np.uint64) -> None:
     """Put a tile on the first empty cell of a list, which may end with -1."""

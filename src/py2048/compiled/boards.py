@@ -267,6 +267,15 @@ def bits_to_mask(bits: NDArray[np.uint8]) -> NDArray[np.bool_]:
     return mask
 
 
+def start_boards(rules: Rules, seeds: NDArray[np.uint64]) -> Exponents:
+    """Return the start of the game of each seed: uint8 `[n, cells]`, row by row."""
+    boards = np.zeros((len(seeds), rules.cells), np.uint8)
+    tiles = CompiledRules.of(rules).start
+    bounds = rules.start.low, rules.start.high
+    kernels.start_all_cells(boards, keys_of(seeds), *bounds, tiles.ranks, tiles.cumulative)
+    return boards
+
+
 def keys_of(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return `rng.key_of` of each seed: uint64 `[n]`."""
     return mix64(seeds + np.uint64(rng.GOLDEN))

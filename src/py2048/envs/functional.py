@@ -32,9 +32,8 @@ from py2048.compiled._board_kernels import (
     legal_cells,
     place_cells,
     place_fixed_cells,
-    start_cells,
 )
-from py2048.compiled.boards import tiles_of
+from py2048.compiled.boards import start_boards, tiles_of
 from py2048.compiled.jit import kernel
 from py2048.compiled.rules import CompiledRules
 from py2048.direction import Direction
@@ -66,10 +65,7 @@ def reset(rules: Rules, seeds: ArrayLike) -> Boards:
         seeds: whole numbers from 0 to 2**64 - 1, `[...]`.
     """
     numbers = np.asarray(seeds, np.uint64)
-    boards = np.zeros((numbers.size, rules.cells), np.uint8)
-    tiles = CompiledRules.of(rules).start[:2]
-    _start_all(boards, _flat(numbers), rules.start.low, rules.start.high, *tiles)
-    return boards.reshape(*numbers.shape, *rules.shape)
+    return start_boards(rules, _flat(numbers)).reshape(*numbers.shape, *rules.shape)
 
 
 def legal(rules: Rules, boards: Boards) -> NDArray[np.bool_]:
@@ -241,15 +237,6 @@ def _points(
 
 
 # --- kernels --------------------------------------------------------------------------------------
-
-
-@kernel("(uint8[:, ::1], uint64[::1], int64, int64, uint8[::1], uint64[::1])")
-def _start_all(
-    boards: Boards, seeds: Words, low: int, high: int, ranks: Boards, sums: Words
-) -> None:
-    """Put the start tiles of the game of each seed on an empty board."""
-    for number in range(len(boards)):
-        start_cells(boards[number], key_of(seeds[number]), low, high, ranks, sums)
 
 
 @kernel("(uint8[:, ::1], int64, int64, int64, boolean[:, ::1])")

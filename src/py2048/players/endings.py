@@ -49,6 +49,11 @@ class EndingSearcher(Searcher):
         """The tables."""
         return endings_for(self.rules) if self._endings is None else self._endings
 
+    @property
+    def plays_out(self) -> bool:
+        """Whether the kernel plays whole games itself: it knows no tables."""
+        return False
+
     def rate_cells(self, cells: Cells) -> tuple[Points, Values]:
         """Return the points of each slide, -1 for an illegal one, and the value of each move."""
         points, values = super().rate_cells(cells)

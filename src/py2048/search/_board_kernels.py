@@ -12,6 +12,8 @@ The operations are:
 - ``next_empty(board, cell, context)``: the first empty cell from `cell` on, or -1;
 - ``count_empty(board, context)``: the number of empty cells;
 - ``with_tile(board, cell, rank, level, context)``: the board of `level` that the tile makes;
+- ``with_spawn(board, word, context)``: the root that the draw `word` makes, where a tile may appear
+  on every empty cell;
 - ``hash_of(board, context)``: 64 bits that identify the board, almost certainly;
 - ``ranks_on(board, context)``: a word with a bit for each rank on the board;
 - ``load(cells, slot, context)``, ``store(board, cells, context)``: ranks, uint8 `[cells]`.
@@ -37,12 +39,14 @@ from py2048.compiled._board_kernels import (
     empty_cells,
     hash_cells,
     hash_packed,
+    place_cells,
     rank_at,
     ranks_cells,
     ranks_packed,
     slide_cells,
     slide_packed,
     slides_4x4,
+    spawn_packed,
     word_of,
 )
 from py2048.compiled.jit import kernel
@@ -116,6 +120,15 @@ def with_tile_packed(
     """Return the board with one more tile."""
     shift = np.uint64(4 * cell)
     return board[0] | (rank & RANKS) << shift, board[1] | (rank >> NIBBLE) << shift
+
+
+@kernel(inline=True, borrows=True)
+def with_spawn_packed(board: Packed, word: Word, context: SearchContext) -> Packed:
+    """Return the board with a tile as the draw says."""
+    tiles = context.tiles
+    return spawn_packed(
+        board[0], board[1], context.mask, word, context.ranks[:tiles], context.cumulative[:tiles]
+    )
 
 
 @kernel(inline=True, borrows=True)
@@ -211,6 +224,16 @@ def with_tile_cells(
     _copy(board, slot, context)
     context.arena[slot, cell] = np.uint8(rank)
     return slot
+
+
+@kernel(borrows=True)
+def with_spawn_cells(board: Int, word: Word, context: SearchContext) -> np.int64:
+    """Return the root with a tile as the draw says."""
+    root, tiles = np.int64(0), context.tiles
+    _copy(board, root, context)
+    cells = context.arena[root, : context.cells]
+    place_cells(cells, word, context.ranks[:tiles], context.cumulative[:tiles])
+    return root
 
 
 @kernel(borrows=True)

@@ -28,8 +28,8 @@ from typing import Any, Generic, NamedTuple, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.compiled._bits_kernels import draw, mix64, pick_low, pick_rank
-from py2048.compiled._board_kernels import Cells, Int, Word
+from py2048.compiled._bits_kernels import draw, mix64
+from py2048.compiled._board_kernels import Cells, Int, Word, Words
 from py2048.compiled.jit import kernel
 from py2048.ntuple._network_kernels import Weights
 from py2048.ntuple.layout import Code
@@ -73,25 +73,32 @@ STATE = 3
 Board = TypeVar("Board")
 """A board as the kernels of a kind handle it."""
 
+Root = TypeVar("Root")
+"""The root as a deepening passes it on: the slides of a board, or a board that threads share."""
+
 Ahead = tuple[float, float, float, float]
 """The value of each move as the leaf sees it."""
 Choice = Callable[[Board, Int, SearchContext, Weights], float]
 Chance = Callable[[Board, Int, Int, Int, Int, SearchContext, Weights], float]
-Choose = Callable[[Board, Int, Int, Int, SearchContext, Weights, Points, Values], Int]
+Moves = tuple[tuple[Board, np.int64], ...]
+"""The afterstate and the points of each slide of a board, the points -1 where nothing moves."""
+Choose = Callable[[Moves[Board], Int, Int, Int, SearchContext, Weights, Points, Values], Int]
 
 
 class Parts(NamedTuple, Generic[Board]):
     """The operations of a kind of board, and the leaf; see ``_board_kernels.py``."""
 
-    slides: Callable[[Board, Int, SearchContext], tuple[tuple[Board, np.int64], ...]]
+    slides: Callable[[Board, Int, SearchContext], Moves[Board]]
     next_empty: Callable[[Board, Int, SearchContext], np.int64]
     count_empty: Callable[[Board, SearchContext], np.int64]
     with_tile: Callable[[Board, Int, Word, Int, SearchContext], Board]
+    with_spawn: Callable[[Board, Word, SearchContext], Board]
     hash_of: Callable[[Board, SearchContext], Word]
     ranks_on: Callable[[Board, SearchContext], Word]
     load: Callable[[Cells, Int, SearchContext], Board]
     store: Callable[[Board, Cells, SearchContext], None]
     leaf: Callable[[Board, SearchContext, Weights], float]
+    cached_leaf: Callable[[Board, SearchContext, Weights], float]
     fetch: Callable[[Board, SearchContext, Weights], None]
     enter: Callable[[Board, SearchContext], None]
 
@@ -119,7 +126,7 @@ def known_or_stuck(best: float) -> float:
 
 def make_afterstate_kernels(parts: Parts[Board]) -> Afterstates[Board]:
     """Return the kernels that rate an afterstate without looking further."""
-    ranks_on, leaf = parts.ranks_on, parts.leaf
+    ranks_on, leaf = parts.ranks_on, parts.cached_leaf
 
     @kernel(inline=True, borrows=True)
     def is_won(after: Board, points: Int, context: SearchContext) -> bool:
@@ -188,7 +195,7 @@ def make_choice_kernel(parts: Parts[Board], known: Afterstates[Board]) -> Choice
 
 def make_one_ahead_kernel(
     known: Afterstates[Board],
-) -> Callable[[tuple[tuple[Board, np.int64], ...], SearchContext, Weights], Ahead]:
+) -> Callable[[Moves[Board], SearchContext, Weights], Ahead]:
     """Return the kernel that rates the moves of a board to find their costs."""
     rated = known.rated
 
@@ -201,9 +208,7 @@ def make_one_ahead_kernel(
         return rated(after, points, context, weights)
 
     @kernel(borrows=True)
-    def one_ahead(
-        moves: tuple[tuple[Board, np.int64], ...], context: SearchContext, weights: Weights
-    ) -> Ahead:
+    def one_ahead(moves: Moves[Board], context: SearchContext, weights: Weights) -> Ahead:
         """Return the value of each move as the leaf sees it, if moves that lose cost more."""
         if context.loss_cost == 0.0:
             return 0.0, 0.0, 0.0, 0.0
@@ -328,12 +333,12 @@ def make_choose_kernel(
     parts: Parts[Board], known: Afterstates[Board], around: Spawns[Board]
 ) -> Choose[Board]:
     """Return the kernel that rates the moves of a board."""
-    slides, fetch, is_won, leaf = parts.slides, parts.fetch, known.is_won, parts.leaf
+    fetch, is_won, leaf = parts.fetch, known.is_won, parts.leaf
     chance = make_chance_kernel(parts, known, around)
 
     @kernel(borrows=True, expand=True)
     def choose(
-        board: Board,
+        moves: Moves[Board],
         only: Int,
         depth: Int,
         max_cost: Int,
@@ -344,11 +349,10 @@ def make_choose_kernel(
     ) -> Int:
         """Rate all moves, or only one; return the best direction, or -1."""
         best, most = np.int64(-1), NOTHING
-        moves = slides(board, FIRST, context)
         for direction in range(4):
-            points[direction] = moves[direction][1]
-        if depth <= 1:  # deeper searches have just read most weights for another board
-            for after, _ in moves:
+            after, gained = moves[direction]
+            points[direction] = gained
+            if depth <= 1 and gained >= 0:  # deeper searches have just read most of the weights
                 fetch(after, context, weights)
         for direction in range(4):
             if points[direction] < 0 or only not in (ALL, direction):
@@ -390,10 +394,11 @@ class SearchParams(NamedTuple):
 
 
 SearchMoves = Callable[
-    [Board, Int, Int, Int, float, SearchContext, Weights, Points, Values], tuple[Int, Int, bool]
+    [Root, Int, Int, Int, float, SearchContext, Weights, Points, Values],
+    tuple[Int, Int, bool],
 ]
-Deepen = Callable[[Board, SearchParams, SearchContext, Weights, Points, Values, Values], None]
-Decide = Callable[[Board, SearchParams, SearchContext, Weights, Points, Values, Values], Int]
+Deepen = Callable[[Root, SearchParams, SearchContext, Weights, Points, Values, Values], None]
+Decide = Callable[[Moves[Board], SearchParams, SearchContext, Weights, Points, Values, Values], Int]
 
 
 @kernel(borrows=True, expand=True)
@@ -462,8 +467,8 @@ def share_alike(points: Points, context: SearchContext) -> np.int64:
 
 
 def make_deepening(
-    search_moves: SearchMoves[Board], remaining_of: Callable[[SearchParams, Int], Int]
-) -> Deepen[Board]:
+    search_moves: SearchMoves[Root], remaining_of: Callable[[SearchParams, Int], Int]
+) -> Deepen[Root]:
     """Return the function that deepens, for the kernel or for several threads.
 
     Args:
@@ -472,7 +477,7 @@ def make_deepening(
     """
 
     def deepen(
-        board: Board,
+        root: Root,
         params: SearchParams,
         context: SearchContext,
         weights: Weights,
@@ -495,7 +500,7 @@ def make_deepening(
         failed, is_over = NOTHING, bool(legal < 2 or remaining < legal)
         while not is_over:
             nodes, cuts, is_complete = search_moves(
-                board, params.depth, cost, limit, before, context, weights, points, fresh
+                root, params.depth, cost, limit, before, context, weights, points, fresh
             )
             spent += nodes
             if is_complete:
@@ -539,12 +544,12 @@ def best_move(points: Points, values: Values) -> np.int64:
     return best
 
 
-def make_search_moves_kernel(choose: Choose[Board]) -> SearchMoves[Board]:
+def make_search_moves_kernel(choose: Choose[Board]) -> SearchMoves[Moves[Board]]:
     """Return the kernel that searches the moves of a board within shares of a budget."""
 
     @kernel(borrows=True, expand=True)
     def search_moves(
-        board: Board,
+        moves: Moves[Board],
         depth: Int,
         cost: Int,
         remaining: Int,
@@ -564,7 +569,7 @@ def make_search_moves_kernel(choose: Choose[Board]) -> SearchMoves[Board]:
                     share = context.share[direction] / shares
                     limit = min(limit, np.int64(SHARES * share * remaining))
                 context.nodes, context.cuts, context.node_limit = 0, 0, limit
-                choose(board, np.int64(direction), depth, cost, context, weights, points, fresh)
+                choose(moves, np.int64(direction), depth, cost, context, weights, points, fresh)
                 nodes, cuts = nodes + context.nodes, cuts + context.cuts
                 is_complete = is_complete and bool(context.nodes <= limit)
                 context.share[direction] = np.float64(max(context.nodes, 1))
@@ -584,7 +589,7 @@ def make_decide_kernel(choose: Choose[Board]) -> Decide[Board]:
 
     @kernel(borrows=True, expand=True)
     def decide(
-        board: Board,
+        moves: Moves[Board],
         params: SearchParams,
         context: SearchContext,
         weights: Weights,
@@ -595,7 +600,7 @@ def make_decide_kernel(choose: Choose[Board]) -> Decide[Board]:
         """Rate the moves of a board; return the best direction, or -1.
 
         Args:
-            board: the board.
+            moves: the slides of the board.
             params: how far to search.
             context: the context; its `spent` counts the boards that are rated.
             weights: the weights of a network.
@@ -607,10 +612,10 @@ def make_decide_kernel(choose: Choose[Board]) -> Decide[Board]:
         if params.node_budget > 0:
             depth, cost = 1, 0
         context.nodes, context.cuts, context.node_limit = 0, 0, params.node_limit
-        best = choose(board, params.only, depth, cost, context, weights, points, values)
+        best = choose(moves, params.only, depth, cost, context, weights, points, values)
         context.spent += context.nodes
         if params.node_budget > 0:
-            deepen(board, params, context, weights, points, values, fresh)
+            deepen(moves, params, context, weights, points, values, fresh)
             best = best_move(points, values)
         return np.int64(best)
 
@@ -622,56 +627,48 @@ def make_decide_kernel(choose: Choose[Board]) -> Decide[Board]:
 
 def make_move_kernel(
     parts: Parts[Board], known: Afterstates[Board], around: Spawns[Board]
-) -> Callable[[Board, Int, Points, Word, SearchContext], Board]:
+) -> Callable[[Moves[Board], Int, Points, Word, SearchContext], Board]:
     """Return the kernel that makes a move."""
-    slides, with_tile, is_won = parts.slides, parts.with_tile, known.is_won
-    count, first, following = around
+    with_tile, with_spawn = parts.with_tile, parts.with_spawn
+    is_won, first = known.is_won, around.first
 
     @kernel(borrows=True, expand=True)
-    def spawned(after: Board, direction: Int, word: Word, context: SearchContext) -> Board:
-        """Return the board that the draw `word` makes of an afterstate."""
-        cell = first(after, direction, context)
-        rank = np.uint64(context.ranks[0])
-        if context.edge_length == 0:
-            rank = pick_rank(
-                word, context.ranks[: context.tiles], context.cumulative[: context.tiles]
-            )
-            for _ in range(pick_low(word, np.uint64(count(after, context)))):
-                cell = following(after, cell, context)
-        return with_tile(after, cell, rank, FIRST, context)
-
-    @kernel(borrows=True, expand=True)
-    def made(board: Board, best: Int, state: Points, key: Word, context: SearchContext) -> Board:
+    def made(
+        moves: Moves[Board], best: Int, state: Points, key: Word, context: SearchContext
+    ) -> Board:
         """Make a legal move; return the board after the spawn."""
-        moves = slides(board, FIRST, context)
         after, gained = moves[best]
         state[OVER] = np.int64(context.is_endless == 0 and is_won(after, gained, context))
         word = draw(key, np.uint64(state[PLY]))
         state[SCORE] += gained
         state[PLY] += 1
-        return spawned(after, best, word, context)
+        if context.edge_length > 0:
+            cell = first(after, best, context)
+            return with_tile(after, cell, np.uint64(context.ranks[0]), FIRST, context)
+        return with_spawn(after, word, context)
 
     return made
 
 
 Play = Callable[
-    [Cells, Points, Cells, Word, SearchParams, SearchContexts, Weights, Points, Values, Values], Int
+    [Cells, Points, Cells, Words, SearchParams, SearchContexts, Weights, Points, Values, Values],
+    Int,
 ]
 
 
 def make_play_kernel(parts: Parts[Board]) -> Play:
     """Return the kernel that searches, and plays games, with these parts."""
-    load, store, enter = parts.load, parts.store, parts.enter
+    load, store, enter, slides = parts.load, parts.store, parts.enter, parts.slides
     known, around = make_afterstate_kernels(parts), make_spawn_kernels(parts)
     decide = make_decide_kernel(make_choose_kernel(parts, known, around))
     made = make_move_kernel(parts, known, around)
 
     @kernel(borrows=True)
     def play(
-        cells: Cells,
-        state: Points,
+        boards: Cells,
+        states: Points,
         directions: Cells,
-        key: Word,
+        keys: Words,
         params: SearchParams,
         contexts: SearchContexts,
         weights: Weights,
@@ -679,15 +676,15 @@ def make_play_kernel(parts: Parts[Board]) -> Play:
         values: Values,
         fresh: Values,
     ) -> Int:
-        """Continue a game by the best moves, as many as `directions` has room for.
+        """Continue games by the best moves, one after the other, while `directions` has room.
 
-        Without room, only rate the moves of the board.
+        Without room, only rate the moves of the first board.
 
         Args:
-            cells: the board, uint8 `[cells]` of ranks; replaced by the last board.
-            state: int64 `[STATE]`, updated.
+            boards: uint8 `[games, cells]` of ranks; replaced by the last boards.
+            states: int64 `[games, STATE]`, updated.
             directions: filled with the moves.
-            key: the key of the game's draws.
+            keys: uint64 `[games]`, the keys of the games' draws.
             params: as in `decide`, like all that follow.
             contexts: the context of this thread, `[1]`.
             weights: the weights.
@@ -698,23 +695,27 @@ def make_play_kernel(parts: Parts[Board]) -> Play:
         Returns:
             the number of moves made.
         """
-        context = contexts[0]
+        context, count = contexts[0], np.int64(0)
         context.spent = 0
-        board = load(cells, FIRST, context)
-        count, is_over = np.int64(0), bool(state[OVER] != 0)
-        while not is_over:
-            enter(board, context)
-            best = decide(board, params, context, weights, points, values, fresh)
-            if len(directions) == 0:
-                return np.int64(0)
-            if best < 0:
-                state[OVER] = 1
-            else:
-                directions[count] = best
-                board = made(board, best, state, key, context)
-                count += 1
-            is_over = bool(state[OVER] != 0 or count == len(directions))
-        store(board, cells, context)
+        for game in range(len(boards)):
+            state, key = states[game], keys[game]
+            board, is_over = load(boards[game], FIRST, context), bool(state[OVER] != 0)
+            while not is_over:
+                enter(board, context)
+                moves = slides(board, FIRST, context)
+                best = decide(moves, params, context, weights, points, values, fresh)
+                if len(directions) == 0:
+                    return count
+                if best < 0:
+                    state[OVER] = 1
+                else:
+                    directions[count] = best
+                    board = made(moves, best, state, key, context)
+                    count += 1
+                is_over = bool(state[OVER] != 0 or count == len(directions))
+            store(board, boards[game], context)
+            if count == len(directions):
+                break
         return count
 
     return play
@@ -725,31 +726,34 @@ def parts_of(kind: str, leaf: Any, fetch: Any, enter: Any = leaves.enter_nothing
     if kind == "cells":
         operations = [
             *(boards.slides_cells, boards.next_empty_cells, boards.count_empty_cells),
-            *(boards.with_tile_cells, boards.hash_of_cells, boards.ranks_on_cells),
-            *(boards.load_cells, boards.store_cells),
+            *(boards.with_tile_cells, boards.with_spawn_cells, boards.hash_of_cells),
+            *(boards.ranks_on_cells, boards.load_cells, boards.store_cells),
         ]
     else:
         operations = [
             boards.slides_square if kind == "4x4" else boards.slides_small,
             *(boards.next_empty_packed, boards.count_empty_packed, boards.with_tile_packed),
-            *(boards.hash_of_packed, boards.ranks_on_packed, boards.load_packed),
-            boards.store_packed,
+            *(boards.with_spawn_packed, boards.hash_of_packed, boards.ranks_on_packed),
+            *(boards.load_packed, boards.store_packed),
         ]
-    return Parts._make([*operations, leaf, fetch, enter])
+    return Parts._make([*operations, leaf, leaf, fetch, enter])
 
 
 @cache
-def play_kernel(kind: str, evaluation: str, code: Code = (), band_code: Code = ()) -> Play:
+def play_kernel(
+    kind: str, evaluation: str, code: Code = (), band_code: Code = (), *, has_stages: bool = False
+) -> Play:
     """Return the kernel for a kind of board and an evaluation, ``heuristic`` or ``network``.
 
     A 4x4 network has a kernel of its own, made from its `code` and that of its bands.
     """
     if band_code:
-        parts = parts_of(kind, *leaves.make_banded_kernels(code, band_code), leaves.enter_band)
+        banded = leaves.make_banded_kernels(code, band_code, has_stages=has_stages)
+        parts = parts_of(kind, *banded, leaves.enter_band)
     elif code:
-        parts = parts_of(kind, *leaves.make_network_kernels(code))
+        parts = parts_of(kind, *leaves.make_network_kernels(code, has_stages=has_stages))
     else:
         parts = parts_of(kind, getattr(leaves, f"{evaluation}_{kind}"), leaves.fetch_nothing)
     if evaluation == "network":
-        parts = parts._replace(leaf=leaves.make_cached_leaf(parts.leaf, parts.hash_of))
+        parts = parts._replace(cached_leaf=leaves.make_cached_leaf(parts.leaf, parts.hash_of))
     return make_play_kernel(parts)

@@ -78,6 +78,18 @@ def first_weight(seen: Word, context: SearchContext) -> Word:
     return np.uint64(np.uint64(stage) * context.stage_size)
 
 
+@kernel(inline=True, borrows=True)
+def first_weight_packed(board: Packed, context: SearchContext) -> Word:
+    """Return the same for a packed board."""
+    return first_weight(ranks_on_packed(board, context), context)
+
+
+@kernel(inline=True, borrows=True)
+def no_weight(_board: Packed, _context: SearchContext) -> Word:
+    """Return where the weights of the only stage begin: no other kernel need know of stages."""
+    return ZERO
+
+
 def make_sum_kernels(code: Code) -> tuple[AddImage, FetchImage]:
     """Return the kernel that sums the weights of a 4x4 board, and the one that prefetches them.
 
@@ -125,29 +137,32 @@ def make_cached_leaf(leaf: Leaf, hash_of: Callable[[Packed, SearchContext], Word
     return cached
 
 
-def make_network_kernels(code: Code) -> tuple[Leaf, Fetch]:
+def make_network_kernels(code: Code, *, has_stages: bool) -> tuple[Leaf, Fetch]:
     """Return the leaf of one 4x4 network, and the kernel that prefetches its weights."""
     sum_of, fetch_of = make_sum_kernels(code)
+    begin_of = first_weight_packed if has_stages else no_weight
 
-    @kernel(fastmath=True, borrows=True)
+    @kernel(inline=True, fastmath=True, borrows=True)
     def network(board: Packed, context: SearchContext, weights: Weights) -> float:
         """Return the points that a network expects after an afterstate."""
-        begin = first_weight(ranks_on_packed(board, context), context) if context.stages else ZERO
+        begin = begin_of(board, context)
         word = known_word(board[0], board[1], context.known)
         return np.float64(sum_of(word, begin, weights) * context.step)
 
-    @kernel(borrows=True)
+    @kernel(inline=True, borrows=True)
     def fetch(board: Packed, context: SearchContext, weights: Weights) -> None:
         """Prefetch the weights that `network` reads."""
-        begin = first_weight(ranks_on_packed(board, context), context) if context.stages else ZERO
+        begin = begin_of(board, context)
         fetch_of(known_word(board[0], board[1], context.known), begin, weights)
 
     return network, fetch
 
 
-def make_banded_kernels(code: Code, band_code: Code) -> tuple[BandedLeaf, BandedFetch]:
+def make_banded_kernels(
+    code: Code, band_code: Code, *, has_stages: bool
+) -> tuple[BandedLeaf, BandedFetch]:
     """Return the same for a network with bands."""
-    network, fetch = make_network_kernels(code)
+    network, fetch = make_network_kernels(code, has_stages=has_stages)
     sum_of, fetch_of = make_sum_kernels(band_code)
 
     @kernel(borrows=True)

@@ -21,15 +21,15 @@ from numpy.typing import NDArray
 from py2048 import rng
 from py2048.board import Board
 from py2048.compiled._board_kernels import Cells, Int
+from py2048.compiled.boards import keys_of, start_boards, tiles_of
 from py2048.compiled.rules import CompiledRules
 from py2048.compiled.threads import together
 from py2048.direction import Direction
 from py2048.errors import BoardError
-from py2048.game.turn import draw_start
 from py2048.ntuple._network_kernels import Weights
 from py2048.ntuple.heuristic import DEFAULT, Heuristic
 from py2048.ntuple.layout import Code, board_kind
-from py2048.ntuple.network import Network
+from py2048.ntuple.network import Bands, Network
 from py2048.rules import Rules
 from py2048.search import _expectimax_kernels as kernels
 from py2048.search._expectimax_kernels import ALL, Points, SearchParams, Values
@@ -120,7 +120,8 @@ class Searcher:
             code, weights = network.layout.code, network.table
             if network.bands:
                 band_code, weights = network.bands.layout.code, (weights, network.bands.table)
-        self._kernel = kernels.play_kernel(kind, name, code, band_code)
+        has_stages = bool(network and network.layout.stages)
+        self._kernel = kernels.play_kernel(kind, name, code, band_code, has_stages=has_stages)
         self.workers = [
             Worker(
                 new_context(
@@ -216,6 +217,40 @@ class Searcher:
         with self._lock:
             return self._call(self.workers[0], cells, params, state, key, 1).moves
 
+    def play_out(
+        self, boards: NDArray[np.uint8], states: NDArray[np.int64], keys: NDArray[np.uint64]
+    ) -> NDArray[np.uint8]:
+        """Play games to their end, one after the other; return all their moves.
+
+        Args:
+            boards: the boards as ranks, uint8 `[games, cells]`; replaced by the last boards.
+            states: int64 `[games, STATE]`, as in ``_expectimax_kernels.py``.
+            keys: the keys of the games' draws, uint64 `[games]`.
+        """
+        pieces, game, count = [np.empty(0, np.uint8)], 0, len(boards)
+        while game < count:
+            if states[game, kernels.OVER]:
+                game += 1
+            elif self.plays_out:
+                params, rest = self._params(), slice(game, count)
+                call = self.workers[0], boards[rest], params, states[rest], keys[rest], ROOM
+                with self._lock:
+                    pieces.append(self._call(*call).moves)
+            else:
+                pieces.append(self.play_on(boards[game], states[game], int(keys[game]), ROOM))
+        return np.concatenate(pieces)
+
+    @property
+    def plays_out(self) -> bool:
+        """Whether the kernel plays whole games itself, many in a call."""
+        return self._in_kernel and not self.limits.ms and self._lazy_bands is None
+
+    @property
+    def _lazy_bands(self) -> Bands | None:
+        """Bands that are unpacked when a game comes to them."""
+        bands = self.evaluation.bands if isinstance(self.evaluation, Network) else None
+        return bands if bands and bands.lazy else None
+
     def _params(self) -> SearchParams:
         """Return the parameters with which the kernel applies all limits."""
         limits, budget = self.limits, self.limits.nodes or 0
@@ -234,13 +269,13 @@ class Searcher:
         cells: Cells,
         params: SearchParams,
         state: NDArray[np.int64] | None = None,
-        key: int = 0,
+        key: int | NDArray[np.uint64] = 0,
         room: int = 0,
     ) -> KernelResult:
-        """Call the kernel on this thread."""
-        bands = self.evaluation.bands if isinstance(self.evaluation, Network) else None
+        """Call the kernel on this thread, for one game or several."""
         needed: list[int] = []
-        if bands and bands.lazy:
+        bands = self._lazy_bands
+        if bands is not None:
             ranks = cells.tolist()
             needed, total = bands.of_ranks(ranks), sum(1 << rank for rank in ranks if rank)
             reach = bands.next_least(ranks) - total
@@ -249,7 +284,9 @@ class Searcher:
         values, fresh = np.zeros((2, 4))
         if state is None:
             state = np.zeros(kernels.STATE, np.int64)
-        arguments = cells, state, moves, np.uint64(key), params, *worker, points, values, fresh
+        games = np.atleast_2d(cells), np.atleast_2d(state)
+        keys = np.atleast_1d(np.asarray(key, np.uint64))
+        arguments = *games, moves, keys, params, *worker, points, values, fresh
         with bands.holding(needed) if bands else nullcontext():
             before = time.thread_time()  # on a busy machine, too, a move gets the time it may take
             made = self._kernel(*arguments)
@@ -373,34 +410,33 @@ def play_games(searcher: Searcher, seeds: Sequence[int]) -> SearchedGames:
         searcher: the player.
         seeds: whole numbers from 0 to 2**64 - 1.
     """
-    rules, count = searcher.rules, len(seeds)
-    scores, plies, tiles = (np.zeros(count, np.int64) for _ in range(3))
-    boards = np.zeros((count, rules.cells), np.uint8)
-    made = []
-    for number, seed in enumerate(seeds):
-        moves, points = play_game(searcher, seed, boards[number])
-        plies[number] = len(moves)
-        tiles[number] = 1 << int(boards[number].max())
-        scores[number] = score_of(rules, points, len(moves), boards[number])
-        made.append(moves)
-    return SearchedGames(scores, plies, tiles, boards.reshape(count, *rules.shape), made)
+    rules = searcher.rules
+    numbers = np.array([rng.checked_seed(seed) for seed in seeds], np.uint64)
+    boards = start_boards(rules, numbers)
+    states = np.zeros((len(seeds), kernels.STATE), np.int64)
+    moves = searcher.play_out(boards, states, keys_of(numbers))
+    points, plies = states[:, kernels.SCORE], states[:, kernels.PLY]
+    return SearchedGames(
+        score_of(rules, points, plies, boards),
+        plies,
+        tiles_of(boards).max(axis=1, initial=0),
+        boards.reshape(-1, *rules.shape),
+        np.split(moves, np.cumsum(plies)[:-1]) if len(seeds) else [],
+    )
 
 
-def play_game(
-    searcher: Searcher, seed: int, cells: NDArray[np.uint8]
-) -> tuple[NDArray[np.uint8], int]:
-    """Play one game; write its last board to `cells`; return its moves and points of merges."""
-    key = rng.key_of(rng.checked_seed(seed))
-    cells[:] = searcher.cells_of(draw_start(searcher.rules, key))
-    state = np.zeros(kernels.STATE, np.int64)
-    pieces = []
-    while not state[kernels.OVER]:
-        pieces.append(searcher.play_on(cells, state, key, ROOM))
-    return np.concatenate(pieces), int(state[kernels.SCORE])
+def score_of(
+    rules: Rules, points: NDArray[np.int64], plies: NDArray[np.int64], boards: Cells
+) -> NDArray[np.int64]:
+    """Return the scores of games by the rules, int64 `[games]`.
 
-
-def score_of(rules: Rules, points: int, plies: int, cells: NDArray[np.uint8]) -> int:
-    """Return the score of a game by the rules, given its points of merges."""
-    given = CompiledRules.of(rules)
-    total = sum(1 << int(rank) for rank in cells if rank) if plies else 0
-    return given.merge_points * points + given.legal_points * plies + given.sum_points * total
+    Args:
+        rules: the rules.
+        points: the points of merges.
+        plies: the numbers of moves.
+        boards: the last boards, uint8 `[games, cells]` of ranks.
+    """
+    given, sums = CompiledRules.of(rules), tiles_of(boards).sum(axis=-1)
+    scores = given.merge_points * points + given.legal_points * plies
+    scores += given.sum_points * sums * (plies > 0)
+    return scores
