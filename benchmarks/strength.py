@@ -201,9 +201,7 @@ def _positions(rules: Rules) -> Iterator[Any]:
 def measure_training(minutes: float = 10.0) -> None:
     """Train six tuples for as long as the other program trained; judge them over 10,000 games.
 
-    At first every game begins anew, so that the network learns to build a board before it learns to
-    save one. In the last fifth of the time weights learn at a tenth of the rate, to even out their
-    noise.
+    In the last fifth of the time weights learn at a tenth of the rate, to even out their noise.
     """
     from py2048.ntuple.run import TrainingRun
     from py2048.ntuple.trainer import TrainingConfig, evaluate
@@ -211,10 +209,10 @@ def measure_training(minutes: float = 10.0) -> None:
     threads, folder = available_threads(), WORK / "training"
     shutil.rmtree(folder, ignore_errors=True)
     WORK.mkdir(parents=True, exist_ok=True)
-    config = TrainingConfig(tuples=SIX_TUPLES, ranks=14, threads=threads)
+    config = TrainingConfig(
+        tuples=SIX_TUPLES, ranks=14, restart_length=20, restart_after=30_000_000, threads=threads
+    )
     run = TrainingRun.begin(folder, config)
-    _train(run, 0.03 * minutes, evaluate_every=5_000)
-    run = TrainingRun.resume(folder, {"restart_length": 20})
     _train(run, 0.8 * minutes, evaluate_every=20_000)
     run = TrainingRun.resume(folder, {"learning_rate": 0.1})
     _train(run, minutes, evaluate_every=5_000)

@@ -203,6 +203,24 @@ def test_training_makes_a_small_network_strong() -> None:
     assert 0 < after.error < after.mean / 5
 
 
+def test_restarts_begin_after_so_many_moves() -> None:
+    """Until then a training is the one without restarts, bit for bit; in a resumed one, too."""
+    values = SMALL.data() | {"restart_length": 10, "restart_after": 3000}
+    never, later = Trainer(SMALL), Trainer(config_from(values))
+    while later.moves < 3000:
+        assert later.tally.games == later.games
+        assert np.array_equal(never.records, later.records)
+        never.run(games=1)
+        later.run(games=1)
+    later.run(games=100)
+    assert later.tally.games < later.games
+    shared = config_from(values | {"threads": 3})
+    trainer = Trainer(shared)
+    trainer.run(moves=2700)
+    assert trainer.tally.games == trainer.games
+    assert trainer._td_params.restart_after == 1000
+
+
 def test_stages_carousel_and_restarts() -> None:
     """Boards that reach a stage are kept and started from; unlearnt weights are promoted."""
     values = SMALL.data() | {"stages": [16, 32], "carousel": True, "restart_length": 10}

@@ -93,6 +93,8 @@ class TDParams(NamedTuple):
     """Whether games start in each stage in turn."""
     restart_length: Int
     """Games of more moves are followed by one from their middle; 0 for never."""
+    restart_after: Int
+    """After how many moves of a thread that begins."""
     merge_points: Int
     """As in `CompiledRules`, and the next two."""
     legal_points: Int
@@ -368,6 +370,8 @@ def make_note_kernels(
         worker: WorkerState, length: Int, spec: BoardSpec, params: TDParams, word: Word
     ) -> None:
         """Start the next game in the middle of this one, if this one was long."""
+        if worker.progress[MOVES] < params.restart_after:
+            return
         if params.restart_length > 0 and length > params.restart_length:
             worker.progress[WAITING] = 1
             copy_board(worker.trajectory, length // 2, worker.boards, WAITING_BOARD)

@@ -37,7 +37,10 @@ KEPT_STARTS = 1024
 ENDLESS = 2**62
 """More games or moves than are ever played."""
 
-CHANGEABLE = "learning_rate", "lambda", "trajectory_length", "restart_length", "ranks", "threads"
+CHANGEABLE = (
+    *("learning_rate", "lambda", "trajectory_length"),
+    *("restart_length", "restart_after", "ranks", "threads"),
+)
 """Settings that may change when a training resumes: not the meaning of its weights."""
 
 OLD_NAMES = {
@@ -75,6 +78,8 @@ class TrainingConfig:
         optimistic_init: the value of every board before training, in points.
         carousel: whether games start in each stage in turn.
         restart_length: games of more moves are followed by one from their middle; 0 for never.
+        restart_after: after how many moves of training that begins. A network that is to learn to
+            build boards, too, plays whole games first.
         seed: the seed of all games.
         threads: how many games are played at the same time. With one thread, the same settings
             give the same weights, bit for bit.
@@ -94,6 +99,7 @@ class TrainingConfig:
     optimistic_init: float = 0.0
     carousel: bool = False
     restart_length: int = 0
+    restart_after: int = 0
     seed: int = 1
     threads: int = 1
 
@@ -104,6 +110,7 @@ class TrainingConfig:
             ("lambda_", 0.0, 1.0),
             ("trajectory_length", 1, 10**8),
             ("restart_length", 0, 10**8),
+            ("restart_after", 0, 10**15),
             ("threads", 1, 1024),
         ):
             value = getattr(self, name)
@@ -454,6 +461,7 @@ def td_params(config: TrainingConfig) -> kernels.TDParams:
         config.temporal_coherence,
         config.carousel,
         np.int64(config.restart_length),
+        np.int64(config.restart_after // config.threads),
         np.int64(rules.merge_points),
         np.int64(rules.legal_points),
         np.int64(rules.sum_points),
