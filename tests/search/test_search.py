@@ -404,6 +404,8 @@ def test_what_cannot_be_searched_is_refused() -> None:
             SearchLimits(**wrong)  # type: ignore[arg-type]
     with pytest.raises(RulesError, match="at most 64 cells"):
         Searcher(sized("classic", 9, 9))
+    with pytest.raises(RulesError, match=r"8589934592, .* is too big to search: at most 21"):
+        Searcher(Rules.parse("classic:spawn=2:9+8589934592:1"))
     searcher = Searcher(get_rules("classic"), limits=SearchLimits(1))
     with pytest.raises(BoardError, match="2x2 board does not fit"):
         searcher.rate(Board.parse("2 2 / . ."))

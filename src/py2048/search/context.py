@@ -27,6 +27,8 @@ from py2048.rules import Rules
 MAX_CELLS = 64
 MAX_TILES = 32
 """The most different tiles that may appear."""
+MAX_RANK = 31
+"""The largest rank on a board that is searched."""
 MAX_LEVELS = 24
 """More moves ahead than any search reaches."""
 
@@ -195,13 +197,19 @@ def new_context(
         cache: the size of the cache of evaluations, a power of two up to `CACHE_SIZE`, or 0.
 
     Raises:
-        RulesError: if the board or the number of different tiles is too large.
+        RulesError: if the board, the number of different tiles, or one of them is too large.
         WeightsError: if the network does not fit the rules.
     """
     if rules.cells > MAX_CELLS or len(rules.spawn_weights.tiles) > MAX_TILES:
         raise RulesError(
             f"the rules {rules.name} are too large to search: at most {MAX_CELLS} cells "
             f"and {MAX_TILES} different tiles that appear"
+        )
+    largest = max(*rules.spawn_weights.tiles, *rules.start_weights.tiles)
+    if largest > 1 << MAX_RANK:
+        raise RulesError(
+            f"tile {largest}, which appears under these rules, is too big to search: "
+            f"at most {1 << MAX_RANK}"
         )
     contexts = cast("SearchContexts", np.zeros(1, CONTEXT).view(np.recarray))
     context = contexts[0]

@@ -33,11 +33,15 @@ from py2048.ntuple.network import Bands, Network
 from py2048.rules import Rules
 from py2048.search import _expectimax_kernels as kernels
 from py2048.search._expectimax_kernels import ALL, Points, SearchParams, Values
-from py2048.search.context import CACHE_SIZE, SearchContext, SearchContexts, new_context
+from py2048.search.context import (
+    CACHE_SIZE,
+    MAX_RANK,
+    SearchContext,
+    SearchContexts,
+    new_context,
+)
 from py2048.search.limits import SHARES, UNLIMITED, SearchLimits, SearchSpeed
 
-MAX_RANK = 31
-"""The largest rank on a board that is searched."""
 SHORT = 2.0
 """Times of up to so many milliseconds are kept by the kernel, as processor time: Python's overhead
 is too large."""
