@@ -138,10 +138,14 @@ def test_unknown_tuples_are_refused(text: str, reason: str) -> None:
 
 @pytest.mark.parametrize(
     ("rules", "reason"),
-    [("classic", "does not fit the 4x4 board"), ("cits1401:size=3x3,start=2x2:1", "not random")],
+    [
+        ("classic", "does not fit the 4x4 board"),
+        ("cits1401:size=3x3,start=2x2:1", "not random"),
+        ("classic:size=3x3,spawn=2:9+8589934592:1", "8589934592, .* is too big for a network"),
+    ],
 )
 def test_rules_that_a_network_cannot_play_are_refused(rules: str, reason: str) -> None:
-    """Another shape; a spawn without chance."""
+    """Another shape; a spawn without chance, or too large a tile."""
     with pytest.raises(WeightsError, match=reason):
         Network.zeros(NetworkLayout(3, 3, ((0, 1),)), Rules.parse(rules))
 

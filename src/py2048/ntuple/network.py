@@ -282,6 +282,12 @@ def check_rules(layout: NetworkLayout, rules: Rules) -> None:
         )
     if rules.is_deterministic:
         raise WeightsError(f"the spawns of {rules.name} are not random: plan, do not learn")
+    appearing = max(*rules.spawn_weights.tiles, *rules.start_weights.tiles)
+    if appearing > 1 << MAX_RANK:
+        raise WeightsError(
+            f"tile {appearing}, which appears under these rules, is too big for a network: "
+            f"at most {1 << MAX_RANK}"
+        )
     largest = max(rules.spawn_weights.tiles)
     unit = _lowest_tile(layout.stages)
     if unit is not None and largest >= unit:

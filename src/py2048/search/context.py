@@ -21,14 +21,12 @@ from py2048.ntuple._heuristic_kernels import Tables, Terms, line_tables, terms_o
 from py2048.ntuple._network_kernels import SPARE, PackedBoardSpec
 from py2048.ntuple.heuristic import RANKS, Heuristic
 from py2048.ntuple.layout import PACKED_RANKS, board_kind
-from py2048.ntuple.network import NEVER, Network, check_rules
+from py2048.ntuple.network import MAX_RANK, NEVER, Network, check_rules
 from py2048.rules import Rules
 
 MAX_CELLS = 64
 MAX_TILES = 32
 """The most different tiles that may appear."""
-MAX_RANK = 31
-"""The largest rank on a board that is searched."""
 MAX_LEVELS = 24
 """More moves ahead than any search reaches."""
 

@@ -29,17 +29,11 @@ from py2048.errors import BoardError
 from py2048.ntuple._network_kernels import Weights
 from py2048.ntuple.heuristic import DEFAULT, Heuristic
 from py2048.ntuple.layout import Code, board_kind
-from py2048.ntuple.network import Bands, Network
+from py2048.ntuple.network import MAX_RANK, Bands, Network
 from py2048.rules import Rules
 from py2048.search import _expectimax_kernels as kernels
 from py2048.search._expectimax_kernels import ALL, Points, SearchParams, Values
-from py2048.search.context import (
-    CACHE_SIZE,
-    MAX_RANK,
-    SearchContext,
-    SearchContexts,
-    new_context,
-)
+from py2048.search.context import CACHE_SIZE, SearchContext, SearchContexts, new_context
 from py2048.search.limits import SHARES, UNLIMITED, SearchLimits, SearchSpeed
 
 SHORT = 2.0
