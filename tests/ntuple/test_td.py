@@ -204,7 +204,7 @@ def test_training_makes_a_small_network_strong() -> None:
 
 
 def test_restarts_begin_after_so_many_moves() -> None:
-    """Until then a training is the one without restarts, bit for bit; in a resumed one, too."""
+    """Until then a training is the one without, bit for bit; threads share the number."""
     values = SMALL.data() | {"restart_length": 10, "restart_after": 3000}
     never, later = Trainer(SMALL), Trainer(config_from(values))
     while later.moves < 3000:

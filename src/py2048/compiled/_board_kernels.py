@@ -614,7 +614,7 @@ def start_cells(
 def start_all_cells(
     boards: NDArray[np.uint8], keys: Words, low: Int, high: Int, ranks: Cells, sums: Words
 ) -> None:
-    """Do so for many boards, uint8 `[n, cells]`, each with a key of its own."""
+    """Put the start tiles of the game with each key on an empty board, uint8 `[n, cells]`."""
     for number in range(len(boards)):
         start_cells(boards[number], keys[number], low, high, ranks, sums)
 

@@ -268,7 +268,12 @@ def bits_to_mask(bits: NDArray[np.uint8]) -> NDArray[np.bool_]:
 
 
 def start_boards(rules: Rules, seeds: NDArray[np.uint64]) -> Exponents:
-    """Return the start of the game of each seed: uint8 `[n, cells]`, row by row."""
+    """Return the start of the game of each seed as exponents, row by row: uint8 `[n, cells]`.
+
+    Args:
+        rules: the rules.
+        seeds: uint64 `[n]`.
+    """
     boards = np.zeros((len(seeds), rules.cells), np.uint8)
     tiles = CompiledRules.of(rules).start
     bounds = rules.start.low, rules.start.high
