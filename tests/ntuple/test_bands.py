@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from py2048.cli import main
 from py2048.errors import WeightsError
 from py2048.ntuple.layout import NetworkLayout, parse_tuples
 from py2048.ntuple.network import Band, Bands, Network
+from py2048.ntuple.packed import UNPACKING
 from py2048.ntuple.weights import load, save, save_packed
 from py2048.rng import derive_seed
 from py2048.search.expectimax import Expectimax
@@ -142,6 +144,7 @@ def test_a_band_is_unpacked_while_games_need_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only then, and the games are the same, whole and from a board in the middle of a band."""
+    monkeypatch.setattr("py2048.ntuple.network.NEAR", 0)
     save_packed(NETWORK, tmp_path / "network.npz", step=0.5)
     loaded = load(tmp_path / "network.npz")
     searcher = Searcher(loaded.rules, loaded, SearchLimits(1))
@@ -166,6 +169,31 @@ def test_a_band_is_unpacked_while_games_need_it(
     games = play_games(searcher, [1, 2, 3])
     assert np.array_equal(games.scores, expected.scores)
     assert np.array_equal(lazy.hold_all(), NETWORK.bands.table if NETWORK.bands else [])
+
+
+def test_a_band_is_unpacked_before_a_game_comes_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the background, once a band that the board may come to is near."""
+    monkeypatch.setattr("py2048.ntuple.network.NEAR", 4)
+    save_packed(NETWORK, tmp_path / "network.npz", step=0.5)
+    loaded = load(tmp_path / "network.npz")
+    searcher = Searcher(loaded.rules, loaded, SearchLimits(2))
+    lazy = loaded.bands.lazy if loaded.bands else None
+    assert lazy is not None
+    for text, expected in (
+        ("64 16 4 ./. . . ./. . . ./. . . .", set()),  # six less than the first
+        ("128 4 2 ./2 . . ./2 . . ./. . . .", {2}),  # two less than the last
+        ("64 16 4 2/. . . ./. . . ./. . . .", {0, 2}),  # four less than the first
+        ("128 . . ./. . . ./. . . ./. . . .", {0, 2}),  # no board for any
+    ):
+        board = Board.parse(text)
+        assert searcher.rate(board) == SEARCHERS[2].rate(board)
+        for thread in [each for each in threading.enumerate() if each.name == UNPACKING]:
+            thread.join()
+        assert set(lazy.loaded) == expected
+    late = Board.parse("64 16 8 2/4 2 . ./2 . . ./. . . .")
+    assert searcher.rate(late) == SEARCHERS[2].rate(late)
 
 
 def test_a_band_is_added_or_replaced() -> None:

@@ -36,6 +36,9 @@ Boards = kernels.Boards
 NEVER = np.int64(2**62)
 """More points than any slide gains."""
 
+NEAR = 512
+"""A band is unpacked in the background once the sum of a board is so near: 230 moves before."""
+
 MAX_RANK = 31
 """The largest rank on a board that a network rates."""
 
@@ -131,6 +134,17 @@ class Bands:
         """Return the least sum of the next band of a board with these ranks."""
         total = sum(1 << rank for rank in ranks if rank)
         return min((band.least for band in self.bands if band.least > total), default=int(NEVER))
+
+    def expect(self, ranks: Sequence[int]) -> None:
+        """Have the weights of the next bands unpacked, if a board with these ranks is near."""
+        tiles = [1 << rank for rank in ranks if rank]
+        largest, total = max(tiles, default=0), sum(tiles)
+        if self.lazy:
+            self.lazy.expect(
+                number
+                for number, band in enumerate(self.bands)
+                if total < band.least <= total + NEAR and band.tile >= largest
+            )
 
     def holding(self, numbers: Sequence[int]) -> AbstractContextManager[None]:
         """Have the weights of some bands in the table for a while."""

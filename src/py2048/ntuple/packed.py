@@ -1,8 +1,8 @@
 """`PackedWeights`, and `LazyTable`, whose parts stay packed until they are needed.
 
 Few games come to the late bands of a network (``network.py``), and the table of one takes 200 MB.
-So a part of a table is unpacked when a search asks for it, and its memory is given back some time
-after the last one did.
+So a part of a table is unpacked when a search asks for it, or in the background shortly before, and
+its memory is given back some time after the last one did.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ Bytes = NDArray[np.uint8]
 
 IDLE = 30.0
 """Seconds for which a part is kept that no search asks for: games in progress come back to it."""
+UNPACKING = "py2048-unpacking"
+"""The name of threads that unpack in the background."""
 PAGE = 1 << 21
 """Memory is given back in such pages."""
 
@@ -96,6 +98,7 @@ class LazyTable:
         self.loaded: dict[int, float] = {}
         self._holders = [0] * len(self._packed)
         self._lock = threading.Lock()
+        self._unpacking = [threading.Lock() for _ in self._packed]
 
     @contextmanager
     def holding(self, numbers: Iterable[int]) -> Iterator[None]:
@@ -114,17 +117,30 @@ class LazyTable:
         self._take(range(len(self._packed)))
         return self.table
 
+    def expect(self, numbers: Iterable[int]) -> None:
+        """Unpack some parts in the background, for whoever asks for them soon."""
+        for number in numbers:
+            if number not in self.loaded and not self._holders[number]:
+                threading.Thread(target=self._visit, args=[number], name=UNPACKING).start()
+
+    def _visit(self, number: int) -> None:
+        with self.holding([number]):
+            pass
+
     def _take(self, numbers: Iterable[int]) -> None:
-        now = time.monotonic()
+        taken = list(numbers)
         with self._lock:
-            for number in numbers:
+            for number in taken:  # from now on they are not given back
+                self._holders[number] += 1
+        for number in taken:
+            with self._unpacking[number]:
                 if number not in self.loaded:
                     used, low, high = self._packed[number]
                     PackedWeights(used.data(), low, high.data()).add_to(self._part(number))
-                self.loaded[number] = now
-                self._holders[number] += 1
+                self.loaded[number] = time.monotonic()
+        with self._lock:
             for number, asked in list(self.loaded.items()):
-                if asked < now - IDLE and not self._holders[number]:
+                if asked < time.monotonic() - IDLE and not self._holders[number]:
                     self._give_back(number)
 
     def _part(self, number: int) -> Quantized:

@@ -278,6 +278,7 @@ class Searcher:
             needed, total = bands.of_ranks(ranks), sum(1 << rank for rank in ranks if rank)
             reach = bands.next_least(ranks) - total
             room = min(room, -(-reach // max(self.rules.spawn_weights.tiles)))
+            bands.expect(ranks)
         moves, points = np.empty(room, np.uint8), np.zeros(4, np.int64)
         values, fresh = np.zeros((2, 4))
         if state is None:
