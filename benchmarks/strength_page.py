@@ -8,7 +8,7 @@ import math
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate, count
+from itertools import accumulate, count, groupby
 from pathlib import Path
 from typing import Any
 
@@ -221,29 +221,38 @@ def _at(curve: Curve, seconds: float) -> float:
 
 def draw_strength(path: Path) -> None:
     """Draw mean scores over the time of a move, ours and others'."""
+    from matplotlib import colormaps
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9, 6), layout="constrained")
+    figure = Figure(figsize=(10, 5.5), layout="constrained")
     axes = figure.subplots()
-    for data, each in rows():
-        if _rules(data) == "classic":
-            name = each.player.replace(",evaluation=ntuple", "").replace("expectimax:", "ntuple ")
-            _point(axes, name, 1000 / each.moves_per_second, each.score.mean, "tab:blue")
-    for other in SETTINGS["other"]:
-        if "moves_per_second" in other:
-            name = other["program"].partition("/")[0]  # whose it is
-            _point(axes, name, 1000 / other["moves_per_second"], other["mean"], "tab:gray")
+    axes.set_prop_cycle(color=colormaps["tab10"].colors + colormaps["Dark2"].colors)
+    ours = [each for data, each in rows() if _rules(data) == "classic"]
+    points = [(_series_of(e.player), 1000 / e.moves_per_second, e.score.mean) for e in ours]
+    _draw_series(axes, "o-", points)
+    timed = [each for each in SETTINGS["other"] if "moves_per_second" in each]
+    points = [(each["program"], 1000 / each["moves_per_second"], each["mean"]) for each in timed]
+    _draw_series(axes, "x", points)  # of several settings each
     axes.set(xscale="log", xlabel="ms a move, one core", ylabel="mean score", ylim=(0, None))
     axes.yaxis.set_major_formatter("{x:,.0f}")
     axes.grid(alpha=0.3)
+    figure.legend(fontsize=8, loc="outside right upper")
     figure.savefig(path, dpi=110, metadata={"Software": None})
 
 
-def _point(axes: Any, name: str, x: float, y: float, colour: str) -> None:
-    axes.plot([x], [y], "o", color=colour)
-    # SearchLimits of depth and of time lie close together: one above, one below.
-    place = (4, -9) if name.startswith("ntuple depth") else (4, 4)
-    axes.annotate(name, (x, y), place, textcoords="offset points", fontsize=7, color=colour)
+def _series_of(player: str) -> str:
+    """Return the name of the line on which a player of ours stands."""
+    name, _, options = player.partition(":")
+    network = ", network" if "evaluation=ntuple" in options else ""
+    limit = {"ms": ", by time", "de": ", by depth"}.get(options[:2], "")
+    return f"{name}{network}{limit}"
+
+
+def _draw_series(axes: Any, style: str, points: list[tuple[str, float, float]]) -> None:
+    """Draw the points of each name in one style and colour, from the quickest move on."""
+    for name, group in groupby(sorted(points, key=lambda each: each[0]), lambda each: each[0]):
+        _, xs, ys = zip(*sorted(group), strict=True)
+        axes.plot(xs, ys, style, markersize=5, linewidth=1, label=name)
 
 
 def draw_training(path: Path) -> None:
