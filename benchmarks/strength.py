@@ -2,10 +2,10 @@
 
 Usage: strength.py [NAME…] [--jobs N] [--minutes M] [--again] [--list]
 
-NAME is a row of strength.toml, ``nodes``, ``training`` or ``page``; by default everything that has
-no result yet is measured. What is finished is kept in ``results/strength/`` every minute and when
-Ctrl-C stops the run; the same command goes on from there. With ``--minutes`` each row begins no
-game after so long, and the next row follows.
+NAME is a row of strength.toml, ``nodes``, ``training``, ``ascent`` or ``page``; by default
+everything that has no result yet is measured. What is finished is kept in ``results/strength/``
+every minute and when Ctrl-C stops the run; the same command goes on from there. With ``--minutes``
+each row begins no game after so long, and the next row follows.
 """
 
 from __future__ import annotations
@@ -19,19 +19,21 @@ import re
 import shutil
 import sys
 import time
+import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import strength_page
-from strength_page import COLUMNS, RESULTS, SETTINGS
+from strength_page import COLUMNS, HERE, RESULTS, SETTINGS
 
 from py2048 import Game, Rules, make_player
 from py2048.arena import GameResult, Job, Results, Tournament, local_pool, run_tournament
+from py2048.arena.ascent import SIX_TUPLES, STRETCHES, Ascent, plan_from
 from py2048.arena.jobs import run_job
 from py2048.cli.bench import load, processor
 from py2048.compiled.threads import available_threads
@@ -47,9 +49,7 @@ if TYPE_CHECKING:
 SAVE_SECONDS = 60.0
 OPENING = 60
 """Moves by which a player with a clock is recognized."""
-SIX_TUPLES = "9abdef 4567ab abcdef 69abcd 56adef 489abf"
-"""The tuples of the network that comes with py2048 for `classic`."""
-WORK = Path(__file__).resolve().parent.parent / "build" / "strength"
+WORK = HERE.parent / "build" / "strength"
 
 
 @dataclass(frozen=True)
@@ -224,6 +224,16 @@ def measure_training(minutes: float = 10.0) -> None:
     (RESULTS / "training.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
 
 
+def measure_ascent() -> None:
+    """Train the bands of ascent.toml, from the beginning if there is a result."""
+    folder, path = WORK / "ascent", RESULTS / "ascent.csv"
+    if path.exists():
+        shutil.rmtree(folder, ignore_errors=True)
+    plan = plan_from(tomllib.loads((HERE / "ascent.toml").read_text(encoding="utf-8")))
+    Ascent(folder, replace(plan, threads=available_threads()), print).run()
+    shutil.copy(folder / STRETCHES, path)
+
+
 def _train(run: TrainingRun, minutes: float, *, evaluate_every: int) -> None:
     from py2048.ntuple.run import StopCriteria
 
@@ -234,6 +244,7 @@ def _train(run: TrainingRun, minutes: float, *, evaluate_every: int) -> None:
 EXTRAS: dict[str, tuple[Callable[[], None], Path]] = {
     "nodes": (measure_nodes, RESULTS / "nodes.json"),
     "training": (measure_training, RESULTS / "training.json"),
+    "ascent": (measure_ascent, RESULTS / "ascent.csv"),
 }
 
 

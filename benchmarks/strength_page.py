@@ -14,8 +14,11 @@ from typing import Any
 
 from py2048 import Rules
 from py2048.arena import GameResult, PlayerSummary
+from py2048.arena.ascent import last_stretches
+from py2048.arena.boards import Share
 from py2048.arena.report import number, percent, plus_minus
 from py2048.arena.statistics import summary
+from py2048.cli.plots import draw_ascent
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results" / "strength"
@@ -39,6 +42,8 @@ def write() -> None:
     draw_strength(IMAGES / "strength.png")
     if (RESULTS / "training.csv").exists():
         draw_training(IMAGES / "training.png")
+    if points := last_stretches(RESULTS / "ascent.csv"):
+        draw_ascent(points, IMAGES / "ascent.png")
 
 
 def page_with_tables(page: str) -> str:
@@ -134,6 +139,32 @@ def training_table() -> str:
     return f"{curves}\n\nPlaying without learning at the end: {judged}."
 
 
+def ascent_table() -> str:
+    """The last stretch of each band without it and at the end of its training."""
+    points = last_stretches(RESULTS / "ascent.csv")
+    without = {point[:3]: point for point in points if not point.moves}
+    trained = {point[:3]: point for point in points if point.moves}
+    cells = [
+        [f"{number:,}" for number in (*place, point.moves, point.boards)]
+        + [_share_text(each.last_stretch) for each in (without[place], point)]
+        for place, point in trained.items()
+    ]
+    head = [
+        "largest tile",
+        "sum from",
+        "depth",
+        "moves",
+        "boards",
+        "the shipped band",
+        "the new one",
+    ]
+    return table(head, cells, texts=0)
+
+
+def _share_text(share: Share) -> str:
+    return f"{share.share:.1%} ± {share.error:.1%}"
+
+
 def machine_table() -> str:
     """What the newest results were measured on."""
     found = rows()
@@ -148,6 +179,7 @@ BLOCKS = {
     "rules": rules_table,
     "nodes": nodes_table,
     "training": training_table,
+    "ascent": ascent_table,
     "machine": machine_table,
 }
 
@@ -221,12 +253,12 @@ def _at(curve: Curve, seconds: float) -> float:
 
 def draw_strength(path: Path) -> None:
     """Draw mean scores over the time of a move, ours and others'."""
-    from matplotlib import colormaps
+    from matplotlib.colors import TABLEAU_COLORS
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 5.5), layout="constrained")
     axes = figure.subplots()
-    axes.set_prop_cycle(color=colormaps["tab10"].colors + colormaps["Dark2"].colors)
+    axes.set_prop_cycle(color=[*TABLEAU_COLORS, "black", "navy", "darkgreen", "gold", "maroon"])
     ours = [each for data, each in rows() if _rules(data) == "classic"]
     points = [(_series_of(e.player), 1000 / e.moves_per_second, e.score.mean) for e in ours]
     _draw_series(axes, "o-", points)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+import tomllib
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
@@ -12,7 +14,7 @@ import numpy as np
 import pytest
 
 from py2048 import get_rules
-from py2048.arena.ascent import Ascent, AscentPlan, plan_from
+from py2048.arena.ascent import STRETCHES, Ascent, AscentPlan, last_stretches, plan_from
 from py2048.arena.boards import (
     SavedBoards,
     calibrate,
@@ -26,7 +28,7 @@ from py2048.errors import RulesError, WeightsError
 from py2048.ntuple import _band_kernels as kernels
 from py2048.ntuple.band_trainer import BandTrainer
 from py2048.ntuple.layout import NetworkLayout, parse_tuples
-from py2048.ntuple.network import Band, Network
+from py2048.ntuple.network import Band, Bands, Network
 from py2048.ntuple.trainer import Trainer, config_from
 from py2048.ntuple.weights import load, save
 from py2048.search.limits import SearchLimits
@@ -221,7 +223,7 @@ def test_an_ascent_goes_on_after_it_was_killed(tmp_path: Path) -> None:
     save(network(), weights)
     plan.write_text(PLAN.format(weights=weights))
     command = [sys.executable, "-m", "py2048", "train", str(folder), "--quiet"]
-    for words, sign in ((["--config", str(plan)], "boards-*"), (["--resume"], "curve.csv")):
+    for words, sign in ((["--config", str(plan)], "boards-*"), (["--resume"], "last-stretch.csv")):
         process = subprocess.Popen([*command, *words])
         while process.poll() is None and not list(folder.glob(sign)):
             time.sleep(0.02)
@@ -236,8 +238,79 @@ def test_an_ascent_goes_on_after_it_was_killed(tmp_path: Path) -> None:
         assert entry["kept"] == all(gain > 0 for gain, _ in entry["gain"].values())
     kept = [tuple(entry["band"]) for entry in entries if entry["kept"]]
     assert sorted(kept) == [band[:2] for band in (found.bands.bands if found.bands else ())]
-    assert (folder / "curve.csv").read_text().startswith("512,960,0.25,")
+    points = last_stretches(folder / STRETCHES)
+    assert {point[:3] for point in points} == {(512, 960, 1), (512, 768, 1)}
     assert main(["train", str(folder), "--config", str(plan)]) != 0
+
+
+SMALL = """
+weights = "{weights}"
+depths = [1, 2]
+judged = 20
+[[collect]]
+tile = 64
+games = 60
+[[bands]]
+tile = 64
+least = {least}
+goal = 400.0
+moves = [3000]
+rates = [0.25]
+"""
+
+
+def test_an_ascent_trains_what_other_weights_have_already(tmp_path: Path) -> None:
+    """A plan's bands are trained once in a folder, whoever trained such bands before."""
+    save(network(), tmp_path / "base.npz")
+    plan = tmp_path / "plan.toml"
+    plan.write_text(f'tuples = "0123 4567"{SMALL.format(weights=tmp_path / "base.npz", least=96)}')
+    assert main(["train", str(tmp_path / "old"), "--config", str(plan), "--quiet"]) == 0
+    old = load(tmp_path / "old" / "weights.npz")
+    plan.write_text(SMALL.format(weights=tmp_path / "old" / "weights.npz", least=96))
+    for words in (["--config", str(plan)], ["--resume"], ["--resume"]):
+        assert main(["train", str(tmp_path / "new"), "--quiet", *words]) == 0
+    new = load(tmp_path / "new" / "weights.npz")
+    assert [entry["band"] for entry in old.history[1:]] == [[64, 96]]
+    assert [entry["band"] for entry in new.history[1:]] == [[64, 96], [64, 96]]
+    history = tuple({n: v for n, v in entry.items() if n != "begun"} for entry in new.history)
+    save(replace(new, history=history), tmp_path / "new" / "weights.npz")  # as they were first
+    assert main(["train", str(tmp_path / "new"), "--quiet", "--resume"]) == 0
+    assert load(tmp_path / "new" / "weights.npz").history == history
+
+
+def test_a_plan_adds_to_bands_as_they_are(tmp_path: Path) -> None:
+    """With the tuples, ranks and step of those that are there; others are refused at once."""
+    bands = Bands(LAYOUT, (Band(64, 96, goal=400.0),), np.zeros(LAYOUT.size, np.int16), 7.0)
+    save(replace(network(), bands=bands), tmp_path / "base.npz")
+    text = SMALL.format(weights=tmp_path / "base.npz", least=112)
+    plan = plan_from(tomllib.loads(text))
+    Ascent(tmp_path / "new", plan, print).run()
+    history = load(tmp_path / "new" / "weights.npz").history
+    assert [entry["band"] for entry in history if "band" in entry] == [[64, 112]]
+    for changed, message in (
+        (replace(plan, tuples="0123 0145"), 'have tuples = "0123 4567"'),
+        (replace(plan, ranks=12), "ranks = 16"),
+        (replace(plan, step=48.0), "step = 7"),
+    ):
+        with pytest.raises(WeightsError, match=message):
+            Ascent(tmp_path / "other", changed, print).run()
+        assert not list((tmp_path / "other").iterdir())
+
+
+def test_an_ascent_tells_the_last_stretch_by_depth(tmp_path: Path) -> None:
+    """At the beginning, at each checkpoint and at the end, for a picture, too."""
+    save(network(), tmp_path / "base.npz")
+    text = SMALL.format(weights=tmp_path / "base.npz", least=96)
+    (tmp_path / "plan.toml").write_text(f'tuples = "0123 4567"\ncheckpoint_minutes = 0{text}')
+    words = ["train", str(tmp_path / "run"), "--config", str(tmp_path / "plan.toml"), "--quiet"]
+    assert main([*words, "--plot"]) == 0
+    points = last_stretches(tmp_path / "run" / STRETCHES)
+    moves = {depth: [p.moves for p in points if p.depth == depth] for depth in (1, 2)}
+    assert moves[1] == moves[2]
+    assert moves[1][0] == 0 < moves[1][1] <= moves[1][-1]
+    assert {(point.tile, point.least, point.boards) for point in points} == {(64, 96, 20)}
+    assert len({point.made for point in points}) > 1
+    assert (tmp_path / "run" / "curve.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_the_last_stretch_of_players_is_printed(

@@ -9,21 +9,30 @@ however it was ended.
 
 from __future__ import annotations
 
+import csv
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from py2048.arena.boards import Outcomes, SavedBoards, collect, excess_by_sum, joined, played_on
+from py2048.arena.boards import (
+    Outcomes,
+    SavedBoards,
+    Share,
+    collect,
+    excess_by_sum,
+    joined,
+    played_on,
+)
 from py2048.arena.statistics import estimate
 from py2048.errors import WeightsError
 from py2048.ntuple import _band_kernels as kernels
 from py2048.ntuple.band_trainer import BandTrainer
-from py2048.ntuple.layout import NetworkLayout, parse_tuples
+from py2048.ntuple.layout import PACKED_RANKS, NetworkLayout, Tuple, cells_text, parse_tuples
 from py2048.ntuple.network import Band, Network
 from py2048.ntuple.trainer import dataclass_from
 from py2048.ntuple.weights import load, save, save_packed, shipped_network
@@ -33,12 +42,15 @@ from py2048.rules.parts import checked_tile
 from py2048.search.limits import SearchLimits
 from py2048.search.searcher import Searcher
 
-CURVE, WEIGHTS = "curve.csv", "weights.npz"
+STRETCHES, WEIGHTS = "last-stretch.csv", "weights.npz"
+SIX_TUPLES, STEP = "9abdef 4567ab abcdef 69abcd 56adef 489abf", 48.0
 CHUNK_SECONDS, FIRST_CHUNK = 2.0, 20_000
 PORTION = 500
 """So many games are saved at once."""
 EXCESS_BOARDS = 2000
 """The most boards from which the value below is compared with what comes."""
+SEARCHED = 200
+"""While a band is trained, searches play on from so many boards at most."""
 
 
 @dataclass(frozen=True)
@@ -106,10 +118,10 @@ class AscentPlan:
         bands: the bands in the order of their training, those of one tile backwards.
         weights: the weights file to begin with; by default those that come with py2048.
         rules_text: the rules.
-        tuples: the tuples of the bands.
-        ranks: how many ranks their weights distinguish.
+        tuples: the tuples of the bands; by default those of the bands that are there, or six.
+        ranks: how many ranks their weights distinguish; 0 for those of the bands there, or 16.
         margin: how much lower than measured the value below is taken, in points.
-        step: the points of one step of a band's weights.
+        step: the points of one step of a band's weights; 0 for that of the bands there, or 48.
         lambda_: λ of TD(λ).
         restart_length: games of more moves are followed by one from their middle.
         depths: the depths at which a band must be better than what it replaces.
@@ -123,10 +135,10 @@ class AscentPlan:
     bands: tuple[BandPlan, ...] = ()
     weights: str = ""
     rules_text: str = "classic"
-    tuples: str = "9abdef 4567ab abcdef 69abcd 56adef 489abf"
-    ranks: int = 16
+    tuples: str = ""
+    ranks: int = 0
     margin: float = 30_000.0
-    step: float = 48.0
+    step: float = 0.0
     lambda_: float = 0.5
     restart_length: int = 20
     depths: tuple[int, ...] = (1, 2, 3)
@@ -161,6 +173,47 @@ def plan_from(values: dict[str, Any]) -> AscentPlan:
     return plan
 
 
+class StretchPoint(NamedTuple):
+    """How many held-out boards of a band make its tile, at one time of its training.
+
+    Attributes:
+        tile: the largest tile of the boards.
+        least: the least sum of their tiles.
+        depth: the depth at which they are played on.
+        moves: for how many moves the band has been trained; 0 for play without it.
+        made: how many made the tile.
+        boards: of how many.
+    """
+
+    tile: int
+    least: int
+    depth: int
+    moves: int
+    made: int
+    boards: int
+
+    @property
+    def last_stretch(self) -> Share:
+        """The share that made it."""
+        return Share(self.made, self.boards)
+
+
+def last_stretches(path: Path) -> list[StretchPoint]:
+    """Return what an ascent noted in a file, in the order of its work."""
+    if not path.exists():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = csv.DictReader(file)
+        return [StretchPoint(**{name: int(row[name]) for name in row}) for row in rows]
+
+
+def _text(value: tuple[Tuple, ...] | float) -> str:
+    """Return a setting as a plan has it."""
+    if isinstance(value, tuple):
+        return f'"{" ".join(map(cells_text, value))}"'
+    return f"{value:g}"
+
+
 class Ascent:
     """An ascent in a folder.
 
@@ -173,17 +226,21 @@ class Ascent:
     def __init__(self, folder: Path, plan: AscentPlan, tell: Callable[[str], None]) -> None:
         self.folder, self.plan, self._tell = folder, plan, tell
         self._rules = Rules.parse(plan.rules_text)
-        tuples = parse_tuples(plan.tuples, *self._rules.shape)
-        self._layout = NetworkLayout(*self._rules.shape, tuples, ranks=plan.ranks)
         folder.mkdir(parents=True, exist_ok=True)
 
     def run(self) -> None:
-        """Train every band of the plan that is not trained yet."""
+        """Train every band of the plan that has not been trained in this folder.
+
+        Raises:
+            WeightsError: if the plan's tuples, ranks or step are not those of the bands there are.
+        """
         network = self._network()
-        done = {tuple(entry["band"]) for entry in network.history if "band" in entry}
+        self._shape_of(network)
+        begun = self._begun(network)
+        done = {tuple(entry["band"]) for entry in network.history[begun:] if "band" in entry}
         for number, band in enumerate(self.plan.bands):
             if (band.tile, band.least) not in done:
-                network = self._trained(network, band, derive_seed(self.plan.seed, number))
+                network = self._trained(network, band, derive_seed(self.plan.seed, number), begun)
                 if network.table.dtype == np.int16:
                     save_packed(network, self.folder / WEIGHTS, step=network.step)
                 else:
@@ -197,6 +254,31 @@ class Ascent:
         if network is None:
             raise WeightsError(f"no weights come with py2048 for the rules {self._rules.name}")
         return network
+
+    def _begun(self, network: Network) -> int:
+        """Return the length of the history with which the ascent began."""
+        if (self.folder / WEIGHTS).exists():
+            return int(network.history[-1].get("begun", 0))
+        return len(network.history)
+
+    def _shape_of(self, network: Network) -> tuple[NetworkLayout, float]:
+        """Return the tuples and ranks of the bands, and the points of a step of their weights."""
+        plan, there = self.plan, network.bands
+        if there is None:
+            tuples = parse_tuples(plan.tuples or SIX_TUPLES, *self._rules.shape)
+            layout = NetworkLayout(*self._rules.shape, tuples, ranks=plan.ranks or PACKED_RANKS)
+            return layout, plan.step or STEP
+        for name, given, kept in (
+            ("tuples", parse_tuples(plan.tuples, *self._rules.shape), there.layout.tuples),
+            ("ranks", plan.ranks, there.layout.ranks),
+            ("step", plan.step, there.step),
+        ):
+            if given and given != kept:
+                raise WeightsError(
+                    f"{name} = {_text(given)}: the bands that are there have {name} = "
+                    f"{_text(kept)}; leave {name} out, or begin with weights without bands"
+                )
+        return there.layout, there.step
 
     def _checkpoint(self, band: BandPlan) -> Path:
         return self.folder / f"band-{band.tile}-{band.least}.npz"
@@ -244,7 +326,7 @@ class Ascent:
 
     # --- a band ----------------------------------------------------------------------------------
 
-    def _trained(self, network: Network, band: BandPlan, seed: int) -> Network:
+    def _trained(self, network: Network, band: BandPlan, seed: int, begun: int) -> Network:
         """Return the network with a band if that makes it better; its history says."""
         training, held_out = self.boards(network, band.tile).of((band.tile, band.least)).split()
         if not len(training) or not len(held_out):
@@ -252,25 +334,29 @@ class Ascent:
                 f"{band}: of the games for {band.tile} too few came to a sum of {band.least}: "
                 "collect more games"
             )
+        if not self._checkpoint(band).exists():
+            without = self._noted_stretches(network, band, held_out, 0)
+            self._tell(f"{band}, before it is trained: {without}")
         trainer, notes = self._trainer(network, band, training, seed)
         for phase in range(notes["phase"], len(band.rates)):
             if phase > notes["phase"]:
                 notes["phase"] = phase
                 trainer.reset_coherence()
             self._train(trainer, notes, band, held_out)
-        better = trainer.finished(self.plan.step)
+        better = trainer.finished(self._shape_of(network)[1])
         entry = {
             "band": [band.tile, band.least],
+            "begun": begun,
             "moves": int(trainer.progress[kernels.MOVES]),
             "games": int(trainer.progress[kernels.GAMES]),
             "seconds": round(notes["seconds"], 1),
         }
-        entry |= self._judged(band, network, better, held_out)
+        entry |= self._judged(band, network, better, held_out, entry["moves"])
         kept = better if entry["kept"] else network
         return replace(kept, history=(*network.history, entry))
 
     def _judged(
-        self, band: BandPlan, network: Network, better: Network, boards: SavedBoards
+        self, band: BandPlan, network: Network, better: Network, boards: SavedBoards, moves: int
     ) -> dict[str, Any]:
         """Return whether a band is kept, and why: what comes of boards without it and with it."""
         shares, gains = {}, {}
@@ -279,6 +365,8 @@ class Ascent:
                 self._outcomes(each, band, boards, depth) for each in (network, better)
             )
             shares[str(depth)] = pair = before.last_stretch, after.last_stretch
+            self._note(band, depth, 0, before.last_stretch)
+            self._note(band, depth, moves, after.last_stretch)
             gain = estimate((after.worth(band.goal) - before.worth(band.goal)).tolist())
             gains[str(depth)] = round(gain.mean, 1), round(gain.error, 1)
             self._tell(
@@ -297,15 +385,36 @@ class Ascent:
         chosen, player = boards.spread(plan.judged), self._player(network, depth)
         return played_on(player, chosen, makes=band.makes, seed=plan.seed, threads=plan.threads)
 
+    def _noted_stretches(
+        self, network: Network, band: BandPlan, boards: SavedBoards, moves: int
+    ) -> str:
+        """Note the last stretch at each depth, of fewer boards with search; return it as text."""
+        found = []
+        for depth in self.plan.depths:
+            some = boards.spread(SEARCHED) if depth > 1 else boards
+            share = self._outcomes(network, band, some, depth).last_stretch
+            self._note(band, depth, moves, share)
+            found.append(f"{share.share:.1%} ± {share.error:.1%} at depth {depth}")
+        return f"last stretch {', '.join(found)}"
+
+    def _note(self, band: BandPlan, depth: int, moves: int, share: Share) -> None:
+        point = StretchPoint(band.tile, band.least, depth, moves, *share)
+        with (self.folder / STRETCHES).open("a", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            if not file.tell():
+                writer.writerow(StretchPoint._fields)
+            writer.writerow(point)
+
     def _trainer(
         self, network: Network, band: BandPlan, boards: SavedBoards, seed: int
     ) -> tuple[BandTrainer, dict[str, Any]]:
         """Return the trainer of a band, and its notes; from the checkpoint if there is one."""
         plan, path = self.plan, self._checkpoint(band)
+        layout, _ = self._shape_of(network)
         saved = BandTrainer.band_of(path) if path.exists() else None
         trainer = BandTrainer(
             network,
-            self._layout,
+            layout,
             saved or self._measured(network, band, boards),
             boards.words,
             lambda_=plan.lambda_,
@@ -369,16 +478,13 @@ class Ascent:
         speed: float,
         held_out: SavedBoards,
     ) -> None:
-        """Tell how far a training is, and how far play without search comes with it."""
+        """Tell how far a training is, and how far play comes with it."""
         done, phase = trainer.progress, notes["phase"]
-        better = trainer.finished(self.plan.step)
-        share = self._outcomes(better, plan, held_out, 1).last_stretch
+        better = trainer.finished(self._shape_of(trainer.network)[1])
+        stretches = self._noted_stretches(better, plan, held_out, int(done[kernels.MOVES]))
         self._tell(
             f"{plan}: rate {plan.rates[phase]:g}, {notes['moves'][phase] / plan.moves[phase]:.0%} "
             f"of {plan.moves[phase]:,.0f} moves, {speed:,.0f} a second, "
             f"{done[kernels.PASSED] / max(done[kernels.FINISHED], 1):.1%} leave it upwards; "
-            f"last stretch {share.share:.1%} ± {share.error:.1%}"
+            f"{stretches}"
         )
-        with (self.folder / CURVE).open("a", encoding="utf-8") as file:
-            row = plan.tile, plan.least, plan.rates[phase], done[kernels.MOVES], *share
-            print(*row, sep=",", file=file)

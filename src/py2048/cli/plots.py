@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from py2048.arena import PlayerSummary, Results
+    from py2048.arena.ascent import StretchPoint
     from py2048.ntuple.records import StageRecord
     from py2048.ntuple.run import CurvePoint
     from py2048.review.report import Report, Section, Totals
@@ -100,6 +101,41 @@ def draw_curve(curve: Sequence[CurvePoint], path: Path) -> None:
     axes.grid(alpha=0.3)
     axes.legend()
     figure.savefig(path, dpi=120)
+
+
+def draw_ascent(points: Sequence[StretchPoint], path: Path) -> None:
+    """Draw how many boards of each band make its tile, by depth and moves of training."""
+    from matplotlib.figure import Figure
+
+    bands = sorted({point[:2] for point in points})
+    figure = Figure(figsize=(2 + 4 * len(bands), 5), layout="constrained")
+    places = figure.subplots(1, max(len(bands), 1), sharey=True, squeeze=False)[0]
+    for axes, (tile, least) in zip(places, bands, strict=False):
+        of_band = [point for point in points if point[:2] == (tile, least)]
+        for number, depth in enumerate(sorted({point.depth for point in of_band})):
+            _draw_stretch(axes, [p for p in of_band if p.depth == depth], f"C{number}")
+        axes.set(title=f"largest tile {tile}, sum from {least}", xlabel="million moves of training")
+        axes.grid(alpha=0.3)
+        axes.legend()
+    places[0].set(ylim=(0, 100), ylabel="% of held-out boards that make the tile")
+    figure.savefig(path, dpi=110, metadata={"Software": None})
+
+
+def _draw_stretch(axes: Axes, points: Sequence[StretchPoint], colour: str) -> None:
+    """Draw what came at one depth, and as a line what comes without the band."""
+    trained = [point for point in points if point.moves]
+    axes.errorbar(
+        [point.moves / 1e6 for point in trained],
+        [100 * point.last_stretch.share for point in trained],
+        [100 * point.last_stretch.error for point in trained],
+        color=colour,
+        marker=".",
+        capsize=3,
+        label=f"depth {points[0].depth}, ± standard error",
+    )
+    for point in [point for point in points if not point.moves][-1:]:
+        label = f"depth {point.depth}, without the band"
+        axes.axhline(100 * point.last_stretch.share, color=colour, linestyle=":", label=label)
 
 
 def draw_calibration(rows: Sequence[StageRecord], path: Path) -> None:

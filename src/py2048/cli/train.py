@@ -97,7 +97,7 @@ def train(
     file_values = load_toml(config) if config else {}
     if "bands" in file_values or (resume and (folder / PLAN).exists()):
         changes = dict(map(_setting, settings or [])) | {"weights": weights}
-        return _ascend(folder, config, given | changes, resume=resume, quiet=quiet)
+        return _ascend(folder, config, given | changes, resume=resume, plot=plot, quiet=quiet)
     config_values, stop = _settings(file_values, settings or [], given)
     if plot:
         plots.check_plots()
@@ -157,15 +157,17 @@ def _setting(text: str) -> tuple[str, Any]:
 
 
 def _ascend(
-    folder: Path, config: Path | None, changes: Settings, *, resume: bool, quiet: bool
+    folder: Path, config: Path | None, changes: Settings, *, resume: bool, plot: bool, quiet: bool
 ) -> int:
     """Train the bands of a plan, which is kept in the folder."""
-    from py2048.arena.ascent import Ascent, plan_from
+    from py2048.arena.ascent import STRETCHES, Ascent, last_stretches, plan_from
     from py2048.ntuple.run import load_toml
 
     kept = folder / PLAN
     if kept.exists() and not resume:
         raise WeightsError(f"{folder} holds a training: continue it with --resume, or name another")
+    if plot:
+        plots.check_plots()
     values = load_toml(config or kept)
     plan = plan_from(values | {n: value for n, value in changes.items() if value is not None})
     with telling(quiet=quiet):
@@ -177,6 +179,8 @@ def _ascend(
                 ascent.run()
         except KeyboardInterrupt:
             print("stopped: --resume continues from the last checkpoint")
+    if plot:
+        plots.draw_ascent(last_stretches(folder / STRETCHES), folder / "curve.png")
     return 0
 
 
