@@ -331,6 +331,17 @@ def test_the_last_stretch_of_players_is_printed(
     assert "--makes 100 is not a tile" in capsys.readouterr().err
     assert main(["evaluate", "greedy", "--makes", "256"]) == 2
     assert main(["evaluate", "greedy", "--from-boards", str(boards)]) != 0
+    picture = tmp_path / "stretch.svg"
+    assert main([*words, "expectimax:depth=2", "--plot", str(picture)]) == 0
+    text = picture.read_text(encoding="utf-8")
+    for expected in ("ntuple:weights=", "expectimax:depth=2", "sum 960"):
+        assert expected in text
+    capsys.readouterr()
+    for option in (["--csv", "a.csv"], ["--records", "r"], ["--size", "4x4"], ["--regret"]):
+        assert main([*words, *option]) == 2
+        assert f"{option[0]} does not go with --from-boards" in capsys.readouterr().err
+    assert main([*words, "-n", "0"]) == 2
+    assert main([*words, "--plot", str(tmp_path / "stretch.txt")]) == 2
 
 
 def test_a_band_without_boards_is_refused(tmp_path: Path) -> None:

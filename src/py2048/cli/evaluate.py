@@ -144,8 +144,12 @@ def evaluate(
         if not from_boards:
             raise TournamentError(f"--makes {makes} counts what comes of --from-boards: give both")
     if from_boards:
+        others: dict[str, object] = {"rules": rules, "size": size, "cluster": cluster, "csv": csv}
+        others |= {"log": log, "records": records, "regret": regret, "solution": solution}
+        for name in [name for name, value in others.items() if value]:
+            raise TournamentError(f"--{name} does not go with --from-boards: leave one out")
         chosen = chosen_seed(seed) or 0
-        return _from_boards(players, from_boards, makes or 0, games, chosen, jobs, as_json)
+        return _from_boards(players, from_boards, makes or 0, games, chosen, jobs, as_json, plot)
     tournament = Tournament(
         tuple(players),
         chosen_rules(rules, size),
@@ -184,6 +188,7 @@ def _from_boards(
     seed: int,
     jobs: int | None,
     as_json: bool,
+    plot: Path | None,
 ) -> int:
     """Print for each stage of a file how often each player makes a tile, by default the next."""
     from py2048.arena.boards import SavedBoards, played_on
@@ -191,6 +196,11 @@ def _from_boards(
     from py2048.players import make_player
     from py2048.players.searching import SearchPlayer
 
+    if games < 1:
+        raise TournamentError(f"--games {games}: play on from one board or more")
+    if plot:
+        plots.check_plots(plot)
+        _writable(plot)
     _, boards = SavedBoards.load(file).split()
     rows = []
     for spec in players:
@@ -215,6 +225,8 @@ def _from_boards(
                     f"{makes or 2 * stage[0]:,} made in "
                     f"{found.share:.1%} ± {found.error:.1%} of {found.boards:,} boards"
                 )
+    if plot:
+        plots.draw_stretches(rows, plot)
     if as_json:
         print(json.dumps(rows))
     return 0

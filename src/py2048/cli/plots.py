@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import nan
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from py2048.errors import MissingExtraError, RecordError, TournamentError, os_errors_as
 
@@ -136,6 +136,42 @@ def _draw_stretch(axes: Axes, points: Sequence[StretchPoint], colour: str) -> No
     for point in [point for point in points if not point.moves][-1:]:
         label = f"depth {point.depth}, without the band"
         axes.axhline(100 * point.last_stretch.share, color=colour, linestyle=":", label=label)
+
+
+def draw_stretches(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """Draw how many of the saved boards of each stage make a tile, by player.
+
+    Args:
+        rows: what ``evaluate --from-boards --json`` prints.
+        path: the picture.
+
+    Raises:
+        TournamentError: if the picture cannot be written.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    axes = figure.subplots()
+    players = list(dict.fromkeys(row["player"] for row in rows))
+    stages = sorted({row["stage"] for row in rows})
+    for number, player in enumerate(players):
+        own = [row for row in rows if row["player"] == player]
+        axes.errorbar(
+            [stages.index(row["stage"]) + 0.1 * (number - (len(players) - 1) / 2) for row in own],
+            [100 * row["share"] for row in own],
+            [100 * row["error"] for row in own],
+            marker="o",
+            linestyle="",
+            capsize=3,
+            label=player,
+        )
+    axes.set_xticks(range(len(stages)), [f"{tile:,}\nsum {least:,}" for tile, least in stages])
+    axes.set(xlabel="largest tile and sum of the boards", ylim=(0, 100))
+    axes.set_ylabel("% that make the tile, ± standard error")
+    axes.grid(axis="y", alpha=0.3)
+    axes.legend()
+    with os_errors_as(TournamentError, f"cannot write {path}"):
+        figure.savefig(path, dpi=110)
 
 
 def draw_calibration(rows: Sequence[StageRecord], path: Path) -> None:
