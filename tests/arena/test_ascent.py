@@ -24,7 +24,7 @@ from py2048.arena.boards import (
     played_on,
 )
 from py2048.cli import main
-from py2048.errors import RulesError, WeightsError
+from py2048.errors import Py2048Error, RulesError, WeightsError
 from py2048.ntuple import _band_kernels as kernels
 from py2048.ntuple.band_trainer import BandTrainer
 from py2048.ntuple.layout import NetworkLayout, parse_tuples
@@ -354,11 +354,47 @@ def test_a_band_without_boards_is_refused(tmp_path: Path) -> None:
         Ascent(tmp_path / "new", plan_from(plan), print).run()
 
 
+@pytest.mark.parametrize(
+    ("part", "name", "value"),
+    [
+        *(("", name, -1) for name in ("judged", "threads", "ranks", "step", "margin")),
+        *(("", name, -1) for name in ("restart_length", "checkpoint_minutes", "seed")),
+        *(("", name, 0) for name in ("judged", "threads")),
+        ("", "depths", []),
+        ("", "depths", [1, 0]),
+        ("", "depths", [25]),
+        ("", "ranks", 17),
+        ("", "lambda", 1.5),
+        ("", "margin", float("nan")),
+        *(("collect", name, 0) for name in ("tile", "games", "depth", "continuations")),
+        ("collect", "tile", 63),
+        ("collect", "depth", 25),
+        ("collect", "after", -2),
+        *(("bands", name, -1) for name in ("tile", "least", "goal", "makes")),
+        ("bands", "least", 62),
+        ("bands", "goal", float("inf")),
+        ("bands", "moves", [0]),
+        ("bands", "rates", [-0.1]),
+        ("bands", "rates", [11.0]),
+    ],
+)
+def test_a_plan_with_an_impossible_value_is_refused(part: str, name: str, value: object) -> None:
+    """At once, and the message has the name and the value."""
+    plan = tomllib.loads(SMALL.format(weights="base.npz", least=96))
+    changed = plan[part][0] if part else plan
+    changed[name] = value
+    wrong = value[-1] if isinstance(value, list) and value else value
+    with pytest.raises(Py2048Error) as refusal:
+        plan_from(plan)
+    assert name in str(refusal.value)
+    assert str(wrong) in str(refusal.value)
+
+
 def test_plans_that_cannot_be_followed_are_refused(tmp_path: Path) -> None:
     """With the name of what is wrong."""
     band = {"tile": 128, "least": 192, "goal": 1000.0}
     for values, message in (
-        ({"bands": [band | {"makes": 100}]}, "band 128 192: 100 is not a tile"),
+        ({"bands": [band | {"makes": 100}]}, "band 128 192: makes = 100 is not a tile"),
         ({"bands": [band]}, "no games are collected"),
         ({"bands": [band | {"rates": [0.1]}]}, "number of moves for each"),
         ({"bands": [band | {"leest": 3}]}, "leest"),

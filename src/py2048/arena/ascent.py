@@ -34,12 +34,12 @@ from py2048.ntuple import _band_kernels as kernels
 from py2048.ntuple.band_trainer import BandTrainer
 from py2048.ntuple.layout import PACKED_RANKS, NetworkLayout, Tuple, cells_text, parse_tuples
 from py2048.ntuple.network import Band, Network
-from py2048.ntuple.trainer import dataclass_from
+from py2048.ntuple.trainer import check_ranges, dataclass_from
 from py2048.ntuple.weights import load, save, save_packed, shipped_network
-from py2048.rng import derive_seed
+from py2048.rng import checked_seed, derive_seed
 from py2048.rules import Rules
 from py2048.rules.parts import checked_tile
-from py2048.search.limits import SearchLimits
+from py2048.search.limits import MAX_DEPTH, SearchLimits
 from py2048.search.searcher import Searcher
 
 STRETCHES, WEIGHTS = "last-stretch.csv", "weights.npz"
@@ -71,6 +71,12 @@ class CollectPlan:
     continuations: int = 4
     after: int = 0
 
+    def __post_init__(self) -> None:
+        checked_tile(self.tile, "tile = ")
+        check_ranges(
+            self, ("games", 1, 10**9), ("depth", 1, MAX_DEPTH), ("continuations", 1, 10**6)
+        )
+
 
 @dataclass(frozen=True)
 class BandPlan:
@@ -95,8 +101,11 @@ class BandPlan:
     def __post_init__(self) -> None:
         if len(self.moves) != len(self.rates) or not self.rates:
             raise WeightsError("a band needs a number of moves for each learning rate")
-        for tile in (self.tile, self.untrained.ending):
-            checked_tile(tile, f"{self}: ")
+        check_ranges(self, ("goal", 0.0, 1e12), ("moves", 1, 1e15), ("rates", 0.0, 10.0))
+        for name, tile in (("tile", self.tile), ("makes", self.untrained.ending)):
+            checked_tile(tile, f"{self}: {name} = ")
+        if self.least < self.tile:
+            raise WeightsError(f"{self}: least = {self.least}: a {self.tile} alone is more")
         if self.least >= self.untrained.end:
             raise WeightsError(f"{self} begins where {self.untrained.ending} is made")
 
@@ -146,6 +155,23 @@ class AscentPlan:
     checkpoint_minutes: float = 5.0
     seed: int = 1
     threads: int = 1
+
+    def __post_init__(self) -> None:
+        checked_seed(self.seed)
+        if not self.depths:
+            raise WeightsError("depths = []: a band is judged at one depth or more")
+        check_ranges(
+            self,
+            ("ranks", 0, PACKED_RANKS),
+            ("margin", 0.0, 1e12),
+            ("step", 0.0, 1e12),
+            ("lambda_", 0.0, 1.0),
+            ("restart_length", 0, 10**8),
+            ("depths", 1, MAX_DEPTH),
+            ("judged", 1, 10**9),
+            ("checkpoint_minutes", 0.0, 1e9),
+            ("threads", 1, 1024),
+        )
 
 
 def plan_from(values: dict[str, Any]) -> AscentPlan:

@@ -105,17 +105,15 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         checked_seed(self.seed)
-        for name, low, high in (
+        check_ranges(
+            self,
             ("learning_rate", 0.0, 10.0),
             ("lambda_", 0.0, 1.0),
             ("trajectory_length", 1, 10**8),
             ("restart_length", 0, 10**8),
             ("restart_after", 0, 10**15),
             ("threads", 1, 1024),
-        ):
-            value = getattr(self, name)
-            if not low <= value <= high:
-                raise WeightsError(f"{name.rstrip('_')} must be {low} to {high}, not {value}")
+        )
         if self.carousel and not self.stages:
             raise WeightsError("a carousel needs stages, such as 8192,16384")
         check_rules(self.layout, self.rules)
@@ -201,6 +199,20 @@ def dataclass_from(kind: type[Value], values: Mapping[str, object]) -> Value:
             raise WeightsError(f"a training has no {name!r}{did_you_mean(name, fields)}")
         chosen[fields[name]] = _typed(name, value, kinds[fields[name]])
     return kind(**chosen)
+
+
+def check_ranges(settings: object, *ranges: tuple[str, float, float]) -> None:
+    """Make sure that settings lie between two numbers, and all numbers of a list.
+
+    Raises:
+        WeightsError: if one does not.
+    """
+    for name, low, high in ranges:
+        value = getattr(settings, name)
+        for number in value if isinstance(value, tuple) else (value,):
+            if not low <= number <= high:
+                shown = _SHOWN.get(name, name)
+                raise WeightsError(f"{shown} must be {low} to {high}, not {number}")
 
 
 def _typed(name: str, value: object, kind: Any) -> object:
