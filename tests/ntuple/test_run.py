@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import os
 import signal
 import subprocess
@@ -16,6 +17,7 @@ import pytest
 
 from py2048 import get_rules
 from py2048.cli import main
+from py2048.cli.train import _settings
 from py2048.errors import WeightsError
 from py2048.ntuple.run import StopCriteria, TrainingRun, load_checkpoint, save_checkpoint
 from py2048.ntuple.trainer import Trainer, TrainingConfig, config_from
@@ -176,6 +178,13 @@ def test_a_campaign_keeps_its_curve(tmp_path: Path) -> None:
         TrainingRun.begin(tmp_path / "a", SMALL)
 
 
+@pytest.mark.parametrize("words", [[], ["games=0"], ["moves=0", "minutes=0"]])
+def test_a_training_without_a_limit_takes_ten_minutes(words: list[str]) -> None:
+    """Nothing trains for ever because a limit is 0."""
+    _, stop = _settings({}, words, {})
+    assert (stop.games, stop.moves, stop.minutes) == (0, 0, 10.0)
+
+
 @pytest.mark.parametrize(
     ("values", "reason"),
     [
@@ -184,6 +193,8 @@ def test_a_campaign_keeps_its_curve(tmp_path: Path) -> None:
         ({"lambda": 2.0}, "lambda must be 0.0 to 1.0"),
         ({"stages": "16"}, "list of whole numbers"),
         ({"threads": 0}, "threads must be 1 to"),
+        ({"optimistic_init": math.nan}, "optimistic_init must be .* not nan"),
+        ({"optimistic_init": math.inf}, "optimistic_init must be .* not inf"),
         ({"carousel": True}, "a carousel needs stages"),
         ({"ranks": 17}, "distinguishes 2 to 16 ranks, not 17"),
         ({"tuples": "4x6", "rules": "3x3"}, "for 4x4 boards"),

@@ -140,7 +140,7 @@ def _settings(
     limits = {
         name: values.pop(name) for name in list(values) if name in StopCriteria.__dataclass_fields__
     }
-    if not limits.keys() & {"games", "moves", "minutes"}:
+    if not any(limits.get(name) for name in ("games", "moves", "minutes")):
         limits["minutes"] = DEFAULT_MINUTES
     return values, dataclass_from(StopCriteria, limits)
 

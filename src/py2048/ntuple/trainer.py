@@ -110,6 +110,7 @@ class TrainingConfig:
             ("learning_rate", 0.0, 10.0),
             ("lambda_", 0.0, 1.0),
             ("trajectory_length", 1, 10**8),
+            ("optimistic_init", -1e9, 1e9),
             ("restart_length", 0, 10**8),
             ("restart_after", 0, 10**15),
             ("threads", 1, 1024),
