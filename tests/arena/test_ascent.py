@@ -278,6 +278,29 @@ def test_an_ascent_trains_what_other_weights_have_already(tmp_path: Path) -> Non
     assert load(tmp_path / "new" / "weights.npz").history == history
 
 
+def test_a_training_takes_no_folder_of_another(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither of a network nor of bands, begun or continued; what is there stays as it is."""
+    save(network(), tmp_path / "base.npz")
+    plan = tmp_path / "plan.toml"
+    plan.write_text(f'tuples = "0123 4567"{SMALL.format(weights=tmp_path / "base.npz", least=96)}')
+    bands, plain = str(tmp_path / "bands"), str(tmp_path / "plain")
+    assert main(["train", bands, "--config", str(plan), "--quiet"]) == 0
+    assert main(["train", plain, "--rules", "2x2", "--games", "5", "--quiet"]) == 0
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.npz")}
+    for words, message in (
+        ([bands, "--games", "5"], "bands holds a training, plan.toml"),
+        ([bands, "--config", str(plan)], "bands holds a training, plan.toml"),
+        ([bands, "--resume", "--from", "shipped"], "--resume keeps the weights"),
+        ([plain, "--config", str(plan)], "plain holds a training, checkpoint.npz"),
+        ([plain, "--config", str(plan), "--resume"], "plain holds no training of bands"),
+    ):
+        assert main(["train", *words, "--quiet"]) == 2
+        assert message in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*.npz")} == before
+
+
 def test_a_plan_adds_to_bands_as_they_are(tmp_path: Path) -> None:
     """With the tuples, ranks and step of those that are there; others are refused at once."""
     bands = Bands(LAYOUT, (Band(64, 96, goal=400.0),), np.zeros(LAYOUT.size, np.int16), 7.0)
@@ -327,6 +350,8 @@ def test_the_last_stretch_of_players_is_printed(
     assert all("1,024 made in" in line and "of 9 boards" in line for line in lines)
     assert main([*words, "--makes", "256"]) == 0
     assert "256 made in" in capsys.readouterr().out
+    assert main([*words, "--makes", "512"]) == 2
+    assert "--makes 512: the boards with 512 and a sum of 512 have it" in capsys.readouterr().err
     assert main([*words, "--makes", "100"]) == 2
     assert "--makes 100 is not a tile" in capsys.readouterr().err
     assert main(["evaluate", "greedy", "--makes", "256"]) == 2

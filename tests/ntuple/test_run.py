@@ -176,6 +176,9 @@ def test_a_campaign_keeps_its_curve(tmp_path: Path) -> None:
     assert [row["games"] for row in curves[0]] == ["100", "200", "300", "400"]
     with pytest.raises(WeightsError, match="holds a training"):
         TrainingRun.begin(tmp_path / "a", SMALL)
+    (tmp_path / "a" / "checkpoint.npz").unlink()
+    with pytest.raises(WeightsError, match=r"holds a training, weights\.npz"):
+        TrainingRun.begin(tmp_path / "a", SMALL)
 
 
 @pytest.mark.parametrize("words", [[], ["games=0"], ["moves=0", "minutes=0"]])

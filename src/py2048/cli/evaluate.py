@@ -209,6 +209,11 @@ def _from_boards(
             raise TournamentError(f"{spec} does not search: --from-boards takes players that do")
         for stage in sorted(set(map(tuple, boards.stages.tolist()))):
             chosen = boards.of(stage).spread(games)
+            if makes and (chosen.cells == makes.bit_length() - 1).any(axis=1).all():
+                raise TournamentError(
+                    f"--makes {makes}: the boards with {stage[0]:,} and a sum of {stage[1]:,} "
+                    "have it already"
+                )
             with telling(quiet=as_json):
                 found = played_on(
                     partial(player.new_searcher, boards.rules),

@@ -46,7 +46,6 @@ BAR = 30
 DEFAULT_MINUTES = 10.0
 CALIBRATION_GAMES = 200
 
-PLAN = "plan.toml"
 """The settings of a training of bands, in its folder."""
 
 SHIPPED = "shipped"
@@ -95,7 +94,7 @@ def train(
     given: Settings = {"rules": rules, "seed": chosen_seed(seed), "threads": threads}
     given |= {"games": games, "minutes": minutes}
     file_values = load_toml(config) if config else {}
-    if "bands" in file_values or (resume and (folder / PLAN).exists()):
+    if "bands" in file_values or (resume and _holds_plan(folder)):
         changes = dict(map(_setting, settings or [])) | {"weights": weights}
         return _ascend(folder, config, given | changes, resume=resume, plot=plot, quiet=quiet)
     config_values, stop = _settings(file_values, settings or [], given)
@@ -161,11 +160,15 @@ def _ascend(
 ) -> int:
     """Train the bands of a plan, which is kept in the folder."""
     from py2048.arena.ascent import STRETCHES, Ascent, last_stretches, plan_from
-    from py2048.ntuple.run import load_toml
+    from py2048.ntuple.run import PLAN, check_free, load_toml
 
     kept = folder / PLAN
-    if kept.exists() and not resume:
-        raise WeightsError(f"{folder} holds a training: continue it with --resume, or name another")
+    if not resume:
+        check_free(folder)
+    elif not kept.exists():
+        raise WeightsError(f"{folder} holds no training of bands: leave out --resume")
+    elif changes.get("weights"):
+        raise WeightsError("--resume keeps the weights: leave out --from")
     if plot:
         plots.check_plots()
     values = load_toml(config or kept)
@@ -182,6 +185,12 @@ def _ascend(
     if plot:
         plots.draw_ascent(last_stretches(folder / STRETCHES), folder / "curve.png")
     return 0
+
+
+def _holds_plan(folder: Path) -> bool:
+    from py2048.ntuple.run import PLAN
+
+    return (folder / PLAN).exists()
 
 
 def _say(text: str) -> None:

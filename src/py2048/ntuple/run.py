@@ -21,6 +21,8 @@ from py2048.ntuple.network import Network
 from py2048.ntuple.trainer import ScoreTally, Trainer, TrainingConfig, config_from
 
 CHECKPOINT, CURVE, WEIGHTS = "checkpoint.npz", "curve.csv", "weights.npz"
+PLAN = "plan.toml"
+"""The plan of an ascent, in its folder."""
 
 EVALUATION_SEED = 2048
 FIRST_CHUNK = 100_000
@@ -96,6 +98,19 @@ class TrainingProgress:
     curve: tuple[CurvePoint, ...]
 
 
+def check_free(folder: Path) -> None:
+    """Make sure that a folder holds no training, of a network or of bands.
+
+    Raises:
+        WeightsError: if it does.
+    """
+    for name in (CHECKPOINT, PLAN, WEIGHTS):
+        if (folder / name).exists():
+            raise WeightsError(
+                f"{folder} holds a training, {name}: continue it with --resume, or name another"
+            )
+
+
 class TrainingRun:
     """A training in a folder, which holds its checkpoint, learning curve and weights.
 
@@ -129,10 +144,7 @@ class TrainingRun:
             WeightsError: if the folder holds a training or cannot be made, or the network does not
                 fit the settings.
         """
-        if (folder / CHECKPOINT).exists():
-            raise WeightsError(
-                f"{folder} holds a training: continue it with --resume, or name another"
-            )
+        check_free(folder)
         trainer = Trainer(config, network)
         try:
             folder.mkdir(parents=True, exist_ok=True)
