@@ -278,6 +278,17 @@ def test_an_ascent_trains_what_other_weights_have_already(tmp_path: Path) -> Non
     assert load(tmp_path / "new" / "weights.npz").history == history
 
 
+def test_a_band_begins_with_what_is_known_without_it(tmp_path: Path) -> None:
+    """Play by the band that it is to replace, or by one before it, does not count."""
+    plan = plan_from(tomllib.loads(f'tuples = "0123 4567"{SMALL.format(weights="", least=96)}'))
+    boards = collect(player(network()), [(64, 64), (64, 96)], 60).last()
+    table = np.random.default_rng(1).integers(-100, 100, 2 * LAYOUT.size, np.int16)
+    bands = Bands(LAYOUT, (Band(64, 80, goal=400.0), Band(64, 96, goal=400.0)), table, 7.0)
+    ascent, (band,) = Ascent(tmp_path, plan, print), plan.bands
+    measured = ascent._measured(network(), band, boards)
+    assert ascent._measured(replace(network(), bands=bands), band, boards) == measured
+
+
 def test_a_training_takes_no_folder_of_another(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

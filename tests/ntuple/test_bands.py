@@ -208,6 +208,23 @@ def test_a_band_is_added_or_replaced() -> None:
             assert np.array_equal(row, ones if at is None else old[at])
 
 
+def test_bands_beyond_one_are_those_without_it_and_what_is_before_it() -> None:
+    """Those of other tiles stay, and those of its tile with a larger sum, with their weights."""
+    assert NETWORK.bands is not None
+    old = NETWORK.bands.table.reshape(3, -1)
+    for band, left in (
+        (Band(64, 80), [0, 1, 2]),
+        (Band(64, 90, 7.0), [1, 2]),
+        (Band(64, 200), [2]),
+        (Band(128, 140), [0, 1]),
+    ):
+        bands = NETWORK.bands.beyond(band)
+        assert bands is not None
+        assert bands.bands == tuple(LATE[at] for at in left)
+        assert np.array_equal(bands.table.reshape(len(left), -1), old[left])
+    assert Bands(LAYOUT, LATE[:1], old[0], 2.0).beyond(LATE[0]) is None
+
+
 def test_bands_that_cannot_be_are_refused() -> None:
     """On other boards, in games that end at a tile, or in another order."""
     assert NETWORK.bands is not None

@@ -459,6 +459,9 @@ class Ascent:
     def _measured(self, network: Network, planned: BandPlan, boards: SavedBoards) -> Band:
         """Return a band with what the value below is too high by."""
         plan, band = self.plan, planned.untrained
+        # Play as it is when the training begins, by the value below, until the band above.
+        if network.bands:
+            network = replace(network, bands=network.bands.beyond(band))
         others = network.bands.bands if network.bands else ()
         above = [b.least for b in others if b.tile == band.tile and b.least > band.least]
         rater = self._player(replace(network, bands=None), 1)()

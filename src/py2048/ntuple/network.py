@@ -10,7 +10,7 @@ weights and takes a few dozen memory accesses, so it learns well and plays fast.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -157,15 +157,27 @@ class Bands:
 
     def with_band(self, band: Band, table: Quantized) -> Bands:
         """Return these bands and another one, or one replaced, by weights in the same step."""
-        size, kept = self.layout.size, {each: at for at, each in enumerate(self.bands)}
-        kept = {each: at for each, at in kept.items() if each[:2] != band[:2]}
-        bands = sorted([*kept, band])
-        whole = np.zeros((len(bands), size), np.int16)
-        for row, each in zip(whole, bands, strict=True):
-            part = table if each is band else self.unpacked[kept[each] * size :][:size]
-            used = np.flatnonzero(part)  # pages of zeros stay unused
-            row[used] = part[used]
-        return Bands(self.layout, tuple(bands), whole.reshape(-1), self.step)
+        kept = {each: row for each, row in self._parts() if each[:2] != band[:2]}
+        return self._of({**kept, band: table})
+
+    def beyond(self, band: Band) -> Bands | None:
+        """Return these bands without those of its tile up to its sum; None if none is left."""
+        kept = {
+            each: row
+            for each, row in self._parts()
+            if each.tile != band.tile or each.least > band.least
+        }
+        return self._of(kept) if kept else None
+
+    def _parts(self) -> Iterator[tuple[Band, Quantized]]:
+        yield from zip(self.bands, self.unpacked.reshape(len(self.bands), -1), strict=True)
+
+    def _of(self, parts: Mapping[Band, Quantized]) -> Bands:
+        whole = np.zeros((len(parts), self.layout.size), np.int16)
+        for row, band in zip(whole, sorted(parts), strict=True):
+            used = np.flatnonzero(parts[band])  # pages of zeros stay unused
+            row[used] = parts[band][used]
+        return Bands(self.layout, tuple(sorted(parts)), whole.reshape(-1), self.step)
 
 
 @dataclass(frozen=True)
