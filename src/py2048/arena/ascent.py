@@ -284,7 +284,7 @@ class Ascent:
     def _begun(self, network: Network) -> int:
         """Return the length of the history with which the ascent began."""
         if (self.folder / WEIGHTS).exists():
-            return int(network.history[-1].get("begun", 0))
+            return max((int(entry.get("begun", 0)) for entry in network.history), default=0)
         return len(network.history)
 
     def _shape_of(self, network: Network) -> tuple[NetworkLayout, float]:
