@@ -11,7 +11,7 @@ import mmap
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
@@ -127,12 +127,11 @@ class LazyTable:
         with self.holding([number]):
             pass
 
-    def _take(self, numbers: Iterable[int]) -> None:
-        taken = list(numbers)
+    def _take(self, numbers: Sequence[int]) -> None:
         with self._lock:
-            for number in taken:  # from now on they are not given back
+            for number in numbers:  # from now on they are not given back
                 self._holders[number] += 1
-        for number in taken:
+        for number in numbers:
             with self._unpacking[number]:
                 if number not in self.loaded:
                     used, low, high = self._packed[number]
