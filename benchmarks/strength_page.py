@@ -140,13 +140,13 @@ def training_table() -> str:
 
 
 def ascent_table() -> str:
-    """The last stretch of each band without it and at the end of its training."""
+    """The last stretch of each band before its training and at the end."""
     points = last_stretches(RESULTS / "ascent.csv")
-    without = {point[:3]: point for point in points if not point.moves}
+    before = {point[:3]: point for point in points if not point.moves}
     trained = {point[:3]: point for point in points if point.moves}
     cells = [
         [f"{number:,}" for number in (*place, point.moves, point.boards)]
-        + [_share_text(each.last_stretch) for each in (without[place], point)]
+        + [_share_text(each.last_stretch) for each in (before[place], point)]
         for place, point in trained.items()
     ]
     head = [
@@ -162,7 +162,7 @@ def ascent_table() -> str:
 
 
 def _share_text(share: Share) -> str:
-    return f"{share.share:.1%} ± {share.error:.1%}"
+    return f"{percent(share.share)} ± {percent(share.error)}"
 
 
 def machine_table() -> str:

@@ -206,7 +206,7 @@ class StretchPoint(NamedTuple):
         tile: the largest tile of the boards.
         least: the least sum of their tiles.
         depth: the depth at which they are played on.
-        moves: for how many moves the band has been trained; 0 for play without it.
+        moves: for how many moves the band has been trained; 0 for the network before.
         made: how many made the tile.
         boards: of how many.
     """

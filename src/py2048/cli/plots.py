@@ -115,6 +115,7 @@ def draw_ascent(points: Sequence[StretchPoint], path: Path) -> None:
         for number, depth in enumerate(sorted({point.depth for point in of_band})):
             _draw_stretch(axes, [p for p in of_band if p.depth == depth], f"C{number}")
         axes.set(title=f"largest tile {tile}, sum from {least}", xlabel="million moves of training")
+        axes.set_xlim(left=0)
         axes.grid(alpha=0.3)
         axes.legend()
     places[0].set(ylim=(0, 100), ylabel="% of held-out boards that make the tile")
@@ -122,7 +123,7 @@ def draw_ascent(points: Sequence[StretchPoint], path: Path) -> None:
 
 
 def _draw_stretch(axes: Axes, points: Sequence[StretchPoint], colour: str) -> None:
-    """Draw what came at one depth, and as a line what comes without the band."""
+    """Draw what came at one depth, and as a line what came before the training."""
     trained = [point for point in points if point.moves]
     axes.errorbar(
         [point.moves / 1e6 for point in trained],
@@ -134,7 +135,7 @@ def _draw_stretch(axes: Axes, points: Sequence[StretchPoint], colour: str) -> No
         label=f"depth {points[0].depth}, ± standard error",
     )
     for point in [point for point in points if not point.moves][-1:]:
-        label = f"depth {point.depth}, without the band"
+        label = f"depth {point.depth}, before"
         axes.axhline(100 * point.last_stretch.share, color=colour, linestyle=":", label=label)
 
 
