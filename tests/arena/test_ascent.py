@@ -259,6 +259,7 @@ rates = [0.25]
 """
 
 
+@pytest.mark.slow
 def test_an_ascent_trains_what_other_weights_have_already(tmp_path: Path) -> None:
     """A plan's bands are trained once in a folder, whoever trained such bands before."""
     save(network(), tmp_path / "base.npz")
