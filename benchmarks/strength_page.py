@@ -276,7 +276,7 @@ def _series_of(player: str) -> str:
     """Return the name of the line on which a player of ours stands."""
     name, _, options = player.partition(":")
     network = ", network" if "evaluation=ntuple" in options else ""
-    limit = {"ms": ", by time", "de": ", by depth"}.get(options[:2], "")
+    limit = {"ms": ", by time", "depth": ", by depth"}.get(options.partition("=")[0], "")
     return f"{name}{network}{limit}"
 
 

@@ -367,7 +367,10 @@ def test_the_last_stretch_of_players_is_printed(
     assert main([*words, "--makes", "100"]) == 2
     assert "--makes 100 is not a tile" in capsys.readouterr().err
     assert main(["evaluate", "greedy", "--makes", "256"]) == 2
-    assert main(["evaluate", "greedy", "--from-boards", str(boards)]) != 0
+    assert main([*words, "greedy"]) == 2
+    refused = capsys.readouterr()
+    assert "greedy does not search" in refused.err
+    assert "made in" not in refused.out  # nobody has played yet
     picture = tmp_path / "stretch.svg"
     assert main([*words, "expectimax:depth=2", "--plot", str(picture)]) == 0
     text = picture.read_text(encoding="utf-8")

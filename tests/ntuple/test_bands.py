@@ -18,7 +18,7 @@ from py2048.cli import main
 from py2048.errors import WeightsError
 from py2048.ntuple.layout import NetworkLayout, parse_tuples
 from py2048.ntuple.network import Band, Bands, Network
-from py2048.ntuple.packed import UNPACKING
+from py2048.ntuple.packed import UNPACKING, LazyTable
 from py2048.ntuple.weights import load, save, save_packed
 from py2048.rng import derive_seed
 from py2048.search.expectimax import Expectimax
@@ -32,6 +32,9 @@ LATE = (
     Band(64, 110, -300.0, -1.0, 900.0),
     Band(128, 140, 5.0, 0.0, 300.0, makes=32),
 )
+
+LATE_BOARD = "64 16 8 2/4 2 . ./2 . . ./. . . ."
+"""A board of the first band."""
 
 
 def banded(bands: tuple[Band, ...] = LATE) -> Network:
@@ -105,7 +108,7 @@ SEARCHERS = {depth: Searcher(NETWORK.rules, NETWORK, SearchLimits(depth)) for de
 def test_a_game_goes_through_the_bands() -> None:
     """A whole game in the kernel is made of the moves of single searches, and ends only stuck."""
     searcher = SEARCHERS[2]
-    cells = searcher.cells_of(Board.parse("64 16 8 2/4 2 . ./2 . . ./. . . ."))
+    cells = searcher.cells_of(Board.parse(LATE_BOARD))
     state = np.zeros(3, np.int64)
     seen = set()
     for _ in range(200):
@@ -140,20 +143,25 @@ def test_bands_are_saved_and_loaded_again(packed: bool, tmp_path: Path) -> None:
     assert load(path).bands is None
 
 
+def lazily_loaded(folder: Path, depth: int) -> tuple[Searcher, LazyTable]:
+    """Return a search by the network, loaded from a file, and the table of its bands."""
+    save_packed(NETWORK, folder / "network.npz", step=0.5)
+    loaded = load(folder / "network.npz")
+    assert loaded.bands is not None
+    assert loaded.bands.lazy is not None
+    return Searcher(loaded.rules, loaded, SearchLimits(depth)), loaded.bands.lazy
+
+
 def test_a_band_is_unpacked_while_games_need_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only then, and the games are the same, whole and from a board in the middle of a band."""
     monkeypatch.setattr("py2048.ntuple.network.NEAR", 0)
-    save_packed(NETWORK, tmp_path / "network.npz", step=0.5)
-    loaded = load(tmp_path / "network.npz")
-    searcher = Searcher(loaded.rules, loaded, SearchLimits(1))
-    lazy = loaded.bands.lazy if loaded.bands else None
-    assert lazy is not None
+    searcher, lazy = lazily_loaded(tmp_path, depth=1)
     searcher.rate(Board.parse("32 16 8 4/2 . . ./. . . ./. . . ."))
     assert not lazy.loaded
     assert not lazy.table.any()
-    late = Board.parse("64 16 8 2/4 2 . ./2 . . ./. . . .")
+    late = Board.parse(LATE_BOARD)
     assert searcher.rate(late) == SEARCHERS[1].rate(late)
     assert sorted(lazy.loaded) == [0]
     found, expected = (play_games(each, [1, 2, 3]) for each in (searcher, SEARCHERS[1]))
@@ -176,11 +184,7 @@ def test_a_band_is_unpacked_before_a_game_comes_to_it(
 ) -> None:
     """In the background, once a band that the board may come to is near."""
     monkeypatch.setattr("py2048.ntuple.network.NEAR", 4)
-    save_packed(NETWORK, tmp_path / "network.npz", step=0.5)
-    loaded = load(tmp_path / "network.npz")
-    searcher = Searcher(loaded.rules, loaded, SearchLimits(2))
-    lazy = loaded.bands.lazy if loaded.bands else None
-    assert lazy is not None
+    searcher, lazy = lazily_loaded(tmp_path, depth=2)
     for text, expected in (
         ("64 16 4 ./. . . ./. . . ./. . . .", set()),  # six less than the first
         ("128 4 2 ./2 . . ./2 . . ./. . . .", {2}),  # two less than the last
@@ -192,8 +196,24 @@ def test_a_band_is_unpacked_before_a_game_comes_to_it(
         for thread in [each for each in threading.enumerate() if each.name == UNPACKING]:
             thread.join()
         assert set(lazy.loaded) == expected
-    late = Board.parse("64 16 8 2/4 2 . ./2 . . ./. . . .")
+    late = Board.parse(LATE_BOARD)
     assert searcher.rate(late) == SEARCHERS[2].rate(late)
+
+
+def test_a_band_is_searched_where_no_thread_can_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The search unpacks it when it is needed."""
+
+    def refuse(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    searcher, lazy = lazily_loaded(tmp_path, depth=2)
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    for text, expected in (("64 16 4 2/. . . ./. . . ./. . . .", set()), (LATE_BOARD, {0})):
+        board = Board.parse(text)
+        assert searcher.rate(board) == SEARCHERS[2].rate(board)
+        assert set(lazy.loaded) == expected
 
 
 def test_a_band_is_added_or_replaced() -> None:

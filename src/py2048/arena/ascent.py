@@ -34,6 +34,7 @@ from py2048.ntuple import _band_kernels as kernels
 from py2048.ntuple.band_trainer import BandTrainer
 from py2048.ntuple.layout import PACKED_RANKS, NetworkLayout, Tuple, cells_text, parse_tuples
 from py2048.ntuple.network import Band, Network
+from py2048.ntuple.run import WEIGHTS
 from py2048.ntuple.trainer import check_ranges, dataclass_from
 from py2048.ntuple.weights import load, save, save_packed, shipped_network
 from py2048.rng import checked_seed, derive_seed
@@ -42,15 +43,16 @@ from py2048.rules.parts import checked_tile
 from py2048.search.limits import MAX_DEPTH, SearchLimits
 from py2048.search.searcher import Searcher
 
-STRETCHES, WEIGHTS = "last-stretch.csv", "weights.npz"
+STRETCHES = "last-stretch.csv"
 SIX_TUPLES, STEP = "9abdef 4567ab abcdef 69abcd 56adef 489abf", 48.0
+"""The tuples and the step, in points, of the first band of a network by default."""
 CHUNK_SECONDS, FIRST_CHUNK = 2.0, 20_000
 PORTION = 500
 """So many games are saved at once."""
 EXCESS_BOARDS = 2000
 """The most boards from which the value below is compared with what comes."""
-SEARCHED = 200
-"""While a band is trained, searches play on from so many boards at most."""
+SEARCHED_BOARDS = 200
+"""The most boards from which searches play on while a band is trained."""
 
 
 @dataclass(frozen=True)
@@ -417,7 +419,7 @@ class Ascent:
         """Note the last stretch at each depth, of fewer boards with search; return it as text."""
         found = []
         for depth in self.plan.depths:
-            some = boards.spread(SEARCHED) if depth > 1 else boards
+            some = boards.spread(SEARCHED_BOARDS) if depth > 1 else boards
             share = self._outcomes(network, band, some, depth).last_stretch
             self._note(band, depth, moves, share)
             found.append(f"{share.share:.1%} ± {share.error:.1%} at depth {depth}")

@@ -34,7 +34,9 @@ from py2048.rules.parts import checked_tile
 
 if TYPE_CHECKING:
     from py2048.arena import GameResult, Pool, Results, Tournament
+    from py2048.arena.boards import SavedBoards, Stage
     from py2048.arena.log import GameLog, RecordFolder
+    from py2048.players.searching import SearchPlayer
     from py2048.solving import Solution
 
 INTERRUPTED = 130
@@ -193,41 +195,29 @@ def _from_boards(
     """Print for each stage of a file how often each player makes a tile, by default the next."""
     from py2048.arena.boards import SavedBoards, played_on
     from py2048.compiled.threads import available_threads
-    from py2048.players import make_player
-    from py2048.players.searching import SearchPlayer
 
-    if games < 1:
-        raise TournamentError(f"--games {games}: play on from one board or more")
     if plot:
         plots.check_plots(plot)
         _writable(plot)
-    _, boards = SavedBoards.load(file).split()
+    searching = {spec: _search_player(spec) for spec in players}
+    _, held_out = SavedBoards.load(file).split()
+    boards = _boards_to_play(held_out, games, makes)
     rows = []
-    for spec in players:
-        player = make_player(spec)
-        if not isinstance(player, SearchPlayer):
-            raise TournamentError(f"{spec} does not search: --from-boards takes players that do")
-        for stage in sorted(set(map(tuple, boards.stages.tolist()))):
-            chosen = boards.of(stage).spread(games)
-            if makes and (chosen.cells == makes.bit_length() - 1).any(axis=1).all():
-                raise TournamentError(
-                    f"--makes {makes}: the boards with {stage[0]:,} and a sum of {stage[1]:,} "
-                    "have it already"
-                )
+    for spec, player in searching.items():
+        for (tile, least), chosen in boards.items():
             with telling(quiet=as_json):
                 found = played_on(
-                    partial(player.new_searcher, boards.rules),
+                    partial(player.new_searcher, held_out.rules),
                     chosen,
                     makes=makes,
                     seed=seed,
                     threads=jobs or available_threads(),
                 ).last_stretch
-            row = {"player": spec, "stage": stage, "boards": found.boards}
+            row = {"player": spec, "stage": (tile, least), "boards": found.boards}
             rows.append(row | {"share": found.share, "error": found.error})
             if not as_json:
                 print(
-                    f"{spec}: {stage[0]:,} and a sum of {stage[1]:,}: "
-                    f"{makes or 2 * stage[0]:,} made in "
+                    f"{spec}: {tile:,} and a sum of {least:,}: {makes or 2 * tile:,} made in "
                     f"{found.share:.1%} ± {found.error:.1%} of {found.boards:,} boards"
                 )
     if plot:
@@ -235,6 +225,39 @@ def _from_boards(
     if as_json:
         print(json.dumps(rows))
     return 0
+
+
+def _search_player(spec: str) -> SearchPlayer:
+    """Return a player that searches.
+
+    Raises:
+        TournamentError: if it does not.
+    """
+    from py2048.players import make_player
+    from py2048.players.searching import SearchPlayer
+
+    player = make_player(spec)
+    if not isinstance(player, SearchPlayer):
+        raise TournamentError(f"{spec} does not search: --from-boards takes players that do")
+    return player
+
+
+def _boards_to_play(boards: SavedBoards, games: int, makes: int) -> dict[Stage, SavedBoards]:
+    """Return at most so many boards of each stage, ascending.
+
+    Raises:
+        TournamentError: if that is none, or all boards of a stage have the tile to make.
+    """
+    if games < 1:
+        raise TournamentError(f"--games {games}: play on from one board or more")
+    stages: list[Stage] = sorted(set(map(tuple, boards.stages.tolist())))
+    chosen = {stage: boards.of(stage).spread(games) for stage in stages}
+    for (tile, least), some in chosen.items():
+        if makes and (some.cells == makes.bit_length() - 1).any(axis=1).all():
+            raise TournamentError(
+                f"--makes {makes}: the boards with {tile:,} and a sum of {least:,} have it already"
+            )
+    return chosen
 
 
 STDOUT = Path("-")

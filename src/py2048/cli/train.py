@@ -46,8 +46,6 @@ BAR = 30
 DEFAULT_MINUTES = 10.0
 CALIBRATION_GAMES = 200
 
-"""The settings of a training of bands, in its folder."""
-
 SHIPPED = "shipped"
 """The name in ``--from`` of the weights that come with py2048; a file is ``./shipped``."""
 
@@ -89,12 +87,12 @@ def train(
     SIGTERM, by which systemd and clusters end a job, does the same. Settings with bands train
     these, one after the other.
     """
-    from py2048.ntuple.run import WEIGHTS, load_toml
+    from py2048.ntuple.run import PLAN, WEIGHTS, load_toml
 
     given: Settings = {"rules": rules, "seed": chosen_seed(seed), "threads": threads}
     given |= {"games": games, "minutes": minutes}
     file_values = load_toml(config) if config else {}
-    if "bands" in file_values or (resume and _holds_plan(folder)):
+    if "bands" in file_values or (resume and (folder / PLAN).exists()):
         changes = dict(map(_setting, settings or [])) | {"weights": weights}
         return _ascend(folder, config, given | changes, resume=resume, plot=plot, quiet=quiet)
     config_values, stop = _settings(file_values, settings or [], given)
@@ -185,12 +183,6 @@ def _ascend(
     if plot:
         plots.draw_ascent(last_stretches(folder / STRETCHES), folder / "curve.png")
     return 0
-
-
-def _holds_plan(folder: Path) -> bool:
-    from py2048.ntuple.run import PLAN
-
-    return (folder / PLAN).exists()
 
 
 def _say(text: str) -> None:

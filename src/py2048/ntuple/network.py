@@ -85,6 +85,12 @@ class Band(NamedTuple):
         return self.level + self.slope * (total - self.least)
 
 
+def _largest_and_sum(ranks: Sequence[int]) -> tuple[int, int]:
+    """Return the largest tile and the sum of the tiles of a board."""
+    tiles = [1 << rank for rank in ranks if rank]
+    return max(tiles, default=0), sum(tiles)
+
+
 @dataclass(frozen=True)
 class Bands:
     """What a network adds to its value late in a game, in each band by weights of its own.
@@ -120,8 +126,7 @@ class Bands:
 
         Others come when the sum of the tiles reaches `next_least`.
         """
-        tiles = [1 << rank for rank in ranks if rank]
-        largest, total = max(tiles, default=0), sum(tiles)
+        largest, total = _largest_and_sum(ranks)
         found: list[int] = []
         for number, band in enumerate(self.bands):
             if band.least <= total and band.tile >= largest:
@@ -132,13 +137,12 @@ class Bands:
 
     def next_least(self, ranks: Sequence[int]) -> int:
         """Return the least sum of the next band of a board with these ranks."""
-        total = sum(1 << rank for rank in ranks if rank)
+        _, total = _largest_and_sum(ranks)
         return min((band.least for band in self.bands if band.least > total), default=int(NEVER))
 
     def expect(self, ranks: Sequence[int]) -> None:
         """Have the weights of the next bands unpacked, if a board with these ranks is near."""
-        tiles = [1 << rank for rank in ranks if rank]
-        largest, total = max(tiles, default=0), sum(tiles)
+        largest, total = _largest_and_sum(ranks)
         if self.lazy:
             self.lazy.expect(
                 number
@@ -173,6 +177,7 @@ class Bands:
         yield from zip(self.bands, self.unpacked.reshape(len(self.bands), -1), strict=True)
 
     def _of(self, parts: Mapping[Band, Quantized]) -> Bands:
+        """Return bands with these weights, in the same tuples, ranks and step."""
         whole = np.zeros((len(parts), self.layout.size), np.int16)
         for row, band in zip(whole, sorted(parts), strict=True):
             used = np.flatnonzero(parts[band])  # pages of zeros stay unused

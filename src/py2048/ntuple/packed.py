@@ -121,7 +121,9 @@ class LazyTable:
         """Unpack some parts in the background, for whoever asks for them soon."""
         for number in numbers:
             if number not in self.loaded and not self._holders[number]:
-                threading.Thread(target=self._visit, args=[number], name=UNPACKING).start()
+                thread = threading.Thread(target=self._visit, args=[number], name=UNPACKING)
+                with suppress(RuntimeError):  # where none can start, the search unpacks the part
+                    thread.start()
 
     def _visit(self, number: int) -> None:
         with self.holding([number]):
