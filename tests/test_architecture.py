@@ -49,7 +49,9 @@ def test_contracts_hold() -> None:
 def test_a_broken_law_is_noticed(module: str, statement: str, law: str, tmp_path: Path) -> None:
     """Each contract can fail: an import that breaks it is reported under its name."""
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    shutil.copytree(PACKAGE, tmp_path / "src" / "py2048", ignore=shutil.ignore_patterns("*.pyc"))
+    shutil.copytree(
+        PACKAGE, tmp_path / "src" / "py2048", ignore=shutil.ignore_patterns("__pycache__")
+    )
     path = tmp_path / "src" / "py2048" / module
     path.write_text(path.read_text(encoding="utf-8") + f"\n{statement}\n", encoding="utf-8")
     result = check_imports(tmp_path)
