@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -198,6 +199,27 @@ def test_a_band_is_unpacked_before_a_game_comes_to_it(
         assert set(lazy.loaded) == expected
     late = Board.parse(LATE_BOARD)
     assert searcher.rate(late) == SEARCHERS[2].rate(late)
+
+
+def test_a_damaged_band_is_noticed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By the command at once, by a search when it needs the band, though the file is gone then."""
+    path = tmp_path / "network.npz"
+    save_packed(NETWORK, path, step=0.5)
+    data = bytearray(path.read_bytes())
+    with zipfile.ZipFile(path) as archive:
+        info = archive.getinfo("band0/low.npy")
+    data[info.header_offset + 200 + info.compress_size // 2] ^= 255
+    path.write_bytes(data)
+    assert main(["weights", str(path)]) == 2
+    assert "damaged" in capsys.readouterr().err
+    loaded = load(path)
+    path.unlink()
+    searcher = Searcher(loaded.rules, loaded, SearchLimits(1))
+    assert loaded.bands is not None
+    assert searcher.rate(Board.parse("16 8 4 2/2 . . ./. . . ./. . . ."))
+    for _ in range(2):
+        with pytest.raises(WeightsError, match=r"network\.npz is damaged"):
+            searcher.rate(Board.parse(LATE_BOARD))
 
 
 def test_a_band_is_searched_where_no_thread_can_start(

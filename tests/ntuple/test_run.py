@@ -17,9 +17,15 @@ import pytest
 
 from py2048 import get_rules
 from py2048.cli import main
-from py2048.cli.train import _settings
+from py2048.cli.train import _criteria, _settings
 from py2048.errors import WeightsError
-from py2048.ntuple.run import StopCriteria, TrainingRun, load_checkpoint, save_checkpoint
+from py2048.ntuple.run import (
+    StopCriteria,
+    TrainingProgress,
+    TrainingRun,
+    load_checkpoint,
+    save_checkpoint,
+)
 from py2048.ntuple.trainer import Trainer, TrainingConfig, config_from
 from py2048.ntuple.weights import load, shipped_network
 
@@ -184,8 +190,58 @@ def test_a_campaign_keeps_its_curve(tmp_path: Path) -> None:
 @pytest.mark.parametrize("words", [[], ["games=0"], ["moves=0", "minutes=0"]])
 def test_a_training_without_a_limit_takes_ten_minutes(words: list[str]) -> None:
     """Nothing trains for ever because a limit is 0."""
-    _, stop = _settings({}, words, {})
+    stop = _criteria(_settings({}, words, {})[1])
     assert (stop.games, stop.moves, stop.minutes) == (0, 0, 10.0)
+
+
+def test_a_training_goes_on_to_the_limit_that_it_had(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the curve that it drew; a new limit takes the place of the old ones."""
+
+    def interrupt(progress: TrainingProgress) -> None:
+        if progress.games >= 150:
+            raise KeyboardInterrupt
+
+    folder = tmp_path / "run"
+    stop = StopCriteria(games=300, evaluate_every=50, evaluate_games=7, checkpoint_minutes=9)
+    with pytest.raises(KeyboardInterrupt):
+        TrainingRun.begin(folder, SMALL).run(stop, interrupt)
+    words = ["train", str(folder), "--resume", "--quiet"]
+    assert main(words) == 0
+    assert "300 games" in capsys.readouterr().out
+    run = TrainingRun.resume(folder)
+    assert run.stop == stop
+    assert [point.games for point in run.curve] == [50, 100, 150, 200, 250, 300]
+    assert all(point.evaluated for point in run.curve)
+    for again in (words, [*words, "--games", "200"]):
+        assert main(again) == 0
+        assert "the limits count from the beginning" in capsys.readouterr().err
+    assert main([*words, "--set", "moves=20000", "--set", "evaluate_every=1000"]) == 0
+    run = TrainingRun.resume(folder)
+    assert run.trainer.moves == pytest.approx(20000, abs=9)
+    assert run.stop == replace(stop, games=0, moves=20000, evaluate_every=1000)
+
+
+def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
+    """A file half written, when the next one is; not one that another process writes just now."""
+    path, trainer = tmp_path / "checkpoint.npz", Trainer(SMALL)
+    left, young = (tmp_path / f".checkpoint.npz.{number}.tmp" for number in (1, 2))
+    for each in (left, young):
+        each.write_bytes(b"half")
+    os.utime(left, (0, time.time() - 3600))
+    save_checkpoint(trainer, path)
+    assert sorted(tmp_path.iterdir()) == [young, path]
+
+
+def test_files_are_as_small_as_what_was_learnt(tmp_path: Path) -> None:
+    """Millions of weights that no game has met yet take no room."""
+    run = TrainingRun.begin(tmp_path / "run", TrainingConfig(rules_text="3x3"))
+    run.run(StopCriteria(games=30))
+    sizes = [path.stat().st_size for path in run.folder.iterdir()]
+    assert max(sizes) < 2_000_000 < 4 * run.trainer.layout.weights
+    again = TrainingRun.resume(run.folder)
+    assert np.array_equal(again.trainer.records, run.trainer.records)
 
 
 @pytest.mark.parametrize(

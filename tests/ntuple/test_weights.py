@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from tests.ntuple.networks import NETWORKS, SHAPES, positions
 
 from py2048 import Board, get_rules
+from py2048.cli import main
 from py2048.errors import WeightsError
 from py2048.ntuple.network import Network
 from py2048.ntuple.weights import header_of, load, save, save_packed
@@ -108,6 +109,7 @@ def test_every_damaged_byte_is_noticed(tmp_path: Path) -> None:
             path.write_bytes(data[:place] + bytes([data[place] ^ 255]) + data[place + 1 :])
             with pytest.raises(WeightsError):
                 load(path)
+            assert main(["weights", str(path)]) == 2
         for length in [0, 1, 100, len(data) // 2, len(data) - 1]:
             path.write_bytes(data[:length])
             with pytest.raises(WeightsError, match=r"network\.npz"):

@@ -7,6 +7,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -26,6 +27,7 @@ from py2048.cli.options import (
     parallel,
     print_json,
 )
+from py2048.cli.streams import complain
 from py2048.errors import WeightsError
 
 if TYPE_CHECKING:
@@ -43,7 +45,12 @@ BLOCKS = " ▁▂▃▄▅▆▇█"
 WIDTH = 60
 BAR = 30
 
+LIMITS = "games", "moves", "minutes"
 DEFAULT_MINUTES = 10.0
+NOTHING_LEFT = (
+    "nothing is left to train, the limits count from the beginning: give a larger one, such as "
+    "--minutes"
+)
 CALIBRATION_GAMES = 200
 
 SHIPPED = "shipped"
@@ -95,11 +102,14 @@ def train(
     if "bands" in file_values or (resume and (folder / PLAN).exists()):
         changes = dict(map(_setting, settings or [])) | {"weights": weights}
         return _ascend(folder, config, given | changes, resume=resume, plot=plot, quiet=quiet)
-    config_values, stop = _settings(file_values, settings or [], given)
+    config_values, limits = _settings(file_values, settings or [], given)
     if plot:
         plots.check_plots()
     with telling(quiet=quiet):
         run = _run_of(folder, config_values, weights, resume=resume)
+    stop = _criteria(limits, run.stop)
+    if run.is_over(stop):
+        complain(NOTHING_LEFT)
     try:
         with _sigterm_as_ctrl_c(), telling(quiet=quiet):
             run.trainer.prepare()
@@ -124,10 +134,8 @@ def _sigterm_as_ctrl_c() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _settings(
-    values: Settings, texts: list[str], options: Settings
-) -> tuple[Settings, StopCriteria]:
-    """Return the settings and the limits: from the file, then ``--set``, then the options."""
+def _settings(values: Settings, texts: list[str], options: Settings) -> tuple[Settings, Settings]:
+    """Return the settings and the criteria: from the file, then ``--set``, then the options."""
     from py2048.ntuple.run import StopCriteria
     from py2048.ntuple.trainer import current_names, dataclass_from
 
@@ -137,9 +145,22 @@ def _settings(
     limits = {
         name: values.pop(name) for name in list(values) if name in StopCriteria.__dataclass_fields__
     }
-    if not any(limits.get(name) for name in ("games", "moves", "minutes")):
-        limits["minutes"] = DEFAULT_MINUTES
-    return values, dataclass_from(StopCriteria, limits)
+    dataclass_from(StopCriteria, limits)  # refuses wrong ones before anything is read
+    return values, limits
+
+
+def _criteria(given: Settings, kept: StopCriteria | None = None) -> StopCriteria:
+    """Return the criteria of a training: given ones, those that it had, or ten minutes."""
+    from py2048.ntuple.run import StopCriteria
+    from py2048.ntuple.trainer import dataclass_from
+
+    values = asdict(kept) if kept else {}
+    if any(given.get(name) for name in LIMITS):
+        values |= dict.fromkeys(LIMITS, 0)
+    values |= given
+    if not any(values.get(name) for name in LIMITS):
+        values["minutes"] = DEFAULT_MINUTES
+    return dataclass_from(StopCriteria, values)
 
 
 def _setting(text: str) -> tuple[str, Any]:
@@ -259,12 +280,20 @@ def weights(
     json: JsonOption = False,
 ) -> int:
     """Describe a weights FILE and measure how well it plays; pack it and measure the loss."""
-    from py2048.ntuple.weights import header_of, load, load_records, save_packed, save_records
+    from py2048.ntuple.weights import (
+        check,
+        header_of,
+        load,
+        load_records,
+        save_packed,
+        save_records,
+    )
 
     data: Settings = header_of(file) | {"bytes": file.stat().st_size}
     if plot:
         plots.check_plots(plot)
     calibration = calibration or records or plot is not None
+    check(file)
     network = load(file) if pack or games or calibration else None
     first = chosen_seed(seed) or 0
     kept = load_records(file)

@@ -6,16 +6,18 @@ only when it is complete.
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import io
 import json
 import os
 import struct
+import time
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +33,10 @@ _PADDING = 0xD935  # the extra field that zipalign uses for the same purpose
 _LOCAL_HEADER = 30
 _ZIP64_FIELD = 20
 _EPOCH = (1980, 1, 1, 0, 0, 0)
+SPARSE = 1 / 16
+"""An array with a smaller share of numbers that are not 0 is compressed, fast and to little."""
+STALE = 60.0
+"""Seconds after which an unfinished file that nobody has written to is given up."""
 
 Array = NDArray[Any]
 
@@ -41,7 +47,7 @@ def write_archive(
     header: Mapping[str, object],
     arrays: Iterable[tuple[str, Array]],
     *,
-    compression: int = zipfile.ZIP_STORED,
+    compression: int | None = None,
 ) -> None:
     """Write an archive; replace the file at `path` when the new one is on disk.
 
@@ -51,11 +57,12 @@ def write_archive(
         header: more header entries, in plain JSON values.
         arrays: the members by name, in order.
         compression: how members are packed, a constant of `zipfile`; ``ZIP_STORED`` members can
-            be mapped into memory.
+            be mapped into memory. By default arrays that are nearly empty are deflated.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         check_replaceable(path)
+        _remove_stale(path)
         with temporary.open("wb") as file:
             with zipfile.ZipFile(file, "w") as archive:
                 sums = {
@@ -76,6 +83,19 @@ def write_archive(
         temporary.unlink(missing_ok=True)
 
 
+def _remove_stale(path: Path) -> None:
+    """Remove what processes that were killed have left of files for `path`."""
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
+        with suppress(OSError):  # another process may be removing it
+            if left.stat().st_mtime < time.time() - STALE:
+                left.unlink()
+
+
+def is_sparse(array: Array) -> bool:
+    """Whether nearly all numbers of an array are 0."""
+    return bool(np.count_nonzero(array) < SPARSE * array.size)
+
+
 def _sync_folder(folder: Path) -> None:
     if os.name == "posix":
         descriptor = os.open(folder, os.O_RDONLY)
@@ -86,10 +106,12 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _write_member(
-    archive: zipfile.ZipFile, file: BinaryIO, name: str, array: Array, compression: int
+    archive: zipfile.ZipFile, file: BinaryIO, name: str, array: Array, compression: int | None
 ) -> str:
     """Write one array, its data aligned to 64 bytes; return its checksum."""
     info = zipfile.ZipInfo(f"{name}.npy", _EPOCH)
+    if compression is None:
+        compression = zipfile.ZIP_DEFLATED if is_sparse(array) else zipfile.ZIP_STORED
     info.compress_type = compression
     used = file.tell() + _LOCAL_HEADER + len(info.filename) + _ZIP64_FIELD + 4
     padding = -used % ALIGNMENT
@@ -124,8 +146,9 @@ class Archive:
         WeightsError: if the file is missing, damaged, of another kind or too new.
     """
 
-    def __init__(self, path: Path, kind: str, archive: zipfile.ZipFile) -> None:
+    def __init__(self, path: Path, kind: str, file: BinaryIO, archive: zipfile.ZipFile) -> None:
         self.path = path
+        self._file = file
         self._zip = archive
         self.header = self._read_header(kind)
 
@@ -147,6 +170,15 @@ class Archive:
         """Return the names of the arrays."""
         return list(self.header["sha256"])
 
+    def check(self) -> None:
+        """Read all arrays, one after the other.
+
+        Raises:
+            WeightsError: if one is missing or damaged.
+        """
+        for name in self.names():
+            self.read(name)
+
     def read(self, name: str) -> Array:
         """Return an array, after checking its checksum.
 
@@ -155,21 +187,43 @@ class Archive:
         """
         expected = self._checksum(name)
         with self._zip.open(f"{name}.npy") as member:
-            head = _Tee(member)
-            shape, dtype = _array_header(head, self.path)
-            digest = hashlib.sha256(head.seen)
-            array = np.empty(shape, dtype)
-            flat, done = array.reshape(-1).view(np.uint8), 0
-            while done < flat.size:
-                block = member.read(min(BLOCK, flat.size - done))
-                if not block:
-                    raise WeightsError(f"{self.path} is truncated: {name} ends too soon")
-                digest.update(block)
-                flat[done : done + len(block)] = np.frombuffer(block, np.uint8)
-                done += len(block)
-            # zipfile compares its own checksum at the end of a member.
-            if member.read(1) or digest.hexdigest() != expected:
-                raise WeightsError(f"{self.path} is damaged: the checksum of {name} is wrong")
+            return self._array_of(member, name, expected)
+
+    def later(self, name: str) -> Callable[[], Array]:
+        """Return a function that does the same later, when the file may be another or gone.
+
+        It keeps the array as the file has it, compressed.
+
+        Raises:
+            WeightsError: if it is missing; the function raises it if it is damaged.
+        """
+        expected, info = self._checksum(name), self._zip.getinfo(f"{name}.npy")
+        self._seek(info)
+        kept = self._file.read(info.compress_size)
+
+        def read() -> Array:
+            member = zipfile.ZipExtFile(io.BytesIO(kept), "r", info)
+            with errors_of(self.path), member:
+                return self._array_of(member, name, expected)
+
+        return read
+
+    def _array_of(self, member: IO[bytes] | zipfile.ZipExtFile, name: str, expected: str) -> Array:
+        head = _Tee(member)
+        shape, dtype = _array_header(head, self.path)
+        digest = hashlib.sha256(head.seen)
+        array = np.empty(shape, dtype)
+        flat, done = array.reshape(-1).view(np.uint8), 0
+        while done < flat.size:
+            block = member.read(min(BLOCK, flat.size - done))
+            if not block:
+                raise WeightsError(f"{self.path} is truncated: {name} ends too soon")
+            digest.update(block)
+            flat[done : done + len(block)] = np.frombuffer(block, np.uint8)
+            done += len(block)
+        # zipfile compares its own checksum at the end of a member.
+        if member.read(1) or digest.hexdigest() != expected:
+            raise WeightsError(f"{self.path} is damaged: the checksum of {name} is wrong")
         return array
 
     def map(self, name: str) -> Array:
@@ -182,12 +236,15 @@ class Archive:
         info = self._zip.getinfo(f"{name}.npy")
         if info.compress_type != zipfile.ZIP_STORED:
             raise WeightsError(f"{self.path} is compressed and cannot be mapped: {name}")
-        with self.path.open("rb") as file:
-            file.seek(info.header_offset)
-            local = file.read(_LOCAL_HEADER)
-            file.seek(sum(struct.unpack("<HH", local[26:30])), os.SEEK_CUR)
-            shape, dtype = _array_header(file, self.path)
-            return np.memmap(file, dtype, "r", file.tell(), shape)
+        self._seek(info)
+        shape, dtype = _array_header(self._file, self.path)
+        return np.memmap(self._file, dtype, "r", self._file.tell(), shape)
+
+    def _seek(self, info: zipfile.ZipInfo) -> None:
+        """Go to where the data of a member begin."""
+        self._file.seek(info.header_offset)
+        local = self._file.read(_LOCAL_HEADER)
+        self._file.seek(sum(struct.unpack("<HH", local[26:30])), os.SEEK_CUR)
 
     def _checksum(self, name: str) -> str:
         sums = self.header.get("sha256", {})
@@ -229,15 +286,26 @@ def open_archive(path: Path, kind: str) -> Iterator[Archive]:
     Raises:
         WeightsError: if the file is missing, damaged, of another kind or too new.
     """
+    with errors_of(path, kind), path.open("rb") as file, zipfile.ZipFile(file) as archive:
+        yield Archive(path, kind, file, archive)
+
+
+@contextmanager
+def errors_of(path: Path, kind: str = "archive") -> Iterator[None]:
+    """Let the errors of a file name it.
+
+    Raises:
+        WeightsError: in place of what zip files, their compressors and the disk raise.
+    """
     import lzma
     import zlib
 
+    bad = zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, KeyError, NotImplementedError
     try:
-        with zipfile.ZipFile(path) as archive:
-            yield Archive(path, kind, archive)
+        yield
     except FileNotFoundError:
         raise WeightsError(f"{path} does not exist") from None
-    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, KeyError) as error:
+    except bad as error:
         raise WeightsError(f"{path} is damaged or no {kind}: {error}") from None
     except (OSError, ValueError) as error:
         raise WeightsError(f"{path} cannot be read: {error}") from None

@@ -11,7 +11,7 @@ import mmap
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048.compiled.jit import IS_PLAIN
+from py2048.errors import WeightsError
 from py2048.ntuple import _network_kernels as kernels
 
 Quantized = NDArray[np.int16]
@@ -57,48 +58,27 @@ def add_changes(used: Bytes, low: Bytes, high: Bytes, steps: Quantized) -> None:
     steps[bits] += ((zigzag >> 1) ^ (0 - (zigzag & 1))).view(np.int16)
 
 
-class _Sparse(NamedTuple):
-    """Bytes of which most are zero: packed weights wait in a third of their memory.
-
-    Attributes:
-        size: the number of bytes.
-        used: a bit for each, the first one highest: whether it is not zero.
-        kept: those that are not.
-    """
-
-    size: int
-    used: Bytes
-    kept: Bytes
-
-    @classmethod
-    def of(cls, data: Bytes) -> _Sparse:
-        used = data != 0
-        return cls(data.size, np.packbits(used), data[used])
-
-    def data(self) -> Bytes:
-        whole = np.zeros(self.size, np.uint8)
-        whole[np.unpackbits(self.used, count=self.size).view(np.bool_)] = self.kept
-        return whole
-
-
 class LazyTable:
     """A table of equally large parts, of which those that are in use are unpacked.
+
+    Args:
+        packed: for each part a function that returns its weights.
+        size: the number of weights of a part.
 
     Attributes:
         table: the weights, int16 `[parts * size]`; zeros where a part is not unpacked.
         loaded: the numbers of the parts that are, with the time when each was last asked for.
     """
 
-    def __init__(self, packed: Iterable[PackedWeights], size: int) -> None:
-        # One after the other: they come from a file, and are large.
-        self._packed = [(_Sparse.of(each.used), each.low, _Sparse.of(each.high)) for each in packed]
+    def __init__(self, packed: Sequence[Callable[[], PackedWeights]], size: int) -> None:
+        self._packed = packed
         self._size = size
-        self._memory = _zeros(2 * size * len(self._packed))
+        self._memory = _zeros(2 * size * len(packed))
         self.table: Quantized = np.frombuffer(self._memory, np.int16)
         self.loaded: dict[int, float] = {}
-        self._holders = [0] * len(self._packed)
+        self._holders = [0] * len(packed)
         self._lock = threading.Lock()
-        self._unpacking = [threading.Lock() for _ in self._packed]
+        self._unpacking = [threading.Lock() for _ in packed]
 
     @contextmanager
     def holding(self, numbers: Iterable[int]) -> Iterator[None]:
@@ -126,7 +106,7 @@ class LazyTable:
                     thread.start()
 
     def _visit(self, number: int) -> None:
-        with self.holding([number]):
+        with suppress(WeightsError), self.holding([number]):  # the search that needs it says so
             pass
 
     def _take(self, numbers: Sequence[int]) -> None:
@@ -136,8 +116,7 @@ class LazyTable:
         for number in numbers:
             with self._unpacking[number]:
                 if number not in self.loaded:
-                    used, low, high = self._packed[number]
-                    PackedWeights(used.data(), low, high.data()).add_to(self._part(number))
+                    self._packed[number]().add_to(self._part(number))
                 self.loaded[number] = time.monotonic()
         with self._lock:
             for number, asked in list(self.loaded.items()):

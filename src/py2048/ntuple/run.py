@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import math
-import os
 import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
@@ -13,10 +12,11 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from py2048.errors import WeightsError
+from py2048.errors import WeightsError, os_errors_as
+from py2048.game.record import write_atomically
 from py2048.ntuple import weights
 from py2048.ntuple._td_kernels import SCORES
-from py2048.ntuple.archive import Archive, Array, open_archive, write_archive
+from py2048.ntuple.archive import Archive, Array, is_sparse, open_archive, write_archive
 from py2048.ntuple.network import Network
 from py2048.ntuple.trainer import ScoreTally, Trainer, TrainingConfig, config_from
 
@@ -119,6 +119,7 @@ class TrainingRun:
         trainer: the trainer.
         curve: the points so far.
         seconds: the training time so far.
+        stop: the criteria of the last `run`, if there was one.
     """
 
     def __init__(
@@ -127,11 +128,13 @@ class TrainingRun:
         trainer: Trainer,
         curve: tuple[CurvePoint, ...] = (),
         seconds: float = 0.0,
+        stop: StopCriteria | None = None,
     ) -> None:
         self.folder = folder
         self.trainer = trainer
         self.curve = curve
         self.seconds = seconds
+        self.stop = stop
         self._before = trainer.tally
 
     @classmethod
@@ -166,7 +169,8 @@ class TrainingRun:
         trainer, notes = load_checkpoint(folder / CHECKPOINT, changes)
         try:
             curve = tuple(CurvePoint(**point) for point in notes["curve"])
-            run = cls(folder, trainer, curve, float(notes["seconds"]))
+            stop = StopCriteria(**notes["stop"]) if notes.get("stop") else None
+            run = cls(folder, trainer, curve, float(notes["seconds"]), stop)
             run._before = ScoreTally.of_data(notes["before"])
         except (KeyError, TypeError, ValueError) as error:
             raise WeightsError(f"{folder / CHECKPOINT} is damaged: {error!r}") from None
@@ -180,9 +184,10 @@ class TrainingRun:
         `watch` is called about twice a second.
         """
         self.trainer.prepare()
+        self.stop = stop
         saved, chunk = self.seconds, FIRST_CHUNK
         try:
-            while self._share(stop) < 1:
+            while not self.is_over(stop):
                 spent, moves = self._step(stop, chunk, watch)
                 chunk = max(int(moves * CHUNK_SECONDS / max(spent, 1e-3)), 1)
                 if self.seconds - saved >= 60 * stop.checkpoint_minutes:
@@ -190,7 +195,13 @@ class TrainingRun:
                     saved = self.seconds
         finally:
             self.save()
-            weights.save(self.network(), self.folder / WEIGHTS)
+            network = self.network()
+            packed = is_sparse(network.weights)
+            weights.save(network, self.folder / WEIGHTS, compress=packed)
+
+    def is_over(self, stop: StopCriteria) -> bool:
+        """Whether a limit is reached."""
+        return self._share(stop) >= 1
 
     def _step(
         self, stop: StopCriteria, chunk: int, watch: Callable[[TrainingProgress], None]
@@ -266,6 +277,7 @@ class TrainingRun:
         notes = {
             "curve": [asdict(point) for point in self.curve],
             "seconds": self.seconds,
+            "stop": asdict(self.stop) if self.stop else None,
             "before": self._before.data(),
         }
         save_checkpoint(self.trainer, self.folder / CHECKPOINT, notes)
@@ -278,12 +290,8 @@ def write_curve(curve: tuple[CurvePoint, ...], path: Path) -> None:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([field.name for field in fields(CurvePoint)])
     writer.writerows([list(asdict(point).values()) for point in curve])
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_text(text.getvalue(), encoding="utf-8")
-        temporary.replace(path)
-    except OSError as error:
-        raise WeightsError(f"{path} cannot be written: {error}") from None
+    with os_errors_as(WeightsError, f"{path} cannot be written"):
+        write_atomically(path, text.getvalue().encode())
 
 
 # --- checkpoints ---------------------------------------------------------------------------------

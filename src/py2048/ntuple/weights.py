@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -153,6 +153,8 @@ def load(path: Path | str, *more: Path | str, mapped: bool = False) -> Network:
         more: files with the stages that the first one lacks.
         mapped: map exact weights into memory, unchecked, instead of reading them.
 
+    Bands are read when they are needed, from a copy in memory.
+
     Raises:
         WeightsError: if a file is missing, damaged, of another version, or does not fit.
     """
@@ -206,16 +208,26 @@ def _unpacked(archive: Archive, layout: NetworkLayout, held: Sequence[int]) -> Q
     for row, number in enumerate(held):
         if row:
             steps[row] = steps[row - 1]
-        _packed_part(archive, f"stage{number}", layout.size).add_to(steps[row])
+        _packed_part(archive, f"stage{number}", layout.size)().add_to(steps[row])
     return steps
 
 
-def _packed_part(archive: Archive, name: str, size: int) -> PackedWeights:
-    used = _part(archive, f"{name}/used", (-(-size // 8),))
-    low, high = (_part(archive, f"{name}/{half}") for half in ("low", "high"))
-    if not np.bitwise_count(used).sum() == low.size == high.size:
-        raise WeightsError(f"{archive.path} is damaged: {name} has the wrong size")
-    return PackedWeights(used, low, high)
+def _packed_part(archive: Archive, name: str, size: int) -> Callable[[], PackedWeights]:
+    """Return a function that reads the packed weights of a stage or band, and checks them."""
+    names = [f"{name}/{part}" for part in PackedWeights._fields]
+    readers = [archive.later(each) for each in names]
+    shapes = (-(-size // 8),), None, None
+
+    def read() -> PackedWeights:
+        used, low, high = (
+            _checked(archive, each, reader(), np.uint8, shape)
+            for each, reader, shape in zip(names, readers, shapes, strict=True)
+        )
+        if not np.bitwise_count(used).sum() == low.size == high.size:
+            raise WeightsError(f"{archive.path} is damaged: {name} has the wrong size")
+        return PackedWeights(used, low, high)
+
+    return read
 
 
 def _bands_of(archive: Archive) -> Bands:
@@ -228,12 +240,8 @@ def _bands_of(archive: Archive) -> Bands:
     except (KeyError, TypeError, ValueError) as error:
         raise WeightsError(f"{archive.path} is damaged: its bands lack {error}") from None
     names = (f"band{number}" for number in range(len(bands)))
-    lazy = LazyTable((_packed_part(archive, name, layout.size) for name in names), layout.size)
+    lazy = LazyTable([_packed_part(archive, name, layout.size) for name in names], layout.size)
     return Bands(layout, bands, lazy.table, step, lazy)
-
-
-def _part(archive: Archive, name: str, shape: tuple[int, ...] | None = None) -> Array:
-    return _checked(archive, name, archive.read(name), np.uint8, shape)
 
 
 def _checked(
@@ -246,6 +254,16 @@ def _checked(
     if array.dtype != dtype or shape not in (None, array.shape):
         raise WeightsError(f"{archive.path} is damaged: {name} is {array.dtype} {array.shape}")
     return array
+
+
+def check(path: Path | str) -> None:
+    """Read a whole file, its bands as well.
+
+    Raises:
+        WeightsError: if it is missing or damaged.
+    """
+    with open_archive(Path(path), KIND) as archive:
+        archive.check()
 
 
 def header_of(path: Path | str) -> dict[str, Any]:
