@@ -280,6 +280,42 @@ def test_a_short_time_is_so_many_nodes_as_were_rated_in_it_of_late() -> None:
     assert games.plies[0] > 5
 
 
+@pytest.mark.parametrize("ms", [0.5, 20.0])
+def test_the_first_search_of_a_process_is_like_later_ones(ms: float) -> None:
+    """What is compiled or loaded for it is no part of its time, and says nothing of its speed."""
+    searcher = Searcher(get_rules("2x4"), limits=SearchLimits(ms=ms))
+    kernel, learn, log = searcher._kernel, searcher._speed.learn, []
+
+    def called(*arguments: Any) -> int:
+        log.append("call")
+        return kernel(*arguments)
+
+    def learnt(nodes: int, seconds: float) -> None:
+        log.append("learn")
+        learn(nodes, seconds)
+
+    searcher._kernel, searcher._speed.learn = called, learnt  # type: ignore[method-assign]
+    searcher.rate(Board.parse("2 4 . . / . . 2 4"))
+    assert log[:2] == ["call", "call"]  # for an empty board, which is no search
+    assert log[-1] == "learn"
+    other = Searcher(get_rules("2x4"), limits=SearchLimits(ms=ms))
+    other.prepare()
+    context = other.workers[0].contexts[0]
+    assert (context.breadth, context.debt) == (0.0, 0.0)
+
+
+def test_the_first_boards_tell_the_speed() -> None:
+    """In place of what was guessed; later ones change it by a part."""
+    speed = SearchSpeed()
+    speed.learn(40, 0.01)
+    assert speed.boards == pytest.approx(4000)
+    speed.learn(120, 0.01)
+    assert speed.boards == pytest.approx(10_000)  # 120 of 160 boards
+    speed.learn(10**6, 1.0)
+    speed.learn(10**4, 1.0)
+    assert 10**5 < speed.boards < 10**6
+
+
 def test_searches_keep_the_pace_in_the_mean(monkeypatch: pytest.MonkeyPatch) -> None:
     """From one board of a game to the next, they rate about as many boards as the time allows."""
     monkeypatch.setattr(SearchSpeed, "learn", lambda *_: None)

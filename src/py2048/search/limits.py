@@ -95,8 +95,10 @@ class SearchSpeed:
 
     def __init__(self) -> None:
         self.boards = FIRST_SPEED
+        self._seen = 0
 
     def learn(self, nodes: int, seconds: float) -> None:
-        """Note the time for a number of boards; more boards count more."""
-        weight = 0.3 * min(1.0, nodes / 1e4)
+        """Note the time for a number of boards; more boards count more, and the first ones most."""
+        self._seen += nodes
+        weight = max(0.3 * min(1.0, nodes / 1e4), nodes / max(self._seen, 1))
         self.boards += weight * (nodes / max(seconds, 1e-7) - self.boards)

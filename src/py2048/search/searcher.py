@@ -134,6 +134,7 @@ class Searcher:
             for _ in range(min(threads, len(Direction)))
         ]
         self._speed = SearchSpeed()
+        self._is_prepared = False
         self._lock = threading.Lock()
 
     @property
@@ -142,8 +143,27 @@ class Searcher:
         return int(self.workers[0].contexts[0].nodes)
 
     def prepare(self) -> None:
-        """Compile the search, or load it from the cache."""
+        """Compile the search, or load it from the cache; the first search does it before its time."""
+        with self._lock:
+            self._prepare_once()
+
+    def _prepare_once(self) -> None:
+        if self._is_prepared:
+            return
         self._call(self.workers[0], np.zeros(self.rules.cells, np.uint8), SearchParams(ALL, 1, 0))
+        if not (self._in_kernel or self.limits.is_fixed):
+            self._rehearse()
+        self._is_prepared = True
+
+    def _rehearse(self) -> None:
+        """Deepen twice without a search, as functions that are called first take milliseconds."""
+        cells, points, (values, fresh) = np.zeros(0), np.zeros(4, np.int64), np.zeros((2, 4))
+        worker, context = self.workers[0], self.workers[0].contexts[0]
+        deepen = kernels.make_deepening(lambda *_: (1, 1, True), lambda *_: 1000)
+        params = SearchParams(ALL, 1, 2, UNLIMITED, 1000, 1)
+        for _ in range(2):
+            deepen(cells, params, context, worker.weights, points, values, fresh)
+        context.breadth = context.debt = 0.0
 
     def rate(self, board: Board) -> dict[Direction, float]:
         """Return the value of each legal move: its points and those to come.
@@ -172,6 +192,7 @@ class Searcher:
         """Return the points of each slide, -1 for an illegal one, and the value of each move."""
         limits = self.limits
         with self._lock:
+            self._prepare_once()
             if self._in_kernel:
                 found = self._call(self.workers[0], cells, self._params())
                 self._learn(found)
@@ -204,6 +225,7 @@ class Searcher:
             if self.limits.ms:
                 room = min(room, int(SPEED_CHECK / self.limits.ms) + 1)
             with self._lock:
+                self._prepare_once()
                 found = self._call(self.workers[0], cells, self._params(), state, key, room)
                 self._learn(found)
             return found.moves
