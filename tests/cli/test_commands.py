@@ -88,6 +88,18 @@ def test_hint_says_what_comes_where_that_is_known(capsys: pytest.CaptureFixture[
     assert said.endswith(f" ntuple made {tile} in {made:,} of {games:,} games from this stage.")
 
 
+def test_no_hint_expects_less_than_no_points(capsys: pytest.CaptureFixture[str]) -> None:
+    """Where the game is as good as over, a move that the network rates below that has 0."""
+    board = "16384 8192 4096 2048 / 256 512 1024 2 / 64 32 16 . / . . . ."
+    words = ["hint", board, "-p", "ntuple"]
+    assert main([*words, "--json"]) == 0
+    assert min(json.loads(capsys.readouterr().out)["values"].values()) < 0
+    assert main(words) == 0
+    out = capsys.readouterr().out
+    assert " 0 points " in out
+    assert not re.search(r"-[\d,]+ points", out)
+
+
 def test_watch_prints_a_game_that_its_seed_reproduces(capsys: pytest.CaptureFixture[str]) -> None:
     """Every move a line; the result at the end; the same seed, the same game."""
     words = ["watch", "--player", "greedy", "--rules", "3x3", "--seed", "4"]

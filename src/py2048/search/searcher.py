@@ -143,7 +143,7 @@ class Searcher:
         return int(self.workers[0].contexts[0].nodes)
 
     def prepare(self) -> None:
-        """Compile the search, or load it from the cache; the first search does it before its time."""
+        """Compile the search, or load it from the cache; the first one does so before its time."""
         with self._lock:
             self._prepare_once()
 
