@@ -29,6 +29,16 @@ from py2048.ntuple.run import (
 from py2048.ntuple.trainer import Trainer, TrainingConfig, config_from
 from py2048.ntuple.weights import load, shipped_network
 
+PLAN = """
+[[collect]]
+tile = 64
+games = 10
+
+[[bands]]
+tile = 64
+least = 90
+goal = 700
+"""
 SMALL = TrainingConfig(rules_text="classic:size=2x3", tuples="lines+squares", seed=5)
 
 
@@ -221,6 +231,33 @@ def test_a_training_goes_on_to_the_limit_that_it_had(
     run = TrainingRun.resume(folder)
     assert run.trainer.moves == pytest.approx(20000, abs=9)
     assert run.stop == replace(stop, games=0, moves=20000, evaluate_every=1000)
+
+
+def test_one_process_trains_in_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Another one is refused while it does, and its plan changes nothing; a killed one lets go."""
+    pytest.importorskip("fcntl")
+    folder, plan, ascent = tmp_path / "run", tmp_path / "plan.toml", tmp_path / "ascent"
+    TrainingRun.begin(folder, SMALL).run(StopCriteria(games=10))
+    ascent.mkdir()
+    (ascent / "plan.toml").write_text("kept", encoding="utf-8")
+    plan.write_text(PLAN, encoding="utf-8")
+    code = "import sys; from pathlib import Path; from py2048.ntuple.run import alone_in\n"
+    code += "with alone_in(Path(sys.argv[1])): print(); input()"
+    for place, more in ((folder, []), (ascent, ["--config", str(plan)])):
+        words = ["train", str(place), "--resume", "--quiet", *more]
+        holder = subprocess.Popen(
+            [sys.executable, "-c", code, str(place)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        with holder:
+            assert holder.stdout is not None
+            holder.stdout.readline()
+            assert main(words) == 2
+            assert f"another process trains in {place}" in capsys.readouterr().err
+            holder.kill()
+    assert (ascent / "plan.toml").read_text(encoding="utf-8") == "kept"
+    assert main(["train", str(folder), "--resume", "--quiet"]) == 0
 
 
 def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:

@@ -286,7 +286,7 @@ def test_the_first_search_of_a_process_is_like_later_ones(ms: float) -> None:
     searcher = Searcher(get_rules("2x4"), limits=SearchLimits(ms=ms))
     kernel, learn, log = searcher._kernel, searcher._speed.learn, []
 
-    def called(*arguments: Any) -> int:
+    def called(*arguments: Any) -> Any:
         log.append("call")
         return kernel(*arguments)
 

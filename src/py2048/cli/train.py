@@ -179,7 +179,7 @@ def _ascend(
 ) -> int:
     """Train the bands of a plan, which is kept in the folder."""
     from py2048.arena.ascent import STRETCHES, Ascent, last_stretches, plan_from
-    from py2048.ntuple.run import PLAN, check_free, load_toml
+    from py2048.ntuple.run import PLAN, alone_in, check_free, load_toml
 
     kept = folder / PLAN
     if not resume:
@@ -195,7 +195,8 @@ def _ascend(
     with telling(quiet=quiet):
         ascent = Ascent(folder, plan, (lambda _: None) if quiet else _say)
         if config:
-            kept.write_text(config.read_text(encoding="utf-8"), encoding="utf-8")
+            with alone_in(folder):
+                kept.write_text(config.read_text(encoding="utf-8"), encoding="utf-8")
         try:
             with _sigterm_as_ctrl_c():
                 ascent.run()

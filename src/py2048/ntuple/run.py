@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import math
+import os
 import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -111,6 +113,30 @@ def check_free(folder: Path) -> None:
             )
 
 
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Keep other processes from training in a folder, where the system can lock one.
+
+    The lock ends with the process.
+
+    Raises:
+        WeightsError: if one trains there.
+    """
+    with ExitStack() as stack:
+        with suppress(ImportError, OSError):  # not every system has locks, nor every disk
+            import fcntl
+
+            descriptor = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, descriptor)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise WeightsError(
+                    f"another process trains in {folder}: wait for its end, or name another folder"
+                ) from None
+        yield
+
+
 class TrainingRun:
     """A training in a folder, which holds its checkpoint, learning curve and weights.
 
@@ -164,9 +190,11 @@ class TrainingRun:
             changes: new settings, as in `TrainingConfig.changed`.
 
         Raises:
-            WeightsError: if no checkpoint can be read, or a change is impossible.
+            WeightsError: if no checkpoint can be read, a change is impossible, or another process
+                trains there.
         """
-        trainer, notes = load_checkpoint(folder / CHECKPOINT, changes)
+        with alone_in(folder):
+            trainer, notes = load_checkpoint(folder / CHECKPOINT, changes)
         try:
             curve = tuple(CurvePoint(**point) for point in notes["curve"])
             stop = StopCriteria(**notes["stop"]) if notes.get("stop") else None
@@ -182,7 +210,14 @@ class TrainingRun:
         """Train until a limit is reached, or an interrupt; then save.
 
         `watch` is called about twice a second.
+
+        Raises:
+            WeightsError: if another process trains in the folder, or files cannot be written.
         """
+        with alone_in(self.folder):
+            self._run(stop, watch)
+
+    def _run(self, stop: StopCriteria, watch: Callable[[TrainingProgress], None]) -> None:
         self.trainer.prepare()
         self.stop = stop
         saved, chunk = self.seconds, FIRST_CHUNK
