@@ -304,6 +304,19 @@ def test_the_first_search_of_a_process_is_like_later_ones(ms: float) -> None:
     assert (context.breadth, context.debt) == (0.0, 0.0)
 
 
+def test_a_wrong_guess_of_the_speed_is_no_debt() -> None:
+    """The first search may rate many times what was guessed; the next ones are no shorter for it."""
+    searcher = Searcher(get_rules("classic"), limits=SearchLimits(ms=20))
+    searcher._speed.boards = 1e4
+    context = searcher.workers[0].contexts[0]
+    board = Board.parse("2 4 8 16 / . . 2 4 / 8 2 . . / 4 32 2 .")
+    searcher.rate(board)
+    assert context.breadth > 0.0
+    assert context.debt == 0.0
+    searcher.rate(board)
+    assert context.debt != 0.0
+
+
 def test_the_first_boards_tell_the_speed() -> None:
     """In place of what was guessed; later ones change it by a part."""
     speed = SearchSpeed()

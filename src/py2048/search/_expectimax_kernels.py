@@ -451,8 +451,9 @@ def paced_cost(remaining: Int, context: SearchContext) -> np.int64:
 @kernel(borrows=True, expand=True)
 def note_pace(spent: Int, budget: Int, breadth: float, context: SearchContext) -> None:
     """Note what `paced_cost` needs."""
-    debt = context.debt + spent / max(budget, 1) - PACE
-    context.debt = min(max(debt, -LONGEST_DEBT), LONGEST_DEBT)
+    if context.breadth > 0.0:  # the first budget was a guess
+        debt = context.debt + spent / max(budget, 1) - PACE
+        context.debt = min(max(debt, -LONGEST_DEBT), LONGEST_DEBT)
     context.breadth = breadth
 
 
