@@ -24,7 +24,7 @@ from py2048.search import _expectimax_kernels as kernels
 from py2048.search import limits
 from py2048.search.expectimax import Expectimax, outcomes
 from py2048.search.limits import SearchLimits, SearchSpeed
-from py2048.search.searcher import LONGEST, Searcher, play_games
+from py2048.search.searcher import LONGEST, Searcher, Worker, play_games
 
 SMALL_LAYOUT = NetworkLayout(2, 3, ((0, 1, 2), (0, 1, 3, 4)))
 # The tuples are those of a shipped network: on 4x4 each set of them has a search of its own.
@@ -265,6 +265,28 @@ def test_time_is_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     ).rate(board)
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_no_search_takes_more_than_its_longest_time(
+    threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even early in a game, when the last search is given up; here the clock counts boards."""
+    searcher = Searcher(get_rules("classic"), limits=SearchLimits(ms=50), threads=threads)
+    call, rated = searcher._call, []
+
+    def counted(worker: Worker, *arguments: Any, **more: Any) -> Any:
+        found = call(worker, *arguments, **more)
+        rated.append(int(worker.contexts[0].spent))
+        return found
+
+    monkeypatch.setattr(searcher, "_call", counted)
+    monkeypatch.setattr("time.perf_counter", lambda: sum(rated) / 1e6 / threads)
+    game = Game(searcher.rules, seed=1)
+    for _ in range(30):
+        rated.clear()
+        game.play(max(found := searcher.rate(game.board), key=found.__getitem__))
+        assert sum(rated) / threads < 1.1 * LONGEST * 0.05 * 1e6
+
+
 def test_a_short_time_is_so_many_nodes_as_were_rated_in_it_of_late() -> None:
     """It is the search of that many nodes, and each one says how fast the next may be."""
     board = Board.parse("2 4 8 16 / . . 2 4 / 8 2 . . / 4 32 2 .")
@@ -305,16 +327,13 @@ def test_the_first_search_of_a_process_is_like_later_ones(ms: float) -> None:
 
 
 def test_a_wrong_guess_of_the_speed_is_no_debt() -> None:
-    """The first search may rate many times what was guessed; the next ones are no shorter for it."""
-    searcher = Searcher(get_rules("classic"), limits=SearchLimits(ms=20))
-    searcher._speed.boards = 1e4
-    context = searcher.workers[0].contexts[0]
-    board = Board.parse("2 4 8 16 / . . 2 4 / 8 2 . . / 4 32 2 .")
-    searcher.rate(board)
-    assert context.breadth > 0.0
-    assert context.debt == 0.0
-    searcher.rate(board)
-    assert context.debt != 0.0
+    """The first search may rate many times the boards that were guessed; the next get all theirs."""
+    context = Searcher(get_rules("classic")).workers[0].contexts[0]
+    debts = []
+    for _ in range(3):
+        kernels.note_pace(300, 100, 5.0, context)
+        debts.append(float(context.debt))
+    assert debts == pytest.approx([0.0, 3 - limits.PACE, 6 - 2 * limits.PACE])
 
 
 def test_the_first_boards_tell_the_speed() -> None:
@@ -325,8 +344,9 @@ def test_the_first_boards_tell_the_speed() -> None:
     speed.learn(120, 0.01)
     assert speed.boards == pytest.approx(10_000)  # 120 of 160 boards
     speed.learn(10**6, 1.0)
+    assert speed.boards == pytest.approx(10**6, rel=1e-3)  # as good as all
     speed.learn(10**4, 1.0)
-    assert 10**5 < speed.boards < 10**6
+    assert speed.boards == pytest.approx(0.67 * 10**6, rel=1e-2)
 
 
 def test_searches_keep_the_pace_in_the_mean(monkeypatch: pytest.MonkeyPatch) -> None:

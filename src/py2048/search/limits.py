@@ -28,6 +28,8 @@ LONGEST_DEBT, DEBT_TO_HALVE = 16.0, 4.0
 """The most budgets that they may be ahead or behind, and how many halve what the next aims at."""
 FIRST_SPEED = 1e6
 """Boards rated in a second, before anything has been measured."""
+REMEMBERED = 20_000
+"""How many boards the speed that was measured so far counts for, at most."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ class SearchSpeed:
         self._seen = 0
 
     def learn(self, nodes: int, seconds: float) -> None:
-        """Note the time for a number of boards; more boards count more, and the first ones most."""
-        self._seen += nodes
-        weight = max(0.3 * min(1.0, nodes / 1e4), nodes / max(self._seen, 1))
+        """Note the time for a number of boards; the more there are, the less counts what was."""
+        weight = nodes / max(nodes + self._seen, 1)
+        self._seen = min(self._seen + nodes, REMEMBERED)
         self.boards += weight * (nodes / max(seconds, 1e-7) - self.boards)

@@ -135,6 +135,7 @@ class Searcher:
         ]
         self._speed = SearchSpeed()
         self._is_prepared = False
+        self._end = 0.0  # when the search of a move must be over, if it has a time
         self._lock = threading.Lock()
 
     @property
@@ -271,13 +272,18 @@ class Searcher:
         bands = self.evaluation.bands if isinstance(self.evaluation, Network) else None
         return bands if bands and bands.lazy else None
 
+    @property
+    def _keeps_pace(self) -> bool:
+        """Whether times are kept in the mean of the moves of a game."""
+        return 0 < (self.limits.ms or 0) <= PACED and len(self.workers) == 1
+
     def _params(self) -> SearchParams:
         """Return the parameters with which the kernel applies all limits."""
         limits, budget = self.limits, self.limits.nodes or 0
         if limits.ms:
             budget = max(int(LONGEST * limits.ms / 1000 * self._speed.boards), 1)
-        keeps_pace = int(0 < (limits.ms or 0) <= PACED and len(self.workers) == 1)
-        return SearchParams(ALL, limits.moves, limits.max_cost, UNLIMITED, budget, keeps_pace)
+        paced = int(self._keeps_pace)
+        return SearchParams(ALL, limits.moves, limits.max_cost, UNLIMITED, budget, paced)
 
     def _learn(self, found: KernelResult) -> None:
         if self.limits.ms:
@@ -315,17 +321,17 @@ class Searcher:
 
     def _deepen(self, cells: Cells, points: Points, values: Values) -> None:
         """Search until a budget is used, the moves divided among the threads."""
-        limits = self.limits
-        end = time.perf_counter() + LONGEST * (limits.ms or 0.0) / 1000
-
-        def remaining_of(params: SearchParams, spent: Int) -> Int:
-            if limits.ms:
-                return int((end - time.perf_counter()) * self._speed.boards)
-            return kernels.remaining_nodes(params, spent)
-
         worker, params = self.workers[0], self._params()
-        deepen = kernels.make_deepening(self._search_moves, remaining_of)
+        if self.limits.ms:
+            self._end = time.perf_counter() + LONGEST * self.limits.ms / 1000
+            deepen = kernels.make_deepening(self._search_moves, lambda *_: self._left())
+        else:
+            deepen = kernels.make_deepening(self._search_moves, kernels.remaining_nodes)
         deepen(cells, params, worker.contexts[0], worker.weights, points, values, np.zeros(4))
+
+    def _left(self) -> int:
+        """Return how many boards may be rated in the time that a move has left."""
+        return int((self._end - time.perf_counter()) * self._speed.boards)
 
     def _search_moves(
         self,
@@ -391,6 +397,8 @@ class Searcher:
         """Search directions until none is left; return each with its value, nodes and cuts."""
         found = []
         for direction in directions:
+            if self.limits.ms and not self._keeps_pace:
+                limits[direction] = min(limits[direction], self._left() // len(self.workers))
             params = SearchParams(direction, depth, cost, int(limits[direction]))
             values = self._call(worker, cells, params).values
             context = worker.contexts[0]
