@@ -327,7 +327,7 @@ def test_the_first_search_of_a_process_is_like_later_ones(ms: float) -> None:
 
 
 def test_a_wrong_guess_of_the_speed_is_no_debt() -> None:
-    """The first search may rate many times the boards that were guessed; the next get all theirs."""
+    """The first search may rate many times what was guessed; the next get all their time."""
     context = Searcher(get_rules("classic")).workers[0].contexts[0]
     debts = []
     for _ in range(3):
