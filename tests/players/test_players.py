@@ -16,7 +16,7 @@ from tests.strategies import boards, games, presets
 from py2048 import Board, Direction, Game, Player, get_rules, list_players, list_rules, make_player
 from py2048.cli import main
 from py2048.errors import GameOverError, PlayerError
-from py2048.ntuple.heuristic import board_value, line_value
+from py2048.ntuple.heuristic import DEFAULT, board_value, line_value
 from py2048.ntuple.layout import NetworkLayout
 from py2048.ntuple.network import Network
 from py2048.ntuple.weights import save
@@ -326,6 +326,15 @@ def test_boards_too_large_to_compile_for_are_played_too() -> None:
     assert isinstance(player, PlaysGames)
     (finished,) = player.play_games(rules, [1])
     assert finished.max_tile == 8
+
+
+def test_boards_too_large_to_compile_for_are_searched_in_time() -> None:
+    """Two moves ahead if there is time, else one."""
+    rules = get_rules("classic", rows=9, columns=9)
+    game = Game(rules, seed=1)
+    for spec, depth in (("expectimax:ms=0.01", 1), ("expectimax:depth=2", 2), ("expectimax", 2)):
+        expected = Expectimax(rules, board_value, depth, DEFAULT.base * 18).rate(game.board)
+        assert make_player(spec).rate(game) == expected
 
 
 def test_a_network_rates_boards_too_large_to_compile_for(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from functools import cache
+from math import inf
 
 from py2048.direction import Direction
 from py2048.errors import PlayerError
@@ -22,7 +23,7 @@ from py2048.players.player import (
 )
 from py2048.rules import Rules
 from py2048.search.context import MAX_CELLS
-from py2048.search.expectimax import Expectimax
+from py2048.search.expectimax import Evaluation, rate_within
 from py2048.search.limits import SearchLimits
 from py2048.search.searcher import Searcher, play_games
 
@@ -149,12 +150,14 @@ class SearchPlayer:
         return FinishedGame(game.score, game.board.max_tile, game.ply)
 
     def _plain(self, game: Game) -> dict[Direction, float]:
-        depth = min(self._limits.moves, PLAIN_DEPTH)
-        evaluation = self._evaluation_for(game.rules)
-        if isinstance(evaluation, Network):
-            return Expectimax(game.rules, evaluation.value, depth).rate(game.board)
+        limits, evaluation = self._limits, self._evaluation_for(game.rules)
+        value: Evaluation = board_value
         won = DEFAULT.base * sum(game.rules.shape)
-        return Expectimax(game.rules, board_value, depth, won).rate(game.board)
+        if isinstance(evaluation, Network):
+            value, won = evaluation.value, 0.0
+        seconds = inf if limits.ms is None else limits.ms / 1000
+        deepest = min(limits.moves, PLAIN_DEPTH)
+        return rate_within(seconds, game.rules, value, deepest, won, game.board)
 
 
 class ExpectimaxPlayer(SearchPlayer):

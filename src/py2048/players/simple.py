@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import random
-import time
 
 from py2048.direction import Direction
 from py2048.errors import PlayerError
 from py2048.game import Game
 from py2048.ntuple.heuristic import DEFAULT, board_value
 from py2048.players.player import best, checked_game
-from py2048.search.expectimax import Expectimax
+from py2048.search.expectimax import rate_within
 
 QUICK_DEPTH = 8
 """The greatest depth of a quick search."""
@@ -87,20 +86,5 @@ class QuickPlayer:
         """Return the value of each legal direction, from the deepest search that time allows."""
         if not checked_game(game).legal_directions():
             return {}
-        end = time.perf_counter() + self._seconds
         rules, won = game.rules, DEFAULT.base * sum(game.rules.shape)
-        values: dict[Direction, float] = {}
-        for depth in range(1, QUICK_DEPTH + 1):
-            start = time.perf_counter()
-            values = Expectimax(rules, board_value, depth, won).rate(game.board)
-            now = time.perf_counter()
-            if now + (now - start) * len(Direction) * _spawns(game) > end:
-                break
-        return values
-
-
-def _spawns(game: Game) -> int:
-    """Return about how many boards a spawn can lead to."""
-    if game.rules.is_deterministic:
-        return 1
-    return len(game.rules.spawn_weights.pairs) * (len(game.board.empty_cells()) + 1)
+        return rate_within(self._seconds, rules, board_value, QUICK_DEPTH, won, game.board)

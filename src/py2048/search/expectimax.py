@@ -13,6 +13,7 @@ what they cost.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from math import inf, log2
 
@@ -36,6 +37,36 @@ def outcomes(rules: Rules, afterstate: Board, direction: Direction) -> Iterator[
         share = float(probability) / max(len(cells), 1)
         for cell in cells:
             yield share, afterstate.with_tile(cell, tile)
+
+
+def rate_within(
+    seconds: float, rules: Rules, evaluation: Evaluation, deepest: int, won: float, board: Board
+) -> dict[Direction, float]:
+    """Return the value of each legal move of the deepest search that a time allows.
+
+    Args:
+        seconds: the time; a search one move ahead is made in any case.
+        rules: the rules of the game.
+        evaluation: the value of an afterstate.
+        deepest: the greatest depth.
+        won: the value of a board that ends the game by its target.
+        board: the board.
+    """
+    end, values = time.perf_counter() + seconds, dict[Direction, float]()
+    for depth in range(1, deepest + 1):
+        start = time.perf_counter()
+        values = Expectimax(rules, evaluation, depth, won).rate(board)
+        now = time.perf_counter()
+        if now + (now - start) * len(Direction) * _spawns(rules, board) > end:
+            break
+    return values
+
+
+def _spawns(rules: Rules, board: Board) -> int:
+    """Return about how many boards a spawn can lead to."""
+    if rules.is_deterministic:
+        return 1
+    return len(rules.spawn_weights.pairs) * (len(board.empty_cells()) + 1)
 
 
 class Expectimax:
