@@ -286,8 +286,8 @@ def open_archive(path: Path, kind: str) -> Iterator[Archive]:
     Raises:
         WeightsError: if the file is missing, damaged, of another kind or too new.
     """
-    with errors_of(path, kind), path.open("rb") as file, zipfile.ZipFile(file) as archive:
-        yield Archive(path, kind, file, archive)
+    with errors_of(path, kind), Path(path).open("rb") as file, zipfile.ZipFile(file) as archive:
+        yield Archive(Path(path), kind, file, archive)
 
 
 @contextmanager
