@@ -36,13 +36,11 @@ from py2048.search._expectimax_kernels import ALL, Points, SearchParams, Values
 from py2048.search.context import CACHE_SIZE, SearchContext, SearchContexts, new_context
 from py2048.search.limits import SHARES, UNLIMITED, SearchLimits, SearchSpeed
 
-SHORT = 2.0
-"""Times of up to so many milliseconds are kept by the kernel, as processor time: Python's overhead
-is too large."""
 LONGEST = 1.5
 """Times the time for a move no search may take, because it aims at less."""
 PACED = 20.0
-"""Times of up to so many milliseconds are kept in the mean of the moves of a game."""
+"""Times of up to so many milliseconds are kept by the kernel on one thread, as processor time and
+in the mean of the moves of a game: one search for a move, without Python's overhead."""
 SPEED_CHECK = 10.0
 """Milliseconds of play in the kernel between two measurements of its speed."""
 ROOM = 1 << 15
@@ -151,9 +149,14 @@ class Searcher:
     def _prepare_once(self) -> None:
         if self._is_prepared:
             return
-        self._call(self.workers[0], np.zeros(self.rules.cells, np.uint8), SearchParams(ALL, 1, 0))
-        if not (self._in_kernel or self.limits.is_fixed):
+        worker, cells = self.workers[0], np.zeros(self.rules.cells, np.uint8)
+        self._call(worker, cells, SearchParams(ALL, 1, 0))
+        if not self._in_kernel and not self.limits.is_fixed:
             self._rehearse()
+        elif self.limits.ms:
+            cells[0] = cells[-1] = 1
+            self._learn(self._call(worker, cells, self._params()))
+        worker.contexts[0].breadth = worker.contexts[0].debt = 0.0
         self._is_prepared = True
 
     def _rehearse(self) -> None:
@@ -164,7 +167,6 @@ class Searcher:
         params = SearchParams(ALL, 1, 2, UNLIMITED, 1000, 1)
         for _ in range(2):
             deepen(cells, params, context, worker.weights, points, values, fresh)
-        context.breadth = context.debt = 0.0
 
     def rate(self, board: Board) -> dict[Direction, float]:
         """Return the value of each legal move: its points and those to come.
@@ -209,7 +211,7 @@ class Searcher:
     @property
     def _in_kernel(self) -> bool:
         """Whether the kernel applies all limits itself."""
-        return len(self.workers) == 1 and (self.limits.ms or 0) <= SHORT
+        return len(self.workers) == 1 and (self.limits.ms or 0) <= PACED
 
     def play_on(
         self, cells: Cells, state: NDArray[np.int64], key: int, room: int
@@ -272,18 +274,13 @@ class Searcher:
         bands = self.evaluation.bands if isinstance(self.evaluation, Network) else None
         return bands if bands and bands.lazy else None
 
-    @property
-    def _keeps_pace(self) -> bool:
-        """Whether times are kept in the mean of the moves of a game."""
-        return 0 < (self.limits.ms or 0) <= PACED and len(self.workers) == 1
-
     def _params(self) -> SearchParams:
         """Return the parameters with which the kernel applies all limits."""
         limits, budget = self.limits, self.limits.nodes or 0
         if limits.ms:
             budget = max(int(LONGEST * limits.ms / 1000 * self._speed.boards), 1)
-        paced = int(self._keeps_pace)
-        return SearchParams(ALL, limits.moves, limits.max_cost, UNLIMITED, budget, paced)
+        keeps_pace = int(bool(limits.ms) and self._in_kernel)
+        return SearchParams(ALL, limits.moves, limits.max_cost, UNLIMITED, budget, keeps_pace)
 
     def _learn(self, found: KernelResult) -> None:
         if self.limits.ms:
@@ -397,7 +394,7 @@ class Searcher:
         """Search directions until none is left; return each with its value, nodes and cuts."""
         found = []
         for direction in directions:
-            if self.limits.ms and not self._keeps_pace:
+            if self.limits.ms:
                 limits[direction] = min(limits[direction], self._left() // len(self.workers))
             params = SearchParams(direction, depth, cost, int(limits[direction]))
             values = self._call(worker, cells, params).values
