@@ -34,7 +34,7 @@ _LOCAL_HEADER = 30
 _ZIP64_FIELD = 20
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 SPARSE = 1 / 16
-"""An array with a smaller share of numbers that are not 0 is compressed, fast and to little."""
+"""An array with a smaller share of numbers other than 0 is compressed: fast, to a few per cent."""
 STALE = 60.0
 """Seconds after which an unfinished file that nobody has written to is given up."""
 
