@@ -241,8 +241,8 @@ def test_one_process_trains_in_a_folder(tmp_path: Path, capsys: pytest.CaptureFi
     ascent.mkdir()
     (ascent / "plan.toml").write_text("kept", encoding="utf-8")
     plan.write_text(PLAN, encoding="utf-8")
-    code = "import sys; from pathlib import Path; from py2048.ntuple.run import alone_in\n"
-    code += "with alone_in(Path(sys.argv[1])): print(); input()"
+    code = "import sys; from pathlib import Path; from py2048.ntuple.run import folder_lock\n"
+    code += "with folder_lock(Path(sys.argv[1])): print(); input()"
     for place, more in ((folder, []), (ascent, ["--config", str(plan)])):
         words = ["train", str(place), "--resume", "--quiet", *more]
         holder = subprocess.Popen(

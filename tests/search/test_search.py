@@ -24,7 +24,7 @@ from py2048.search import _expectimax_kernels as kernels
 from py2048.search import limits
 from py2048.search.expectimax import Expectimax, outcomes
 from py2048.search.limits import SearchLimits, SearchSpeed
-from py2048.search.searcher import LONGEST, Searcher, Worker, play_games
+from py2048.search.searcher import LONGEST, PACED, Searcher, Worker, play_games
 
 SMALL_LAYOUT = NetworkLayout(2, 3, ((0, 1, 2), (0, 1, 3, 4)))
 # The tuples are those of a shipped network: on 4x4 each set of them has a search of its own.
@@ -278,10 +278,14 @@ def test_no_search_takes_more_than_its_longest_time(
         rated.append(int(worker.contexts[0].spent))
         return found
 
+    def one_by_one(work: Any, jobs: list[Any]) -> list[Any]:
+        return [work(*job) for job in jobs]
+
     monkeypatch.setattr(searcher, "_call", counted)
+    monkeypatch.setattr("py2048.search.searcher.together", one_by_one)
     monkeypatch.setattr("time.perf_counter", lambda: sum(rated) / 1e6 / threads)
     game = Game(searcher.rules, seed=1)
-    for _ in range(30):
+    for _ in range(60):
         rated.clear()
         game.play(max(found := searcher.rate(game.board), key=found.__getitem__))
         assert sum(rated) / threads < 1.1 * LONGEST * 0.05 * 1e6
@@ -305,23 +309,33 @@ def test_a_short_time_is_so_many_nodes_as_were_rated_in_it_of_late() -> None:
 
 
 @pytest.mark.parametrize("ms", [0.5, 30.0])
-def test_the_first_search_of_a_process_is_like_later_ones(ms: float) -> None:
+def test_the_first_search_of_a_process_is_like_later_ones(
+    ms: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What is compiled or loaded for it is no part of its time, and says nothing of its speed."""
     searcher = Searcher(get_rules("2x4"), limits=SearchLimits(ms=ms))
-    kernel, learn, log = searcher._kernel, searcher._speed.learn, []
+    kernel, learn, deepening = searcher._kernel, searcher._speed.learn, kernels.make_deepening
+    log = []
 
-    def called(*arguments: Any) -> Any:
-        log.append("call")
-        return kernel(*arguments)
+    def called(boards: Any, *arguments: Any) -> Any:
+        log.append("search" if boards.any() else "compile")
+        return kernel(boards, *arguments)
 
     def learnt(nodes: int, seconds: float) -> None:
         log.append("learn")
         learn(nodes, seconds)
 
-    searcher._kernel, searcher._speed.learn = called, learnt  # type: ignore[method-assign]
+    def deepened(*functions: Any) -> Any:
+        log.append("deepen")
+        return deepening(*functions)
+
+    monkeypatch.setattr(searcher, "_kernel", called)
+    monkeypatch.setattr(searcher._speed, "learn", learnt)
+    monkeypatch.setattr(kernels, "make_deepening", deepened)
     searcher.rate(Board.parse("2 4 . . / . . 2 4"))
-    assert log[:2] == ["call", "call"]  # the first compiles, for an empty board
-    assert log[-1] == "learn"
+    before = ["compile", "deepen"] if ms > PACED else ["compile", "search", "learn"]
+    assert log[: len(before)] == before
+    assert "search" in log[len(before) :]
     other = Searcher(get_rules("2x4"), limits=SearchLimits(ms=ms))
     other.prepare()
     context = other.workers[0].contexts[0]

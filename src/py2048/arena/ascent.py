@@ -34,7 +34,7 @@ from py2048.ntuple import _band_kernels as kernels
 from py2048.ntuple.band_trainer import BandTrainer
 from py2048.ntuple.layout import PACKED_RANKS, NetworkLayout, Tuple, cells_text, parse_tuples
 from py2048.ntuple.network import Band, Network
-from py2048.ntuple.run import WEIGHTS, alone_in
+from py2048.ntuple.run import WEIGHTS, folder_lock
 from py2048.ntuple.trainer import check_ranges, dataclass_from
 from py2048.ntuple.weights import load, save, save_packed, shipped_network
 from py2048.rng import checked_seed, derive_seed
@@ -263,7 +263,7 @@ class Ascent:
             WeightsError: if the plan's tuples, ranks or step are not those of the bands there are,
                 or another process trains in the folder.
         """
-        with alone_in(self.folder):
+        with folder_lock(self.folder):
             self._run()
 
     def _run(self) -> None:

@@ -179,7 +179,7 @@ def _ascend(
 ) -> int:
     """Train the bands of a plan, which is kept in the folder."""
     from py2048.arena.ascent import STRETCHES, Ascent, last_stretches, plan_from
-    from py2048.ntuple.run import PLAN, alone_in, check_free, load_toml
+    from py2048.ntuple.run import PLAN, check_free, folder_lock, load_toml
 
     kept = folder / PLAN
     if not resume:
@@ -195,7 +195,7 @@ def _ascend(
     with telling(quiet=quiet):
         ascent = Ascent(folder, plan, (lambda _: None) if quiet else _say)
         if config:
-            with alone_in(folder):
+            with folder_lock(folder):
                 kept.write_text(config.read_text(encoding="utf-8"), encoding="utf-8")
         try:
             with _sigterm_as_ctrl_c():
@@ -281,37 +281,29 @@ def weights(
     json: JsonOption = False,
 ) -> int:
     """Describe a weights FILE and measure how well it plays; pack it and measure the loss."""
-    from py2048.ntuple.weights import (
-        check,
-        header_of,
-        load,
-        load_records,
-        save_packed,
-        save_records,
-    )
+    from py2048.ntuple import weights as files
 
-    data: Settings = header_of(file) | {"bytes": file.stat().st_size}
+    data: Settings = files.checked_header_of(file) | {"bytes": file.stat().st_size}
     if plot:
         plots.check_plots(plot)
     calibration = calibration or records or plot is not None
-    check(file)
-    network = load(file) if pack or games or calibration else None
+    network = files.load(file) if pack or games or calibration else None
     first = chosen_seed(seed) or 0
-    kept = load_records(file)
+    kept = files.load_records(file)
     if kept:
         data["records"] = _calibration_data(kept)
     if network and calibration:
         found = _calibration(network, games or CALIBRATION_GAMES, first, threads, quiet=json)
         data["calibration"] = _calibration_data(found)
         if records:
-            save_records(found, file)
+            files.save_records(found, file)
             data["records"] = data["calibration"]
         if plot:
             plots.draw_calibration(found.stages, plot)
     if network and games:
         data["strength"] = _strength(network, games, first, threads, quiet=json)
     if network and pack:
-        small = save_packed(network, pack, step=step, prune=prune)
+        small = files.save_packed(network, pack, step=step, prune=prune)
         data["packed"] = {"file": str(pack), "bytes": pack.stat().st_size}
         if games:
             data["packed"]["strength"] = _strength(small, games, first, threads, quiet=json)

@@ -189,7 +189,7 @@ class Archive:
         with self._zip.open(f"{name}.npy") as member:
             return self._array_of(member, name, expected)
 
-    def later(self, name: str) -> Callable[[], Array]:
+    def deferred(self, name: str) -> Callable[[], Array]:
         """Return a function that does the same later, when the file may be another or gone.
 
         It keeps the array as the file has it, compressed.

@@ -114,7 +114,7 @@ def check_free(folder: Path) -> None:
 
 
 @contextmanager
-def alone_in(folder: Path) -> Iterator[None]:
+def folder_lock(folder: Path) -> Iterator[None]:
     """Keep other processes from training in a folder, where the system can lock one.
 
     The lock ends with the process.
@@ -193,7 +193,7 @@ class TrainingRun:
             WeightsError: if no checkpoint can be read, a change is impossible, or another process
                 trains there.
         """
-        with alone_in(folder):
+        with folder_lock(folder):
             trainer, notes = load_checkpoint(folder / CHECKPOINT, changes)
         try:
             curve = tuple(CurvePoint(**point) for point in notes["curve"])
@@ -214,7 +214,7 @@ class TrainingRun:
         Raises:
             WeightsError: if another process trains in the folder, or files cannot be written.
         """
-        with alone_in(self.folder):
+        with folder_lock(self.folder):
             self._run(stop, watch)
 
     def _run(self, stop: StopCriteria, watch: Callable[[TrainingProgress], None]) -> None:

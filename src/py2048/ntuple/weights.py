@@ -215,7 +215,7 @@ def _unpacked(archive: Archive, layout: NetworkLayout, held: Sequence[int]) -> Q
 def _packed_part(archive: Archive, name: str, size: int) -> Callable[[], PackedWeights]:
     """Return a function that reads the packed weights of a stage or band, and checks them."""
     names = [f"{name}/{part}" for part in PackedWeights._fields]
-    readers = [archive.later(each) for each in names]
+    readers = [archive.deferred(each) for each in names]
     shapes = (-(-size // 8),), None, None
 
     def read() -> PackedWeights:
@@ -256,16 +256,6 @@ def _checked(
     return array
 
 
-def check(path: Path | str) -> None:
-    """Read a whole file, its bands as well.
-
-    Raises:
-        WeightsError: if it is missing or damaged.
-    """
-    with open_archive(Path(path), KIND) as archive:
-        archive.check()
-
-
 def header_of(path: Path | str) -> dict[str, Any]:
     """Return what a weight file says about itself, without reading its weights.
 
@@ -273,6 +263,17 @@ def header_of(path: Path | str) -> dict[str, Any]:
         WeightsError: if there is no such file.
     """
     with open_archive(Path(path), KIND) as archive:
+        return archive.header
+
+
+def checked_header_of(path: Path | str) -> dict[str, Any]:
+    """Return the same after reading the whole file, its bands as well.
+
+    Raises:
+        WeightsError: if it is missing or damaged.
+    """
+    with open_archive(Path(path), KIND) as archive:
+        archive.check()
         return archive.header
 
 

@@ -142,7 +142,10 @@ class Searcher:
         return int(self.workers[0].contexts[0].nodes)
 
     def prepare(self) -> None:
-        """Compile the search, or load it from the cache; the first one does so before its time."""
+        """Compile the search, or load it from the cache, and measure its speed.
+
+        A first search does so itself, before its time begins.
+        """
         with self._lock:
             self._prepare_once()
 
