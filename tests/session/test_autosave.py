@@ -124,6 +124,25 @@ def test_closing_says_what_is_lost(data_folder: Path) -> None:
         other.close()
 
 
+def test_a_session_settles_when_all_is_saved_or_known_not_to_be(
+    data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It waits for a store that is slow, and not for one that has failed."""
+    monkeypatch.setattr(autosave, "CLOSE_TIMEOUT", 60.0)
+    session = open_session()
+    session.start(seed=1)
+    with locked(data_folder):
+        move(session)
+        assert "held by another program" in session.settle()
+        began = time.monotonic()
+        assert session.settle()
+        assert time.monotonic() - began < A_MOVE
+    until(lambda: not session.unsaved)
+    assert not session.settle()
+    assert saved_board(session) == session.game.board
+    session.close()
+
+
 def test_saving_is_late_only_while_the_store_is_slow() -> None:
     """Changes that follow each other without a pause are not late once the store is quick again."""
     writer = BackgroundWriter("a store")

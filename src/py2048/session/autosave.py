@@ -36,7 +36,7 @@ READ_TIMEOUT = 2.0
 """Seconds that reading may take, when a game begins or a list is asked for."""
 
 CLOSE_TIMEOUT = 3.0
-"""Seconds that `StoreAutosave.close` waits for what is not saved."""
+"""Seconds that a player who leaves waits for what is not saved."""
 
 RETRY = 0.5
 """Seconds between two attempts to write, unless more work comes."""
@@ -65,6 +65,9 @@ class Autosave:
     def unsaved(self) -> str:
         """Why something is not saved yet, in one line; empty if all is saved."""
         return ""
+
+    def settle(self) -> None:
+        """Wait a moment for what is being saved."""
 
     def take_notices(self) -> list[str]:
         """Return each message about saving that the player should read, once."""
@@ -203,6 +206,10 @@ class StoreAutosave(Autosave):
     def unsaved(self) -> str:
         """Why something is not saved yet, in one line; empty if all is saved."""
         return self._writer.unsaved
+
+    def settle(self) -> None:
+        """Wait `CLOSE_TIMEOUT` seconds at most for a store that is only slow."""
+        self._writer.settle(CLOSE_TIMEOUT)
 
     def take_notices(self) -> list[str]:
         """Return each message about saving that the player should read, once."""
@@ -490,6 +497,11 @@ class BackgroundWriter:
             self._timeout = timeout
             if not self._changed.wait_for(lambda: self._is_late or not self._jobs, timeout):
                 self._is_late = True
+
+    def settle(self, timeout: float) -> None:
+        """Wait until all is done or something has failed, `timeout` seconds at most."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._reason or not self._jobs, timeout)
 
     def close(self, timeout: float) -> None:
         """Do what can be done, then end.

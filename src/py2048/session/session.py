@@ -577,6 +577,12 @@ class Session:
         """Whether a game that the session leaves can be resumed later."""
         return self._autosave.keeps_games
 
+    def settle(self) -> str:
+        """Wait some seconds for a store that is only slow; return what `unsaved` says then."""
+        self._autosave.settle()
+        self.check_saving()
+        return self.unsaved
+
     def check_saving(self) -> None:
         """Announce how saving has changed since the last check.
 

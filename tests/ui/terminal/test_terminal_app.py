@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -406,6 +407,30 @@ async def test_what_is_not_saved_is_shown_until_it_is(
             assert app.is_running
         await until(pilot, lambda: "Not saved" not in shown(app))
         await pilot.press("q")
+    assert not app.is_running
+    session.close()
+
+
+async def test_quitting_waits_for_a_store_that_is_slow(
+    data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who quits while the last move is being written is not asked whether to lose it."""
+    monkeypatch.setattr(autosave, "WRITE_WAIT", 0.0)
+    session = open_session()
+    session.start(seed=1)
+    app = GameApp(session, reduced_motion=True)
+    async with app.run_test(size=(80, 24)) as pilot:
+        with closing(
+            sqlite3.connect(
+                data_folder / "py2048.sqlite3", isolation_level=None, check_same_thread=False
+            )
+        ) as rival:
+            rival.execute("BEGIN IMMEDIATE")
+            threading.Timer(0.5, rival.execute, ["ROLLBACK"]).start()
+            await pilot.press("left")
+            assert session.unsaved
+            await pilot.press("q")
+            assert not isinstance(app.screen, ConfirmDialog)
     assert not app.is_running
     session.close()
 

@@ -22,8 +22,11 @@ from py2048.rules import get_rules
 from py2048.session import open_session
 from py2048.ui.shared.themes import DARK, LIGHT
 
+# As patient with a slow disk as the other tests (conftest.py).
 PLAY = (
-    "import sys; from py2048.session import open_session; from py2048.ui.terminal import run\n"
+    "import sys; from py2048.session import autosave, open_session\n"
+    "from py2048.ui.terminal import run\n"
+    "autosave.WRITE_WAIT = autosave.READ_TIMEOUT = autosave.CLOSE_TIMEOUT = 60.0\n"
     "s = open_session(); s.resume() or s.start(seed=7)\n"
     "status = run(s); s.close(); sys.exit(status)"
 )
@@ -122,8 +125,7 @@ def test_a_person_plays_switches_theme_quits_and_comes_back(
     terminal.process.send("n")
     terminal.until(lambda: not terminal.shows("Start a new game?"), "answer")
     terminal.process.send("q")
-    while terminal.process.isalive():
-        terminal.read()
+    terminal.until(lambda: not terminal.process.isalive(), "end of the program")
     assert terminal.process.exitstatus == 0
 
     again = Terminal(data_folder)

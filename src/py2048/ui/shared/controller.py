@@ -173,9 +173,9 @@ class Controller:
         self._unsubscribe()
 
     def quit(self) -> None:
-        """Quit, after asking if something is not saved."""
-        if self.session.unsaved:
-            text = f"Not saved: {self.session.unsaved}. Quit all the same?"
+        """Quit, after asking if something cannot be saved."""
+        if reason := self.session.settle():
+            text = f"Not saved: {reason}. Quit all the same?"
             self.screen.ask(text, "Quit", "Stay", self.screen.quit)
         else:
             self.screen.quit()
