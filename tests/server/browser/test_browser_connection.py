@@ -250,6 +250,9 @@ async def test_a_server_that_restarts(browser: Browser, own_server: Server) -> N
         await player.status("The server is away; trying again.")
         await player.press("ArrowUp", "ArrowDown", "ArrowLeft")
         await player.status("Keys pressed until then are not kept.")
+        for _ in range(2):  # the second attempt to connect follows the failure of the first
+            await player.page.wait_for_event("websocket")
+        await player.status("Keys pressed until then are not kept.")
         await player.look("away")
         count = len(player.moves())
         own_server.start()

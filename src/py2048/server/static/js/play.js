@@ -60,7 +60,7 @@ class Table {
 
   start(rules, mode) {
     if (!this.connection.send({ type: "new", rules, mode })) {
-      this.scene.note("The server is away; a new game needs it.", "warn");
+      this.scene.note(`${AWAY} A new game needs it.`, "warn");
     }
   }
 
@@ -385,7 +385,7 @@ class Table {
     if (!this.game) return;
     this.offline.lost(this.game, this.#unanswered.map(({ type }) => type));
     if (isNews) this.#announce(this.#away(), "warn");
-    else this.scene.note(this.#away(), "warn");
+    else if (!this.scene.noted.startsWith(AWAY)) this.scene.note(this.#away(), "warn");
   }
 
   /** Show what another tab has played without the server. */

@@ -79,6 +79,11 @@ export class Scene {
     line.className = `status ${kind}`;
   }
 
+  /** The line that is shown. */
+  get noted() {
+    return $("status").textContent;
+  }
+
   #show(event, board) {
     if (event.kind === "undone") this.view.unmove(event, board);
     else this.view.move(event, board);
