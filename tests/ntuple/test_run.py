@@ -154,11 +154,11 @@ def test_shipped_weights_get_a_later_stage(
 ) -> None:
     """Rules, tuples and ranks are theirs; what was played before stays in their history."""
     words = ["train", str(tmp_path / "a"), "--from", "shipped", "--games", "300", "--quiet"]
-    later = ["--set", "stages=[512]", "--set", "learning_rate=0.1"]
-    assert main([*words, "--rules", "3x4", *later]) == 0
-    network, shipped = load(tmp_path / "a" / "weights.npz"), shipped_network(get_rules("3x4"))
+    later = ["--set", "stages=[64]", "--set", "learning_rate=0.1"]
+    assert main([*words, "--rules", "3x3", *later]) == 0
+    network, shipped = load(tmp_path / "a" / "weights.npz"), shipped_network(get_rules("3x3"))
     assert shipped is not None
-    assert network.layout == replace(shipped.layout, stages=(512,))
+    assert network.layout == replace(shipped.layout, stages=(64,))
     assert network.history[:-1] == shipped.history
     first, second = network.weights.reshape(2, -1)
     assert 0 < np.abs(first - shipped.weights).max() < np.abs(shipped.weights).max() / 4
@@ -166,8 +166,8 @@ def test_shipped_weights_get_a_later_stage(
     capsys.readouterr()
     words[1] = str(tmp_path / "b")
     for rules, setting, reason in (
-        ("3x4", "stages=[512,256]", "must ascend"),
-        ("3x4", "tuples=squares", "leave out these settings"),
+        ("3x3", "stages=[64,32]", "must ascend"),
+        ("3x3", "tuples=squares", "leave out these settings"),
         ("6x6", "learning_rate=0.1", "no weights come with py2048 for the rules 6x6"),
     ):
         assert main([*words, "--rules", rules, "--set", setting]) == 2
