@@ -51,6 +51,17 @@ def load_record(path: Path) -> Record:
     return records[0]
 
 
+def load_record_file(path: Path) -> Record:
+    """Return the one game in an ordinary file, for a screen, which cannot wait for a pipe's end.
+
+    Raises:
+        RecordError: as `load_record`, and where there is a pipe, a device or a folder.
+    """
+    if path == STDIN or (path.exists() and not path.is_file()):
+        raise RecordError(f"{path} is no ordinary file: name one that holds a game")
+    return load_record(path)
+
+
 def load_records(path: Path) -> list[Record]:
     """Return all games in a file (``-`` for standard input), one at least.
 

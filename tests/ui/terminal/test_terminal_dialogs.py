@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from tests.ui.terminal.playing import table, until
+from tests.ui.terminal.playing import shown, table, until
 from textual import events
 from textual.pilot import Pilot
 from textual.screen import ModalScreen
@@ -82,6 +84,40 @@ async def test_a_dialog_closes_once(
         await pilot.press("left", "up", "right")
         assert app.is_running
     session.close()
+
+
+async def test_a_dialog_stays_where_it_has_no_room() -> None:
+    """A terminal that becomes a few columns wide cuts a dialog and ends nothing."""
+    session = kept()
+    app = GameApp(session, reduced_motion=True)
+    async with app.run_test(size=(40, 12)) as pilot:
+        for key in (*OPENING, "b", "f", "v"):
+            await pilot.press(key)
+            await pilot.pause()
+            for width in (12, 5, 4, 1, 40):
+                await pilot.resize_terminal(width, 12)
+                await pilot.pause()
+            while len(app.screen_stack) > 1:
+                await pilot.press("escape")
+        assert app.is_running
+    session.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no named pipes in folders")
+@pytest.mark.parametrize("name", ["pipe", "-", "/dev/zero"])
+async def test_a_game_is_opened_from_an_ordinary_file(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A screen waits neither for a pipe nor for the keyboard that it reads itself."""
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe")
+    app = GameApp(table(), reduced_motion=True)
+    async with app.run_test(size=(100, 30), notifications=True) as pilot:
+        await pilot.press("ctrl+o")
+        await until(pilot, lambda: isinstance(app.screen, ModalScreen))
+        app.screen.query_one(Input).value = name
+        await pilot.press("enter")
+        await until(pilot, lambda: f"{name} is no ordinary file" in shown(app))
 
 
 async def test_a_double_click_in_a_dialog_is_no_click_on_the_board() -> None:

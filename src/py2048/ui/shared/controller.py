@@ -12,7 +12,7 @@ from py2048.board import Board
 from py2048.direction import Direction
 from py2048.errors import BoardError, Py2048Error, RecordError, StorageError
 from py2048.game import Record
-from py2048.game.importing import NoGameError, load_record, parse_records
+from py2048.game.importing import NoGameError, load_record_file, parse_records
 from py2048.players import list_players
 from py2048.rules import RandomStart, Rules, get_rules, list_rules
 from py2048.session import Event, Session, events, hint_player
@@ -332,7 +332,7 @@ class Controller:
         """Ask for a record and continue its game."""
 
         def load(path: Path) -> None:
-            self.replace_game(lambda: self.session.start_from(load_record(path)))
+            self.replace_game(lambda: self.session.start_from(load_record_file(path)))
 
         self.screen.ask_to_open("Continue the game of the record", RECORDS, load)
 
@@ -367,7 +367,7 @@ class Controller:
             self.attempt(lambda: use(load()))
 
         def take_file(path: Path) -> None:
-            self.attempt(lambda: (use_file or use)(load_record(path)))
+            self.attempt(lambda: (use_file or use)(load_record_file(path)))
 
         ask = partial(self.screen.ask_to_open, title, RECORDS, take_file)
         self.attempt(add_finished)

@@ -10,6 +10,7 @@ from rich.markup import escape
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
+from textual.geometry import Size
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
@@ -61,7 +62,12 @@ class ConfirmDialog(ModalDialog[bool]):
 
 
 class Choices(OptionList):
-    """A list that takes keys before it is drawn."""
+    """A list that takes keys before it is drawn, and fits a terminal of any width."""
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Return the height; Textual cannot break lines where their padding leaves no column."""
+        padding = self.get_component_styles("option-list--option").padding.width
+        return super().get_content_height(container, viewport, max(width, padding + 1))
 
     def action_page_down(self) -> None:
         """Go a page down; Textual knows the pages only once it has drawn them."""

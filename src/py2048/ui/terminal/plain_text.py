@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from py2048.direction import Direction
 from py2048.errors import DirectionError, Py2048Error, did_you_mean
-from py2048.game.importing import load_record
+from py2048.game.importing import load_record_file
 from py2048.rules import Rules
 from py2048.session import Event, GameStarted, Hint, Moved, Session, Undone, hint_player
 from py2048.ui.shared.background import ForegroundWorker, WorkResult
@@ -302,7 +302,7 @@ class PlainTextGame:
     def _review(self, text: str) -> None:
         """Review the game, one move of it, or a record in a file."""
         if text and not text.isdecimal():
-            self._write_review(GameReview(load_record(Path(text))))
+            self._write_review(GameReview(load_record_file(Path(text))))
             return
         review = GameReview(self._session.record())
         if not 1 <= int(text or 1) <= len(review):
