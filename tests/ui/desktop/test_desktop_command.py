@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -173,12 +175,36 @@ def test_a_display_that_does_not_answer_is_an_error_in_one_line(
         desktop.run(Session())
 
 
-def test_ctrl_c_in_the_terminal_closes_the_window(open_game: Callable[..., Process]) -> None:
-    """An interrupt ends the command with 130 and without a traceback, though no event comes."""
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("dialog", ["", "ctrl+s", "m", "F1"])
+def test_a_signal_closes_the_window(
+    open_game: Callable[..., Process], number: signal.Signals, dialog: str
+) -> None:
+    """It ends the command without a traceback, though no event comes, also under a dialog."""
     game = open_game("--no-save")
     time.sleep(1.0)
-    game.process.send_signal(signal.SIGINT)
-    assert game.end() == (130, "")
+    if dialog:
+        game.key(dialog)
+        time.sleep(1.0)
+    game.process.send_signal(number)
+    assert game.end() == (128 + number, "")
+
+
+def test_a_signal_loses_no_move(open_game: Callable[..., Process], data_folder: Path) -> None:
+    """What the store could not take yet is saved before the process ends."""
+    game = open_game("--seed", "7")
+    game.key("Left", "Down")
+    until(lambda: (found := saved(data_folder)) and found[1] == 2)
+    with closing(sqlite3.connect(data_folder / "py2048.sqlite3", isolation_level=None)) as rival:
+        rival.execute("BEGIN IMMEDIATE")
+        game.key("Right", "Up", "Left")
+        time.sleep(0.5)
+        game.process.send_signal(signal.SIGTERM)
+        time.sleep(1.0)
+    assert game.end() == (128 + signal.SIGTERM, "")
+    found = saved(data_folder)
+    assert found is not None
+    assert found[1] == 5
 
 
 def test_without_fonts_the_reason_is_one_line(display: str, tmp_path: Path) -> None:

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from PIL import ImageColor
 
+from py2048.ui.desktop.window import LEAST_HEIGHT, LEAST_WIDTH
 from py2048.ui.shared.themes import THEMES
 
 pytestmark = pytest.mark.gui
 
-SIZES = ((320, 420), (480, 640), (1240, 980), (900, 400))
+SIZES = ((350, 420), (480, 640), (1240, 980), (900, 400))
 BOARDS = {
     "2x4": "2 4 8 16/131072 65536 4096 .",
     "4x4": "2 4 8 16/32 64 128 256/512 1024 2048 4096/. 8192 16384 131072",
@@ -76,3 +77,14 @@ def test_changing_the_theme_recolours_everything(desk: Any) -> None:
         check_screen(desk, desk.app.controller.theme)
         assert desk.session.get_setting("theme") == desk.app.controller.theme.name
         assert desk.app.menus.theme.get() == desk.app.controller.theme.name
+
+
+def test_no_label_is_cut_in_the_least_window(open_desk: Any) -> None:
+    """The words on the buttons fit, "Pause" among them, in the smallest window that there is."""
+    desk = open_desk(reduced_motion=True)
+    desk.key("space")
+    desk.root.geometry(f"{LEAST_WIDTH}x{LEAST_HEIGHT}+0+0")
+    desk.until(lambda: desk.root.winfo_width() == LEAST_WIDTH)
+    desk.root.update()
+    buttons = desk.window.buttons.values()
+    assert not [each for each in buttons if each.winfo_reqwidth() > each.winfo_width()]

@@ -87,5 +87,4 @@ def run(session: Session | Callable[[], Session], **options: Unpack[WindowOption
 
     window = GameWindow(session, **options)
     _closed.append(window)
-    window.run()
-    return 0
+    return window.run()

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import sys
+import threading
 import tkinter as tk
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from py2048.errors import StorageError
 from py2048.ui.desktop import NoDesktopError, WindowOptions
@@ -20,7 +23,10 @@ if TYPE_CHECKING:
     from py2048.session import Session
     from py2048.ui.desktop.app import DesktopApp
 
-SIGNALS = 400
+SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
+"""Signals that close the window; Windows has no SIGHUP."""
+
+SIGNAL_PERIOD = 400
 """Milliseconds in which a signal to the process is noticed."""
 
 NO_FONTS = "no window can be opened: no fonts are installed (sudo apt install fonts-dejavu-core)"
@@ -46,6 +52,7 @@ class GameWindow:
         self._opened: Session | None = None
         self._pressed: list[tk.Event[tk.Misc]] = []
         self._is_closed = False
+        self._signal = 0
         self._error: BaseException | None = None
         self.app: DesktopApp | None = None
         name = options.get("theme")
@@ -109,27 +116,52 @@ class GameWindow:
             app.press(event)
         self._pressed.clear()
 
-    def run(self) -> None:
-        """Play until the window is closed.
+    def run(self) -> int:
+        """Play until the window is closed, or a signal closes it; return the exit status.
 
         Raises:
             Exception: an error in the window, after it was closed.
         """
         try:
-            self.first_frame()
-            self.root.after_idle(self.finish_opening)
-            self._notice_signals()
-            self.root.mainloop()
+            with self._taking_signals():
+                self.first_frame()
+                self.root.after_idle(self.finish_opening)
+                self._notice_signals()
+                self.root.mainloop()
         finally:
             self.close()
             if self._opened is not None:
                 self._opened.close()
         if self._error is not None:
             raise self._error
+        return 128 + self._signal if self._signal else 0
+
+    @contextmanager
+    def _taking_signals(self) -> Iterator[None]:
+        """Remember a signal instead of ending at once: what is not saved yet would be lost."""
+
+        def remember(number: int, _: object) -> None:
+            self._signal = number
+
+        before: dict[int, Any] = {}
+        for name in SIGNALS if threading.current_thread() is threading.main_thread() else ():
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+                before[number] = signal.signal(number, remember)
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
     def _notice_signals(self) -> None:
-        """Give Python a chance to see a Ctrl+C in the terminal while no event comes."""
-        self.root.after(SIGNALS, self._notice_signals)
+        """Close the window after a signal; Python sees one only while it runs."""
+        if not self._signal:
+            self.root.after(SIGNAL_PERIOD, self._notice_signals)
+            return
+        # Tk's own file dialog waits for this variable, in a loop that outlives the window.
+        self.root.setvar("::tk::Priv(selectFilePath)", "")
+        self.root.after_idle(self.close)
 
     def close(self) -> None:
         """Close the window, whatever it is doing."""

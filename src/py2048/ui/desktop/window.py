@@ -18,7 +18,7 @@ from py2048.ui.shared.screen import CoachStatus, Status
 from py2048.ui.shared.themes import Theme, mixed
 
 WIDTH, HEIGHT = 480, 640
-LEAST_WIDTH, LEAST_HEIGHT = 240, 300
+LEAST_WIDTH, LEAST_HEIGHT = 350, 300
 
 LINES, NARROW = 2, 400
 """The room for what is said, always the same so that the board stays; a narrow window has more."""
