@@ -339,6 +339,11 @@ class Board:
     def __repr__(self) -> str:
         return f"Board.from_rows({[list(row) for row in self._rows]})"
 
+    def _repr_html_(self) -> str:
+        """Return the board as a table for notebooks, the larger a tile the deeper its colour."""
+        rows = "".join(f"<tr>{''.join(map(_html_cell, row))}</tr>" for row in self._rows)
+        return f'<table style="border-spacing:4px;border-collapse:separate">{rows}</table>'
+
     def __reduce__(self) -> tuple[type[Board], tuple[Rows]]:
         return Board, (self._rows,)
 
@@ -433,3 +438,11 @@ def _checked_value(value: object) -> int:
             f"{shown(value)} is not a tile: a tile is 0 (empty) or a power of two from 2"
         )
     return tile
+
+
+def _html_cell(tile: int) -> str:
+    level = min(tile.bit_length(), 18)
+    ink, light = ("#222", 92) if level < 12 else ("#fff", 75)
+    back = f"hsl({50 - 3 * level},75%,{light - 2.5 * level}%)" if tile else "#8883"
+    size = "min-width:3em;height:3em;text-align:center;font-weight:bold"
+    return f'<td style="{size};background:{back};color:{ink}">{tile or ""}</td>'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 from itertools import pairwise
 
 import pytest
@@ -167,6 +168,14 @@ def test_boards_survive_text_and_pickling(board: Board) -> None:
     assert eval(repr(board), {"Board": Board}) == board
     assert pickle.loads(pickle.dumps(board)) == board == copy.deepcopy(board)
     assert hash(Board.from_rows(board.rows)) == hash(board)
+
+
+@given(boards())
+def test_a_notebook_shows_every_cell(board: Board) -> None:
+    """The table has a row for each row, and in each cell the tile or nothing."""
+    rows = board._repr_html_().split("<tr>")[1:]
+    shown = [[int(cell or 0) for cell in re.findall(r"<td[^>]*>(\d*)</td>", row)] for row in rows]
+    assert shown == [list(row) for row in board.rows]
 
 
 def test_parse_reads_what_people_write() -> None:

@@ -229,3 +229,9 @@ def test_every_preset_can_be_played_to_its_end() -> None:
         assert game.has_won or not game.board.can_move()
         assert isinstance(rules.scoring, MovePoints) or game.score > 0
         assert isinstance(rules.spawn, RandomSpawn) or game.rules.is_deterministic
+
+
+def test_a_notebook_shows_the_game_and_trusts_no_name() -> None:
+    """What somebody called their rules is text."""
+    told = Game(Rules.parse("<b>:size=3x3"), seed=1)._repr_html_()
+    assert told.startswith("<div>&lt;b&gt;: 0 points, 0 moves, playing</div><table")

@@ -337,3 +337,11 @@ class Game:
 
     def __repr__(self) -> str:
         return f"<Game {self._rules.name} seed={self._seed} ply={self.ply} score={self.score}>"
+
+    def _repr_html_(self) -> str:
+        """Return the board with its score and moves, for notebooks."""
+        from html import escape  # seldom needed
+
+        name = escape(self._rules.name)
+        told = f"{name}: {self.score:,} points, {self.ply:,} moves, {self.outcome.value}"
+        return f"<div>{told}</div>{self.board._repr_html_()}"
