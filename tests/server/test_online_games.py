@@ -208,6 +208,19 @@ def test_a_finished_game_counts_where_it_belongs(
     assert again.secret == game.info.secret
 
 
+def test_a_game_with_a_record_stays_as_it_is(games: GameService) -> None:
+    """Before, its player may take the last turn back; afterwards nothing is offered or done."""
+    game = finish(games, "casual")
+    assert games.load(game.id).can_undo
+    games.finish(game.id)
+    again = games.load(game.id)
+    assert (again.can_undo, again.can_redo) == (False, False)
+    for refused in (again.undo, again.redo, lambda number: again.take_offline(number, "")):
+        with pytest.raises(ActionRejected, match="over") as refusal:
+            refused(again.version + 1)
+        assert refusal.value.reason == "over"
+
+
 def test_a_forged_game_does_not_count(games: GameService) -> None:
     """A spawn that was changed in the store fails the verification; no record is made."""
     game = finish(games, "ranked")

@@ -185,6 +185,22 @@ async def test_an_undo_elsewhere_is_followed(store_url: str) -> None:
         assert (await watcher.receive())["board"] == moved["board"]
 
 
+async def test_a_record_made_elsewhere_refuses_an_undo(store_url: str) -> None:
+    """Whose undo comes after the record that another worker made is told so, and the state."""
+    async with running(store_url) as services:
+        player = Visitor(services)
+        game = (await player.new("x:size=2x2"))["game"]
+        while player.state["outcome"] == "playing":
+            await player.move()
+        version = player.state["version"]
+        assert player.state["can_undo"]
+        services.rooms.games.finish(game)
+        refused = await player.ask("undo", number=version + 1, chain=1)
+        assert (refused["type"], refused["reason"]) == ("refused", "over")
+        assert (refused["state"]["version"], refused["state"]["can_undo"]) == (version, False)
+        player.leave()
+
+
 async def test_a_worker_that_slept_cannot_overwrite(
     store_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

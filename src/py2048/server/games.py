@@ -20,7 +20,7 @@ from py2048.direction import Direction
 from py2048.errors import Py2048Error, RecordError, StaleGameError, StorageError
 from py2048.game import Game, Record
 from py2048.game.record import Step, decode_steps, direction_of, encode_step, encode_turn
-from py2048.game.turn import Draws, start_from
+from py2048.game.turn import Draws, Outcome, start_from
 from py2048.rules import MovePoints, Rules, get_rules
 from py2048.server import fairness
 from py2048.server.schema import (
@@ -183,17 +183,22 @@ class OnlineGame:
         store: reads best scores.
         saved: the game as the store has it.
         info: what it has besides.
+        is_finished: whether it has a record, and nothing can change it any more.
 
     Attributes:
+        is_finished: as given.
         clock: how long a program thinks.
         think_ms: how long a program has thought about all its moves.
         window: from when to when moves can be made, in a battle; None for ever.
     """
 
-    def __init__(self, store: Store, saved: SavedGame, info: OnlineGameInfo) -> None:
+    def __init__(
+        self, store: Store, saved: SavedGame, info: OnlineGameInfo, *, is_finished: bool = False
+    ) -> None:
         self._store = store
         self.id = saved.id
         self.info = info
+        self.is_finished = is_finished
         self.rules_text = saved.rules
         self.is_from_position = is_from_position(saved)
         self.commitment = fairness.commitment_of(info.secret) if info.secret else None
@@ -218,8 +223,29 @@ class OnlineGame:
 
     @property
     def is_over(self) -> bool:
-        """Whether the game is over."""
-        return self.session.game.is_over
+        """Whether no move can be made any more."""
+        return self.is_finished or self._is_late or self.session.game.is_over
+
+    @property
+    def _is_late(self) -> bool:
+        """Whether the time of its battle is up."""
+        return self.window is not None and utc_now() >= self.window[1]
+
+    @property
+    def outcome(self) -> Outcome:
+        """How the game stands; one that is over although moves are left has ended."""
+        outcome = self.session.game.outcome
+        return Outcome.ENDED if outcome is Outcome.PLAYING and self.is_over else outcome
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether a turn may be taken back."""
+        return self.allows_help and not self.is_finished and self.session.can_undo
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether an undone turn may be played again."""
+        return self.allows_help and not self.is_finished and self.session.can_redo
 
     @property
     def category(self) -> str:
@@ -259,9 +285,9 @@ class OnlineGame:
         """
         if not self._is_next(number):
             return ()
+        self._check_early()
         if self.is_over:
-            raise ActionRejected("over", "the game is over: begin a new one")
-        self._check_window()
+            raise self.over()
         if self.info.mode != BOT or arrived is None:
             self.session.move(direction)
             return self._done()
@@ -336,12 +362,14 @@ class OnlineGame:
         """Refuse help where the mode forbids it.
 
         Raises:
-            ActionRejected: reason ``mode``, or ``over`` when there is nothing left to ask.
+            ActionRejected: reason ``mode``, or ``over`` when the game has a record.
         """
         if not self.allows_help:
             raise ActionRejected(
                 "mode", f"{self.info.mode} games go without undo, hints and autoplay"
             )
+        if self.is_finished:
+            raise self.over()
 
     def _step(self, number: int, step: Callable[[], bool], name: str) -> tuple[Event, ...]:
         self.check_help()
@@ -362,14 +390,18 @@ class OnlineGame:
         if self.version >= MOST_ACTIONS:
             raise ActionRejected("over", f"the game ends here: it has {MOST_ACTIONS} actions")
 
-    def _check_window(self) -> None:
-        if self.window is None:
-            return
-        starts, ends = self.window
-        if utc_now() < starts:
+    def _check_early(self) -> None:
+        if self.window is not None and utc_now() < self.window[0]:
             raise ActionRejected("early", "the battle has not started: wait for the countdown")
-        if utc_now() >= ends:
-            raise ActionRejected("over", "time is up: the battle is over")
+
+    def over(self) -> ActionRejected:
+        """Return the rejection of what cannot be done in a game that is over."""
+        if self.window is None or self.session.game.is_over:
+            return ActionRejected("over", "the game is over: begin a new one")
+        starts, ends = self.window
+        if starts == ends:
+            return ActionRejected("over", "you have left this battle: your score stands")
+        return ActionRejected("over", "time is up: the battle is over")
 
     def _done(self) -> tuple[Event, ...]:
         events = tuple(self._events)
@@ -539,10 +571,11 @@ class GameService:
         """
         with self.store.snapshot():
             info = self.store.online.info(game_id)
-            saved = self.store.games.find(game_id) or self._finished_game(game_id)
+            open_game = self.store.games.find(game_id)
+            saved = open_game or self._finished_game(game_id)
             if info is None or saved is None:
                 raise ActionRejected("unknown_game", f"there is no game {game_id!r} here")
-            game = OnlineGame(self.store, saved, info)
+            game = OnlineGame(self.store, saved, info, is_finished=open_game is None)
             if info.mode == BATTLE:
                 game.window = self.store.battles.window(game_id)
             return game

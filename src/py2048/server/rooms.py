@@ -397,13 +397,18 @@ class Room:
 
     def replace_game(self, game: OnlineGame) -> None:
         """Replace the game by what the store has, and tell everybody."""
+        # A record has the version that its player knows: a mere state would answer no action.
+        is_undone = game.is_finished and game.version < self.game.version
         self.game = game
         self._waiting, self._writing = [], None
         for client in self.clients:
-            if self.fault is None or self._is_told:
-                self.send_state(client)
-            else:
+            if self.fault is not None and not self._is_told:
                 self._send_fault(client, self.fault, self.state_for(client.account))
+            elif is_undone and client.account == game.info.owner:
+                state = self.state_for(client.account)
+                self.send(messages.rejection(game.over(), "", state), client)
+            else:
+                self.send_state(client)
         self.fault, self._is_told = None, False
         self.is_reloading = False
         self.settled.set()
