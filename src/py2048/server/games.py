@@ -311,14 +311,15 @@ class OnlineGame:
         return self._step(number, self.session.redo, "redo")
 
     def show_hint(self, number: int, hint: Hint) -> tuple[Event, ...]:
-        """Count a hint; an outdated one is not counted and tells nothing.
+        """Count a hint.
 
         Raises:
-            ActionRejected: if the number is not the next, or the mode forbids it.
+            ActionRejected: if the game has changed since the hint was asked for (``gap``), or the
+                mode forbids it.
         """
         self.check_help()
-        if self._is_next(number):
-            self.session.show_hint(hint)
+        if not (self._is_next(number) and self.session.show_hint(hint)):
+            raise ActionRejected("gap", "the game has changed since the hint was asked for")
         return self._done()
 
     def play_hint(self, hint: Hint) -> tuple[Event, ...]:
