@@ -31,6 +31,7 @@ from py2048.server.games import (
 from py2048.server.rooms import CommitResult, GroupCommit
 from py2048.server.schema import ActionRejected
 from py2048.session import Moved, Undone
+from py2048.session.session import is_by_computer
 from py2048.storage import open_store
 
 secrets = st.binary(min_size=32, max_size=32).map(bytes.hex)
@@ -206,6 +207,23 @@ def test_a_finished_game_counts_where_it_belongs(
     again = games.load(game.id)
     assert again.is_over
     assert again.secret == game.info.secret
+
+
+def test_the_record_of_a_computers_game_says_so(games: GameService) -> None:
+    """It names the player's spec, as the game did; each of its moves was one action."""
+    game = create_game(games, "ada", "2x4", "casual")
+    game.move(1, game.session.game.legal_directions()[0])
+    game.undo(2)
+    while not game.is_over:
+        game.play_hint(game.session.snapshot().ask(make_player("greedy"), only_move=True))
+        write(games, game)
+        assert games.load(game.id).session.game.player == "greedy"
+    assert games.finish(game.id) == "computer"
+    again, (_, record) = games.load(game.id), record_of(games, game.id) or (None, None)
+    assert record
+    assert (record.player, is_by_computer(record)) == ("greedy", True)
+    assert again.session.game.player == "greedy"
+    assert again.version == game.version == 2 + game.session.game.turn_count
 
 
 def test_a_game_with_a_record_stays_as_it_is(games: GameService) -> None:

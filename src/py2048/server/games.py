@@ -105,15 +105,13 @@ class PendingChanges(Autosave):
         return game
 
     def save(self, game: TrackedGame) -> None:
-        """Collect what has changed; each turn, and each undo or other fact, is a revision."""
-        for ply in range(game.saved_count, len(game.codes)):
-            self._turns.append((ply, game.codes[ply], game.think_ms[ply]))
-            self._position = ply + 1
-            self.revision += 1
+        """Collect what has changed: each turn is a revision, or what else an action changed."""
+        new = range(game.saved_count, len(game.codes))
+        self._turns += [(ply, game.codes[ply], game.think_ms[ply]) for ply in new]
         game.saved_count = len(game.codes)
-        if (self._position, self._facts) != (game.position, game.facts):
-            self._position, self._facts = game.position, game.facts
-            self.revision += 1
+        is_changed = (self._position, self._facts) != (game.position, game.facts)
+        self._position, self._facts = game.position, game.facts
+        self.revision += len(new) or is_changed
 
     def best_score(self, rules: str) -> int:
         """Return the owner's best score of finished games that a person played."""
@@ -126,6 +124,7 @@ class PendingChanges(Autosave):
         tracked, game = self._game, self._game.game
         now: dict[str, object] = {"computer": tracked.computer, "max_tile": game.board.max_tile}
         now |= {"offline": True} if tracked.offline else {}
+        now |= {"player": game.player} if tracked.computer else {}
         extra = {**self._saved.extra, **now}
         change = GameChange(
             self._saved.id, self._written, self.revision, len(tracked.codes), tracked.position,
@@ -631,7 +630,7 @@ class GameService:
         turns = tuple(encode_step(*step, record.rules.shape) for step in record.steps)
         return SavedGame(
             id=game_id, owner=summary.owner, rules=summary.rules, seed=record.seed,
-            start=str(record.start), player=summary.player, started=summary.started,
+            start=str(record.start), player=record.player, started=summary.started,
             updated=summary.finished, turns=turns, position=len(turns), score=record.score,
             is_over=True, revision=len(turns) + 2 * record.undos + record.hints,
             undos=record.undos, hints=record.hints,
@@ -750,7 +749,8 @@ def replayed(saved: SavedGame, info: OnlineGameInfo) -> TrackedGame:
     start = Board.parse(saved.start)
     board = start if is_from_position(saved) else None
     rules = Rules.parse(saved.rules)
-    game = Game(rules, seed=saved.seed, board=board, player=saved.player, draws=draws)
+    player = str(saved.extra.get("player", saved.player))
+    game = Game(rules, seed=saved.seed, board=board, player=player, draws=draws)
     if game.start != start:
         raise RecordError("the start is not the one that was dealt")
     if saved.extra.get("offline"):
