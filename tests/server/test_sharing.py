@@ -185,6 +185,21 @@ async def test_an_undo_elsewhere_is_followed(store_url: str) -> None:
         assert (await watcher.receive())["board"] == moved["board"]
 
 
+async def test_a_game_that_was_deleted_elsewhere_is_gone_here(store_url: str) -> None:
+    """Who watches it is told so, though no message of the deletion came; nothing has failed."""
+    async with two_workers(store_url) as (one, two):
+        player, watcher = Visitor(one), Visitor(two)
+        await watched(player, watcher, one, two)
+        one.rooms.games.store.accounts.delete(player.account.id)
+        refused = await watcher.receive()
+        assert (refused["type"], refused["reason"]) == ("refused", "unknown_game")
+        assert not two.rooms.open
+        for services in (one, two):
+            assert b"py2048_storage_faults_total 0.0" in services.metrics.text()
+        for visitor in (player, watcher):
+            visitor.leave()
+
+
 async def test_a_record_made_elsewhere_refuses_an_undo(store_url: str) -> None:
     """Whose undo comes after the record that another worker made is told so, and the state."""
     async with running(store_url) as services:

@@ -263,7 +263,7 @@ class Room:
         self.autoplay_task: asyncio.Task[None] | None = None
         self.settled = asyncio.Event()
         self.settled.set()
-        self.is_reloading = False
+        self.is_reloading = self.is_gone = False
         self.fault: StorageError | None = None
         self._is_told = False
         self._waiting: list[_Frame] = []
@@ -354,9 +354,12 @@ class Room:
         """Wait until all that was done is written.
 
         Raises:
-            ActionRejected: while the store cannot be written or read (``storage``).
+            ActionRejected: while the store cannot be written or read (``storage``), or once the
+                game is gone (``unknown_game``).
         """
         while not self.settled.is_set():
+            if self.is_gone:
+                raise _gone()
             if self.fault is not None:
                 raise messages.unsaved(self.fault)
             await self.settled.wait()
@@ -379,9 +382,19 @@ class Room:
             for client in self.clients:
                 self._send_fault(client, error, None)
 
+    def announce_end(self) -> None:
+        """Tell everybody that the game is gone."""
+        self.is_gone = True
+        self._release()
+        for client in self.clients:
+            self.send(messages.rejection(_gone(), "", None), client)
+
     def _fail(self, error: StorageError) -> None:
-        """Stop the computer player, and release whoever waits for the store."""
         self.fault = error
+        self._release()
+
+    def _release(self) -> None:
+        """Stop the computer player, and release whoever waits for the store."""
         task, self.autoplay_task, self.autoplay = self.autoplay_task, None, None
         if task is not None:
             task.cancel()
@@ -412,6 +425,10 @@ class Room:
         self.fault, self._is_told = None, False
         self.is_reloading = False
         self.settled.set()
+
+
+def _gone() -> ActionRejected:
+    return ActionRejected("unknown_game", "this game is gone: its player has deleted it")
 
 
 class Rooms:
@@ -573,6 +590,12 @@ class Rooms:
             if client.account == account:
                 client.close(SIGN_IN)
 
+    def forget(self, accounts: Collection[str]) -> None:
+        """Close the rooms of accounts that were deleted, and tell everybody in them."""
+        for room in tuple(self.open.values()):
+            if room.game.info.owner in accounts:
+                self.reload(room, None)
+
     # Writing
 
     def _written(self, results: Sequence[CommitResult]) -> None:
@@ -633,6 +656,10 @@ class Rooms:
             try:
                 game = await self.in_thread(self.games.load, room.game.id)
                 break
+            except ActionRejected:  # its player has deleted it
+                room.announce_end()
+                self._abandon(room)
+                return
             except Py2048Error as error:
                 fault = error if isinstance(error, StorageError) else StorageError(str(error))
                 self.note_fault(fault, "a game cannot be read again")
@@ -646,7 +673,7 @@ class Rooms:
         self.release(room)
 
     def _abandon(self, room: Room) -> None:
-        """Close a room that is empty, or whose game cannot be read any more."""
+        """Close a room that is empty, or whose game is gone or cannot be read any more."""
         self.open.pop(room.game.id, None)
         self.sharing.closed(room.game.id)
         for client in room.clients:
