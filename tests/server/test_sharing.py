@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -183,6 +184,31 @@ async def test_an_undo_elsewhere_is_followed(store_url: str) -> None:
         player.state["version"] = 4
         moved = await player.move()
         assert (await watcher.receive())["board"] == moved["board"]
+
+
+@pytest.mark.parametrize("by", ["undo", "stop", "start"])
+async def test_autoplay_is_stopped_from_another_worker(store_url: str, by: str) -> None:
+    """By an action there, and by starting or stopping autoplay: at most one worker moves."""
+    async with two_workers(store_url) as (one, two):
+        player = Visitor(one)
+        game = (await player.new())["game"]
+        hand = Visitor(two, player.account)
+        await hand.ask("open", game=game)
+        await until(lambda: one.rooms.sharing.is_shared(game) and two.rooms.sharing.is_shared(game))
+        await player.ask("autoplay", player="random", delay=1000)
+        while (await hand.receive())["version"] < 2:
+            pass
+        action = {
+            "undo": {"type": "undo", "number": hand.state["version"] + 1},
+            "stop": {"type": "autoplay", "player": None},
+            "start": {"type": "autoplay", "player": "random", "delay": 1000},
+        }
+        await hand.connection.on_message(json.dumps(action[by]))
+        await until(lambda: one.rooms.open[game].autoplay is None)
+        assert one.rooms.open[game].autoplay_task is None
+        assert two.rooms.open[game].autoplay == ("random" if by == "start" else None)
+        for visitor in (player, hand):
+            visitor.leave()
 
 
 async def test_a_game_that_was_deleted_elsewhere_is_gone_here(store_url: str) -> None:

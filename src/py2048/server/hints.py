@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from py2048.errors import Py2048Error, did_you_mean
 from py2048.players import Player, make_player
 from py2048.rules import Rules
-from py2048.server import messages, schema
+from py2048.server import messages
 from py2048.server.rooms import Room, Rooms
 from py2048.server.schema import ActionRejected
 from py2048.session import Hint, PositionSnapshot, advise, hint_player
@@ -119,12 +119,9 @@ class HintService:
             raise ActionRejected(
                 "busy", "computer players make the moves in too many games: try later"
             )
-        stop_autoplay(room)
-        room.autoplay = spec
-        _announce(room)
-        room.autoplay_task = rooms.start(
-            self._autoplay(rooms, room, spec, max(delay, _LEAST_DELAY))
-        )
+        room.stop_autoplay()
+        moving = self._autoplay(rooms, room, spec, max(delay, _LEAST_DELAY))
+        room.set_autoplay(spec, rooms.start(moving))
 
     async def _autoplay(self, rooms: Rooms, room: Room, spec: str, delay: float) -> None:
         try:
@@ -141,24 +138,9 @@ class HintService:
         except Py2048Error as error:
             _log.warning("autoplay stopped", extra={"fault": str(error)})
         if room.autoplay_task is asyncio.current_task():
-            room.autoplay_task = None
-            room.autoplay = None
-            _announce(room)
+            room.set_autoplay(None, None)
             rooms.on_settled(room)
 
     def close(self) -> None:
         """Ask no more."""
         self._pool.shutdown(wait=False, cancel_futures=True)
-
-
-def stop_autoplay(room: Room) -> None:
-    """Stop autoplay, if there is any."""
-    task, room.autoplay_task = room.autoplay_task, None
-    if task is not None:
-        task.cancel()
-        room.autoplay = None
-        _announce(room)
-
-
-def _announce(room: Room) -> None:
-    room.send(schema.AutoplayMessage(room.game.id, room.autoplay))

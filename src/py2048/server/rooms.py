@@ -364,6 +364,19 @@ class Room:
                 raise messages.unsaved(self.fault)
             await self.settled.wait()
 
+    # Autoplay
+
+    def stop_autoplay(self) -> None:
+        """Stop the computer player that makes the moves, if any."""
+        if self.autoplay_task is not None:
+            self.autoplay_task.cancel()
+            self.set_autoplay(None, None)
+
+    def set_autoplay(self, player: str | None, task: asyncio.Task[None] | None) -> None:
+        """Note, and tell everybody, that a task lets a computer player move, or none does."""
+        self.autoplay, self.autoplay_task = player, task
+        self.send(schema.AutoplayMessage(self.game.id, player))
+
     # When the store fails
 
     def begin_reload(self, error: StorageError | None) -> None:
@@ -371,6 +384,7 @@ class Room:
         self._waiting.clear()
         self.is_reloading = True
         self.settled.clear()
+        self.stop_autoplay()
         if error is not None:
             self._fail(error)
 
@@ -394,10 +408,7 @@ class Room:
         self._release()
 
     def _release(self) -> None:
-        """Stop the computer player, and release whoever waits for the store."""
-        task, self.autoplay_task, self.autoplay = self.autoplay_task, None, None
-        if task is not None:
-            task.cancel()
+        """Release whoever waits for the store."""
         self.settled.set()
         self.settled.clear()
 
@@ -719,6 +730,7 @@ class Rooms:
         room = self.open.get(change.id)
         if room is None or room.is_reloading or change.revision <= room.game.version:
             return
+        room.stop_autoplay()  # somebody acts there
         events = room.game.follow_change(change) if room.settled.is_set() else ()
         if events is None:
             self.reload(room, None)
@@ -756,6 +768,11 @@ class Rooms:
         now = await self.in_thread(self.games.store.games.revisions, [game_id])
         await self._follow_store(game_id, now.get(game_id, 0))
 
+    def on_autoplay(self, game_id: str) -> None:
+        """Stop autoplay here: it was begun or stopped in another process."""
+        if room := self.open.get(game_id):
+            room.stop_autoplay()
+
     def _follow_soon(self, game_id: str, revision: int) -> None:
         """Have a game brought to at least a revision, from the store."""
         room = self.open.get(game_id)
@@ -789,6 +806,7 @@ class Rooms:
             room.begin_reload(None)
             await self._reload(room)
             return
+        room.stop_autoplay()
         await room.settled.wait()
         events = room.game.follow(saved)
         if events is None:
