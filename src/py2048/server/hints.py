@@ -30,6 +30,9 @@ _LEAST_DELAY = 0.05
 _AUTOPLAYS_EACH = 2
 """In so many games of one account may computer players make the moves."""
 
+_SHARE = 0.5
+"""Of the games in which computer players make the moves so many may be from one address."""
+
 
 class HintService:
     """The players that may be asked, each made when it is first needed.
@@ -99,33 +102,49 @@ class HintService:
 
     # Autoplay
 
-    def start_autoplay(self, rooms: Rooms, room: Room, spec: str, delay: float) -> None:
-        """Let a player make the moves from now on, until the game is over or it is stopped.
+    def start_autoplay(
+        self, rooms: Rooms, room: Room, spec: str, delay: float, address: str
+    ) -> None:
+        """Let a player make the moves until the game is over, it is stopped, or all have left.
+
+        Args:
+            rooms: where the room is.
+            room: the room of the game.
+            spec: the player.
+            delay: seconds between two moves.
+            address: who asks comes from there.
 
         Raises:
             ActionRejected: if the mode forbids it, or too many games are played so.
         """
         room.game.check_help()
         if room.game.is_over:
-            raise ActionRejected("over", "the game is over: begin a new one")
-        played = [other for other in rooms.open.values() if other.autoplay_task is not None]
-        owner = room.game.info.owner
-        mine = [other for other in played if other.game.info.owner == owner]
-        if room.autoplay_task is None and len(mine) >= _AUTOPLAYS_EACH:
-            raise ActionRejected(
-                "busy", f"computer players make the moves in {_AUTOPLAYS_EACH} of your games"
-            )
-        if room.autoplay_task is None and len(played) >= self._autoplays:
-            raise ActionRejected(
-                "busy", "computer players make the moves in too many games: try later"
-            )
+            raise room.game.over()
+        if room.autoplay_task is None:
+            self._check_autoplays(rooms, room.game.info.owner, address)
         room.stop_autoplay()
+        room.autoplay_address = address
         moving = self._autoplay(rooms, room, spec, max(delay, _LEAST_DELAY))
         room.set_autoplay(spec, rooms.start(moving))
 
+    def _check_autoplays(self, rooms: Rooms, owner: str, address: str) -> None:
+        """Refuse one more game of an account, from an address, in which computer players move."""
+        played = [room for room in rooms.open.values() if room.autoplay_task is not None]
+        mine = sum(room.game.info.owner == owner for room in played)
+        if mine >= _AUTOPLAYS_EACH:
+            raise ActionRejected(
+                "busy", f"computer players make the moves in {_AUTOPLAYS_EACH} of your games"
+            )
+        near = sum(room.autoplay_address == address for room in played)
+        share = max(round(_SHARE * self._autoplays), _AUTOPLAYS_EACH)
+        if near >= share or len(played) >= self._autoplays:
+            raise ActionRejected(
+                "busy", "computer players make the moves in too many games: try later"
+            )
+
     async def _autoplay(self, rooms: Rooms, room: Room, spec: str, delay: float) -> None:
         try:
-            while not room.game.is_over and room.clients:
+            while not room.game.is_over:
                 await room.ready()
                 snapshot = room.game.session.snapshot()
                 async for answer in self.advise(spec, snapshot, only_move=True):

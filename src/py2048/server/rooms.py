@@ -261,6 +261,7 @@ class Room:
         self.clients: set[Client] = set()
         self.autoplay: str | None = None
         self.autoplay_task: asyncio.Task[None] | None = None
+        self.autoplay_address = ""
         self.settled = asyncio.Event()
         self.settled.set()
         self.is_reloading = self.is_gone = False
@@ -583,11 +584,13 @@ class Rooms:
         room, client.room = client.room, None
         if room is not None:
             room.clients.discard(client)
+            if not room.clients:
+                room.stop_autoplay()
             self.release(room)
 
     def release(self, room: Room) -> None:
         """Close a room that is empty, when all of it is written."""
-        if room.clients or not room.settled.is_set() or room.autoplay_task:
+        if room.clients or not room.settled.is_set():
             return
         if self.open.pop(room.game.id, None) is None:
             return

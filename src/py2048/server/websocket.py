@@ -352,7 +352,8 @@ class ClientConnection(Client):
             room.stop_autoplay()
         else:
             spec = hints.checked(message.player, room.game.session.rules)
-            hints.start_autoplay(self._rooms, room, spec, message.delay / 1000)
+            delay = message.delay / 1000
+            hints.start_autoplay(self._rooms, room, spec, delay, self._address)
 
     def _take_offline(self, room: Room, message: schema.OfflineRequest) -> None:
         self._services.limits.check_offline(self.account)
