@@ -325,6 +325,13 @@ def test_no_accepted_rules_can_outgrow_the_store(
     assert longest < LARGEST_TARGET
 
 
+@pytest.mark.parametrize("rules", ["x:target=2,end=target", "x:target=4,end=target,start=1x4:1"])
+def test_rules_under_which_no_move_can_be_made_are_refused(games: GameService, rules: str) -> None:
+    """Such a game would stay in progress for ever, and be the one to continue at each visit."""
+    with pytest.raises(ActionRejected, match="over at its start"):
+        games.plan_game("ada", rules, "casual")
+
+
 def test_a_game_has_an_end(games: GameService, monkeypatch: pytest.MonkeyPatch) -> None:
     """After the last action that a game may have, moves and computer players are refused."""
     monkeypatch.setattr(games_module, "MOST_ACTIONS", 3)

@@ -257,6 +257,13 @@ async def test_who_may_come_start_and_go(url: str) -> None:
             battles.find(games, "nothing")
 
 
+async def test_a_battle_that_would_be_over_at_its_start_is_none(file: str) -> None:
+    """Nobody could make a move."""
+    async with running(file) as services:
+        with pytest.raises(ActionRejected, match="over at its start"):
+            offered(services.rooms.games, "ada", "x:target=2,end=target")
+
+
 async def test_a_rematch_is_one_for_all(file: str) -> None:
     """Whoever asks first offers it, the others join; its tiles are others."""
     async with fight(file) as found:
@@ -335,9 +342,8 @@ async def test_everybody_hears_how_it_goes(file: str) -> None:
         assert (await late.ask("battle", battle="nothing"))["reason"] == "unknown_game"
         for visitor in (one, two, late):
             visitor.leave()
-        while found.services.battles._heard:
+        while found.services.battles._heard or found.services.rooms.open:
             await asyncio.sleep(0.01)
-        assert not found.services.rooms.open
         assert not found.services.battles._at.keys() & {late.connection}
 
 

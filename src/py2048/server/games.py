@@ -519,7 +519,7 @@ class GameService:
         Raises:
             ActionRejected, StorageError: as `plan_game`.
         """
-        start = position or start_from(rules, fairness.draws_of(secret))
+        start = position or dealt(rules, secret)
         with self.store.snapshot():
             account = self.account(account_id)
             _check_mode(account, mode)
@@ -591,8 +591,8 @@ class GameService:
             ActionRejected: reason ``sealed``.
         """
         info = self.store.online.info(game_id)
-        if info is not None and info.owner != account_id and (since := fairness.sealed_until(info)):
-            raise ActionRejected("sealed", f"games of this challenge are shown from {since} (UTC)")
+        if info is not None:
+            check_sealed(info, account_id)
 
     def challenge(self, day: str) -> tuple[str | None, str | None]:
         """Return the commitment to a day's secret, and the secret once it may be known.
@@ -707,6 +707,28 @@ class GameService:
         self.store.leaderboards.forget_periods()
         before = utc_text(datetime.now(UTC) - UNTOUCHED)
         self._swept = self.store.online.sweep_guests(before, since=self._swept, spare=open_ids)
+
+
+def check_sealed(info: OnlineGameInfo, account_id: str) -> None:
+    """Refuse to show a game to an account, as `GameService.check_visible`.
+
+    Raises:
+        ActionRejected: reason ``sealed``.
+    """
+    if info.owner != account_id and (since := fairness.sealed_until(info)):
+        raise ActionRejected("sealed", f"games of this challenge are shown from {since} (UTC)")
+
+
+def dealt(rules: Rules, secret: str) -> Board:
+    """Return the board that a game with a secret begins with.
+
+    Raises:
+        ActionRejected: reason ``rules``, if the game would be over.
+    """
+    start = start_from(rules, fairness.draws_of(secret))
+    if Game(rules, board=start).is_over:
+        raise ActionRejected("rules", f"the game would be over at its start under {rules}")
+    return start
 
 
 def _check_mode(account: Account, mode: str) -> None:

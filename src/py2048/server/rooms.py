@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar
 
 from py2048.errors import Py2048Error, StorageError
 from py2048.server import messages, schema
-from py2048.server.games import LIVE, GameService, OnlineGame
+from py2048.server.games import LIVE, GameService, OnlineGame, check_sealed
 from py2048.server.metrics import Metrics
 from py2048.server.schema import CASUAL, ActionRejected
 from py2048.server.sharing import Sharing
@@ -552,13 +552,14 @@ class Rooms:
         """Return the room of an account's own game, as `find`.
 
         Raises:
-            ActionRejected: if the game is somebody else's (``not_yours``).
+            ActionRejected: if the game is somebody else's (``not_yours``, or ``sealed``).
         """
         if game_id in self.open and self.sharing.bus is not None:
             await self._catch_up(game_id)
         room = await self.find(game_id)
         if room.game.info.owner != account:
             self.release(room)
+            check_sealed(room.game.info, account)
             raise ActionRejected("not_yours", "this is somebody else's game: you may watch it")
         return room
 
