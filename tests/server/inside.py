@@ -80,9 +80,11 @@ async def running(
 class Visitor:
     """A browser without a network."""
 
-    def __init__(self, services: Services, account: Account | None = None) -> None:
+    def __init__(
+        self, services: Services, account: Account | None = None, *, address: str = "127.0.0.1"
+    ) -> None:
         self.account = account or Account(new_account_id(), None, None, 0, "")
-        self.connection = ClientConnection(services, self.account, "127.0.0.1")
+        self.connection = ClientConnection(services, self.account, address)
         self.state: Json = {}
         self._frames: asyncio.Queue[bytes] = asyncio.Queue()
         self._sending = asyncio.create_task(self.connection.run(self._frames.put))

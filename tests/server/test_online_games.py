@@ -31,6 +31,7 @@ from py2048.server.games import (
 from py2048.server.rooms import CommitResult, GroupCommit
 from py2048.server.schema import ActionRejected
 from py2048.session import Moved, Undone
+from py2048.session.session import is_by_computer
 from py2048.storage import open_store
 
 secrets = st.binary(min_size=32, max_size=32).map(bytes.hex)
@@ -208,6 +209,36 @@ def test_a_finished_game_counts_where_it_belongs(
     assert again.secret == game.info.secret
 
 
+def test_the_record_of_a_computers_game_says_so(games: GameService) -> None:
+    """It names the player's spec, as the game did; each of its moves was one action."""
+    game = create_game(games, "ada", "2x4", "casual")
+    game.move(1, game.session.game.legal_directions()[0])
+    game.undo(2)
+    while not game.is_over:
+        game.play_hint(game.session.snapshot().ask(make_player("greedy"), only_move=True))
+        write(games, game)
+        assert games.load(game.id).session.game.player == "greedy"
+    assert games.finish(game.id) == "computer"
+    again, (_, record) = games.load(game.id), record_of(games, game.id) or (None, None)
+    assert record
+    assert (record.player, is_by_computer(record)) == ("greedy", True)
+    assert again.session.game.player == "greedy"
+    assert again.version == game.version == 2 + game.session.game.turn_count
+
+
+def test_a_game_with_a_record_stays_as_it_is(games: GameService) -> None:
+    """Before, its player may take the last turn back; afterwards nothing is offered or done."""
+    game = finish(games, "casual")
+    assert games.load(game.id).can_undo
+    games.finish(game.id)
+    again = games.load(game.id)
+    assert (again.can_undo, again.can_redo) == (False, False)
+    for refused in (again.undo, again.redo, lambda number: again.take_offline(number, "")):
+        with pytest.raises(ActionRejected, match="over") as refusal:
+            refused(again.version + 1)
+        assert refusal.value.reason == "over"
+
+
 def test_a_forged_game_does_not_count(games: GameService) -> None:
     """A spawn that was changed in the store fails the verification; no record is made."""
     game = finish(games, "ranked")
@@ -292,6 +323,13 @@ def test_no_accepted_rules_can_outgrow_the_store(
     longest = (MOST_ACTIONS + LARGEST_SIDE**2) * LARGEST_TILE
     assert max(longest * log2(longest), MOST_POINTS * MOST_ACTIONS) < 2**53
     assert longest < LARGEST_TARGET
+
+
+@pytest.mark.parametrize("rules", ["x:target=2,end=target", "x:target=4,end=target,start=1x4:1"])
+def test_rules_under_which_no_move_can_be_made_are_refused(games: GameService, rules: str) -> None:
+    """Such a game would stay in progress for ever, and be the one to continue at each visit."""
+    with pytest.raises(ActionRejected, match="over at its start"):
+        games.plan_game("ada", rules, "casual")
 
 
 def test_a_game_has_an_end(games: GameService, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -183,6 +184,62 @@ async def test_an_undo_elsewhere_is_followed(store_url: str) -> None:
         player.state["version"] = 4
         moved = await player.move()
         assert (await watcher.receive())["board"] == moved["board"]
+
+
+@pytest.mark.parametrize("by", ["undo", "stop", "start"])
+async def test_autoplay_is_stopped_from_another_worker(store_url: str, by: str) -> None:
+    """By an action there, and by starting or stopping autoplay: at most one worker moves."""
+    async with two_workers(store_url) as (one, two):
+        player = Visitor(one)
+        game = (await player.new())["game"]
+        hand = Visitor(two, player.account)
+        await hand.ask("open", game=game)
+        await until(lambda: one.rooms.sharing.is_shared(game) and two.rooms.sharing.is_shared(game))
+        await player.ask("autoplay", player="random", delay=1000)
+        while (await hand.receive())["version"] < 2:
+            pass
+        action = {
+            "undo": {"type": "undo", "number": hand.state["version"] + 1},
+            "stop": {"type": "autoplay", "player": None},
+            "start": {"type": "autoplay", "player": "random", "delay": 1000},
+        }
+        await hand.connection.on_message(json.dumps(action[by]))
+        await until(lambda: one.rooms.open[game].autoplay is None)
+        assert one.rooms.open[game].autoplay_task is None
+        assert two.rooms.open[game].autoplay == ("random" if by == "start" else None)
+        for visitor in (player, hand):
+            visitor.leave()
+
+
+async def test_a_game_that_was_deleted_elsewhere_is_gone_here(store_url: str) -> None:
+    """Who watches it is told so, though no message of the deletion came; nothing has failed."""
+    async with two_workers(store_url) as (one, two):
+        player, watcher = Visitor(one), Visitor(two)
+        await watched(player, watcher, one, two)
+        one.rooms.games.store.accounts.delete(player.account.id)
+        refused = await watcher.receive()
+        assert (refused["type"], refused["reason"]) == ("refused", "unknown_game")
+        assert not two.rooms.open
+        for services in (one, two):
+            assert b"py2048_storage_faults_total 0.0" in services.metrics.text()
+        for visitor in (player, watcher):
+            visitor.leave()
+
+
+async def test_a_record_made_elsewhere_refuses_an_undo(store_url: str) -> None:
+    """Whose undo comes after the record that another worker made is told so, and the state."""
+    async with running(store_url) as services:
+        player = Visitor(services)
+        game = (await player.new("x:size=2x2"))["game"]
+        while player.state["outcome"] == "playing":
+            await player.move()
+        version = player.state["version"]
+        assert player.state["can_undo"]
+        services.rooms.games.finish(game)
+        refused = await player.ask("undo", number=version + 1, chain=1)
+        assert (refused["type"], refused["reason"]) == ("refused", "over")
+        assert (refused["state"]["version"], refused["state"]["can_undo"]) == (version, False)
+        player.leave()
 
 
 async def test_a_worker_that_slept_cannot_overwrite(

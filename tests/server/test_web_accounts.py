@@ -495,6 +495,29 @@ async def test_a_deleted_account_is_gone(web_server: WebServer) -> None:
     assert "Ephemeral" not in browser.get("/leaderboards?rules=2x4").text
 
 
+@pytest.mark.parametrize("is_played", [False, True])
+async def test_who_watches_a_deleted_game_is_told(web_server: WebServer, is_played: bool) -> None:
+    """It is gone at once, with a move on its way or not; for the operator nothing has failed."""
+    browser, other = claimed(web_server, f"Leaver {is_played}"), Browser(web_server)
+    async with browser.socket() as player, other.socket() as watcher:
+        game = (await player.new("long:size=5x5"))["game"]
+        told = await watcher.ask("watch", "state", game=game)
+        if is_played:
+            await player.send("autoplay", player="random", delay=50)
+        while is_played and told["type"] != "events":
+            told = await watcher.receive()
+        answer = await asyncio.to_thread(browser.form, "/account/delete", password=PASSWORD)
+        assert answer.status == 303
+        paths = f"/api/games/{game}", f"/api/games/{game}/stream", f"/game/{game}"
+        assert [(await asyncio.to_thread(other.get, path)).status for path in paths] == [404] * 3
+        while told["type"] != "refused":
+            told = await watcher.receive()
+        assert (told["reason"], told["state"]) == ("unknown_game", None)
+        assert "this game is gone" in told["message"]
+        assert (await watcher.ask("watch", "refused", game=game))["reason"] == "unknown_game"
+    assert "py2048_storage_faults_total 0.0" in other.get("/metrics").text
+
+
 async def test_a_guests_games_come_along(web_server: WebServer) -> None:
     """Games played as a guest belong to the name that the guest takes."""
     browser = Browser(web_server)

@@ -162,6 +162,43 @@ async def test_moves_are_made_between_start_and_end(file: str) -> None:
         assert found.settle() == [(1, 1, score), (2, 2, 0)]
 
 
+async def test_who_comes_when_time_is_up_sees_the_end(file: str) -> None:
+    """A game that is open, one that is opened later and one with a record: all have ended."""
+    async with fight(file) as found:
+        await found.start()
+        one = found.visitors[0]
+        found.shift(ends=timedelta(0))
+        games = [player.game_id for player in found.battle.players]
+        late = Visitor(found.services)
+        for settle in (lambda: None, found.settle):
+            settle()
+            for game in games:
+                seen = await late.ask("watch", game=game)
+                assert (seen["outcome"], seen["legal"]) == ("ended", [])
+            late.connection._rooms.leave(late.connection)
+        for visitor in found.visitors:
+            visitor.leave()
+        again = Visitor(found.services, one.account)
+        state = await again.ask("open", game=games[0])
+        assert (state["outcome"], state["legal"]) == ("ended", [])
+        for visitor in (late, again):
+            visitor.leave()
+
+
+async def test_who_is_at_a_battle_sees_games_end(file: str) -> None:
+    """The board of who leaves ends at once, and all the others when time is up."""
+    async with fight(file) as found:
+        await found.start()
+        one, two = found.visitors
+        hearer = Visitor(found.services)
+        await hearer.ask("battle", battle=found.id)
+        battles.leave(found.games, found.id, found.ids[0])
+        assert (await one.receive())["outcome"] == "ended"
+        found.shift(ends=timedelta(0))
+        assert (await two.receive())["outcome"] == "ended"
+        hearer.leave()
+
+
 async def test_whoever_leaves_keeps_the_score_so_far(file: str) -> None:
     """The others go on, and the battle is over when nobody plays."""
     async with fight(file, 3) as found:
@@ -173,8 +210,11 @@ async def test_whoever_leaves_keeps_the_score_so_far(file: str) -> None:
         battles.leave(found.games, found.id, found.ids[0])
         left = battles.players_of(found.games, found.battle)[0]
         assert (left.seat, left.score, left.has_left) == (1, score, True)
-        answers = [await one.move() for _ in range(2)]
-        assert [each["type"] for each in answers] == ["state", "refused"]
+        for _ in range(2):
+            refused = await one.ask("move", number=one.state["version"] + 1, direction="left")
+            assert (refused["type"], refused["reason"]) == ("refused", "over")
+            assert "left this battle" in refused["message"]
+        assert (one.state["outcome"], one.state["legal"]) == ("ended", [])
         for account in found.ids[1:]:
             found.settle()
             assert battles.stage_of(found.battle) == battles.RUNNING
@@ -215,6 +255,13 @@ async def test_who_may_come_start_and_go(url: str) -> None:
                 battles.offer(games, "p0", rules, minutes)
         with pytest.raises(ActionRejected):
             battles.find(games, "nothing")
+
+
+async def test_a_battle_that_would_be_over_at_its_start_is_none(file: str) -> None:
+    """Nobody could make a move."""
+    async with running(file) as services:
+        with pytest.raises(ActionRejected, match="over at its start"):
+            offered(services.rooms.games, "ada", "x:target=2,end=target")
 
 
 async def test_a_rematch_is_one_for_all(file: str) -> None:
@@ -295,9 +342,8 @@ async def test_everybody_hears_how_it_goes(file: str) -> None:
         assert (await late.ask("battle", battle="nothing"))["reason"] == "unknown_game"
         for visitor in (one, two, late):
             visitor.leave()
-        while found.services.battles._heard:
+        while found.services.battles._heard or found.services.rooms.open:
             await asyncio.sleep(0.01)
-        assert not found.services.rooms.open
         assert not found.services.battles._at.keys() & {late.connection}
 
 

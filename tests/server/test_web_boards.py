@@ -149,7 +149,8 @@ async def test_a_daily_game_counts_for_its_day(web_server: WebServer) -> None:
         assert browser.get(path).status == 200
         assert stranger.get(path).status == 403, path
     async with stranger.socket() as socket:
-        assert (await socket.ask("watch", "refused", game=game))["reason"] == "sealed"
+        for kind in ("watch", "open"):
+            assert (await socket.ask(kind, "refused", game=game))["reason"] == "sealed"
     assert "Daily player" in stranger.get("/daily").text
     assert "Daily player" not in scores(browser, "ranked", "classic")
     yesterday = datetime.now(UTC).date() - timedelta(days=1)

@@ -140,6 +140,24 @@ async def test_one_visitor_leaves_computer_players_to_others(tmp_path: Path) -> 
             each.leave()
 
 
+async def test_one_address_leaves_computer_players_to_others(tmp_path: Path) -> None:
+    """Half of them, whatever its visitors are called; who has left has none, at once."""
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as services:
+        crowd = [Visitor(services) for _ in range(5)]
+        others = [Visitor(services, address="127.0.0.2") for _ in range(2)]
+        answers = []
+        for each in (*crowd, *others):
+            await each.new()
+            answers.append(await each.ask("autoplay", player="random", delay=10_000))
+        kinds = [answer.get("reason", answer["type"]) for answer in answers]
+        assert kinds == [*["autoplay"] * 4, "busy", *["autoplay"] * 2]
+        await crowd[0].receive()  # its first move: the next is far away
+        crowd[0].leave()
+        assert (await crowd[4].ask("autoplay", player="random"))["type"] == "autoplay"
+        for each in (*crowd[1:], *others):
+            each.leave()
+
+
 @contextmanager
 def full_file_system(folder: Path) -> Iterator[Callable[[], None]]:
     """Make `folder` a file system of a megabyte; the function that is given fills it up."""

@@ -115,6 +115,31 @@ async def test_a_chain_does_not_go_on_in_another_game(services: Services) -> Non
     visitor.leave()
 
 
+async def test_a_hint_for_a_board_that_another_tab_has_changed_is_refused(
+    services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would advise on a board that is no longer there; it is not counted, either."""
+    visitor = Visitor(services)
+    game = (await visitor.new())["game"]
+    other = Visitor(services, visitor.account)
+    await other.ask("open", game=game)
+    advise = services.hints.advise
+
+    async def slowly(*args: Any) -> AsyncIterator[Any]:
+        async for hint in advise(*args):
+            await other.move()
+            assert (await visitor.receive())["type"] == "events"
+            yield hint
+
+    monkeypatch.setattr(services.hints, "advise", slowly)
+    refused = await visitor.ask("hint", number=1, chain=1)
+    assert (refused["type"], refused["reason"]) == ("refused", "gap")
+    assert refused["state"]["version"] == 1
+    assert services.rooms.open[game].game.session.category == "plain"
+    visitor.leave()
+    other.leave()
+
+
 async def test_undo_goes_with_a_chain(services: Services) -> None:
     """A move and its undo need not wait for each other; what cannot be undone breaks the chain."""
     visitor = Visitor(services)

@@ -166,6 +166,20 @@ async def test_autoplay_moves_until_somebody_moves_by_hand(browser: Browser) -> 
         assert socket.state["category"] == "computer"
 
 
+async def test_a_move_by_the_api_stops_autoplay(browser: Browser) -> None:
+    """It is a move by hand like any other."""
+    async with browser.socket() as socket:
+        game = (await socket.new("long:size=5x5"))["game"]
+        await socket.ask("autoplay", "autoplay", player="greedy", delay=10_000)
+        await socket.receive("events")
+        direction = socket.state["legal"][0]
+        answer = await asyncio.to_thread(
+            browser.post, f"/api/games/{game}/moves", {"number": 2, "direction": direction}
+        )
+        assert answer.json()["autoplay"] is None
+        assert (await socket.receive("autoplay"))["player"] is None
+
+
 async def test_computer_players_of_one_account_leave_room_for_others(browser: Browser) -> None:
     """They move in two of its games at a time, however many tabs it opens."""
     async with browser.socket() as first, browser.socket() as second, browser.socket() as third:

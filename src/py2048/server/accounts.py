@@ -219,10 +219,18 @@ class AccountPages:
     async def _delete(self, request: Request, user: User, form: dict[str, str]) -> Response:
         if not user.is_guest:
             await self._checked(request, user, form)
-        self._services.rooms.disconnect(user.account)
-        await self._run(self._store.accounts.delete, user.account)
-        self._pages.forget_lists()
+        await self._forget(user.account)
         return self._gone("deleted")
+
+    async def _forget(self, account: str) -> None:
+        """Delete an account with its programs, and let nobody see their games any more."""
+        bots = await self._run(self._store.accounts.bots, account)
+        accounts = {account, *(bot.id for bot in bots)}
+        for each in accounts:
+            self._services.rooms.disconnect(each)
+        await self._run(self._store.accounts.delete, account)
+        self._services.rooms.forget(accounts)
+        self._pages.forget_lists()
 
     def _gone(self, what: str) -> Response:
         """Make the browser a new guest."""
@@ -254,8 +262,7 @@ class AccountPages:
 
     async def _bot_delete(self, _request: Request, user: User, form: dict[str, str]) -> Response:
         bot = await self._bot_of(user, form)
-        await self._run(self._store.accounts.delete, bot.id)
-        self._pages.forget_lists()
+        await self._forget(bot.id)
         return _back("bot-deleted")
 
     async def _bot_of(self, user: User, form: dict[str, str]) -> Account:

@@ -240,6 +240,7 @@ class Api:
             if room.is_reloading:
                 await room.ready()
             direction = Direction.parse(message.direction)
+            room.stop_autoplay()
             if user.bot_of:
                 self._services.bots.sit(rooms, room)
             events = room.game.move(message.number, direction, arrived)

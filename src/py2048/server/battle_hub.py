@@ -95,6 +95,10 @@ class BattleHub:
         """Tell everybody at a battle what they have not heard."""
         rooms = self._rooms()
         battle = await rooms.in_thread(_settled, rooms.games, battle_id)
+        for player in battle.players:
+            room = rooms.open.get(player.game_id or "")
+            if room and player.score is not None and not room.game.is_finished:
+                rooms.reload(room, None)  # it was made a record
         live = {} if battle.is_settled else await self._live(rooms, battle)
         opened.update(live)
         message = await rooms.in_thread(battle_message, rooms.games, battle, live)

@@ -18,7 +18,7 @@ from py2048.errors import RecordError, StaleGameError
 from py2048.game.turn import start_from
 from py2048.rules import Rules
 from py2048.server import fairness, schema
-from py2048.server.games import GameService, OnlineGame, checked_rules, guest_name
+from py2048.server.games import GameService, OnlineGame, checked_rules, dealt, guest_name
 from py2048.server.messages import rules_info
 from py2048.server.schema import BATTLE, ActionRejected, checked_game_id
 from py2048.storage import (
@@ -81,8 +81,9 @@ def offer(games: GameService, account: str, rules: str, minutes: str) -> str:
         some = ", ".join(map(str, MINUTES))
         raise ActionRejected("rules", f"a battle lasts {some} minutes, not {minutes[:20]!r}")
     battle_id, secret = secrets.token_hex(8), fairness.new_battle_secret()
-    wanted = str(checked_rules(rules))
-    games.store.battles.create(battle_id, account, wanted, int(minutes), secret)
+    wanted = checked_rules(rules)
+    dealt(wanted, secret)  # whether it can be played
+    games.store.battles.create(battle_id, account, str(wanted), int(minutes), secret)
     return address_of(battle_id)
 
 

@@ -20,7 +20,7 @@ from py2048.direction import Direction
 from py2048.errors import Py2048Error, RecordError, StaleGameError, StorageError
 from py2048.game import Game, Record
 from py2048.game.record import Step, decode_steps, direction_of, encode_step, encode_turn
-from py2048.game.turn import Draws, start_from
+from py2048.game.turn import Draws, Outcome, start_from
 from py2048.rules import MovePoints, Rules, get_rules
 from py2048.server import fairness
 from py2048.server.schema import (
@@ -105,15 +105,13 @@ class PendingChanges(Autosave):
         return game
 
     def save(self, game: TrackedGame) -> None:
-        """Collect what has changed; each turn, and each undo or other fact, is a revision."""
-        for ply in range(game.saved_count, len(game.codes)):
-            self._turns.append((ply, game.codes[ply], game.think_ms[ply]))
-            self._position = ply + 1
-            self.revision += 1
+        """Collect what has changed: each turn is a revision, or what else an action changed."""
+        new = range(game.saved_count, len(game.codes))
+        self._turns += [(ply, game.codes[ply], game.think_ms[ply]) for ply in new]
         game.saved_count = len(game.codes)
-        if (self._position, self._facts) != (game.position, game.facts):
-            self._position, self._facts = game.position, game.facts
-            self.revision += 1
+        is_changed = (self._position, self._facts) != (game.position, game.facts)
+        self._position, self._facts = game.position, game.facts
+        self.revision += len(new) or is_changed
 
     def best_score(self, rules: str) -> int:
         """Return the owner's best score of finished games that a person played."""
@@ -126,6 +124,7 @@ class PendingChanges(Autosave):
         tracked, game = self._game, self._game.game
         now: dict[str, object] = {"computer": tracked.computer, "max_tile": game.board.max_tile}
         now |= {"offline": True} if tracked.offline else {}
+        now |= {"player": game.player} if tracked.computer else {}
         extra = {**self._saved.extra, **now}
         change = GameChange(
             self._saved.id, self._written, self.revision, len(tracked.codes), tracked.position,
@@ -183,17 +182,22 @@ class OnlineGame:
         store: reads best scores.
         saved: the game as the store has it.
         info: what it has besides.
+        is_finished: whether it has a record, and nothing can change it any more.
 
     Attributes:
+        is_finished: as given.
         clock: how long a program thinks.
         think_ms: how long a program has thought about all its moves.
         window: from when to when moves can be made, in a battle; None for ever.
     """
 
-    def __init__(self, store: Store, saved: SavedGame, info: OnlineGameInfo) -> None:
+    def __init__(
+        self, store: Store, saved: SavedGame, info: OnlineGameInfo, *, is_finished: bool = False
+    ) -> None:
         self._store = store
         self.id = saved.id
         self.info = info
+        self.is_finished = is_finished
         self.rules_text = saved.rules
         self.is_from_position = is_from_position(saved)
         self.commitment = fairness.commitment_of(info.secret) if info.secret else None
@@ -218,8 +222,29 @@ class OnlineGame:
 
     @property
     def is_over(self) -> bool:
-        """Whether the game is over."""
-        return self.session.game.is_over
+        """Whether no move can be made any more."""
+        return self.is_finished or self._is_late or self.session.game.is_over
+
+    @property
+    def _is_late(self) -> bool:
+        """Whether the time of its battle is up."""
+        return self.window is not None and utc_now() >= self.window[1]
+
+    @property
+    def outcome(self) -> Outcome:
+        """How the game stands; one that is over although moves are left has ended."""
+        outcome = self.session.game.outcome
+        return Outcome.ENDED if outcome is Outcome.PLAYING and self.is_over else outcome
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether a turn may be taken back."""
+        return self.allows_help and not self.is_finished and self.session.can_undo
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether an undone turn may be played again."""
+        return self.allows_help and not self.is_finished and self.session.can_redo
 
     @property
     def category(self) -> str:
@@ -259,9 +284,9 @@ class OnlineGame:
         """
         if not self._is_next(number):
             return ()
+        self._check_early()
         if self.is_over:
-            raise ActionRejected("over", "the game is over: begin a new one")
-        self._check_window()
+            raise self.over()
         if self.info.mode != BOT or arrived is None:
             self.session.move(direction)
             return self._done()
@@ -285,14 +310,15 @@ class OnlineGame:
         return self._step(number, self.session.redo, "redo")
 
     def show_hint(self, number: int, hint: Hint) -> tuple[Event, ...]:
-        """Count a hint; an outdated one is not counted and tells nothing.
+        """Count a hint.
 
         Raises:
-            ActionRejected: if the number is not the next, or the mode forbids it.
+            ActionRejected: if the game has changed since the hint was asked for (``gap``), or the
+                mode forbids it.
         """
         self.check_help()
-        if self._is_next(number):
-            self.session.show_hint(hint)
+        if not (self._is_next(number) and self.session.show_hint(hint)):
+            raise ActionRejected("gap", "the game has changed since the hint was asked for")
         return self._done()
 
     def play_hint(self, hint: Hint) -> tuple[Event, ...]:
@@ -336,12 +362,14 @@ class OnlineGame:
         """Refuse help where the mode forbids it.
 
         Raises:
-            ActionRejected: reason ``mode``, or ``over`` when there is nothing left to ask.
+            ActionRejected: reason ``mode``, or ``over`` when the game has a record.
         """
         if not self.allows_help:
             raise ActionRejected(
                 "mode", f"{self.info.mode} games go without undo, hints and autoplay"
             )
+        if self.is_finished:
+            raise self.over()
 
     def _step(self, number: int, step: Callable[[], bool], name: str) -> tuple[Event, ...]:
         self.check_help()
@@ -362,14 +390,18 @@ class OnlineGame:
         if self.version >= MOST_ACTIONS:
             raise ActionRejected("over", f"the game ends here: it has {MOST_ACTIONS} actions")
 
-    def _check_window(self) -> None:
-        if self.window is None:
-            return
-        starts, ends = self.window
-        if utc_now() < starts:
+    def _check_early(self) -> None:
+        if self.window is not None and utc_now() < self.window[0]:
             raise ActionRejected("early", "the battle has not started: wait for the countdown")
-        if utc_now() >= ends:
-            raise ActionRejected("over", "time is up: the battle is over")
+
+    def over(self) -> ActionRejected:
+        """Return the rejection of what cannot be done in a game that is over."""
+        if self.window is None or self.session.game.is_over:
+            return ActionRejected("over", "the game is over: begin a new one")
+        starts, ends = self.window
+        if starts == ends:
+            return ActionRejected("over", "you have left this battle: your score stands")
+        return ActionRejected("over", "time is up: the battle is over")
 
     def _done(self) -> tuple[Event, ...]:
         events = tuple(self._events)
@@ -487,7 +519,7 @@ class GameService:
         Raises:
             ActionRejected, StorageError: as `plan_game`.
         """
-        start = position or start_from(rules, fairness.draws_of(secret))
+        start = position or dealt(rules, secret)
         with self.store.snapshot():
             account = self.account(account_id)
             _check_mode(account, mode)
@@ -539,10 +571,11 @@ class GameService:
         """
         with self.store.snapshot():
             info = self.store.online.info(game_id)
-            saved = self.store.games.find(game_id) or self._finished_game(game_id)
+            open_game = self.store.games.find(game_id)
+            saved = open_game or self._finished_game(game_id)
             if info is None or saved is None:
                 raise ActionRejected("unknown_game", f"there is no game {game_id!r} here")
-            game = OnlineGame(self.store, saved, info)
+            game = OnlineGame(self.store, saved, info, is_finished=open_game is None)
             if info.mode == BATTLE:
                 game.window = self.store.battles.window(game_id)
             return game
@@ -558,8 +591,8 @@ class GameService:
             ActionRejected: reason ``sealed``.
         """
         info = self.store.online.info(game_id)
-        if info is not None and info.owner != account_id and (since := fairness.sealed_until(info)):
-            raise ActionRejected("sealed", f"games of this challenge are shown from {since} (UTC)")
+        if info is not None:
+            check_sealed(info, account_id)
 
     def challenge(self, day: str) -> tuple[str | None, str | None]:
         """Return the commitment to a day's secret, and the secret once it may be known.
@@ -597,7 +630,7 @@ class GameService:
         turns = tuple(encode_step(*step, record.rules.shape) for step in record.steps)
         return SavedGame(
             id=game_id, owner=summary.owner, rules=summary.rules, seed=record.seed,
-            start=str(record.start), player=summary.player, started=summary.started,
+            start=str(record.start), player=record.player, started=summary.started,
             updated=summary.finished, turns=turns, position=len(turns), score=record.score,
             is_over=True, revision=len(turns) + 2 * record.undos + record.hints,
             undos=record.undos, hints=record.hints,
@@ -676,6 +709,28 @@ class GameService:
         self._swept = self.store.online.sweep_guests(before, since=self._swept, spare=open_ids)
 
 
+def check_sealed(info: OnlineGameInfo, account_id: str) -> None:
+    """Refuse to show a game to an account, as `GameService.check_visible`.
+
+    Raises:
+        ActionRejected: reason ``sealed``.
+    """
+    if info.owner != account_id and (since := fairness.sealed_until(info)):
+        raise ActionRejected("sealed", f"games of this challenge are shown from {since} (UTC)")
+
+
+def dealt(rules: Rules, secret: str) -> Board:
+    """Return the board that a game with a secret begins with.
+
+    Raises:
+        ActionRejected: reason ``rules``, if the game would be over.
+    """
+    start = start_from(rules, fairness.draws_of(secret))
+    if Game(rules, board=start).is_over:
+        raise ActionRejected("rules", f"the game would be over at its start under {rules}")
+    return start
+
+
 def _check_mode(account: Account, mode: str) -> None:
     """Refuse people's games to programs, and programs' games to people."""
     if account.bot_of is not None and mode != BOT:
@@ -716,7 +771,8 @@ def replayed(saved: SavedGame, info: OnlineGameInfo) -> TrackedGame:
     start = Board.parse(saved.start)
     board = start if is_from_position(saved) else None
     rules = Rules.parse(saved.rules)
-    game = Game(rules, seed=saved.seed, board=board, player=saved.player, draws=draws)
+    player = str(saved.extra.get("player", saved.player))
+    game = Game(rules, seed=saved.seed, board=board, player=player, draws=draws)
     if game.start != start:
         raise RecordError("the start is not the one that was dealt")
     if saved.extra.get("offline"):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from py2048.errors import Py2048Error, did_you_mean
 from py2048.players import Player, make_player
 from py2048.rules import Rules
-from py2048.server import messages, schema
+from py2048.server import messages
 from py2048.server.rooms import Room, Rooms
 from py2048.server.schema import ActionRejected
 from py2048.session import Hint, PositionSnapshot, advise, hint_player
@@ -29,6 +29,9 @@ _LEAST_DELAY = 0.05
 
 _AUTOPLAYS_EACH = 2
 """In so many games of one account may computer players make the moves."""
+
+_SHARE = 0.5
+"""Of the games in which computer players make the moves so many may be from one address."""
 
 
 class HintService:
@@ -99,36 +102,49 @@ class HintService:
 
     # Autoplay
 
-    def start_autoplay(self, rooms: Rooms, room: Room, spec: str, delay: float) -> None:
-        """Let a player make the moves from now on, until the game is over or it is stopped.
+    def start_autoplay(
+        self, rooms: Rooms, room: Room, spec: str, delay: float, address: str
+    ) -> None:
+        """Let a player make the moves until the game is over, it is stopped, or all have left.
+
+        Args:
+            rooms: where the room is.
+            room: the room of the game.
+            spec: the player.
+            delay: seconds between two moves.
+            address: who asks comes from there.
 
         Raises:
             ActionRejected: if the mode forbids it, or too many games are played so.
         """
         room.game.check_help()
         if room.game.is_over:
-            raise ActionRejected("over", "the game is over: begin a new one")
-        played = [other for other in rooms.open.values() if other.autoplay_task is not None]
-        owner = room.game.info.owner
-        mine = [other for other in played if other.game.info.owner == owner]
-        if room.autoplay_task is None and len(mine) >= _AUTOPLAYS_EACH:
+            raise room.game.over()
+        if room.autoplay_task is None:
+            self._check_autoplays(rooms, room.game.info.owner, address)
+        room.stop_autoplay()
+        room.autoplay_address = address
+        moving = self._autoplay(rooms, room, spec, max(delay, _LEAST_DELAY))
+        room.set_autoplay(spec, rooms.start(moving))
+
+    def _check_autoplays(self, rooms: Rooms, owner: str, address: str) -> None:
+        """Refuse one more game of an account, from an address, in which computer players move."""
+        played = [room for room in rooms.open.values() if room.autoplay_task is not None]
+        mine = sum(room.game.info.owner == owner for room in played)
+        if mine >= _AUTOPLAYS_EACH:
             raise ActionRejected(
                 "busy", f"computer players make the moves in {_AUTOPLAYS_EACH} of your games"
             )
-        if room.autoplay_task is None and len(played) >= self._autoplays:
+        near = sum(room.autoplay_address == address for room in played)
+        share = max(round(_SHARE * self._autoplays), _AUTOPLAYS_EACH)
+        if near >= share or len(played) >= self._autoplays:
             raise ActionRejected(
                 "busy", "computer players make the moves in too many games: try later"
             )
-        stop_autoplay(room)
-        room.autoplay = spec
-        _announce(room)
-        room.autoplay_task = rooms.start(
-            self._autoplay(rooms, room, spec, max(delay, _LEAST_DELAY))
-        )
 
     async def _autoplay(self, rooms: Rooms, room: Room, spec: str, delay: float) -> None:
         try:
-            while not room.game.is_over and room.clients:
+            while not room.game.is_over:
                 await room.ready()
                 snapshot = room.game.session.snapshot()
                 async for answer in self.advise(spec, snapshot, only_move=True):
@@ -141,24 +157,9 @@ class HintService:
         except Py2048Error as error:
             _log.warning("autoplay stopped", extra={"fault": str(error)})
         if room.autoplay_task is asyncio.current_task():
-            room.autoplay_task = None
-            room.autoplay = None
-            _announce(room)
+            room.set_autoplay(None, None)
             rooms.on_settled(room)
 
     def close(self) -> None:
         """Ask no more."""
         self._pool.shutdown(wait=False, cancel_futures=True)
-
-
-def stop_autoplay(room: Room) -> None:
-    """Stop autoplay, if there is any."""
-    task, room.autoplay_task = room.autoplay_task, None
-    if task is not None:
-        task.cancel()
-        room.autoplay = None
-        _announce(room)
-
-
-def _announce(room: Room) -> None:
-    room.send(schema.AutoplayMessage(room.game.id, room.autoplay))

@@ -124,8 +124,7 @@ def _hint(hint: Hint) -> dict[str, Any]:
 
 
 def _position(online: OnlineGame, autoplay: str | None) -> dict[str, Any]:
-    game, helps = online.session.game, online.allows_help
-    outcome = game.outcome
+    game, outcome = online.session.game, online.outcome
     legal = game.legal_directions() if outcome is Outcome.PLAYING else ()
     return {
         "game": online.id,
@@ -137,8 +136,8 @@ def _position(online: OnlineGame, autoplay: str | None) -> dict[str, Any]:
         "outcome": outcome.value,
         "won": game.has_won,
         "legal": [str(direction) for direction in legal],
-        "can_undo": helps and game.can_undo,
-        "can_redo": helps and game.can_redo,
+        "can_undo": online.can_undo,
+        "can_redo": online.can_redo,
         "category": online.category,
         "autoplay": autoplay,
         "secret": online.secret,

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar
 
 from py2048.errors import Py2048Error, StorageError
 from py2048.server import messages, schema
-from py2048.server.games import LIVE, GameService, OnlineGame
+from py2048.server.games import LIVE, GameService, OnlineGame, check_sealed
 from py2048.server.metrics import Metrics
 from py2048.server.schema import CASUAL, ActionRejected
 from py2048.server.sharing import Sharing
@@ -261,9 +261,10 @@ class Room:
         self.clients: set[Client] = set()
         self.autoplay: str | None = None
         self.autoplay_task: asyncio.Task[None] | None = None
+        self.autoplay_address = ""
         self.settled = asyncio.Event()
         self.settled.set()
-        self.is_reloading = False
+        self.is_reloading = self.is_gone = False
         self.fault: StorageError | None = None
         self._is_told = False
         self._waiting: list[_Frame] = []
@@ -354,12 +355,28 @@ class Room:
         """Wait until all that was done is written.
 
         Raises:
-            ActionRejected: while the store cannot be written or read (``storage``).
+            ActionRejected: while the store cannot be written or read (``storage``), or once the
+                game is gone (``unknown_game``).
         """
         while not self.settled.is_set():
+            if self.is_gone:
+                raise _gone()
             if self.fault is not None:
                 raise messages.unsaved(self.fault)
             await self.settled.wait()
+
+    # Autoplay
+
+    def stop_autoplay(self) -> None:
+        """Stop the computer player that makes the moves, if any."""
+        if self.autoplay_task is not None:
+            self.autoplay_task.cancel()
+            self.set_autoplay(None, None)
+
+    def set_autoplay(self, player: str | None, task: asyncio.Task[None] | None) -> None:
+        """Note, and tell everybody, that a task lets a computer player move, or none does."""
+        self.autoplay, self.autoplay_task = player, task
+        self.send(schema.AutoplayMessage(self.game.id, player))
 
     # When the store fails
 
@@ -368,6 +385,7 @@ class Room:
         self._waiting.clear()
         self.is_reloading = True
         self.settled.clear()
+        self.stop_autoplay()
         if error is not None:
             self._fail(error)
 
@@ -379,12 +397,19 @@ class Room:
             for client in self.clients:
                 self._send_fault(client, error, None)
 
+    def announce_end(self) -> None:
+        """Tell everybody that the game is gone."""
+        self.is_gone = True
+        self._release()
+        for client in self.clients:
+            self.send(messages.rejection(_gone(), "", None), client)
+
     def _fail(self, error: StorageError) -> None:
-        """Stop the computer player, and release whoever waits for the store."""
         self.fault = error
-        task, self.autoplay_task, self.autoplay = self.autoplay_task, None, None
-        if task is not None:
-            task.cancel()
+        self._release()
+
+    def _release(self) -> None:
+        """Release whoever waits for the store."""
         self.settled.set()
         self.settled.clear()
 
@@ -397,16 +422,25 @@ class Room:
 
     def replace_game(self, game: OnlineGame) -> None:
         """Replace the game by what the store has, and tell everybody."""
+        # A record has the version that its player knows: a mere state would answer no action.
+        is_undone = game.is_finished and game.version < self.game.version
         self.game = game
         self._waiting, self._writing = [], None
         for client in self.clients:
-            if self.fault is None or self._is_told:
-                self.send_state(client)
-            else:
+            if self.fault is not None and not self._is_told:
                 self._send_fault(client, self.fault, self.state_for(client.account))
+            elif is_undone and client.account == game.info.owner:
+                state = self.state_for(client.account)
+                self.send(messages.rejection(game.over(), "", state), client)
+            else:
+                self.send_state(client)
         self.fault, self._is_told = None, False
         self.is_reloading = False
         self.settled.set()
+
+
+def _gone() -> ActionRejected:
+    return ActionRejected("unknown_game", "this game is gone: its player has deleted it")
 
 
 class Rooms:
@@ -518,13 +552,14 @@ class Rooms:
         """Return the room of an account's own game, as `find`.
 
         Raises:
-            ActionRejected: if the game is somebody else's (``not_yours``).
+            ActionRejected: if the game is somebody else's (``not_yours``, or ``sealed``).
         """
         if game_id in self.open and self.sharing.bus is not None:
             await self._catch_up(game_id)
         room = await self.find(game_id)
         if room.game.info.owner != account:
             self.release(room)
+            check_sealed(room.game.info, account)
             raise ActionRejected("not_yours", "this is somebody else's game: you may watch it")
         return room
 
@@ -550,11 +585,13 @@ class Rooms:
         room, client.room = client.room, None
         if room is not None:
             room.clients.discard(client)
+            if not room.clients:
+                room.stop_autoplay()
             self.release(room)
 
     def release(self, room: Room) -> None:
         """Close a room that is empty, when all of it is written."""
-        if room.clients or not room.settled.is_set() or room.autoplay_task:
+        if room.clients or not room.settled.is_set():
             return
         if self.open.pop(room.game.id, None) is None:
             return
@@ -567,6 +604,12 @@ class Rooms:
         for client in tuple(self.clients):
             if client.account == account:
                 client.close(SIGN_IN)
+
+    def forget(self, accounts: Collection[str]) -> None:
+        """Close the rooms of accounts that were deleted, and tell everybody in them."""
+        for room in tuple(self.open.values()):
+            if room.game.info.owner in accounts:
+                self.reload(room, None)
 
     # Writing
 
@@ -628,6 +671,10 @@ class Rooms:
             try:
                 game = await self.in_thread(self.games.load, room.game.id)
                 break
+            except ActionRejected:  # its player has deleted it
+                room.announce_end()
+                self._abandon(room)
+                return
             except Py2048Error as error:
                 fault = error if isinstance(error, StorageError) else StorageError(str(error))
                 self.note_fault(fault, "a game cannot be read again")
@@ -641,7 +688,7 @@ class Rooms:
         self.release(room)
 
     def _abandon(self, room: Room) -> None:
-        """Close a room that is empty, or whose game cannot be read any more."""
+        """Close a room that is empty, or whose game is gone or cannot be read any more."""
         self.open.pop(room.game.id, None)
         self.sharing.closed(room.game.id)
         for client in room.clients:
@@ -687,6 +734,7 @@ class Rooms:
         room = self.open.get(change.id)
         if room is None or room.is_reloading or change.revision <= room.game.version:
             return
+        room.stop_autoplay()  # somebody acts there
         events = room.game.follow_change(change) if room.settled.is_set() else ()
         if events is None:
             self.reload(room, None)
@@ -724,6 +772,11 @@ class Rooms:
         now = await self.in_thread(self.games.store.games.revisions, [game_id])
         await self._follow_store(game_id, now.get(game_id, 0))
 
+    def on_autoplay(self, game_id: str) -> None:
+        """Stop autoplay here: it was begun or stopped in another process."""
+        if room := self.open.get(game_id):
+            room.stop_autoplay()
+
     def _follow_soon(self, game_id: str, revision: int) -> None:
         """Have a game brought to at least a revision, from the store."""
         room = self.open.get(game_id)
@@ -757,6 +810,7 @@ class Rooms:
             room.begin_reload(None)
             await self._reload(room)
             return
+        room.stop_autoplay()
         await room.settled.wait()
         events = room.game.follow(saved)
         if events is None:

@@ -58,8 +58,15 @@ class Changed(msgspec.Struct, tag="changed"):
     change: GameChange
 
 
+class Autoplayed(msgspec.Struct, tag="autoplay"):
+    """Where autoplay of a game was begun or stopped: it is over everywhere else."""
+
+    origin: str
+    game: str
+
+
 _ENCODER = msgspec.json.Encoder()
-_DECODER = msgspec.json.Decoder(Presence | Changed)
+_DECODER = msgspec.json.Decoder(Presence | Changed | Autoplayed)
 
 
 class Follower(Protocol):
@@ -73,6 +80,9 @@ class Follower(Protocol):
 
     def on_change(self, change: GameChange) -> None:
         """Follow a change that another process has written."""
+
+    def on_autoplay(self, game_id: str) -> None:
+        """Stop autoplay here: it was begun or stopped in another process."""
 
     def note_live(self, game_id: str) -> None:
         """Note that a game was played elsewhere."""
@@ -130,6 +140,11 @@ class Sharing:
             self._live[change.id] = None
             if change.id in self._peers:
                 self._publish(_channel_of(change.id), Changed(self.origin, change))
+
+    def autoplayed(self, game_id: str) -> None:
+        """Tell those who have the game open that autoplay was begun or stopped here."""
+        if game_id in self._peers:
+            self._publish(_channel_of(game_id), Autoplayed(self.origin, game_id))
 
     def is_shared(self, game_id: str) -> bool:
         """Say whether another process has the game open, as far as is known."""
@@ -197,7 +212,7 @@ class Sharing:
         for some in _chunks(closed):
             self._publish(_EVERYBODY, Presence(self.origin, closed=some))
 
-    def _publish(self, channel: str, message: Presence | Changed) -> None:
+    def _publish(self, channel: str, message: Presence | Changed | Autoplayed) -> None:
         if self.bus:
             self.bus.publish(channel, _ENCODER.encode(message))
 
@@ -213,6 +228,8 @@ class Sharing:
             return
         if isinstance(message, Changed):
             follower.on_change(message.change)
+        elif isinstance(message, Autoplayed):
+            follower.on_autoplay(message.game)
         else:
             self._on_presence(follower, message)
 

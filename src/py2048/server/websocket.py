@@ -18,7 +18,6 @@ from py2048.server import messages, schema
 from py2048.server.auth import Auth
 from py2048.server.connections import WRITE
 from py2048.server.games import guest_name
-from py2048.server.hints import stop_autoplay
 from py2048.server.middleware import address_of
 from py2048.server.pipeline import Pipeline
 from py2048.server.rooms import SIGN_IN, Client, Room
@@ -225,7 +224,7 @@ class ClientConnection(Client):
 
     async def _play(self, message: schema.PlayRequest, arrived: float) -> None:
         room = await self._my_room()
-        stop_autoplay(room)
+        room.stop_autoplay()
         if isinstance(message, schema.OfflineRequest):
             self._take_offline(room, message)
             return
@@ -348,11 +347,13 @@ class ClientConnection(Client):
 
     async def _autoplay(self, message: schema.AutoplayRequest) -> None:
         room, hints = await self._my_room(), self._services.hints
+        self._rooms.sharing.autoplayed(room.game.id)
         if message.player is None:
-            stop_autoplay(room)
+            room.stop_autoplay()
         else:
             spec = hints.checked(message.player, room.game.session.rules)
-            hints.start_autoplay(self._rooms, room, spec, message.delay / 1000)
+            delay = message.delay / 1000
+            hints.start_autoplay(self._rooms, room, spec, delay, self._address)
 
     def _take_offline(self, room: Room, message: schema.OfflineRequest) -> None:
         self._services.limits.check_offline(self.account)

@@ -371,6 +371,7 @@ class Table {
     else if (!isSaid) this.#announce(message.message, "warn");
     if (!this.game) return;
     this.#render();
+    if (message.reason === "over" && this.game.outcome !== "playing") this.#end(false);
     this.#showAhead();
   }
 
