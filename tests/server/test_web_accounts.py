@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from itsdangerous import TimestampSigner
 from web_server import GENEROUS, Browser, Socket, WebServer, elsewhere, serving
 from websockets.asyncio.client import connect
 
 from py2048.server import passwords
 from py2048.server.accounts import checked_name
-from py2048.server.auth import browser_of
+from py2048.server.auth import Cookies, browser_of
 from py2048.server.forms import FormError
 from py2048.server.passwords import PasswordQueue, check_password
 from py2048.server.recovery import HOW_MANY, code_hash, new_codes
+from py2048.server.settings import find_key
 
 PASSWORD = "correct horse battery"
 
@@ -35,6 +38,47 @@ def test_a_guest_takes_a_name(web_server: WebServer) -> None:
     browser = claimed(web_server, "Ada Lovelace")
     assert "<h1>Ada Lovelace</h1>" in browser.get("/account").text
     assert Browser(web_server).get("/player/ada%20lovelace").status == 200
+
+
+def aged(browser: Browser, days: int, monkeypatch: pytest.MonkeyPatch) -> Browser:
+    """Return a browser that was given the same cookie so many days ago."""
+    cookies = Cookies(find_key(browser.server.home), secure=False)
+    found = cookies.read(browser.cookie)
+    assert found
+    with monkeypatch.context() as patch:
+        now = int(time.time())
+        patch.setattr(TimestampSigner, "get_timestamp", lambda _: now - days * 86400)
+        old = cookies.write(*found[:2])
+    return Browser(browser.server, cookie=old.partition(";")[0], address=browser.address)
+
+
+@pytest.mark.parametrize("name", [None, "Methuselah"])
+def test_a_cookie_in_use_never_ends(
+    web_server: WebServer, name: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A guest and a session are given their cookie anew when it is a month old, until they end."""
+    browser = claimed(web_server, name) if name else Browser(web_server)
+    browser.get("/")
+    assert "Set-Cookie" not in aged(browser, 29, monkeypatch).get("/").headers
+    old = aged(browser, 399, monkeypatch)
+    heading = re.search("<h1>.*</h1>", browser.get("/account").text)
+    assert heading
+    before, page = old.cookie, old.get("/account")
+    assert heading[0] in page.text
+    assert "Max-Age" in page.headers["Set-Cookie"]
+    assert old.cookie != before
+    assert "Set-Cookie" not in old.get("/account").headers
+    assert heading[0] not in aged(browser, 401, monkeypatch).get("/account").text
+
+
+def test_a_session_that_has_ended_is_not_renewed(
+    web_server: WebServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An old cookie of it makes a new guest, as a young one does."""
+    browser = claimed(web_server, "Tithonus")
+    old = aged(browser, 100, monkeypatch)
+    browser.form("/account/logout")
+    assert "Tithonus" not in old.get("/account").text
 
 
 def test_a_name_belongs_to_one(web_server: WebServer) -> None:
