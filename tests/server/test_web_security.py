@@ -209,6 +209,16 @@ def test_buckets_fill_steadily() -> None:
     assert [buckets.take("a") > 0 for _ in range(5)] == [False] * 4 + [True]
 
 
+def test_the_slowest_bucket_lets_one_through() -> None:
+    """However low the rate, a full bucket holds the one token that a request takes."""
+    now = 0.0
+    buckets = Buckets(0.1, 0.3, clock=lambda: now)
+    assert buckets.take("a") == 0
+    assert buckets.take("a") == 10
+    now = 10.0
+    assert buckets.take("a") == 0
+
+
 def test_delays_double_and_are_forgiven() -> None:
     """A few failures are free, then each wait is twice the last, up to a bound, by key."""
     now = 0.0
