@@ -227,6 +227,9 @@ async def test_layouts(guest: Player) -> None:
             await guest.page.set_viewport_size({"width": width, "height": 640})
             wide = await guest.page.evaluate("() => document.documentElement.scrollWidth")
             assert wide <= width, path
+            brand = await guest.page.locator(".brand").bounding_box()
+            theme = await guest.page.locator("#theme").bounding_box()
+            assert brand["x"] + brand["width"] <= theme["x"]
     guest.faults.clear()  # the page that is not there
 
 
