@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import re
+import socket
+import time
 import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from itsdangerous import TimestampSigner
 from web_server import GENEROUS, Browser, Socket, WebServer, elsewhere, serving
 from websockets.asyncio.client import connect
 
 from py2048.server import passwords
 from py2048.server.accounts import checked_name
-from py2048.server.auth import browser_of
+from py2048.server.auth import Cookies, browser_of
 from py2048.server.forms import FormError
 from py2048.server.passwords import PasswordQueue, check_password
 from py2048.server.recovery import HOW_MANY, code_hash, new_codes
+from py2048.server.settings import find_key
 
 PASSWORD = "correct horse battery"
 
@@ -35,6 +39,73 @@ def test_a_guest_takes_a_name(web_server: WebServer) -> None:
     browser = claimed(web_server, "Ada Lovelace")
     assert "<h1>Ada Lovelace</h1>" in browser.get("/account").text
     assert Browser(web_server).get("/player/ada%20lovelace").status == 200
+
+
+def aged(browser: Browser, days: int, monkeypatch: pytest.MonkeyPatch) -> Browser:
+    """Return a browser that was given the same cookie so many days ago."""
+    cookies = Cookies(find_key(browser.server.home), secure=False)
+    found = cookies.read(browser.cookie)
+    assert found
+    with monkeypatch.context() as patch:
+        now = int(time.time())
+        patch.setattr(TimestampSigner, "get_timestamp", lambda _: now - days * 86400)
+        old = cookies.write(*found[:2])
+    return Browser(browser.server, cookie=old.partition(";")[0], address=browser.address)
+
+
+@pytest.mark.parametrize("name", [None, "Methuselah"])
+def test_a_cookie_in_use_never_ends(
+    web_server: WebServer, name: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A guest and a session are given their cookie anew when it is a month old, until they end."""
+    browser = claimed(web_server, name) if name else Browser(web_server)
+    browser.get("/")
+    assert "Set-Cookie" not in aged(browser, 29, monkeypatch).get("/").headers
+    old = aged(browser, 399, monkeypatch)
+    heading = re.search("<h1>.*</h1>", browser.get("/account").text)
+    assert heading
+    before, page = old.cookie, old.get("/account")
+    assert heading[0] in page.text
+    assert "Max-Age" in page.headers["Set-Cookie"]
+    assert old.cookie != before
+    assert "Set-Cookie" not in old.get("/account").headers
+    assert heading[0] not in aged(browser, 401, monkeypatch).get("/account").text
+
+
+def test_a_session_that_has_ended_is_not_renewed(
+    web_server: WebServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An old cookie of it makes a new guest, as a young one does."""
+    browser = claimed(web_server, "Tithonus")
+    old = aged(browser, 100, monkeypatch)
+    browser.form("/account/logout")
+    assert "Tithonus" not in old.get("/account").text
+
+
+@pytest.mark.parametrize(("password", "status"), [(PASSWORD, 200), ("quite another one", 403)])
+def test_a_claim_that_is_sent_twice_is_one(browser: Browser, password: str, status: int) -> None:
+    """While the first is answered, which a second press drops, the second does the same."""
+    name = f"Tweedle {status}"
+    browser.get("/")
+    body = f"name={name}&password={password}".encode()
+    with socket.create_connection(("127.0.0.1", browser.server.port), timeout=30) as second:
+        head = f"Cookie: {browser.cookie}\r\nContent-Length: {len(body)}\r\nHost: 127.0.0.1"
+        late = "Expect: 100-continue\r\nConnection: close"
+        second.sendall(f"POST /account/claim HTTP/1.1\r\n{head}\r\n{late}\r\n\r\n".encode())
+        assert b" 100 " in second.recv(4096)  # it is known who asks
+        first = browser.form("/account/claim", name=name, password=PASSWORD)
+        assert first.status == 200
+        second.sendall(body)
+        answer = b"".join(iter(lambda: second.recv(4096), b"")).decode()
+    assert f" {status} " in answer.splitlines()[0]
+    other = Browser(browser.server, address=browser.address)
+    for header in re.findall("(?i)^set-cookie: (.*)\r$", answer, re.MULTILINE):
+        other.keep(header)
+    assert is_in(other, name) is (status == 200)
+    assert is_in(browser, name)
+    code = re.findall("<code>(.*?)</code>", answer if status == 200 else first.text)[0]
+    again = {"name": name, "code": code, "new_password": "quite another"}
+    assert other.form("/account/recover", **again).status == 303
 
 
 def test_a_name_belongs_to_one(web_server: WebServer) -> None:

@@ -319,13 +319,27 @@ def test_nonsense_gets_a_status_and_a_reason(
 
 
 @pytest.mark.parametrize(
+    "path",
+    ["boards/slides", "hints", "records/verify", "games", "games/aa/moves", "games/aa/review"],
+)
+@pytest.mark.parametrize(
+    "body",
+    ["\ud800", {"\ud800": 1}, {"player": "\ud800"}, {"number": 1, "direction": "\ud800"}],
+)
+def test_half_a_character_is_refused(browser: Browser, path: str, body: Any) -> None:
+    """A lone surrogate is no text that could be kept or sent back: no JSON, wherever it stands."""
+    answer = browser.post(f"/api/{path}", body)
+    assert (answer.status, answer.json()["error"]) == (400, "the body is no JSON")
+
+
+@pytest.mark.parametrize(
     ("path", "body", "says"),
     [
         ("/api/boards/slides", {"board": 3}, "board must be a list of rows from the top"),
         ("/api/boards/slides", {"board": [[2]], "rules": 5}, "rules must be .*, not '5'"),
         ("/api/boards/slides", {}, "board must be a list of rows"),
         ("/api/hints", {"board": [[2, 2]], "player": []}, "player must be a text .*, not '\\[\\]'"),
-        ("/api/games", {"mode": "\ud800"}, "mode must be a text"),
+        ("/api/games", {"mode": "\0"}, "mode must be a text"),
         ("/api/games/aa/moves", {"number": 0, "direction": "up"}, "number must be .*, not '0'"),
         ("/api/games/aa/moves", {"number": 1, "direction": "in"}, "one of up, .*, not 'in'"),
         ("/api/leaderboards?period=year", None, "period must be one of day, .*, not 'year'"),

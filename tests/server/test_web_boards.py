@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import re
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
-from web_server import Answer, Browser, WebServer, elsewhere
+from web_server import GENEROUS, Answer, Browser, WebServer, elsewhere, serving
 
 from py2048 import Record
 from py2048.storage.records import season_of
@@ -157,6 +158,18 @@ async def test_a_daily_game_counts_for_its_day(web_server: WebServer) -> None:
     assert "Daily player" not in stranger.get(f"/daily?day={yesterday}").text
     tomorrow = datetime.now(UTC).date() + timedelta(days=1)
     assert browser.get(f"/daily?day={tomorrow}").status == 404
+
+
+async def test_a_guest_who_finished_the_daily_game_is_not_contradicted(tmp_path: Path) -> None:
+    """The list has players with names only, and says so, below the guest's own score."""
+    with serving(tmp_path / "guests", *GENEROUS) as server:
+        browser = Browser(server)
+        async with browser.socket() as socket:
+            await socket.new(mode="daily")
+            await socket.play_out()
+        while "You made" not in (page := browser.get("/daily").text):
+            await asyncio.sleep(0.05)
+    assert "Nobody with a name has finished this one yet; guests are not listed." in page
 
 
 async def test_a_games_page_is_permanent(web_server: WebServer) -> None:

@@ -200,6 +200,8 @@ async def test_computer_players_of_one_account_leave_room_for_others(browser: Br
         ("{", "malformed"),
         ("[" * 3000, "malformed"),
         ("null", "malformed"),
+        ('"\\ud800"', "malformed"),
+        ('{"type":"\\ud800"}', "malformed"),
         ('{"type":7}', "malformed"),
         ('{"type":"win"}', "malformed"),
         ('{"type":"new","rules":7}', "malformed"),

@@ -184,6 +184,8 @@ async def test_a_store_that_goes_away_loses_no_acknowledged_move(
             page = browser.get("/leaderboards")
             assert page.status == 503
             assert "tester" not in page.text + ready.text + refused["message"]
+            for path in ("/", "/about", "/puzzle"):  # they need no store
+                assert browser.get(path).status == 200
         finally:
             web_postgresql.start()
         state = await socket.receive("state")  # as soon as the game can be read again

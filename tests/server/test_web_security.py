@@ -16,7 +16,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from py2048.server.auth import Cookies
 from py2048.server.limits import Backoff, Buckets, Slots
 from py2048.server.rooms import TOO_SLOW, Client
-from py2048.server.settings import ServerError, find_key
+from py2048.server.settings import ServerError, Settings, find_key
 
 PAGES = ["/", "/about", "/leaderboards", "/daily", "/account", "/nowhere", "/api/rules", "/healthz"]
 
@@ -66,6 +66,36 @@ def test_behind_tls_cookies_are_secure(tmp_path: Path) -> None:
         assert plain.form("/account/logout").status == 403
 
 
+@pytest.mark.parametrize(
+    ("text", "origin"),
+    [
+        ("https://x.org/", "https://x.org"),
+        (" HTTPS://X.org:443", "https://x.org"),
+        ("http://x.org:443", "http://x.org:443"),
+        ("http://x.org:80/", "http://x.org"),
+        ("https://[0::1]:8443", "https://[::1]:8443"),
+        ("", None),
+    ],
+)
+def test_the_public_origin_is_as_browsers_write_it(text: str, origin: str | None) -> None:
+    """However the public address is spelt, it is what browsers say of its own pages."""
+    settings = Settings(key="k" * 32, public_url=text)
+    assert settings.origin == origin
+    assert settings.is_secure is bool(origin and origin.startswith("https"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x.org", "//x.org", "ftp://x.org", "https://", "https://[::1", "https://[:::]", "https://-",
+     "https://x.org:0", "https://x.org:65536", "https://x.org/2048", "https://x.org?a",
+     "https://ada@x.org", "https://büro.example", "https://x.org."],
+)  # fmt: skip
+def test_what_is_no_public_origin_is_told(text: str) -> None:
+    """A server whose own pages could not speak to it does not start."""
+    with pytest.raises(ServerError, match="is no public URL"):
+        Settings(key="k" * 32, public_url=text)
+
+
 def test_a_forged_cookie_makes_a_stranger(browser: Browser) -> None:
     """A cookie signed by another key is no cookie: a new guest is made."""
     forged = Cookies("another key, long enough", secure=False).write("victim", 0)
@@ -78,6 +108,7 @@ def test_a_forged_cookie_makes_a_stranger(browser: Browser) -> None:
     [
         {"Origin": "https://evil.example"},
         {"Origin": "null"},
+        {"Origin": "http://["},
         {"Sec-Fetch-Site": "cross-site"},
         {"Sec-Fetch-Site": "same-site"},
     ],
@@ -176,6 +207,16 @@ def test_buckets_fill_steadily() -> None:
     assert buckets.take("a") > 0
     now = 1000.0
     assert [buckets.take("a") > 0 for _ in range(5)] == [False] * 4 + [True]
+
+
+def test_the_slowest_bucket_lets_one_through() -> None:
+    """However low the rate, a full bucket holds the one token that a request takes."""
+    now = 0.0
+    buckets = Buckets(0.1, 0.3, clock=lambda: now)
+    assert buckets.take("a") == 0
+    assert buckets.take("a") == 10
+    now = 10.0
+    assert buckets.take("a") == 0
 
 
 def test_delays_double_and_are_forgiven() -> None:

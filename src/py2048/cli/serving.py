@@ -19,7 +19,7 @@ _OPTIONS = {
     "--host": _TEXT,
     "--port": _PORT,
     "--database": _TEXT,
-    "--public-url": _TEXT,
+    "--public-url": (str, r"https?://[a-z\d]+([.-][a-z\d]+)*(:[1-9]\d{0,3})?/?"),
     "--trusted-proxies": (str, r"127\.0\.0\.1|::1|127\.0\.0\.1,::1"),
     "--moves-rate": _RATE,
     "--bot-moves-rate": _RATE,

@@ -138,13 +138,22 @@ class AccountPages:
     # A name
 
     async def _claim(self, request: Request, user: User, form: dict[str, str]) -> Response:
-        name = checked_name(form.get("name", ""))
+        name, password = checked_name(form.get("name", "")), form.get("password")
         self._pace(request)
-        hashed = await self._new_hash(request, form.get("password"), name)
-        codes = new_codes()
-        account = await self._run(
-            self._store.accounts.claim_name, user.account, name, hashed, [*map(code_hash, codes)]
-        )
+        hashed = await self._new_hash(request, password, name)
+        codes, store = new_codes(), self._store.accounts
+        hashes = [*map(code_hash, codes)]
+        try:
+            account = await self._run(store.claim_name, user.account, name, hashed, hashes)
+        except AccountError:
+            # A form sent twice: the browser has dropped the answer to the first.
+            account = await self._services.do(GameService.account, user.account)
+            is_same = account.name == name and await self._passwords.verify(
+                account.password, password or "", address_of(request.scope), None
+            )
+            if not is_same:
+                raise
+            await self._run(store.set_recovery, account.id, hashes)
         signed_in = await self._auth.sign_in(request, account)
         notice = "The name is yours."
         return await self._page(request, signed_in, notice=notice, secret=("codes", codes))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from itertools import islice
 from typing import Any, TypeVar
@@ -327,8 +326,8 @@ async def _text(request: Request) -> str:
 
 def _parsed(text: str) -> object:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return msgspec.json.decode(text)  # unlike `json`, refuses half a character ("\ud800")
+    except (msgspec.DecodeError, RecursionError):
         raise HTTPException(400, "the body is no JSON") from None
 
 

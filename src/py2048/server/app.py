@@ -19,7 +19,7 @@ from py2048.errors import GameOverError, Py2048Error, StorageError
 from py2048.server import schema
 from py2048.server.accounts import AccountPages
 from py2048.server.api import STATUS, Api
-from py2048.server.auth import Auth, Cookies, User
+from py2048.server.auth import Auth, Cookies
 from py2048.server.battle_pages import BattlePages
 from py2048.server.cards import SharePages
 from py2048.server.compression import Compression
@@ -110,10 +110,7 @@ async def _explained(pages: Pages, auth: Auth, request: Request, error: Exceptio
         )
         headers |= getattr(error, "headers", None) or {}
         return Response(answer, status, headers, "application/json")
-    try:
-        user = await auth.user(request, wait=False)
-    except StorageError:
-        user = User("0000", 0)
+    user = await auth.user(request, wait=False)
     sentence = f"{message[:1].upper()}{message[1:].removesuffix('.')}."
     return pages.render(request, user, "error.html", status, message=sentence)
 

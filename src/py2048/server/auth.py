@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from http.cookies import CookieError, SimpleCookie
 
@@ -79,19 +79,25 @@ class Auth:
 
         Args:
             request: the request.
-            wait: whether to wait for the store, without which names are not known.
+            wait: whether to wait for the store, and fail with it; otherwise, where it is not open
+                or cannot be read, the cookie is believed, and no name is known.
 
         Raises:
-            StorageError: if the store cannot be opened or read.
+            StorageError: if the store is waited for, and cannot be opened or read.
         """
         if wait:
             await self._services.ready()
         found = self._cookies.read(request.headers.get("cookie"))
         if found is None:
             return self._new_guest()
-        if not (wait or self._services.is_ready):
-            return User(found[0], found[1] if isinstance(found[1], int) else 0)
-        return await self._known(*found) or self._new_guest()
+        try:
+            if self._services.is_ready:
+                return await self._known(*found) or self._new_guest()
+        except StorageError:
+            if wait:
+                raise
+        account, mark, _ = found
+        return User(account, mark if isinstance(mark, int) else 0)
 
     async def player(self, request: Request) -> User:
         """Return the program whose token a request carries; without a token, as `user`.
@@ -131,13 +137,15 @@ class Auth:
             known.add(token, user := found)
         return user
 
-    async def _known(self, account_id: str, mark: Mark) -> User | None:
+    async def _known(self, account_id: str, mark: Mark, is_old: bool) -> User | None:
+        """Return whom a cookie makes, with a new one if it is old; None if it is outdated."""
+        cookies = (self._cookies.write(account_id, mark),) if is_old else ()
         if isinstance(mark, int):
             account = await self._services.do(GameService.account, account_id)
             is_guest = account.name is None and account.generation == mark
-            return User(account_id, mark) if is_guest else None
+            return User(account_id, mark, cookies=cookies) if is_guest else None
         user = await self._services.do(_signed_in, session_of(mark))
-        return user if user and user.account == account_id else None
+        return replace(user, cookies=cookies) if user and user.account == account_id else None
 
     def _new_guest(self) -> User:
         account = new_account_id()
@@ -210,6 +218,9 @@ def browser_of(agent: str) -> str:
 
 NAME, DEVICE = "py2048", "py2048_device"
 DAYS = 400
+_FRESH = timedelta(days=30)
+"""An older cookie is renewed when it is used: only those end that are not used for long."""
+
 _MOST_OWNERS = 8
 
 
@@ -235,11 +246,11 @@ class Cookies:
         self._devices = URLSafeTimedSerializer(key, salt="py2048 device")
         self._secure = secure
 
-    def read(self, header: str | None) -> tuple[str, Mark] | None:
-        """Return what the ``Cookie`` header says, None if it holds no valid cookie of ours."""
+    def read(self, header: str | None) -> tuple[str, Mark, bool] | None:
+        """Return what the ``Cookie`` header says, and whether it is old; None if it is not ours."""
         match _loaded(self._sessions, header, NAME):
-            case [str(account), (int() | str()) as mark]:
-                return account, mark
+            case [str(account), (int() | str()) as mark], datetime() as made:
+                return account, mark, datetime.now(UTC) - made > _FRESH
         return None
 
     def write(self, account: str, mark: Mark) -> str:
@@ -258,8 +269,10 @@ class Cookies:
         return self._header(DEVICE, self._devices.dumps(latest), "/account")
 
     def _owners(self, header: str | None) -> dict[str, str]:
-        found = _loaded(self._devices, header, DEVICE)
-        return found if isinstance(found, dict) else {}
+        match _loaded(self._devices, header, DEVICE):
+            case dict() as owners, _:
+                return owners
+        return {}
 
     def _header(self, name: str, value: str, path: str) -> str:
         secure = "; Secure" if self._secure else ""
@@ -268,9 +281,11 @@ class Cookies:
 
 
 def _loaded(serializer: URLSafeTimedSerializer, header: str | None, name: str) -> object:
-    """Return the value in a cookie of ours, None where there is none or it was made elsewhere."""
+    """Return the value in a cookie of ours and when it was made, None if there is none."""
     try:
         cookie = SimpleCookie(header or "").get(name)
-        return cookie and serializer.loads(cookie.value, max_age=DAYS * 86400)
+        return cookie and serializer.loads(
+            cookie.value, max_age=DAYS * 86400, return_timestamp=True
+        )
     except (BadData, CookieError, ValueError, TypeError):
         return None

@@ -20,7 +20,7 @@ class Buckets:
 
     Args:
         rate: tokens a second.
-        burst: how many a full bucket holds.
+        burst: how many a full bucket holds; less than one would let nothing through.
         clock: tells the seconds.
     """
 
@@ -28,6 +28,9 @@ class Buckets:
     burst: float
     clock: Callable[[], float] = time.monotonic
     _levels: dict[str, tuple[float, float]] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        self.burst = max(1.0, self.burst)
 
     def take(self, key: str) -> float:
         """Take a token; return 0.0, or the seconds to wait if there is none."""

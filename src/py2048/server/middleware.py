@@ -7,7 +7,6 @@ import functools
 import ipaddress
 import logging
 import time
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.responses import Response
@@ -170,14 +169,12 @@ class SecurityMiddleware:
         """
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
             return "this request comes from another site"
-        origin = headers.get("origin")
-        if origin is None:
+        origin, host = headers.get("origin"), headers.get("host")
+        public = self._services.settings.origin
+        own = (public,) if public else (f"http://{host}", f"https://{host}")
+        if origin is None or origin in own:
             return None
-        public, theirs = self._services.settings.public_url, urlsplit(origin)
-        same = (
-            theirs[:2] == urlsplit(public)[:2] if public else theirs.netloc == headers.get("host")
-        )
-        return None if same else f"this server does not answer pages of {origin[:100]}"
+        return f"this server does not answer pages of {origin[:100]}"
 
 
 class _Body:

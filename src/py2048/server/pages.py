@@ -280,8 +280,7 @@ def daily_page(games: GameService, day: str, account: str, today: date) -> dict[
 
 def origin_of(settings: Settings, request: Request) -> str:
     """Return where this server is, as others may reach it."""
-    public = settings.public_url or f"{request.url.scheme}://{request.url.netloc}"
-    return public.rstrip("/")
+    return settings.origin or f"{request.url.scheme}://{request.url.netloc}"
 
 
 def presets() -> list[schema.RulesInfo]:

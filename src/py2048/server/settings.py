@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import ipaddress
 import os
+import re
 import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,10 @@ KEY_VARIABLE = "PY2048_SECRET_KEY"
 KEY_FILE = "web-secret-key"
 REDIS_VARIABLE = "PY2048_REDIS_URL"
 _SHORTEST_KEY = 16
+_ORIGIN = re.compile(
+    r"(https?)://([a-z\d](?:[a-z\d._-]*[a-z\d])?|\[[a-f\d:]+])(?::([1-9]\d{0,4}))?/?", re.ASCII
+)
+_USUAL_PORTS = {"http": 80, "https": 443}
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -61,7 +66,7 @@ class Settings:
             more until it is closed without one.
 
     Raises:
-        ServerError: if the trusted proxies are not addresses.
+        ServerError: if the public URL is no origin, or the trusted proxies are not addresses.
     """
 
     key: str = field(repr=False)
@@ -91,12 +96,25 @@ class Settings:
     worker_patience: float = 10.0
 
     def __post_init__(self) -> None:
-        _ = self.proxies  # read them before anything starts
+        _ = self.origin, self.proxies  # read them before anything starts
+
+    @functools.cached_property
+    def origin(self) -> str | None:
+        """The origin of the public URL as browsers write it, None without one."""
+        if not self.public_url:
+            return None
+        try:
+            return _origin_of(self.public_url)
+        except ValueError:
+            raise ServerError(
+                f"{self.public_url!r} is no public URL of a server: write such as"
+                " https://2048.example.org or http://192.168.0.7:8080, without a path"
+            ) from None
 
     @property
     def is_secure(self) -> bool:
         """Whether browsers come by TLS."""
-        return bool(self.public_url and self.public_url.startswith("https://"))
+        return bool(self.origin and self.origin.startswith("https://"))
 
     @functools.cached_property
     def proxies(self) -> tuple[Network, ...]:
@@ -117,6 +135,23 @@ class Settings:
                 mapped = int(network.network_address) + 0xFFFF_0000_0000
                 networks.append(ipaddress.IPv6Network((mapped, 96 + network.prefixlen)))
         return tuple(networks)
+
+
+def _origin_of(url: str) -> str:
+    """Return the origin of a URL as browsers write it.
+
+    Raises:
+        ValueError: if the URL has none, or more than an origin.
+    """
+    found = _ORIGIN.fullmatch(url.strip().lower())
+    if found is None:
+        raise ValueError("no origin")
+    scheme, host, port = found[1], found[2], int(found[3] or _USUAL_PORTS[found[1]])
+    if host.startswith("["):
+        host = f"[{ipaddress.IPv6Address(host[1:-1])}]"
+    if port > 65535:
+        raise ValueError("no port")
+    return f"{scheme}://{host}" + ("" if port == _USUAL_PORTS[scheme] else f":{port}")
 
 
 def find_proxies() -> str | None:

@@ -227,6 +227,9 @@ async def test_layouts(guest: Player) -> None:
             await guest.page.set_viewport_size({"width": width, "height": 640})
             wide = await guest.page.evaluate("() => document.documentElement.scrollWidth")
             assert wide <= width, path
+            brand = await guest.page.locator(".brand").bounding_box()
+            theme = await guest.page.locator("#theme").bounding_box()
+            assert brand["x"] + brand["width"] <= theme["x"]
     guest.faults.clear()  # the page that is not there
 
 
@@ -243,6 +246,23 @@ async def test_a_phone_on_its_side(guest: Player) -> None:
         wide = await guest.page.evaluate("() => document.documentElement.scrollWidth")
         assert wide <= width
         await guest.look("side")
+
+
+async def test_a_tall_board_is_seen_whole(guest: Player) -> None:
+    """With its buttons, and with what covers it, which on a narrow one is wider than the board."""
+    await guest.visit()
+    for rows, columns in ((8, 2), (16, 4), (16, 1), (3, 1)):
+        await guest.deal(f"wide:size={rows}x{columns}")
+        for width, height in ((1280, 720), (568, 320)):
+            await guest.page.set_viewport_size({"width": width, "height": height})
+            for part in ("#board", ".pad"):
+                box = await guest.page.locator(part).bounding_box()
+                assert box["y"] + box["height"] <= height, (part, rows, columns)
+    await guest.press(*["ArrowDown", "ArrowUp"] * 20)  # no two tiles are left that merge
+    await guest.page.wait_for_selector(".veil.over")
+    box = await guest.page.locator(".veil").bounding_box()
+    assert box["x"] >= 0
+    assert box["width"] >= 240
 
 
 async def test_zoom(arrive: Arrive) -> None:

@@ -27,6 +27,20 @@ async def claim(player: Player, name: str = "") -> str:
     return name
 
 
+async def test_a_form_is_sent_once(guest: Player) -> None:
+    """A second press on the button changes nothing: the recovery codes are shown."""
+    page, posts = guest.page, []
+    page.on("request", lambda request: posts.append(request.url) if request.post_data else None)
+    await page.goto(guest.url + "/account")
+    form = page.locator("form[action='/account/claim']")
+    await form.locator("[name=name]").fill(f"double {secrets.token_hex(4)}")
+    await form.locator("[name=password]").fill("correct horse battery")
+    twice = "button => { button.click(); setTimeout(() => button.click(), 50); }"
+    await form.locator("button").evaluate(twice)
+    await page.get_by_text("Your recovery codes").wait_for()
+    assert posts == [guest.url + "/account/claim"]
+
+
 async def play_to_the_end(player: Player, mode: str = "ranked") -> str:
     """Play a short game until it is over; return its id."""
     game = await player.deal(SHORT, mode)
