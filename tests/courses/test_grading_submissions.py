@@ -198,6 +198,12 @@ def test_a_students_bad_zip_is_that_students_alone(tmp_path):
     assert not found["bob"].problem
 
 
+def test_a_folder_may_have_a_name_like_a_file(tmp_path):
+    """A folder is a folder, whatever its name ends in."""
+    folder = _laid_out(tmp_path / "class.zip", {"2048.py/app.py": RIGHT, "bob.zip/app.py": RIGHT})
+    assert _names(folder, tmp_path) == ["2048.py", "bob.zip"]
+
+
 def test_a_locked_zip_is_refused(tmp_path):
     """A password is asked of nobody."""
     content = bytearray(_zipped({"app.py": RIGHT}))
