@@ -335,6 +335,13 @@ def find():
     assert report.tasks[0].checks[0].actual == "[]"
 
 
+def test_every_builtin_of_python_is_there():
+    """Those too that Python's `site` adds when it starts."""
+    names = "all(map(callable, [quit, exit, help, license, copyright, credits]))"
+    source = RIGHT.replace("return a + b", f"return a + b if {names} else 0")
+    assert grade_source(source).lost == ()
+
+
 def test_py2048_cannot_be_imported():
     """The reference solutions are out of reach of what is graded."""
     report = grade_source(f"{GREET}{GROW}\nfrom py2048.courses.toy import add\n")

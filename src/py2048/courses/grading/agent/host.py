@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import builtins
 import os
+import site
 import sys
 from _signal import (  # type: ignore[import-not-found]
     ITIMER_PROF,
@@ -197,6 +198,7 @@ class Agent:
         self.running = False
         self.rings = 0
         self.requests = self.open_request = 0
+        _complete_builtins()
         self.builtins = dict(vars(builtins))
         self.depth = sys.getrecursionlimit()
         self.output = terminal.CapturedOutput(config["output"], self._too_much)
@@ -474,6 +476,7 @@ class Agent:
         sys.argv[:] = [self.file]
         main = ModuleType("__main__")
         main.__file__ = self.file
+        vars(main)["__builtins__"] = builtins
         _modules["__main__"] = main
         with open(self.file, "rb") as source:
             code = compile(source.read(), self.file, "exec")
@@ -499,6 +502,13 @@ class Agent:
             "file": file,
             "line": line,
         }
+
+
+def _complete_builtins() -> None:
+    """Add what Python itself adds at its start, which is without `site` here: `quit` and so on."""
+    site.setquit()
+    site.setcopyright()
+    site.sethelper()
 
 
 def _picture(folder: str) -> list[tuple[str, int, int]]:
