@@ -41,6 +41,7 @@ BOMS = (
 LEFT_OUT = {"__pycache__", "__MACOSX", ".git", ".idea", ".vscode", ".venv", "venv"}
 ADVICE = "--from-python2 converts it before it is graded"
 TESTS = re.compile(r"(?:^|[^a-z])tests?(?:$|[^a-z])", re.IGNORECASE)
+IMPORTED = re.compile(r"^[ \t]*from[ \t]+(\w+(?:\.\w+)*)[ \t]+import\b", re.MULTILINE)
 CANVAS = re.compile(r"^(?P<who>[^_]+(?:_LATE)?_\d+)_\d+_(?P<file>.+)$")
 
 
@@ -186,12 +187,32 @@ def variant_for(text: str, grading: Grading) -> Grading:
     return max((grading, *grading.variants), key=lambda one: defined_in(text, one))
 
 
-def score_of(path: Path, grading: Grading) -> tuple[int, int, int]:
-    """How much a file looks like the program: its name, what it defines, its depth."""
-    text = text_of(path)
-    defined = defined_in(text, variant_for(text, grading))
+def text_with_imports(program: Path) -> str:
+    """The text of a program and of the files beside it from which it imports names."""
+    texts: dict[Path, str] = {}
+    left = [program]
+    while left:
+        path = left.pop()
+        if path not in texts and path.is_file() and not path.is_symlink():
+            texts[path] = text_of(path)
+            modules = [name.split(".") for name in IMPORTED.findall(texts[path])]
+            left += [program.parent.joinpath(*parts).with_suffix(".py") for parts in modules]
+    return "\n".join(texts.values())
+
+
+def score_of(path: Path, grading: Grading) -> tuple[int, int, int, int]:
+    """How much a file looks like the program: its name, what it defines, its depth.
+
+    The course's program may be in parts: what it imports from them counts as defined by it.
+    """
+
+    def defined(text: str) -> int:
+        return defined_in(text, variant_for(text, grading))
+
+    own = defined(text_of(path))
     named = path.name.lower() in {name.lower() for name in grading.files}
-    return 2 * defined + named, int(path.name == grading.files[0]), -len(path.parts)
+    whole = defined(text_with_imports(path)) if named else own
+    return 2 * whole + named, own, int(path.name == grading.files[0]), -len(path.parts)
 
 
 def find_program(paths: Sequence[Path], grading: Grading) -> Path:
@@ -215,7 +236,8 @@ def prepare(submission: Submission, grading: Grading, folder: Path) -> PreparedS
         raise Unreadable(f"it is too large: {len(paths)} files, {size >> 20} MiB")
     program = find_program(paths, grading)
     text = decode_source(program.read_bytes())[0]
-    work = PreparedSubmission(folder, program.name, variant_for(text, grading))
+    variant = variant_for(text_with_imports(program), grading)
+    work = PreparedSubmission(folder, program.name, variant)
     if program.name not in grading.files:
         work.notes.append(f"{program.name} was taken for {grading.files[0]}")
     for path in paths:
