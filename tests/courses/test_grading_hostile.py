@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import replace
+from types import CodeType
 
 import pytest
 from toys import ADD, GREET, GROW, RIGHT, TOY, failures, grade_path, grade_source
 
+from py2048.courses import COURSES
+from py2048.courses.cmput175.tasks import all_but as cmput175_all_but
 from py2048.courses.grading import Check, Example, Grading, Task
+from py2048.courses.grading.patches import compiled
 from py2048.courses.grading.sandbox import PLAIN, SandboxConfig, choose_protection
 
 
@@ -340,6 +345,64 @@ def test_every_builtin_of_python_is_there():
     names = "all(map(callable, [quit, exit, help, license, copyright, credits]))"
     source = RIGHT.replace("return a + b", f"return a + b if {names} else 0")
     assert grade_source(source).lost == ()
+
+
+# It keeps the right version of add that is lent to one check, for later ones.
+THIEF = (
+    GROW
+    + """
+import marshal, mmap, sys, types
+
+class Spy(types.ModuleType):
+    def __setattr__(self, name, value):
+        text = marshal.dumps(value.__code__)
+        shared[:8] = len(text).to_bytes(8, "big")
+        shared[8 : 8 + len(text)] = text
+        super().__setattr__(name, value)
+
+shared = mmap.mmap(-1, 1 << 16)
+sys.modules[__name__].__class__ = Spy
+
+def add(a, b):
+    size = int.from_bytes(shared[:8], "big")
+    return types.FunctionType(marshal.loads(shared[8 : 8 + size]), {})(a, b) if size else None
+"""
+)
+
+
+def test_what_is_lent_to_one_check_is_of_no_use_in_another():
+    """No copy of the process that was lent it shares anything with those of other checks."""
+    add, _, grow = TOY.tasks
+    report = grade_source(THIEF, replace(TOY, tasks=(grow, add)))
+    assert report.tasks[0].checks[0].carried
+    assert report.tasks[1].earned == 0
+
+
+def _constants(code: CodeType) -> Iterator[object]:
+    """All constants of some code and of the functions in it."""
+    for constant in code.co_consts:
+        yield constant
+        if isinstance(constant, CodeType):
+            yield from _constants(constant)
+
+
+@pytest.mark.parametrize("course", COURSES)
+def test_what_is_lent_is_code_without_its_text(course):
+    """No source and no docstring goes into a submission's process."""
+    grading = COURSES[course].grading()
+    for variant in (grading, *grading.variants):
+        checks = [(task, check) for task in variant.tasks for check in task.checks]
+        for patch in {patch for task, check in checks for patch in task.patches_of(check)}:
+            texts = [text for text in _constants(compiled(patch)) if isinstance(text, str)]
+            assert not [text for text in texts if text.count("\n") > 1 or len(text) > 200]
+
+
+def test_what_is_asked_is_not_lent():
+    """Nor anything of a solution but what is lent and what that needs."""
+    (patch,) = cmput175_all_but("collapseRow")
+    lent = {code.co_name for code in _constants(compiled(patch)) if isinstance(code, CodeType)}
+    assert {"createGrid", "setCell", "getCell", "collapsible"} < lent
+    assert not lent & {"collapseRow", "slide_line", "slide", "drawGrid", "play"}
 
 
 def test_py2048_cannot_be_imported():

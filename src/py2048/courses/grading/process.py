@@ -574,10 +574,14 @@ class Runner:
         for process in list(self._originals.values()):
             self._drop(process)
 
-    def end(self) -> None:
-        """Close for good, the display too."""
+    def renew(self) -> None:
+        """End all that a submission can have left something in; the next process starts anew."""
         self.close()
         self._close_display()
+
+    def end(self) -> None:
+        """Close for good, the display too."""
+        self.renew()
         self.sandbox.live.discard(self)
 
 

@@ -59,12 +59,16 @@ RINGS = 5  # alarms before that
 
 
 @cache
-def parsed(text: str) -> tuple[CodeType, CodeType | None]:
+def parsed(text: str | CodeType) -> tuple[CodeType, CodeType | None]:
     """Lines as code; their last expression, if they end with one, as separate code.
+
+    What is code already stays as it is.
 
     Raises:
         SyntaxError: if they are no Python.
     """
+    if not isinstance(text, str):
+        return text, None
     tree = ast.parse(text)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     lines = compile(tree, "<grader>", "exec")
@@ -446,7 +450,7 @@ class Agent:
         else:
             self._reply({**facts, "state": "done"})
 
-    def _run(self, code: str, seconds: float) -> Facts:
+    def _run(self, code: str | CodeType, seconds: float) -> Facts:
         """Run lines: the value of a last expression, or the error."""
         value, error = self.guard(seconds, lambda: self._evaluate(code))
         text = None
@@ -465,7 +469,7 @@ class Agent:
         if self.names:
             self._follow()
 
-    def _evaluate(self, code: str) -> object:
+    def _evaluate(self, code: str | CodeType) -> object:
         first, last = parsed(code)
         exec(first, self.names)
         return None if last is None else eval(last, self.names)
