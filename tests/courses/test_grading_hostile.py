@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -517,6 +518,40 @@ def test_a_check_of_many_calls_has_longer_on_a_busy_machine(monkeypatch, program
     grading = replace(TOY, tasks=(replace(TOY.tasks[0], checks=(many,)),), seconds=0.2)
     report = grade_source(_waiting(RIGHT, 0.4), grading)
     assert report.lost == (("1",) if programs == 1 else ()), failures(report)
+
+
+FORGED = {
+    "nothing": {"state": 1},
+    "no results afterwards": {"value": None, "error": None, "early": None, "then": []},
+    "an odd error": {"value": None, "error": 5, "early": None, "then": []},
+    "an error with odd parts": {"value": None, "error": {"type": []}, "early": None, "then": []},
+    "no early end": {"value": None, "error": None, "then": []},
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_forged_answer_costs_its_own_marks(name):
+    """Who writes into the grader's pipe is told so, and is graded on."""
+    usual = {"state": "done", "output": "", "asked": 0, "can_be_copied": True}
+    text = json.dumps(_marked({**usual, **FORGED[name]}))
+    forge = f"""
+def grow(numbers):
+    import os
+    text = {text!r}.encode()
+    for descriptor in range(3, 40):
+        try: os.write(descriptor, len(text).to_bytes(4, "big") + text)
+        except OSError: pass
+"""
+    report = grade_source(ADD + GREET + forge)
+    assert report.lost == ("3",)
+    assert "spoiled the process" in failures(report)
+
+
+def _marked(data: object) -> object:
+    """Data in the form that ``agent/serialize.py`` gives them."""
+    if isinstance(data, dict):
+        return {"dict": [[key, _marked(value)] for key, value in data.items()]}
+    return data
 
 
 def test_a_process_that_a_function_forks_off_has_no_say():

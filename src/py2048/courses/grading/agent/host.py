@@ -138,7 +138,7 @@ def left_out(statement: ast.stmt, line: int, error: str, message: str) -> Facts:
     return {"statement": statement.lineno, "line": line, "error": error, "message": message}
 
 
-def words_of(error: BaseException) -> str:
+def words_of(error: object) -> str:
     """The message of an error, whatever its `__str__` does."""
     try:
         return str(error)[:500]
@@ -498,13 +498,13 @@ class Agent:
         """What is known of an exception, as data."""
         file, line = place_of(error, self.file, self.config["scratch"])
         if not line and isinstance(error, SyntaxError):
-            file, line = self.file, error.lineno or 0
+            file, line = self.file, error.lineno if type(error.lineno) is int else 0
         return {
             "type": type(error).__name__,
             "bases": tuple(kind.__name__ for kind in serialize.BASES(type(error))),
-            "message": error.msg if isinstance(error, SyntaxError) else words_of(error),
+            "message": words_of((error.msg or "") if isinstance(error, SyntaxError) else error),
             "file": file,
-            "line": line,
+            "line": line or 0,
         }
 
 
