@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import shutil
 import sys
 import zipfile
@@ -70,6 +71,35 @@ def test_check_shows_a_class_as_a_gradebook(capsys, toy, students):
     assert "bob  6 / 9  marks lost in 1" in out
     assert "cy  0 / 9  not graded: cy.py, line 1: SyntaxError" in " ".join(out.split("\n"))
     assert "Gradebook" in out
+
+
+def _odd_files(folder: Path) -> None:
+    """What students hand in beside `students` that no tool expects."""
+    with zipfile.ZipFile(folder / "damaged.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("app.py", RIGHT)
+    data = bytearray((folder / "damaged.zip").read_bytes())
+    data[40] ^= 0xFF
+    (folder / "damaged.zip").write_bytes(data)
+    for name in (b"caf\xe9", b"files", b"2048.py", b"half"):
+        student = folder / os.fsdecode(name)
+        student.mkdir()
+        (student / "app.py").write_text(RIGHT)
+    (folder / "files" / os.fsdecode(b"r\xe9sum\xe9.txt")).write_text("")
+    (folder / "half" / "app.py").write_text(RIGHT.replace("Hello", r"\ud83d"))
+
+
+def test_odd_files_of_one_student_are_that_students_alone(capsys, toy, students, tmp_path):
+    """A damaged ZIP, names and texts that are no UTF-8, a folder called 2048.py: all is graded."""
+    _odd_files(students)
+    csv_file, html = tmp_path / "marks.csv", tmp_path / "html"
+    assert _run(capsys, "check", "toy", students, "--csv", csv_file, "--html", html)[0] == 0
+    with csv_file.open(encoding="utf-8", newline="") as file:
+        rows = {row["submission"]: row for row in csv.DictReader(file)}
+    odd = {r"caf\udce9": "9", "files": "9", "2048.py": "9", "half": "7", "damaged": "0"}
+    marks = {name: row["score"] for name, row in rows.items()}
+    assert marks == {"ann": "9", "bob": "6", "cy": "0"} | odd
+    assert "damaged.zip is no readable ZIP file" in rows["damaged"]["problem"]
+    assert len(list(html.iterdir())) == 1 + len(rows)
 
 
 def test_json_is_all_that_is_printed(capsys, toy, students):

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import time
+from collections.abc import Iterator
 from dataclasses import replace
+from types import CodeType
 
 import pytest
 from toys import ADD, GREET, GROW, RIGHT, TOY, failures, grade_path, grade_source
 
+from py2048.courses import COURSES
+from py2048.courses.cmput175.tasks import all_but as cmput175_all_but
 from py2048.courses.grading import Check, Example, Grading, Task
+from py2048.courses.grading.patches import compiled
 from py2048.courses.grading.sandbox import PLAIN, SandboxConfig, choose_protection
 
 
@@ -335,6 +341,71 @@ def find():
     assert report.tasks[0].checks[0].actual == "[]"
 
 
+def test_every_builtin_of_python_is_there():
+    """Those too that Python's `site` adds when it starts."""
+    names = "all(map(callable, [quit, exit, help, license, copyright, credits]))"
+    source = RIGHT.replace("return a + b", f"return a + b if {names} else 0")
+    assert grade_source(source).lost == ()
+
+
+# It keeps the right version of add that is lent to one check, for later ones.
+THIEF = (
+    GROW
+    + """
+import marshal, mmap, sys, types
+
+class Spy(types.ModuleType):
+    def __setattr__(self, name, value):
+        text = marshal.dumps(value.__code__)
+        shared[:8] = len(text).to_bytes(8, "big")
+        shared[8 : 8 + len(text)] = text
+        super().__setattr__(name, value)
+
+shared = mmap.mmap(-1, 1 << 16)
+sys.modules[__name__].__class__ = Spy
+
+def add(a, b):
+    size = int.from_bytes(shared[:8], "big")
+    return types.FunctionType(marshal.loads(shared[8 : 8 + size]), {})(a, b) if size else None
+"""
+)
+
+
+def test_what_is_lent_to_one_check_is_of_no_use_in_another():
+    """No copy of the process that was lent it shares anything with those of other checks."""
+    add, _, grow = TOY.tasks
+    report = grade_source(THIEF, replace(TOY, tasks=(grow, add)))
+    assert report.tasks[0].checks[0].carried
+    assert report.tasks[1].earned == 0
+
+
+def _constants(code: CodeType) -> Iterator[object]:
+    """All constants of some code and of the functions in it."""
+    for constant in code.co_consts:
+        yield constant
+        if isinstance(constant, CodeType):
+            yield from _constants(constant)
+
+
+@pytest.mark.parametrize("course", COURSES)
+def test_what_is_lent_is_code_without_its_text(course):
+    """No source and no docstring goes into a submission's process."""
+    grading = COURSES[course].grading()
+    for variant in (grading, *grading.variants):
+        checks = [(task, check) for task in variant.tasks for check in task.checks]
+        for patch in {patch for task, check in checks for patch in task.patches_of(check)}:
+            texts = [text for text in _constants(compiled(patch)) if isinstance(text, str)]
+            assert not [text for text in texts if text.count("\n") > 1 or len(text) > 200]
+
+
+def test_what_is_asked_is_not_lent():
+    """Nor anything of a solution but what is lent and what that needs."""
+    (patch,) = cmput175_all_but("collapseRow")
+    lent = {code.co_name for code in _constants(compiled(patch)) if isinstance(code, CodeType)}
+    assert {"createGrid", "setCell", "getCell", "collapsible"} < lent
+    assert not lent & {"collapseRow", "slide_line", "slide", "drawGrid", "play"}
+
+
 def test_py2048_cannot_be_imported():
     """The reference solutions are out of reach of what is graded."""
     report = grade_source(f"{GREET}{GROW}\nfrom py2048.courses.toy import add\n")
@@ -447,6 +518,40 @@ def test_a_check_of_many_calls_has_longer_on_a_busy_machine(monkeypatch, program
     grading = replace(TOY, tasks=(replace(TOY.tasks[0], checks=(many,)),), seconds=0.2)
     report = grade_source(_waiting(RIGHT, 0.4), grading)
     assert report.lost == (("1",) if programs == 1 else ()), failures(report)
+
+
+FORGED = {
+    "nothing": {"state": 1},
+    "no results afterwards": {"value": None, "error": None, "early": None, "then": []},
+    "an odd error": {"value": None, "error": 5, "early": None, "then": []},
+    "an error with odd parts": {"value": None, "error": {"type": []}, "early": None, "then": []},
+    "no early end": {"value": None, "error": None, "then": []},
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_forged_answer_costs_its_own_marks(name):
+    """Who writes into the grader's pipe is told so, and is graded on."""
+    usual = {"state": "done", "output": "", "asked": 0, "can_be_copied": True}
+    text = json.dumps(_marked({**usual, **FORGED[name]}))
+    forge = f"""
+def grow(numbers):
+    import os
+    text = {text!r}.encode()
+    for descriptor in range(3, 40):
+        try: os.write(descriptor, len(text).to_bytes(4, "big") + text)
+        except OSError: pass
+"""
+    report = grade_source(ADD + GREET + forge)
+    assert report.lost == ("3",)
+    assert "spoiled the process" in failures(report)
+
+
+def _marked(data: object) -> object:
+    """Data in the form that ``agent/serialize.py`` gives them."""
+    if isinstance(data, dict):
+        return {"dict": [[key, _marked(value)] for key, value in data.items()]}
+    return data
 
 
 def test_a_process_that_a_function_forks_off_has_no_say():

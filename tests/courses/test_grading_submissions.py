@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import stat
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from toys import ADD, GREET, GROW, RIGHT, TOY, grade_path
 
 from py2048.courses.grading.grader import grade
 from py2048.courses.grading.sandbox import SandboxConfig
-from py2048.courses.grading.submissions import BadArchive, collect, unpack
+from py2048.courses.grading.submissions import BadArchive, collect, find_program, unpack
 from py2048.errors import CourseError
 
 
@@ -198,6 +199,12 @@ def test_a_students_bad_zip_is_that_students_alone(tmp_path):
     assert not found["bob"].problem
 
 
+def test_a_folder_may_have_a_name_like_a_file(tmp_path):
+    """A folder is a folder, whatever its name ends in."""
+    folder = _laid_out(tmp_path / "class.zip", {"2048.py/app.py": RIGHT, "bob.zip/app.py": RIGHT})
+    assert _names(folder, tmp_path) == ["2048.py", "bob.zip"]
+
+
 def test_a_locked_zip_is_refused(tmp_path):
     """A password is asked of nobody."""
     content = bytearray(_zipped({"app.py": RIGHT}))
@@ -252,6 +259,22 @@ def test_the_program_is_found_by_what_it_defines(tmp_path):
     report = grade_path(folder / "Final version (2).py")
     assert report.lost == ()
     assert "Final version (2).py was taken for app.py" in report.notes
+
+
+def test_the_course_s_program_may_import_what_it_defines(tmp_path):
+    """It is graded and not the file that most comes from; so are parts in a folder of their own."""
+    files = {"app.py": "from lib.parts import *\nfrom talk import greet\n", "talk.py": GREET}
+    folder = _laid_out(tmp_path / "ann", {**files, "lib/parts.py": ADD + GROW})
+    report = grade_path(folder)
+    assert report.lost == ()
+    assert not report.notes
+
+
+def test_a_launcher_is_not_taken_for_the_program(tmp_path):
+    """Of two names that the course allows the one that defines, not the one that imports it all."""
+    course = replace(TOY, files=("main.py", "app.py"))
+    folder = _laid_out(tmp_path / "ann", {"main.py": "from app import *", "app.py": RIGHT})
+    assert find_program(sorted(folder.iterdir()), course).name == "app.py"
 
 
 def test_other_files_of_a_submission_can_be_imported_and_read(tmp_path):

@@ -290,6 +290,14 @@ def test_a_dialog_of_the_program_s_own_can_be_answered(program):
     assert (outcome.state, outcome.error and outcome.error.type) == ("done", "SystemExit")
 
 
+@pytest.mark.parametrize("command", ["quit", "exit", "lambda: exit(0)", "sys.exit"])
+def test_a_program_ends_itself_in_every_way_of_python(program, command):
+    """`quit` and `exit` are there as in ``python app.py``."""
+    session = program(WAITING.replace("command=sys.exit", f"command={command}"))
+    outcome = session.run("screen.push('Quit')")
+    assert (outcome.state, outcome.error and outcome.error.type) == ("done", "SystemExit")
+
+
 def test_a_window_opened_at_import_does_not_stop_grading():
     """A file without main guard builds its window and waits; its functions are graded anyway."""
     source = CLICKER + "\ndef double(n):\n    return 2 * n\n"

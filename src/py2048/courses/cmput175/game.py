@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import random as rnd
 import sys
-from itertools import chain
+from itertools import chain, pairwise
 
 from py2048.board import Rows, from_lines, lines, slide_line
 from py2048.direction import Direction
@@ -85,8 +85,8 @@ class Grid:
         rows = _rows(self)
         if not all(chain(*rows)):
             return True
-        along = chain.from_iterable(lines(rows, direction) for direction in Direction)
-        return any(slide_line(line).line != line for line in along)
+        along = (*rows, *zip(*rows, strict=True))
+        return any(one == other for line in along for one, other in pairwise(line))
 
     def collapseRow(self, lst: list[int]) -> tuple[list[int], bool]:
         """Return `lst` collapsed to the left, and whether that changed it.

@@ -30,7 +30,14 @@ from py2048.courses.grading.submissions import (
     digest_of,
     prepare,
 )
-from py2048.courses.grading.tasks import Check, CheckFailed, Grading, PatchFailed, Task
+from py2048.courses.grading.tasks import (
+    Check,
+    CheckFailed,
+    Grading,
+    PatchFailed,
+    Task,
+    printable,
+)
 from py2048.errors import CourseError
 
 # What a check's own code may raise when a submission returns the wrong kind of value.
@@ -75,7 +82,7 @@ def grade(submission: Submission, grading: Grading, sandbox: SandboxConfig) -> R
         opening=opening_of(prepared) if prepared else "",
         seconds=round(time.monotonic() - began, 2),
         key=key,
-    )
+    ).printable()
 
 
 def opening_of(prepared: PreparedSubmission) -> str:
@@ -189,12 +196,19 @@ def grader_version(grading: Grading) -> str:
 
 
 def key_of(submission: Submission, grading: Grading) -> str:
-    """What a result may be reused for: the same files under the same name, the same grader."""
+    """What a result may be reused for: the same files under the same name, the same grader.
+
+    Nothing, and ``""``, where the files cannot be read.
+    """
+    try:
+        digest = digest_of(submission.files, submission.root)
+    except OSError:
+        return ""
     parts = (
         submission.name,
-        submission.problem,
+        printable(submission.problem),
         str(submission.from_python2),
-        digest_of(submission.files, submission.root),
+        digest,
         grading.course,
         grader_version(grading),
     )

@@ -1,11 +1,18 @@
-"""Right versions of what a task builds on, taken from our own reference solutions."""
+"""Right versions of what a task builds on, taken from our own reference solutions.
+
+They run inside the submission's process, where a program can look into everything. So a patch
+holds the functions that it lends and what these need, and nothing of the rest of a solution, and
+goes there as compiled code without comments and docstrings; see also `SubmissionSession.close`.
+"""
 
 from __future__ import annotations
 
+import ast
+import copy
+import functools
 import inspect
-import re
-from collections.abc import Callable, Collection
-from types import ModuleType
+from collections.abc import Callable, Collection, Iterator, Mapping
+from types import CodeType, ModuleType
 
 from py2048 import board, direction, errors
 from py2048.rules import parts
@@ -18,7 +25,6 @@ _PARTS: tuple[Callable[..., object], ...] = (
 )
 _ENGINE = "\n".join(
     [
-        "from __future__ import annotations",
         "from enum import Enum",
         "from typing import NamedTuple",
         *(inspect.getsource(part) for part in _PARTS),
@@ -26,17 +32,18 @@ _ENGINE = "\n".join(
 )
 
 _PATCH = """
+{lent}
+
 def _patch(place, module):
     class Names(dict):
         def __missing__(self, name):
             return vars(module)[name]
 
     parts = Names(__name__='right')
-    exec({engine!r}, parts)
-    exec({source!r}, parts)
+    exec(_lent.__code__, parts)
     ours = vars(parts[place.__name__]) if isinstance(place, type) else parts
     ours = {{name: ours[name] for name in {names!r}}}
-    for name in {document!r}:
+    for name in {names!r}:
         parts.pop(name, None)
     for name, new in ours.items():
         old = vars(place).get(name)
@@ -63,16 +70,90 @@ def right_versions(
     `document` are looked up there when they run, so that the submission's own versions and ours
     find each other, and also take their place in its tables.
     """
-    source = inspect.getsource(solution)
-    source = re.sub(
-        r"^from py2048\.courses\.\w+ import (\w+)$", r"import \1", source, flags=re.MULTILINE
-    )
-    source = re.sub(r"^from py2048\S* import .*$", "", source, flags=re.MULTILINE)
+    definitions = _definitions(solution)
+    kind = place.rpartition(".")[2]
+    if kind:
+        definitions = {**definitions, kind: _only(definitions[kind], names)}
+    lent = _lent(definitions, [kind] if kind else names, {*document} - {*names})
     return _PATCH.format(
-        engine=_ENGINE,
-        source=source,
-        names=tuple(names),
-        document=tuple(document or names),
-        place=place or module,
-        module=module,
+        lent=ast.unparse(lent), names=tuple(names), place=place or module, module=module
     )
+
+
+def compiled(patch: str) -> CodeType:
+    """A patch as it is sent to a submission's process: without its text and its docstrings."""
+    return compile(patch, "<grader>", "exec", optimize=2)
+
+
+@functools.cache
+def _definitions(solution: ModuleType) -> dict[str, ast.stmt]:
+    """The statement that defines each name of a solution and of its parts of the engine."""
+    tree = _Bare().visit(ast.parse(f"{_ENGINE}\n{inspect.getsource(solution)}"))
+    return {name: statement for statement in tree.body for name in _defined_by(statement)}
+
+
+class _Bare(ast.NodeTransformer):
+    """Leaves out what a program needs only to be read and checked, and imports of py2048."""
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        """A parameter without its type."""
+        return ast.arg(node.arg)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        """A function without the type of its result."""
+        self.generic_visit(node)
+        node.returns = None
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
+        """An assignment without a type; the field of a named tuple needs some."""
+        if node.value is not None:
+            return ast.Assign([node.target], node.value, lineno=node.lineno)
+        node.annotation = ast.Constant(None)
+        return node
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.stmt | None:
+        """A module beside the solution is one beside the submission."""
+        package = (node.module or "").split(".")
+        if package[:2] == ["py2048", "courses"]:
+            return ast.Import(node.names)
+        return None if package[0] in {"py2048", "__future__"} else node
+
+
+def _defined_by(statement: ast.stmt) -> Iterator[str]:
+    """The names that a statement of a module defines."""
+    match statement:
+        case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+        case ast.Assign(targets=targets):
+            yield from (target.id for target in targets if isinstance(target, ast.Name))
+        case ast.Import(names=names) | ast.ImportFrom(names=names):
+            yield from (alias.asname or alias.name for alias in names)
+
+
+def _lent(
+    definitions: Mapping[str, ast.stmt], names: Collection[str], theirs: Collection[str]
+) -> ast.FunctionDef:
+    """A function whose code defines `names` and what they need, but for `theirs`, as globals."""
+    found: dict[str, ast.stmt] = {}
+    left = [*names]
+    while left:
+        name = left.pop()
+        if name in definitions and name not in theirs and name not in found:
+            found[name] = definitions[name]
+            left += [node.id for node in ast.walk(found[name]) if isinstance(node, ast.Name)]
+    body = list(dict.fromkeys(found[name] for name in definitions if name in found))
+    made = [name for statement in body for name in _defined_by(statement)]
+    (function,) = ast.parse(f"def _lent():\n    global {', '.join(made)}").body
+    assert isinstance(function, ast.FunctionDef)
+    function.body += body
+    return function
+
+
+def _only(definition: ast.stmt, names: Collection[str]) -> ast.ClassDef:
+    """A class with no other methods than `names`."""
+    assert isinstance(definition, ast.ClassDef)
+    kept = copy.copy(definition)
+    methods = [part for part in kept.body if isinstance(part, ast.FunctionDef)]
+    kept.body = [method for method in methods if method.name in names]
+    return kept

@@ -113,6 +113,58 @@ DECODERS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+def is_answer(facts: Facts, request: Facts) -> bool:
+    """Whether facts are what the agent answers to a request, and no submission's forgery.
+
+    May raise what Python raises for data of another shape.
+    """
+    ended = facts["state"] == "ended"
+    wanted = ("status", "changed") if ended else ANSWERS.get(request["op"], ())
+    sound = all(PARTS[part](facts[part]) for part in ("state", "output", "asked", *wanted))
+    if not sound or ended or request["op"] != "example":
+        return sound
+    cut_short = facts["early"] or (facts["error"] and facts["error"]["type"] == "OutOfTime")
+    return "value" in facts and (cut_short or len(facts["then"]) == len(request["then"]))
+
+
+def _is_error(data: Any) -> bool:
+    """Whether data describe an exception (see `Raised`), or that there was none."""
+    return data is None or (
+        [type(data[name]) for name in ("type", "bases", "message", "file", "line")]
+        == [str, tuple, str, str, int]
+        and len(data) == 5
+        and all(isinstance(base, str) for base in data["bases"])
+    )
+
+
+def _is_left_out(data: Any) -> bool:
+    """Whether data describe the statements that were left out when a program was loaded."""
+    names = ("statement", "line", "error", "message")
+    return all([type(one[name]) for name in names] == [int, int, str, str] for one in data)
+
+
+# What an answer has beside its state, by request, and how each part looks.
+ANSWERS = {
+    "load": ("error", "left_out", "can_be_copied"),
+    "begin": ("error",),
+    "run": ("error",),
+    "program": ("error",),
+    "example": ("early", "error", "then"),
+}
+PARTS: dict[str, Callable[[Any], bool]] = {
+    "state": lambda data: isinstance(data, str),
+    "output": lambda data: isinstance(data, str),
+    "asked": lambda data: isinstance(data, int),
+    "status": lambda data: isinstance(data, int),
+    "changed": lambda data: isinstance(data, bool),
+    "can_be_copied": lambda data: isinstance(data, bool),
+    "error": _is_error,
+    "early": _is_error,
+    "then": lambda data: all("value" in one and _is_error(one["error"]) for one in data),
+    "left_out": _is_left_out,
+}
+
+
 # --- one process ---
 
 
@@ -278,10 +330,12 @@ class Process:
             raise ProcessDied("the answer is too large to look at")
         try:
             facts: Facts = decode(json.loads(self._read(size, deadline)))
-            facts["state"]
-        except (ValueError, LookupError, TypeError, RecursionError) as error:
+            sound = is_answer(facts, request)
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            sound = False
+        if not sound:
             self.close()
-            raise ProcessDied("the submission spoiled the process that runs it") from error
+            raise ProcessDied("the submission spoiled the process that runs it")
         return facts
 
     def _send(self, request: Facts) -> None:
@@ -574,10 +628,14 @@ class Runner:
         for process in list(self._originals.values()):
             self._drop(process)
 
-    def end(self) -> None:
-        """Close for good, the display too."""
+    def renew(self) -> None:
+        """End all that a submission can have left something in; the next process starts anew."""
         self.close()
         self._close_display()
+
+    def end(self) -> None:
+        """Close for good, the display too."""
+        self.renew()
         self.sandbox.live.discard(self)
 
 

@@ -22,7 +22,7 @@ from rich.table import Table
 from rich.text import Text
 
 from py2048.courses.grading.sandbox import Protection, ResourceLimits
-from py2048.courses.grading.tasks import Grading
+from py2048.courses.grading.tasks import Grading, printable
 from py2048.errors import CourseError
 
 
@@ -123,6 +123,10 @@ class Report:
             task.update(marks=str(task["marks"]), earned=str(task["earned"]))
         return data
 
+    def printable(self) -> Report:
+        """The same report in texts that can be written anywhere, whatever a submission printed."""
+        return self.from_data(_printable(self.to_data()))
+
     @classmethod
     def from_data(cls, data: dict[str, Any]) -> Report:
         """The report that `to_data` wrote."""
@@ -139,6 +143,18 @@ class Report:
         )
         plain = {**data, "files": tuple(data["files"]), "notes": tuple(data["notes"])}
         return cls(**{**plain, "tasks": tasks})
+
+
+def _printable(data: Any) -> Any:
+    """Plain data with printable texts."""
+    match data:
+        case str():
+            return printable(data)
+        case dict():
+            return {key: _printable(value) for key, value in data.items()}
+        case list() | tuple():
+            return [_printable(value) for value in data]
+    return data
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from py2048.courses.grading.patches import compiled
 from py2048.courses.grading.process import BLANK, Facts, ProcessDied, Runner, slowness
 from py2048.courses.grading.sandbox import SandboxConfig
 from py2048.courses.grading.submissions import ADVICE, PreparedSubmission, Unreadable
@@ -58,6 +59,7 @@ class SubmissionSession:
         self.seconds = grading.seconds
         self.reference_patch = ""
         self.shown: list[str] = []
+        self._lent = False
         self._overruns = 0
         self._began, self._limit = 0.0, float("inf")
 
@@ -88,8 +90,15 @@ class SubmissionSession:
         self.close()
 
     def close(self) -> None:
-        """Leave the process: the next call begins in an untouched one."""
+        """Leave the process: the next call begins in an untouched one.
+
+        Nothing that a submission can have kept of a reference patch is met again, in memory
+        shared with copies, in a file or on the display: all of its processes end here.
+        """
+        if self._lent:
+            self.runner.renew()
         self.runner.leave()
+        self._lent = False
 
     def fresh(self) -> None:
         """Begin again in an untouched process: whatever the submission changed is gone."""
@@ -103,7 +112,9 @@ class SubmissionSession:
             self._crashed("the program to load", death)
 
     def _run_patch(self) -> None:
-        facts = self._ask({"op": "run", "code": self.reference_patch, "typed": [], "seed": None})
+        self._lent = True
+        code = compiled(self.reference_patch)
+        facts = self._ask({"op": "run", "code": code, "typed": [], "seed": None})
         if facts["error"]:
             raise PatchFailed(
                 self.text(), "right versions of other functions", str(_error(facts["error"]))

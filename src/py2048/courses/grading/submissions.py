@@ -12,6 +12,7 @@ from __future__ import annotations
 import codecs
 import hashlib
 import io
+import os
 import re
 import shutil
 import stat
@@ -23,7 +24,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from py2048.courses.grading import python2
-from py2048.courses.grading.tasks import Grading
+from py2048.courses.grading.tasks import Grading, printable
 from py2048.errors import CourseError
 
 LARGEST_ARCHIVE, MOST_MEMBERS = 256 << 20, 20_000
@@ -40,6 +41,7 @@ BOMS = (
 LEFT_OUT = {"__pycache__", "__MACOSX", ".git", ".idea", ".vscode", ".venv", "venv"}
 ADVICE = "--from-python2 converts it before it is graded"
 TESTS = re.compile(r"(?:^|[^a-z])tests?(?:$|[^a-z])", re.IGNORECASE)
+IMPORTED = re.compile(r"^[ \t]*from[ \t]+(\w+(?:\.\w+)*)[ \t]+import\b", re.MULTILINE)
 CANVAS = re.compile(r"^(?P<who>[^_]+(?:_LATE)?_\d+)_\d+_(?P<file>.+)$")
 
 
@@ -60,10 +62,11 @@ def unpack(archive: Path, folder: Path) -> None:
                 raise BadArchive(f"{archive.name} holds {len(members)} files")
             targets = [(info, folder / place_of(info)) for info in members]
             _write_all(opened, targets, archive.name)
-    except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, ValueError) as error:
-        raise BadArchive(f"{archive.name} is no readable ZIP file: {error}") from None
-    except RuntimeError as error:  # zipfile's word for a password
-        raise BadArchive(f"{archive.name} cannot be unpacked: {error}") from None
+    except BadArchive:
+        raise
+    except Exception as error:  # noqa: BLE001 - zipfile and each of its decompressors has its own
+        reason = str(error) or type(error).__name__
+        raise BadArchive(f"{archive.name} is no readable ZIP file: {reason}") from None
 
 
 def _is_folder(info: zipfile.ZipInfo) -> bool:
@@ -135,6 +138,14 @@ def decode_source(data: bytes) -> tuple[str, str]:
         )
 
 
+def text_of(path: Path) -> str:
+    """The text of a source file; none if it cannot be read, as is said when it is graded."""
+    try:
+        return decode_source(path.read_bytes())[0]
+    except OSError:
+        return ""
+
+
 def to_utf8(data: bytes) -> tuple[bytes, str]:
     """A source file in UTF-8 with Unix line ends and without coding cookie, and a note."""
     text, note = decode_source(data)
@@ -158,7 +169,7 @@ def digest_of(paths: Sequence[Path], root: Path) -> str:
     """A digest of the names and contents of some files."""
     hasher = hashlib.sha256()
     for path in paths:
-        hasher.update(str(path.relative_to(root)).encode() + b"\0")
+        hasher.update(os.fsencode(path.relative_to(root)) + b"\0")
         hasher.update(hashlib.sha256(path.read_bytes()).digest())
     return hasher.hexdigest()
 
@@ -176,12 +187,32 @@ def variant_for(text: str, grading: Grading) -> Grading:
     return max((grading, *grading.variants), key=lambda one: defined_in(text, one))
 
 
-def score_of(path: Path, grading: Grading) -> tuple[int, int, int]:
-    """How much a file looks like the program: its name, what it defines, its depth."""
-    text = decode_source(path.read_bytes())[0]
-    defined = defined_in(text, variant_for(text, grading))
+def text_with_imports(program: Path) -> str:
+    """The text of a program and of the files beside it from which it imports names."""
+    texts: dict[Path, str] = {}
+    left = [program]
+    while left:
+        path = left.pop()
+        if path not in texts and path.is_file() and not path.is_symlink():
+            texts[path] = text_of(path)
+            modules = [name.split(".") for name in IMPORTED.findall(texts[path])]
+            left += [program.parent.joinpath(*parts).with_suffix(".py") for parts in modules]
+    return "\n".join(texts.values())
+
+
+def score_of(path: Path, grading: Grading) -> tuple[int, int, int, int]:
+    """How much a file looks like the program: its name, what it defines, its depth.
+
+    The course's program may be in parts: what it imports from them counts as defined by it.
+    """
+
+    def defined(text: str) -> int:
+        return defined_in(text, variant_for(text, grading))
+
+    own = defined(text_of(path))
     named = path.name.lower() in {name.lower() for name in grading.files}
-    return 2 * defined + named, int(path.name == grading.files[0]), -len(path.parts)
+    whole = defined(text_with_imports(path)) if named else own
+    return 2 * whole + named, own, int(path.name == grading.files[0]), -len(path.parts)
 
 
 def find_program(paths: Sequence[Path], grading: Grading) -> Path:
@@ -205,7 +236,8 @@ def prepare(submission: Submission, grading: Grading, folder: Path) -> PreparedS
         raise Unreadable(f"it is too large: {len(paths)} files, {size >> 20} MiB")
     program = find_program(paths, grading)
     text = decode_source(program.read_bytes())[0]
-    work = PreparedSubmission(folder, program.name, variant_for(text, grading))
+    variant = variant_for(text_with_imports(program), grading)
+    work = PreparedSubmission(folder, program.name, variant)
     if program.name not in grading.files:
         work.notes.append(f"{program.name} was taken for {grading.files[0]}")
     for path in paths:
@@ -282,14 +314,13 @@ def collect(paths: Sequence[Path], grading: Grading, scratch: Path) -> list[Subm
 
 
 def _named_apart(found: list[Submission]) -> list[Submission]:
-    """Give submissions of the same name different ones."""
+    """Give submissions of the same name different ones, which can be written everywhere."""
     seen: dict[str, int] = defaultdict(int)
     apart = []
     for submission in found:
-        seen[submission.name] += 1
-        count = seen[submission.name]
-        name = submission.name if count == 1 else f"{submission.name} ({count})"
-        apart.append(replace(submission, name=name))
+        name = printable(submission.name)
+        seen[name] += 1
+        apart.append(replace(submission, name=f"{name} ({seen[name]})" if seen[name] > 1 else name))
     return apart
 
 
@@ -304,16 +335,16 @@ class Collector:
 
     def at(self, path: Path) -> Iterator[Submission]:
         """The submissions at a path on the command line."""
-        if path.suffix.lower() == ".zip":
+        if path.is_dir():
+            bottom = _descend(path)
+            name = "/".join([path.resolve().name, *bottom.relative_to(path).parts])
+            yield from self.inside(bottom, name, "", 0)
+        elif path.suffix.lower() == ".zip":
             try:
                 folder = self._unpack(path)
             except BadArchive as error:
                 raise CourseError(str(error)) from None
             yield from self.inside(folder, path.stem, "", 1)
-        elif path.is_dir():
-            bottom = _descend(path)
-            name = "/".join([path.resolve().name, *bottom.relative_to(path).parts])
-            yield from self.inside(bottom, name, "", 0)
         elif path.suffix.lower() == ".py":
             yield Submission(path.stem, path.parent, (path,))
         else:
@@ -333,12 +364,14 @@ class Collector:
             yield Submission(above + name, folder, tuple(files_of(folder)))
             return
         entries = sorted(path for path in folder.iterdir() if not _skipped(path))
-        yield from self._loose([path for path in entries if path.suffix.lower() == ".py"], above)
+        files = [path for path in entries if path.is_file()]
+        yield from self._loose([path for path in files if path.suffix.lower() == ".py"], above)
         for path in entries:
             if path.is_dir():
-                yield from self._student(path, path.name, above, depth)
+                here = self._student(path, path.name, above, depth)
+                yield from _alone(above + path.name, folder, here)
             elif path.suffix.lower() == ".zip":
-                yield from self._archive(path, above, depth)
+                yield from _alone(above + path.stem, folder, self._archive(path, above, depth))
 
     def _loose(self, sources: list[Path], above: str) -> Iterator[Submission]:
         """Python files side by side: each is a submission, but Canvas's belong together."""
@@ -352,16 +385,16 @@ class Collector:
             if len(files) == 1 and plain == path.name:
                 yield Submission(above + name, path.parent, (path,))
             else:
-                yield self._renamed(above + name, files)
+                yield from _alone(above + name, path.parent, self._renamed(above + name, files))
 
-    def _renamed(self, name: str, files: list[tuple[Path, str]]) -> Submission:
+    def _renamed(self, name: str, files: list[tuple[Path, str]]) -> Iterator[Submission]:
         """Canvas's files of one student under the names the student gave them."""
         self.unpacked += 1
         folder = self.scratch / f"canvas-{self.unpacked}"
         folder.mkdir(parents=True)
         for path, plain in files:
             (folder / re.sub(r"-\d+(?=\.py$)", "", plain)).write_bytes(path.read_bytes())
-        return Submission(name, folder, tuple(files_of(folder)))
+        yield Submission(name, folder, tuple(files_of(folder)))
 
     def _student(self, folder: Path, name: str, above: str, depth: int) -> Iterator[Submission]:
         """A folder in a class folder: a student's, or a class."""
@@ -400,11 +433,19 @@ class Collector:
         return len(sources) > 1 and len(programs) == 1 and _go_together(programs[0], sources)
 
 
+def _alone(name: str, folder: Path, found: Iterator[Submission]) -> list[Submission]:
+    """What is `found` of one student in a class `folder`; errors there end nothing else."""
+    try:
+        return list(found)
+    except Exception as error:  # noqa: BLE001 - one submission must not end the class's run
+        return [Submission(name, folder, (), f"it cannot be read: {error}")]
+
+
 def _go_together(program: Path, sources: Sequence[Path]) -> bool:
     """Whether all other files test the program, import it or are imported by it."""
 
     def imports(path: Path, module: str) -> bool:
-        text = decode_source(path.read_bytes())[0]
+        text = text_of(path)
         return bool(re.search(rf"^\s*(import|from)\b.*\b{re.escape(module)}\b", text, re.MULTILINE))
 
     return all(

@@ -301,6 +301,14 @@ def same(expected: Any, actual: Any) -> bool:
     return bool(expected == actual)
 
 
+def printable(text: str) -> str:
+    """A text that can be written anywhere: what UTF-8 cannot hold is shown by its number.
+
+    Such are the bytes of a file's name in an older encoding, and half of a character.
+    """
+    return text.encode(errors="backslashreplace").decode()
+
+
 def show(value: object) -> str:
     """A value as Python code, cut when it is long."""
     if isinstance(value, (*MATCHERS, Raised)):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import builtins
 import os
+import site
 import sys
 from _signal import (  # type: ignore[import-not-found]
     ITIMER_PROF,
@@ -58,12 +59,16 @@ RINGS = 5  # alarms before that
 
 
 @cache
-def parsed(text: str) -> tuple[CodeType, CodeType | None]:
+def parsed(text: str | CodeType) -> tuple[CodeType, CodeType | None]:
     """Lines as code; their last expression, if they end with one, as separate code.
+
+    What is code already stays as it is.
 
     Raises:
         SyntaxError: if they are no Python.
     """
+    if not isinstance(text, str):
+        return text, None
     tree = ast.parse(text)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     lines = compile(tree, "<grader>", "exec")
@@ -133,7 +138,7 @@ def left_out(statement: ast.stmt, line: int, error: str, message: str) -> Facts:
     return {"statement": statement.lineno, "line": line, "error": error, "message": message}
 
 
-def words_of(error: BaseException) -> str:
+def words_of(error: object) -> str:
     """The message of an error, whatever its `__str__` does."""
     try:
         return str(error)[:500]
@@ -197,6 +202,7 @@ class Agent:
         self.running = False
         self.rings = 0
         self.requests = self.open_request = 0
+        _complete_builtins()
         self.builtins = dict(vars(builtins))
         self.depth = sys.getrecursionlimit()
         self.output = terminal.CapturedOutput(config["output"], self._too_much)
@@ -444,7 +450,7 @@ class Agent:
         else:
             self._reply({**facts, "state": "done"})
 
-    def _run(self, code: str, seconds: float) -> Facts:
+    def _run(self, code: str | CodeType, seconds: float) -> Facts:
         """Run lines: the value of a last expression, or the error."""
         value, error = self.guard(seconds, lambda: self._evaluate(code))
         text = None
@@ -463,7 +469,7 @@ class Agent:
         if self.names:
             self._follow()
 
-    def _evaluate(self, code: str) -> object:
+    def _evaluate(self, code: str | CodeType) -> object:
         first, last = parsed(code)
         exec(first, self.names)
         return None if last is None else eval(last, self.names)
@@ -474,6 +480,7 @@ class Agent:
         sys.argv[:] = [self.file]
         main = ModuleType("__main__")
         main.__file__ = self.file
+        vars(main)["__builtins__"] = builtins
         _modules["__main__"] = main
         with open(self.file, "rb") as source:
             code = compile(source.read(), self.file, "exec")
@@ -491,14 +498,21 @@ class Agent:
         """What is known of an exception, as data."""
         file, line = place_of(error, self.file, self.config["scratch"])
         if not line and isinstance(error, SyntaxError):
-            file, line = self.file, error.lineno or 0
+            file, line = self.file, error.lineno if type(error.lineno) is int else 0
         return {
             "type": type(error).__name__,
             "bases": tuple(kind.__name__ for kind in serialize.BASES(type(error))),
-            "message": error.msg if isinstance(error, SyntaxError) else words_of(error),
+            "message": words_of((error.msg or "") if isinstance(error, SyntaxError) else error),
             "file": file,
-            "line": line,
+            "line": line or 0,
         }
+
+
+def _complete_builtins() -> None:
+    """Add what Python itself adds at its start, which is without `site` here: `quit` and so on."""
+    site.setquit()
+    site.setcopyright()
+    site.sethelper()
 
 
 def _picture(folder: str) -> list[tuple[str, int, int]]:
