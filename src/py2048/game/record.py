@@ -364,6 +364,13 @@ def read_text(path: str | Path) -> str:
     return text
 
 
+def is_same_file(one: Path, other: Path) -> bool:
+    """Return whether two paths lead to one file, by links too; it need not be there yet."""
+    if one.exists() and other.exists():
+        return one.samefile(other)
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
 def check_replaceable(path: Path) -> None:
     """Check that a new file may take the place of `path`: of a file or of nothing.
 
