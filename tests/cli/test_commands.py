@@ -14,6 +14,7 @@ from tests.game.foreign_games import new_text, played
 
 from py2048 import Board, Direction, Game, Record, get_rules, list_players, list_rules
 from py2048.cli import main
+from py2048.cli.records import verify
 
 
 def run(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
@@ -162,6 +163,16 @@ def test_verify_says_what_it_checked(record: Path, capsys: pytest.CaptureFixture
     assert [r["ok"] for r in json.loads(capsys.readouterr().out)] == [False, True]
 
 
+def test_an_empty_secret_verifies_nothing(record: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As of a variable that is not set; nor does what the command hands on."""
+    for words in (["--secret", ""], ["--secret="], ["--secret", "00" * 32, "--commitment", ""]):
+        assert main(["verify", str(record), *words]) == 2
+        captured = capsys.readouterr()
+        assert (captured.out, captured.err.count("\n")) == ("", 1)
+    assert verify([record], secret="") == 2
+    assert "not the one that the secret draws" in capsys.readouterr().err
+
+
 def test_verify_says_what_the_seed_drew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A start set up by hand is not said to be the seed's, even if every later tile is."""
     classic, path = get_rules("classic"), tmp_path / "game.2048.json"
@@ -262,6 +273,16 @@ def test_scores_shows_what_was_reached(capsys: pytest.CaptureFixture[str]) -> No
             f"games must be 1 to 10,000,000, not {10**22}",
         ),
         (["evaluate", "greedy", "--jobs", "100000"], "--jobs"),
+        (["watch", "--rules", ""], "'' after --rules: give a value, or leave it out"),
+        (["play", "--size="], "'' after --size: give a value, or leave it out"),
+        (["solve", ""], "'' after solve: give a value, or leave it out"),
+        (["train", "", "--games", "1"], "'' after train"),
+        (["course", "start", "ist", ""], "'' after ist"),
+        (["backup", ""], "'' after backup"),
+        (["replay", ""], "'' after replay"),
+        (["perft", "", "8"], "'' after perft"),
+        (["perft", "3x3", "0"], "target 0 is not a tile"),
+        ([""], "'' after py2048"),
         (["serve", "--moves-rate", "inf"], "inf is not a number"),
         (["replay", "/dev/zero"], "/dev/zero is no record"),
         (["weights", "/dev/zero"], "/dev/zero is a device"),

@@ -83,7 +83,7 @@ def verify(
     json: JsonOption = False,
 ) -> int:
     """Check each FILE: every move legal, every spawn allowed, the score reproduced."""
-    if commitment and not secret:
+    if commitment is not None and secret is None:
         raise RecordError("--commitment says nothing without the --secret that it was made from")
     results = [result for file in files for result in _verified(file, secret, commitment)]
     if json:
@@ -101,7 +101,7 @@ def _verified(file: Path, secret: str | None, commitment: str | None) -> list[di
         records = load_records(file)
         for record in records:
             record.verify()
-            if secret:
+            if secret is not None:
                 check_fair(record, secret, commitment)
     except RecordError as error:
         text = str(error)
@@ -133,7 +133,7 @@ def _summary(record: Record, secret: str | None = None) -> str:
     if record.seed is not None:
         start = "" if record.has_seeded_start() else " after a start set up by hand"
         drawn = f", as drawn by seed {record.seed}{start}"
-    drawn += ", as drawn by the secret" if secret else ""
+    drawn += ", as drawn by the secret" if secret is not None else ""
     return f"verified, {record.rules.name}, score {record.score}, {record.plies} moves{drawn}"
 
 
