@@ -214,6 +214,43 @@ def test_only_a_file_is_replaced(
     assert pipe.is_fifo()
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["review", "in", "--judge", "greedy", "--html", "in"],
+        ["report", "folder", "--judge", "greedy", "--html", "in"],
+        ["report", "in", "--judge", "greedy", "--html", "link"],
+        ["import", "--force", "in", "in"],
+        ["import", "--force", "in", "link"],
+        ["evaluate", "greedy", "-n", "2", "--rules", "2x2", "--log", "./new", "--csv", "new"],
+        ["evaluate", "greedy", "-n", "2", "--rules", "2x2", "--csv", "new", "--json", "new"],
+        ["solve", "2x2", "--save", "new", "--distil", "new"],
+        ["weights", "in", "--pack", "in"],
+        ["course", "check", "ist", "in", "--csv", "in"],
+    ],
+)
+def test_no_file_that_is_read_or_written_is_replaced(
+    words: list[str],
+    record: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """By whatever name: the command refuses before it does anything, and names the file."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    record.rename("in.2048.json")
+    before = Path("in.2048.json").read_bytes()
+    Path("link").hardlink_to("in.2048.json")
+    names = {"in": "in.2048.json", "folder": str(folder)}
+    words = [names.get(word, word) for word in words]
+    assert main(words) == 2
+    assert f"{words[-1]} would replace a file that is read or written" in capsys.readouterr().err
+    assert Path("in.2048.json").read_bytes() == before
+    assert not Path("new").exists()
+
+
 def test_scores_shows_what_was_reached(capsys: pytest.CaptureFixture[str]) -> None:
     """Best scores by rules and category, then the best games."""
     from py2048.session import open_session

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from py2048.cli.options import MAX_WORKERS, between
+from py2048.cli.options import MAX_WORKERS, between, check_outputs
 from py2048.courses import COURSES, Course, get_course
 from py2048.errors import CourseError
 
@@ -152,6 +152,7 @@ def check(
     grading, run, sandbox = _prepared(course, found, seconds)
     if from_python2:
         python2.check_installed()
+    check_outputs({"--csv": csv, "--gradescope": gradescope, "--resume": resume}, *paths)
     for target in (csv, gradescope):
         _check_writable(target)
     with tempfile.TemporaryDirectory(prefix="py2048-check-") as scratch:

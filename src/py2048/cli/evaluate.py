@@ -23,6 +23,7 @@ from py2048.cli.options import (
     RulesOption,
     SeedOption,
     SizeOption,
+    check_outputs,
     chosen_rules,
     chosen_seed,
     no_device,
@@ -141,6 +142,9 @@ def evaluate(
     from py2048.arena.regret import regrets
     from py2048.arena.report import data, text_report
 
+    is_file = json_file not in (None, STDOUT)
+    outputs = {"--json-file": json_file if is_file else None, "--csv": csv, "--plot": plot}
+    check_outputs({"--log": log} | outputs, from_boards, solution)
     if makes is not None:
         checked_tile(makes, "--makes ")
         if not from_boards:

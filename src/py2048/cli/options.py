@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -11,6 +11,7 @@ import typer
 from typer.models import OptionInfo
 
 from py2048.board import Board
+from py2048.game.record import is_same_file
 from py2048.players import list_players
 from py2048.rng import parse_seed
 from py2048.rules import Rules, list_rules
@@ -95,6 +96,27 @@ def no_device(path: Path | None) -> Path | None:
     if path is not None and (path.is_char_device() or path.is_block_device()):
         raise typer.BadParameter(f"{path} is a device: name a file")
     return path
+
+
+def check_outputs(outputs: Mapping[str, Path | None], *inputs: Path | None) -> None:
+    """Refuse to write what is read, or two outputs to one file.
+
+    Args:
+        outputs: the files to write, by the names of their options.
+        inputs: the files to read.
+
+    Raises:
+        UsageError: if one would replace another.
+    """
+    taken = [path for path in inputs if path is not None]
+    for name, path in outputs.items():
+        if path is None:
+            continue
+        if any(is_same_file(path, other) for other in taken):
+            raise UsageError(
+                f"{name} {path} would replace a file that is read or written here: name another"
+            )
+        taken.append(path)
 
 
 DelayOption = Annotated[

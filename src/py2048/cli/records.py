@@ -9,7 +9,14 @@ from typing import Annotated
 
 import typer
 
-from py2048.cli.options import DelayOption, JsonOption, RulesOption, chosen_rules, print_json
+from py2048.cli.options import (
+    DelayOption,
+    JsonOption,
+    RulesOption,
+    check_outputs,
+    chosen_rules,
+    print_json,
+)
 from py2048.errors import RecordError
 from py2048.game import Record
 from py2048.game.importing import STDIN, load_record, load_records
@@ -151,6 +158,7 @@ def import_replay(
         raise RecordError(f"{file} holds {len(records)} games: name a folder for their records")
     targets = _targets(target, file, len(records))
     for each in targets:
+        check_outputs({"the record": each}, file)
         if each.exists() and not force:
             raise RecordError(f"{each} exists: choose another name, or give --force to replace it")
     for each, record in zip(targets, records, strict=True):

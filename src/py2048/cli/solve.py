@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from py2048.cli.compiling import PATIENCE, StatusLine, telling
-from py2048.cli.options import JsonOption, SizeOption, ThreadsOption, chosen_rules, no_device
+from py2048.cli.options import (
+    JsonOption,
+    SizeOption,
+    ThreadsOption,
+    check_outputs,
+    chosen_rules,
+    no_device,
+)
 from py2048.errors import SolvingError
 
 if TYPE_CHECKING:
@@ -95,6 +102,7 @@ def solve(
 
     The tiles must appear at random. 3x3 takes a minute or two.
     """
+    check_outputs({"--save": save, "--distil": distil})
     line = StatusLine(quiet=quiet)
     try:
         with telling(quiet=quiet):

@@ -16,6 +16,7 @@ from py2048.cli.options import (
     SeedOption,
     ThreadsOption,
     between,
+    check_outputs,
     chosen_seed,
     no_device,
     print_json,
@@ -199,6 +200,7 @@ def distil(
     from py2048.solving.tables import load_table
 
     known = load_table(table)
+    check_outputs({"--save": file}, known.path)
     rules, last = known.rules, known.target
     line = StatusLine(quiet=quiet)
 

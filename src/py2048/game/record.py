@@ -293,6 +293,8 @@ def _decode_spawn(code: str, shape: tuple[int, int]) -> Spawn | None:
 
 FORMAT = "py2048 record"
 VERSION = 1
+_START = f'{{\n "format": "{FORMAT}"'.encode()
+"""The first bytes of every record."""
 LARGEST = 1 << 26
 """More bytes than any record has: a million turns take five or six million."""
 
@@ -371,14 +373,23 @@ def is_same_file(one: Path, other: Path) -> bool:
     return os.path.realpath(one) == os.path.realpath(other)
 
 
-def check_replaceable(path: Path) -> None:
+def check_replaceable(path: Path, *, by_record: bool = False) -> None:
     """Check that a new file may take the place of `path`: of a file or of nothing.
+
+    Args:
+        path: where the file is to be.
+        by_record: it is a record, for which nothing but another record may go.
 
     Raises:
         OSError: if a device, a pipe or a folder is there, which would be lost.
     """
     if path.exists() and not path.is_file():
         raise OSError(errno.EEXIST, "it is there and no ordinary file", str(path))
+    if by_record and path.exists():
+        with path.open("rb") as file:
+            if file.read(len(_START)) not in (_START, b""):
+                why = "it is there and no record: choose another name"
+                raise OSError(errno.EEXIST, why, str(path))
 
 
 def write_atomically(path: Path, data: bytes) -> None:
