@@ -323,6 +323,11 @@ def test_scores_shows_what_was_reached(capsys: pytest.CaptureFixture[str]) -> No
         (["serve", "--moves-rate", "inf"], "inf is not a number"),
         (["replay", "/dev/zero"], "/dev/zero is no record"),
         (["weights", "/dev/zero"], "/dev/zero is a device"),
+        (
+            ["train", "folder", "--from", "/dev/zero"],
+            "/dev/zero cannot be read: it is there and no",
+        ),
+        (["watch", "-p", "ntuple:weights=/dev/zero"], "/dev/zero cannot be read: it is there"),
         (["train", "folder", "--config", "/dev/zero"], "/dev/zero is a device"),
         (["evaluate", "greedy", "--resume", "/dev/zero"], "/dev/zero is a device"),
         (["solve", "cits1401"], "only rules whose tiles appear at random are solved"),
@@ -346,6 +351,17 @@ def test_bad_input_is_one_clear_line_and_status_2(
     assert captured.err.startswith("py2048: ")
     assert captured.err.count("\n") == 1
     assert captured.out == ""
+
+
+@pytest.mark.parametrize("words", [["hint", "-"], ["tables", "query", "L3-256", "-"]])
+def test_an_input_without_end_shows_no_board(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is not read until memory is gone."""
+    with Path("/dev/zero").open(encoding="ascii") as endless:
+        monkeypatch.setattr("sys.stdin", endless)
+        assert main(words) == 2
+    assert "standard input shows no board: it has over" in capsys.readouterr().err
 
 
 def test_a_data_folder_that_cannot_be_written_is_one_clear_line(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -11,6 +12,7 @@ import typer
 from typer.models import OptionInfo
 
 from py2048.board import Board
+from py2048.errors import BoardError
 from py2048.game.record import is_same_file
 from py2048.players import list_players
 from py2048.rng import parse_seed
@@ -70,6 +72,9 @@ def between(low: float, high: float) -> Callable[[Number | None], Number | None]
 
     return check
 
+
+LONGEST_BOARD = 1 << 20
+"""More characters than any board has, of 64x64 cells at most."""
 
 MAX_WORKERS = 1024
 """The most threads or processes that a command starts."""
@@ -148,6 +153,20 @@ def chosen_seed(seed: str | None) -> int | None:
 def rules_for(board: Board, rules: str | None) -> Rules:
     """Return the rules that ``--rules`` names, or classic ones on a board of this size."""
     return chosen_rules(rules, None if rules else "x".join(map(str, board.shape)))
+
+
+def board_of(text: str) -> Board:
+    """Return the board that a text shows, or that standard input shows if the text is ``-``.
+
+    Raises:
+        BoardError: if none is shown, or standard input has no end in sight.
+    """
+    if text != "-":
+        return Board.parse(text)
+    text = sys.stdin.read(LONGEST_BOARD + 1)
+    if len(text) > LONGEST_BOARD:
+        raise BoardError(f"standard input shows no board: it has over {LONGEST_BOARD:,} characters")
+    return Board.parse(text)
 
 
 def print_json(value: object) -> None:

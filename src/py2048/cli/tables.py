@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from py2048.board import Board
 from py2048.cli.compiling import StatusLine, telling
 from py2048.cli.options import (
     JsonOption,
@@ -16,6 +14,7 @@ from py2048.cli.options import (
     SeedOption,
     ThreadsOption,
     between,
+    board_of,
     check_outputs,
     chosen_seed,
     no_device,
@@ -243,7 +242,7 @@ def query(
     json: JsonOption = False,
 ) -> int:
     """Print the chance to make the target after each move on BOARD, the best first."""
-    position = Board.parse(sys.stdin.read() if board == "-" else board)
+    position = board_of(board)
     with telling(quiet=json):
         known = _load_any(table, rules)
         chance, moves = known.chance_of(position), known.move_chances(position)

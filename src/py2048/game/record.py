@@ -373,6 +373,16 @@ def is_same_file(one: Path, other: Path) -> bool:
     return os.path.realpath(one) == os.path.realpath(other)
 
 
+def check_ordinary(path: Path) -> None:
+    """Check that `path` leads to an ordinary file or to nothing: a device may have no end.
+
+    Raises:
+        OSError: if a device, a pipe or a folder is there.
+    """
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EEXIST, "it is there and no ordinary file", str(path))
+
+
 def check_replaceable(path: Path, *, by_record: bool = False) -> None:
     """Check that a new file may take the place of `path`: of a file or of nothing.
 
@@ -381,10 +391,9 @@ def check_replaceable(path: Path, *, by_record: bool = False) -> None:
         by_record: it is a record, for which nothing but another record may go.
 
     Raises:
-        OSError: if a device, a pipe or a folder is there, which would be lost.
+        OSError: if what is there would be lost, such as a device or a folder.
     """
-    if path.exists() and not path.is_file():
-        raise OSError(errno.EEXIST, "it is there and no ordinary file", str(path))
+    check_ordinary(path)
     if by_record and path.exists():
         with path.open("rb") as file:
             if file.read(len(_START)) not in (_START, b""):
