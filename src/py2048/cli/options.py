@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -98,20 +99,24 @@ def no_device(path: Path | None) -> Path | None:
     Raises:
         BadParameter: if it is one.
     """
-    if path is not None and (path.is_char_device() or path.is_block_device()):
+    if path is not None and _is_device(path):
         raise typer.BadParameter(f"{path} is a device: name a file")
     return path
 
 
+def _is_device(path: Path) -> bool:
+    return path.is_char_device() or path.is_block_device()
+
+
 def check_outputs(outputs: Mapping[str, Path | None], *inputs: Path | None) -> None:
-    """Refuse to write what is read, or two outputs to one file.
+    """Refuse, before the work, outputs that cannot be written after it or replace a file of it.
 
     Args:
         outputs: the files to write, by the names of their options.
         inputs: the files to read.
 
     Raises:
-        UsageError: if one would replace another.
+        UsageError: if one cannot be written, is read or is another output, too.
     """
     taken = [path for path in inputs if path is not None]
     for name, path in outputs.items():
@@ -122,6 +127,21 @@ def check_outputs(outputs: Mapping[str, Path | None], *inputs: Path | None) -> N
                 f"{name} {path} would replace a file that is read or written here: name another"
             )
         taken.append(path)
+        if trouble := _why_unwritable(path):
+            raise UsageError(f"cannot write {path}: {trouble}")
+
+
+def _why_unwritable(path: Path) -> str:
+    """Return why a file cannot be written; nothing if it can, as far as can be seen."""
+    folder = path.parent
+    if path.is_dir():
+        return "it is a folder"
+    if not folder.is_dir():
+        return f"there is no folder {folder}"
+    if _is_device(path):
+        return "it is a device: name a file"
+    is_allowed = os.access(path if path.exists() else folder, os.W_OK)
+    return "" if is_allowed else "permission denied"
 
 
 DelayOption = Annotated[

@@ -21,6 +21,7 @@ from sqlalchemy.pool import QueuePool
 from sqlalchemy.sql.dml import Insert
 
 from py2048.errors import MissingExtraError, StorageError
+from py2048.folders import expanded
 from py2048.storage import PATIENCE, data_folder
 
 WRITES = "py2048_writes"
@@ -61,7 +62,7 @@ def is_sqlite(engine: Engine) -> bool:
 
 def _parse(location: str | PathLike[str]) -> URL:
     if isinstance(location, PathLike) or ("://" not in location and _is_path(location)):
-        return URL.create("sqlite", database=str(Path(location).expanduser().absolute()))
+        return URL.create("sqlite", database=str(expanded(location).absolute()))
     try:
         url = make_url(location)
     except (ArgumentError, ValueError) as error:
