@@ -101,6 +101,8 @@ def _sqlite_engine(url: URL, durability: str, patience: float) -> Engine:
             connect_args={"check_same_thread": False},
         )  # fmt: skip
     else:
+        if Path(url.database).is_dir():
+            raise StorageError(f"{url.database} is a folder: name a file in it for the database")
         _make_folder(Path(url.database).parent)
         engine = sa.create_engine(url, hide_parameters=True)
     pragmas = (
