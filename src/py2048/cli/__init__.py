@@ -73,12 +73,12 @@ def _run(words: Sequence[str]) -> int:
     from typer import Abort
 
     from py2048.cli.app import app
-    from py2048.cli.options import ClickException
+    from py2048.cli.options import ClickException, mistake
 
     try:
         status = app(args=words, prog_name="py2048", standalone_mode=False)
     except ClickException as error:
-        return _fail(error.format_message(), error.exit_code)
+        return _fail(mistake(error), error.exit_code)
     except Abort:
         return 130
     except SystemExit as ending:  # click's own answer to a reader that has gone

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from py2048.cli.options import MAX_WORKERS, between, check_outputs
+from py2048.cli.options import MAX_WORKERS, Subcommands, between, check_outputs
 from py2048.courses import COURSES, Course, get_course
 from py2048.errors import CourseError
 
@@ -25,8 +25,8 @@ LONGEST = 86_400
 """Seconds that a submission may be given at most: a day."""
 
 app = typer.Typer(
+    cls=Subcommands,
     help="The five course systems: play them, hand out starters, grade submissions.",
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
+import typer.core
 from typer.models import OptionInfo
 
 from py2048.board import Board
-from py2048.errors import BoardError
+from py2048.errors import BoardError, shown
 from py2048.game.record import is_same_file
 from py2048.players import list_players
 from py2048.rng import parse_seed
@@ -28,6 +30,16 @@ else:
     UsageError, ClickException = typer.BadParameter.__mro__[1:3]
 
 Number = TypeVar("Number", int, float)
+
+
+class Subcommands(typer.core.TyperGroup):
+    """A group that names its commands where none is given."""
+
+    def parse_args(self, ctx, args):  # type: ignore[no-untyped-def]
+        """Refuse words without a command."""
+        if not args and not ctx.resilient_parsing:
+            ctx.fail(f"{self.name} needs one of its commands: {', '.join(self.commands)}")
+        return super().parse_args(ctx, args)
 
 
 def rules_names() -> list[str]:
@@ -63,12 +75,29 @@ PlayerOption = Annotated[str, _PLAYER]
 OptionalPlayer = Annotated[str | None, _PLAYER]
 
 
+def mistake(error: Any) -> str:
+    """Return what is wrong with the words of a command by Click's exception; the value is named.
+
+    Typer reads values by Pydantic, whose own sentences leave the value out.
+    """
+    find_faults = getattr(error.__cause__, "errors", None)
+    if find_faults is None:
+        return error.format_message()
+    fault = find_faults()[0]
+    if fault["type"] == "value_error":
+        text = str(fault["ctx"]["error"])
+    else:
+        value = shown(fault["input"])
+        text = re.sub("(?i)input( string)?", lambda _: value, fault["msg"], count=1)
+    return typer.BadParameter(text, error.ctx, error.param).format_message()
+
+
 def between(low: float, high: float) -> Callable[[Number | None], Number | None]:
     """Return a callback that refuses numbers outside a range, ``nan`` too, and names them."""
 
     def check(number: Number | None) -> Number | None:
         if number is not None and not low <= number <= high:
-            raise typer.BadParameter(f"{number:g} is not a number from {low:g} to {high:g}")
+            raise typer.BadParameter(f"{number:.15g} is not a number from {low:g} to {high:g}")
         return number
 
     return check

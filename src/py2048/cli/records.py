@@ -178,7 +178,9 @@ def _targets(target: Path, file: Path, count: int) -> list[Path]:
 
 def scores(
     rules: RulesOption = None,
-    limit: Annotated[int, typer.Option(min=1, help="How many finished games to list.")] = 10,
+    limit: Annotated[
+        int, typer.Option(min=1, max=10**9, help="How many finished games to list.")
+    ] = 10,
     json: JsonOption = False,
 ) -> int:
     """Show the best scores and the best finished games."""

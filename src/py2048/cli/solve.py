@@ -43,10 +43,14 @@ def memory_size(text: str) -> int:
     """
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     if found is None:
-        raise typer.BadParameter(f"{text!r} is no amount of memory: give one such as 4G or 500M")
+        raise typer.BadParameter(
+            f"{text!r} is no amount of memory: give one such as 4G or 500M", param_hint="'--memory'"
+        )
     size = int(float(found[1]) * UNITS[found[2].upper()])
     if size < LEAST_MEMORY:
-        raise typer.BadParameter(f"{text} is too little memory: give at least 64M")
+        raise typer.BadParameter(
+            f"{text} is too little memory: give at least 64M", param_hint="'--memory'"
+        )
     return size
 
 

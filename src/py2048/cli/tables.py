@@ -12,6 +12,7 @@ from py2048.cli.options import (
     JsonOption,
     RulesOption,
     SeedOption,
+    Subcommands,
     ThreadsOption,
     between,
     board_of,
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     from py2048.solving.tables import Table
 
 app = typer.Typer(
+    cls=Subcommands,
     help="Tables of endings on 4x4: the chance to make a tile while the large ones stand still.",
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
 
