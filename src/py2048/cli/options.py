@@ -82,7 +82,7 @@ def mistake(error: Any) -> str:
     """
     find_faults = getattr(error.__cause__, "errors", None)
     if find_faults is None:
-        return error.format_message()
+        return str(error.format_message())
     fault = find_faults()[0]
     if fault["type"] == "value_error":
         text = str(fault["ctx"]["error"])

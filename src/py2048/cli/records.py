@@ -41,6 +41,8 @@ def replay(
     json: JsonOption = False,
 ) -> int:
     """Replay FILE turn by turn, checking each."""
+    if end is not None and end < start:
+        raise RecordError(f"--to {end} is before --from {start}: give a later turn")
     game = Replay(load_record(file))
     last = len(game) if end is None else min(end, len(game))
     if start > len(game):

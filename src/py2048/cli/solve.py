@@ -20,6 +20,7 @@ from py2048.cli.options import (
     check_outputs,
     chosen_rules,
     no_device,
+    rules_names,
 )
 from py2048.errors import SolvingError
 
@@ -58,7 +59,9 @@ def solve(
     rules: Annotated[
         str,
         typer.Argument(
-            metavar="RULES", help="A preset such as 3x3, or a text such as classic:size=2x5."
+            metavar="RULES",
+            help="A preset such as 3x3, or a text such as classic:size=2x5.",
+            autocompletion=rules_names,
         ),
     ],
     size: SizeOption = None,
