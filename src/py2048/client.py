@@ -65,7 +65,10 @@ class BotClient:
         self.server = server.rstrip("/")
         self._make_connection = _connector(self.server)
         if not re.fullmatch(r"[!-~]+", token):
-            raise ClientError("the token is empty or has spaces: copy it from the account page")
+            raise ClientError(
+                "the token is empty, or has spaces or letters that no token has: copy it from the "
+                "account page"
+            )
         self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         self._say = say
         self._patience = patience

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from os import PathLike
 from pathlib import Path
+
+from py2048.errors import StorageError
 
 HOME_VARIABLE = "PY2048_HOME"
 TABLE_SUFFIX = ".table"
@@ -13,12 +16,26 @@ def data_folder() -> Path:
     """Return the folder for a player's data: ``PY2048_HOME``, else the platform's own place.
 
     The folder need not exist yet.
+
+    Raises:
+        StorageError: if ``PY2048_HOME`` is in the home of a user whom nobody knows.
     """
     if home := os.environ.get(HOME_VARIABLE):
-        return Path(home).expanduser().absolute()
+        folder = expanded(home)
+        if str(folder).startswith("~"):
+            raise StorageError(f"{HOME_VARIABLE}={home}: there is no such home, give a whole path")
+        return folder.absolute()
     import platformdirs
 
     return platformdirs.user_data_path("py2048", appauthor=False)
+
+
+def expanded(path: str | PathLike[str]) -> Path:
+    """Return a path with a home for ``~`` or ``~user``; as it is where nobody knows the home."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(path)
 
 
 def tables_folder() -> Path:

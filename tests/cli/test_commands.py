@@ -14,6 +14,7 @@ from tests.game.foreign_games import new_text, played
 
 from py2048 import Board, Direction, Game, Record, get_rules, list_players, list_rules
 from py2048.cli import main
+from py2048.cli.records import verify
 
 
 def run(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
@@ -162,6 +163,16 @@ def test_verify_says_what_it_checked(record: Path, capsys: pytest.CaptureFixture
     assert [r["ok"] for r in json.loads(capsys.readouterr().out)] == [False, True]
 
 
+def test_an_empty_secret_verifies_nothing(record: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As of a variable that is not set; nor does what the command hands on."""
+    for words in (["--secret", ""], ["--secret="], ["--secret", "00" * 32, "--commitment", ""]):
+        assert main(["verify", str(record), *words]) == 2
+        captured = capsys.readouterr()
+        assert (captured.out, captured.err.count("\n")) == ("", 1)
+    assert verify([record], secret="") == 2
+    assert "not the one that the secret draws" in capsys.readouterr().err
+
+
 def test_verify_says_what_the_seed_drew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A start set up by hand is not said to be the seed's, even if every later tile is."""
     classic, path = get_rules("classic"), tmp_path / "game.2048.json"
@@ -201,6 +212,43 @@ def test_only_a_file_is_replaced(
         assert main(words) == 2
         assert f"cannot write {pipe}: it is there" in capsys.readouterr().err
     assert pipe.is_fifo()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["review", "in", "--judge", "greedy", "--html", "in"],
+        ["report", "folder", "--judge", "greedy", "--html", "in"],
+        ["report", "in", "--judge", "greedy", "--html", "link"],
+        ["import", "--force", "in", "in"],
+        ["import", "--force", "in", "link"],
+        ["evaluate", "greedy", "-n", "2", "--rules", "2x2", "--log", "./new", "--csv", "new"],
+        ["evaluate", "greedy", "-n", "2", "--rules", "2x2", "--csv", "new", "--json", "new"],
+        ["solve", "2x2", "--save", "new", "--distil", "new"],
+        ["weights", "in", "--pack", "in"],
+        ["course", "check", "ist", "in", "--csv", "in"],
+    ],
+)
+def test_no_file_that_is_read_or_written_is_replaced(
+    words: list[str],
+    record: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """By whatever name: the command refuses before it does anything, and names the file."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    record.rename("in.2048.json")
+    before = Path("in.2048.json").read_bytes()
+    Path("link").hardlink_to("in.2048.json")
+    names = {"in": "in.2048.json", "folder": str(folder)}
+    words = [names.get(word, word) for word in words]
+    assert main(words) == 2
+    assert f"{words[-1]} would replace a file that is read or written" in capsys.readouterr().err
+    assert Path("in.2048.json").read_bytes() == before
+    assert not Path("new").exists()
 
 
 def test_scores_shows_what_was_reached(capsys: pytest.CaptureFixture[str]) -> None:
@@ -261,10 +309,51 @@ def test_scores_shows_what_was_reached(capsys: pytest.CaptureFixture[str]) -> No
             ["evaluate", "greedy", "--games", f"{10**22}"],
             f"games must be 1 to 10,000,000, not {10**22}",
         ),
+        (["evaluate", "greedy", "--csv", "/dev/full"], "cannot write /dev/full: it is a device"),
+        (["watch", "--games", "0"], "'--games': '0' should be greater than or equal to 1"),
+        (["watch", "--games", f"{10**22}x"], f"'--games': '{10**22}x' should be"),
+        (["watch", "--delay", "soon"], "'--delay': 'soon' should be a valid number"),
+        (["serve", "--port", "99999"], "'99999' should be less than or equal to 65535"),
+        (["puzzle", "--id", "nan"], "'--id': 'nan' should be a valid integer"),
+        (["perft", "3x3", "nan"], "'nan' should be a valid integer"),
+        (["rollouts", "--games", "1234567890"], "1234567890 is not a number from 2 to 1e+08"),
+        (["play", "--ui", "desktp"], "Invalid value for '--ui': 'desktp' is not one of"),
+        (["serve", "--log-level", "loud"], "Invalid value for '--log-level': 'loud' is not one"),
+        (["solve", "2x2", "--memory", "nan"], "for '--memory': 'nan' is no amount of memory"),
+        (["scores", "--limit", f"{10**22}"], "'--limit'"),
+        (["tables"], "tables needs one of its commands: list, build, distil, query, check"),
+        (["course"], "course needs one of its commands: list, play, start, check"),
+        (["watch", "-p", "expectimax:ms=inf"], "ms must be more than 0 and less than 1e9, not inf"),
+        (["watch", "-p", "quick:ms=inf"], "ms must be more than 0 and finite, not inf"),
+        (["watch", "-p", "expectimax:depth=3,depth=4"], "option 'depth' of player 'expectimax'"),
+        (["rules", "classic:size=3x3,size=4x4"], "'size=4x4' gives size a second time"),
+        (["play", "--resume", "--seed", "9"], "--seed 9 is for a new game"),
+        (["replay", "x.json", "--from", "2", "--to", "1"], "--to 1 is before --from 2"),
+        (["practice", "--seed", "5"], "--seed 5 draws an ending of a --table"),
+        (["puzzle", "--statistics", "--daily"], "exclude each other: give one of them"),
+        (["race", "x.json", "--player", "greedy"], "--player greedy is for the expert"),
+        (["bench", "--plot", "x.bmp"], "cannot draw x.bmp: end its name in .png"),
+        (["bench", "--plot", "/no/x.png"], "cannot write /no/x.png: there is no folder /no"),
+        (["race", "~nobody_x/game.json"], "'~nobody_x/game.json' is neither best, expert nor a"),
         (["evaluate", "greedy", "--jobs", "100000"], "--jobs"),
+        (["watch", "--rules", ""], "'' after --rules: give a value, or leave it out"),
+        (["play", "--size="], "'' after --size: give a value, or leave it out"),
+        (["solve", ""], "'' after solve: give a value, or leave it out"),
+        (["train", "", "--games", "1"], "'' after train"),
+        (["course", "start", "ist", ""], "'' after ist"),
+        (["backup", ""], "'' after backup"),
+        (["replay", ""], "'' after replay"),
+        (["perft", "", "8"], "'' after perft"),
+        (["perft", "3x3", "0"], "target 0 is not a tile"),
+        ([""], "'' after py2048"),
         (["serve", "--moves-rate", "inf"], "inf is not a number"),
         (["replay", "/dev/zero"], "/dev/zero is no record"),
         (["weights", "/dev/zero"], "/dev/zero is a device"),
+        (
+            ["train", "folder", "--from", "/dev/zero"],
+            "/dev/zero cannot be read: it is there and no",
+        ),
+        (["watch", "-p", "ntuple:weights=/dev/zero"], "/dev/zero cannot be read: it is there"),
         (["train", "folder", "--config", "/dev/zero"], "/dev/zero is a device"),
         (["evaluate", "greedy", "--resume", "/dev/zero"], "/dev/zero is a device"),
         (["solve", "cits1401"], "only rules whose tiles appear at random are solved"),
@@ -273,7 +362,7 @@ def test_scores_shows_what_was_reached(capsys: pytest.CaptureFixture[str]) -> No
         (["solve", "2x4", "--goal", "win"], "'win' is no goal: give score, or a tile"),
         (["solve", "2x4", "--memory", "much"], "'much' is no amount of memory"),
         (["solve", "2x4", "--memory", "1M"], "1M is too little memory"),
-        (["solve", "2x4", "--save", "/no/where"], "/no/where.unfinished: No such file"),
+        (["solve", "2x4", "--save", "/no/where"], "cannot write /no/where: there is no folder /no"),
         (["backup", "x.gz", "--database", "nonsense"], "'nonsense' is not a database URL"),
         (["backup", "x.gz", "--database", "sqlite:///no/where.sqlite3"], "there is no folder"),
     ],
@@ -288,6 +377,17 @@ def test_bad_input_is_one_clear_line_and_status_2(
     assert captured.err.startswith("py2048: ")
     assert captured.err.count("\n") == 1
     assert captured.out == ""
+
+
+@pytest.mark.parametrize("words", [["hint", "-"], ["tables", "query", "L3-256", "-"]])
+def test_an_input_without_end_shows_no_board(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is not read until memory is gone."""
+    with Path("/dev/zero").open(encoding="ascii") as endless:
+        monkeypatch.setattr("sys.stdin", endless)
+        assert main(words) == 2
+    assert "standard input shows no board: it has over" in capsys.readouterr().err
 
 
 def test_a_data_folder_that_cannot_be_written_is_one_clear_line(tmp_path: Path) -> None:
@@ -374,6 +474,8 @@ def test_the_version_and_the_help_are_there(capsys: pytest.CaptureFixture[str]) 
         ("play --player gre", "greedy"),
         ("play --theme da", "dark"),
         ("rules cits", "cits1401"),
+        ("solve cits", "cits1401"),
+        ("race exp", "expert"),
         ("--rules cits", "cits1401"),
         ("--reduced", "--reduced-motion"),
     ],

@@ -200,10 +200,10 @@ BAD = {
         ("check", "toy", "{class}", "--gradescope", "{tmp}/r.json"),
         "--gradescope writes the results of one submission, and here are 3",
     ),
-    "a folder for CSV": (("check", "toy", "{class}", "--csv", "{tmp}"), "cannot be written"),
+    "a folder for CSV": (("check", "toy", "{class}", "--csv", "{tmp}"), "cannot write"),
     "a CSV in no folder": (
         ("check", "toy", "{class}", "--csv", "{tmp}/no/g.csv"),
-        "cannot be written",
+        "cannot write",
     ),
     "a file for pages": (
         ("check", "toy", "{class}/ann.py", "--html", "{class}/ann.py"),

@@ -82,6 +82,39 @@ def test_a_taken_port_is_told(
     assert error.count("\n") == 1
 
 
+def test_a_place_that_is_not_here_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """The host is what to change then, not the port."""
+    for host in ("nope.invalid", "192.0.2.1"):
+        assert main(["serve", "--host", host, "--port", "0"]) == 2
+        assert "choose another --host" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("nonsense", "'nonsense' is not a database URL"),
+        ("mysql://host/name", "names 'mysql', which py2048 cannot use"),
+        ("sqlite:////no/where.sqlite3", "there is no folder /no for a database"),
+        ("sqlite:///{folder}", "is a folder: name a file in it"),
+    ],
+)
+def test_what_is_no_database_is_told(
+    url: str,
+    reason: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Before the server serves anybody: it would wait for it in vain."""
+    monkeypatch.setattr("py2048.server.run._serve", lambda *_: None)
+    url = url.format(folder=tmp_path)
+    assert main(["serve", "--port", "0", "--database", url]) == 2
+    assert reason in capsys.readouterr().err
+    monkeypatch.setenv("PY2048_DATABASE_URL", url)
+    assert main(["serve", "--port", "0"]) == 2
+    assert reason in capsys.readouterr().err
+
+
 def test_the_server_ends_kindly(tmp_path: Path) -> None:
     """SIGTERM ends it with status 0."""
     with serving(tmp_path / "home") as server:

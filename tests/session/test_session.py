@@ -9,6 +9,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -411,6 +412,22 @@ def test_settings_are_remembered() -> None:
     session = open_session()
     assert session.get_setting("theme", "dark") == "high-contrast"
     session.close()
+
+
+def test_a_record_replaces_records_alone(tmp_path: Path) -> None:
+    """A file that is no record stays; an earlier save, or an empty file, is replaced."""
+    notes, path = tmp_path / "notes.txt", tmp_path / "game.2048.json"
+    notes.write_text("mine")
+    path.touch()
+    with closing(open_session()) as session:
+        session.start(seed=4)
+        with pytest.raises(RecordError, match="no record: choose another name"):
+            session.save_record(notes)
+        for moves in (3, 4):
+            play(session, moves)
+            session.save_record(path)
+    assert notes.read_text() == "mine"
+    assert Record.load(path).plies == 7
 
 
 def test_a_record_can_be_saved_and_gone_on_with(tmp_path: Path) -> None:

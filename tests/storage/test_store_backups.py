@@ -90,6 +90,35 @@ def test_a_backup_that_fails_removes_nothing(
     assert all(path.exists() for path in old)
 
 
+def test_no_backup_takes_the_place_of_the_store(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nor of the files beside it, by whatever name; the store holds what it held."""
+    database, link = tmp_path / "games.sqlite3", tmp_path / "link"
+    with open_store(database) as store:
+        new_game(store)
+        rows = store.back_up(tmp_path / "before.gz")
+    link.symlink_to(tmp_path, target_is_directory=True)
+    (tmp_path / "other.gz").hardlink_to(database)
+    ends = ("", "-wal", "-shm")
+    names = [f"{folder}/games.sqlite3{end}" for folder in (tmp_path, link) for end in ends]
+    for name in [*names, f"{tmp_path}/other.gz"]:
+        assert main(["backup", name, "--database", str(database)]) == 2
+        assert f"{name} is the store itself: name another file" in capsys.readouterr().err
+    with open_store(database) as store:
+        assert store.back_up(tmp_path / "after.gz") == rows > 0
+
+
+def test_a_backup_needs_the_name_of_a_file(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder is none, whatever its name."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("", ".", "..", "/"):
+        with pytest.raises(StorageError, match="it is there and no ordinary file"):
+            store.back_up(Path(name))
+
+
 def test_the_command_keeps_backups_in_a_folder(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

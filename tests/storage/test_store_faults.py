@@ -86,6 +86,15 @@ def test_without_py2048_home_the_platform_decides(monkeypatch: pytest.MonkeyPatc
         assert data_folder() == Path("/somewhere/data/py2048")
 
 
+def test_a_home_that_nobody_knows_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the data folder, and in the path of a database."""
+    with one_clear_line("there is no folder", "~nobody_x"):
+        open_store("~nobody_x/games.sqlite3")
+    monkeypatch.setenv("PY2048_HOME", "~nobody_x/games")
+    with one_clear_line("PY2048_HOME=~nobody_x/games: there is no such home"):
+        open_store()
+
+
 def test_a_closed_store_refuses_work(store: Store) -> None:
     """A store that was closed does not come back by itself."""
     store.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 
 from py2048.cli import streams
 from py2048.errors import Py2048Error
@@ -52,19 +53,32 @@ def _obey(words: Sequence[str]) -> int:
         from py2048.cli.screens import open_last_game
 
         return open_last_game()
+    _refuse_empty(words)
     return _serve(words[1:]) if words[:1] == ["serve"] else _run(words)
+
+
+def _refuse_empty(words: Sequence[str]) -> None:
+    """Refuse an empty word: it is a variable of a shell that was not set, and means nothing.
+
+    Raises:
+        Py2048Error: if there is one.
+    """
+    for before, word in pairwise(("py2048", *words)):
+        name, equals, value = word.partition("=")
+        if not word or (name.startswith("--") and equals and not value):
+            raise Py2048Error(f"'' after {name or before}: give a value, or leave it out")
 
 
 def _run(words: Sequence[str]) -> int:
     from typer import Abort
 
     from py2048.cli.app import app
-    from py2048.cli.options import ClickException
+    from py2048.cli.options import ClickException, mistake
 
     try:
         status = app(args=words, prog_name="py2048", standalone_mode=False)
     except ClickException as error:
-        return _fail(error.format_message(), error.exit_code)
+        return _fail(mistake(error), error.exit_code)
     except Abort:
         return 130
     except SystemExit as ending:  # click's own answer to a reader that has gone

@@ -23,7 +23,14 @@ import typer
 
 from py2048.cli import plots
 from py2048.cli.compiling import telling
-from py2048.cli.options import JsonOption, ThreadsOption, UsageError, between, print_json
+from py2048.cli.options import (
+    JsonOption,
+    ThreadsOption,
+    UsageError,
+    between,
+    check_outputs,
+    print_json,
+)
 
 Stretch = Callable[[], float]
 """Runs for a while and returns a figure: a speed, or the seconds it took."""
@@ -59,7 +66,8 @@ def bench(
             "repository, run them by make bench"
         )
     if plot:
-        plots.check_plots()
+        plots.check_plots(plot)
+        check_outputs({"--plot": plot})
     effort = Effort(rounds, seconds, threads or available_threads(), sys.stderr.isatty())
     report(effort, {"engine": random_play}, machine(), json=json, plot=plot)
     return 0

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from py2048.cli.options import MAX_WORKERS, between
+from py2048.cli.options import MAX_WORKERS, Subcommands, between, check_outputs
 from py2048.courses import COURSES, Course, get_course
 from py2048.errors import CourseError
 
@@ -25,8 +25,8 @@ LONGEST = 86_400
 """Seconds that a submission may be given at most: a day."""
 
 app = typer.Typer(
+    cls=Subcommands,
     help="The five course systems: play them, hand out starters, grade submissions.",
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
 
@@ -152,8 +152,7 @@ def check(
     grading, run, sandbox = _prepared(course, found, seconds)
     if from_python2:
         python2.check_installed()
-    for target in (csv, gradescope):
-        _check_writable(target)
+    check_outputs({"--csv": csv, "--gradescope": gradescope, "--resume": resume}, *paths)
     with tempfile.TemporaryDirectory(prefix="py2048-check-") as scratch:
         submissions = [
             replace(submission, from_python2=from_python2)
@@ -172,12 +171,6 @@ def check(
     if gradescope:
         gradescope.write_text(json.dumps(to_gradescope(run, reports[0]), indent=2), "utf-8")
     _show(run, reports, as_json=as_json, detailed=detailed or len(reports) == 1)
-
-
-def _check_writable(target: Path | None) -> None:
-    """Say before the work that a file cannot be written after it."""
-    if target is not None and (target.is_dir() or not target.absolute().parent.is_dir()):
-        raise CourseError(f"{str(target)!r} cannot be written: name a file in a folder that exists")
 
 
 def _prepared(

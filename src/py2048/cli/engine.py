@@ -88,9 +88,9 @@ def perft(
     """
     from py2048.compiled.perft import GOLDEN
 
-    if size and target:
+    if size is not None and target is not None:
         return _count(*_checked_task(size, target))
-    if size:
+    if size is not None:
         raise UsageError("give a target too, such as py2048 perft 3x3 1024")
     return max([_count(side, side, target) for side, target in GOLDEN])
 

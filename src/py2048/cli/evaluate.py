@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import sys
 import time
@@ -23,6 +22,7 @@ from py2048.cli.options import (
     RulesOption,
     SeedOption,
     SizeOption,
+    check_outputs,
     chosen_rules,
     chosen_seed,
     no_device,
@@ -141,6 +141,9 @@ def evaluate(
     from py2048.arena.regret import regrets
     from py2048.arena.report import data, text_report
 
+    is_file = json_file not in (None, STDOUT)
+    outputs = {"--json-file": json_file if is_file else None, "--csv": csv, "--plot": plot}
+    check_outputs({"--log": log} | outputs, from_boards, solution)
     if makes is not None:
         checked_tile(makes, "--makes ")
         if not from_boards:
@@ -198,7 +201,6 @@ def _from_boards(
 
     if plot:
         plots.check_plots(plot)
-        _writable(plot)
     searching = {spec: _search_player(spec) for spec in players}
     _, held_out = SavedBoards.load(file).split()
     boards = _boards_to_play(held_out, games, makes)
@@ -320,28 +322,15 @@ def _writers(
 
     writers: list[Callable[[Results], None]] = []
     if json_file:
-        path = _writable(json_file)
-        writers.append(lambda results: _write(path, json.dumps(report.data(results), indent=1)))
+        writers.append(
+            lambda results: _write(json_file, json.dumps(report.data(results), indent=1))
+        )
     if csv:
-        table = _writable(csv)
-        writers.append(lambda results: _write(table, report.csv_text(results)))
+        writers.append(lambda results: _write(csv, report.csv_text(results)))
     if plot:
         plots.check_plots(plot)
-        picture = _writable(plot)
-        writers.append(lambda results: plots.draw_results(results, picture))
+        writers.append(lambda results: plots.draw_results(results, plot))
     return writers
-
-
-def _writable(path: Path) -> Path:
-    """Return `path`; refuse one that cannot be written now, not after hours of play."""
-    folder = path.parent
-    if path.is_dir():
-        raise TournamentError(f"cannot write {path}: it is a folder")
-    if not folder.is_dir():
-        raise TournamentError(f"cannot write {path}: there is no folder {folder}")
-    if not os.access(path if path.exists() else folder, os.W_OK):
-        raise TournamentError(f"cannot write {path}: permission denied")
-    return path
 
 
 def _write(path: Path, text: str) -> None:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
-from py2048.board import Board
 from py2048.cli.compiling import hint_of
 from py2048.cli.options import (
     JsonOption,
     OptionalPlayer,
     RulesOption,
+    board_of,
     print_json,
     rules_for,
     rules_names,
@@ -37,7 +36,7 @@ def hint(
 
     By default it is `perfect` where the best move is known, and `expectimax` elsewhere.
     """
-    position = Board.parse(sys.stdin.read() if board == "-" else board)
+    position = board_of(board)
     snapshot = PositionSnapshot(rules_for(position, rules), position, 0)
     adviser = make_player(player or hint_player(snapshot.rules))
     if not position.can_move():

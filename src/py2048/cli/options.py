@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
+import typer.core
 from typer.models import OptionInfo
 
 from py2048.board import Board
+from py2048.errors import BoardError, shown
+from py2048.game.record import is_same_file
 from py2048.players import list_players
 from py2048.rng import parse_seed
 from py2048.rules import Rules, list_rules
@@ -24,6 +30,16 @@ else:
     UsageError, ClickException = typer.BadParameter.__mro__[1:3]
 
 Number = TypeVar("Number", int, float)
+
+
+class Subcommands(typer.core.TyperGroup):
+    """A group that names its commands where none is given."""
+
+    def parse_args(self, ctx, args):  # type: ignore[no-untyped-def]
+        """Refuse words without a command."""
+        if not args and not ctx.resilient_parsing:
+            ctx.fail(f"{self.name} needs one of its commands: {', '.join(self.commands)}")
+        return super().parse_args(ctx, args)
 
 
 def rules_names() -> list[str]:
@@ -59,16 +75,36 @@ PlayerOption = Annotated[str, _PLAYER]
 OptionalPlayer = Annotated[str | None, _PLAYER]
 
 
+def mistake(error: Any) -> str:
+    """Return what is wrong with the words of a command by Click's exception; the value is named.
+
+    Typer reads values by Pydantic, whose own sentences leave the value out.
+    """
+    find_faults = getattr(error.__cause__, "errors", None)
+    if find_faults is None:
+        return str(error.format_message())
+    fault = find_faults()[0]
+    if fault["type"] == "value_error":
+        text = str(fault["ctx"]["error"])
+    else:
+        value = shown(fault["input"])
+        text = re.sub("(?i)input( string)?", lambda _: value, fault["msg"], count=1)
+    return typer.BadParameter(text, error.ctx, error.param).format_message()
+
+
 def between(low: float, high: float) -> Callable[[Number | None], Number | None]:
     """Return a callback that refuses numbers outside a range, ``nan`` too, and names them."""
 
     def check(number: Number | None) -> Number | None:
         if number is not None and not low <= number <= high:
-            raise typer.BadParameter(f"{number:g} is not a number from {low:g} to {high:g}")
+            raise typer.BadParameter(f"{number:.15g} is not a number from {low:g} to {high:g}")
         return number
 
     return check
 
+
+LONGEST_BOARD = 1 << 20
+"""More characters than any board has, of 64x64 cells at most."""
 
 MAX_WORKERS = 1024
 """The most threads or processes that a command starts."""
@@ -92,9 +128,49 @@ def no_device(path: Path | None) -> Path | None:
     Raises:
         BadParameter: if it is one.
     """
-    if path is not None and (path.is_char_device() or path.is_block_device()):
+    if path is not None and _is_device(path):
         raise typer.BadParameter(f"{path} is a device: name a file")
     return path
+
+
+def _is_device(path: Path) -> bool:
+    return path.is_char_device() or path.is_block_device()
+
+
+def check_outputs(outputs: Mapping[str, Path | None], *inputs: Path | None) -> None:
+    """Refuse, before the work, outputs that cannot be written after it or replace a file of it.
+
+    Args:
+        outputs: the files to write, by the names of their options.
+        inputs: the files to read.
+
+    Raises:
+        UsageError: if one cannot be written, is read or is another output, too.
+    """
+    taken = [path for path in inputs if path is not None]
+    for name, path in outputs.items():
+        if path is None:
+            continue
+        if any(is_same_file(path, other) for other in taken):
+            raise UsageError(
+                f"{name} {path} would replace a file that is read or written here: name another"
+            )
+        taken.append(path)
+        if trouble := _why_unwritable(path):
+            raise UsageError(f"cannot write {path}: {trouble}")
+
+
+def _why_unwritable(path: Path) -> str:
+    """Return why a file cannot be written; nothing if it can, as far as can be seen."""
+    folder = path.parent
+    if path.is_dir():
+        return "it is a folder"
+    if not folder.is_dir():
+        return f"there is no folder {folder}"
+    if _is_device(path):
+        return "it is a device: name a file"
+    is_allowed = os.access(path if path.exists() else folder, os.W_OK)
+    return "" if is_allowed else "permission denied"
 
 
 DelayOption = Annotated[
@@ -126,6 +202,20 @@ def chosen_seed(seed: str | None) -> int | None:
 def rules_for(board: Board, rules: str | None) -> Rules:
     """Return the rules that ``--rules`` names, or classic ones on a board of this size."""
     return chosen_rules(rules, None if rules else "x".join(map(str, board.shape)))
+
+
+def board_of(text: str) -> Board:
+    """Return the board that a text shows, or that standard input shows if the text is ``-``.
+
+    Raises:
+        BoardError: if none is shown, or standard input has no end in sight.
+    """
+    if text != "-":
+        return Board.parse(text)
+    text = sys.stdin.read(LONGEST_BOARD + 1)
+    if len(text) > LONGEST_BOARD:
+        raise BoardError(f"standard input shows no board: it has over {LONGEST_BOARD:,} characters")
+    return Board.parse(text)
 
 
 def print_json(value: object) -> None:

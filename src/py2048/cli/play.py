@@ -81,6 +81,8 @@ def play(
         make_player(player)  # refuse what is unknown before the screen opens
     if theme is not None:
         get_theme(theme)
+    if resume and seed is not None:
+        raise Py2048Error(f"--seed {seed} is for a new game: leave it or --resume out")
     is_chosen = bool(rules or size or seed)
     wanted, number = chosen_rules(rules, size), chosen_seed(seed)
     # A computer player does not take over what a person plays, unless it is told to.

@@ -65,6 +65,8 @@ def practice(
 
     if table is not None and (theme is not None or statistics):
         raise Py2048Error("--table excludes --theme and --statistics: leave it or them out")
+    if seed is not None and table is None:
+        raise Py2048Error(f"--seed {seed} draws an ending of a --table: give both")
     questions = Questions(as_json=json)
     if table is not None:
         wanted = chosen_seed(seed)
@@ -146,8 +148,10 @@ def puzzle(
     from py2048.session.notebook import PuzzleBook
     from py2048.ui.shared.drills import PuzzleDrill, today
 
-    if sum((daily, number is not None, rating is not None)) > 1:
-        raise Py2048Error("--daily, --id and --rating exclude each other: give one of them")
+    if sum((daily, number is not None, rating is not None, statistics)) > 1:
+        raise Py2048Error(
+            "--daily, --id, --rating and --statistics exclude each other: give one of them"
+        )
     limits = _range(rating) if rating else ()
     questions = Questions(as_json=json)
     with open_store() as store:

@@ -8,6 +8,7 @@ import typer
 
 from py2048.cli.options import OptionalPlayer, RulesOption, SizeOption, chosen_rules
 from py2048.cli.screens import LaunchOptions, UserInterface, open_screen
+from py2048.errors import Py2048Error
 from py2048.ui.shared.themes import get_theme
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ def race(
         typer.Argument(
             metavar="[FILE|best|expert]",
             help="A record or a replay; your best finished game; or a computer player.",
+            autocompletion=lambda: ["best", "expert"],
         ),
     ] = "best",
     rules: RulesOption = None,
@@ -36,8 +38,10 @@ def race(
 
     The game counts as assisted: the tiles may be known, and the rival's moves are advice.
     """
-    from py2048.ui.shared.race import find_rival
+    from py2048.ui.shared.race import EXPERT, find_rival
 
+    if player is not None and rival != EXPERT:
+        raise Py2048Error(f"--player {player} is for the expert: race expert, or leave it out")
     if theme is not None:
         get_theme(theme)
     options = LaunchOptions(lambda _: None, theme, reduced_motion, None, save)

@@ -9,7 +9,14 @@ from typing import Annotated
 
 import typer
 
-from py2048.cli.options import DelayOption, JsonOption, RulesOption, chosen_rules, print_json
+from py2048.cli.options import (
+    DelayOption,
+    JsonOption,
+    RulesOption,
+    check_outputs,
+    chosen_rules,
+    print_json,
+)
 from py2048.errors import RecordError
 from py2048.game import Record
 from py2048.game.importing import STDIN, load_record, load_records
@@ -34,6 +41,8 @@ def replay(
     json: JsonOption = False,
 ) -> int:
     """Replay FILE turn by turn, checking each."""
+    if end is not None and end < start:
+        raise RecordError(f"--to {end} is before --from {start}: give a later turn")
     game = Replay(load_record(file))
     last = len(game) if end is None else min(end, len(game))
     if start > len(game):
@@ -83,7 +92,7 @@ def verify(
     json: JsonOption = False,
 ) -> int:
     """Check each FILE: every move legal, every spawn allowed, the score reproduced."""
-    if commitment and not secret:
+    if commitment is not None and secret is None:
         raise RecordError("--commitment says nothing without the --secret that it was made from")
     results = [result for file in files for result in _verified(file, secret, commitment)]
     if json:
@@ -101,7 +110,7 @@ def _verified(file: Path, secret: str | None, commitment: str | None) -> list[di
         records = load_records(file)
         for record in records:
             record.verify()
-            if secret:
+            if secret is not None:
                 check_fair(record, secret, commitment)
     except RecordError as error:
         text = str(error)
@@ -133,7 +142,7 @@ def _summary(record: Record, secret: str | None = None) -> str:
     if record.seed is not None:
         start = "" if record.has_seeded_start() else " after a start set up by hand"
         drawn = f", as drawn by seed {record.seed}{start}"
-    drawn += ", as drawn by the secret" if secret else ""
+    drawn += ", as drawn by the secret" if secret is not None else ""
     return f"verified, {record.rules.name}, score {record.score}, {record.plies} moves{drawn}"
 
 
@@ -151,6 +160,7 @@ def import_replay(
         raise RecordError(f"{file} holds {len(records)} games: name a folder for their records")
     targets = _targets(target, file, len(records))
     for each in targets:
+        check_outputs({"the record": each}, file)
         if each.exists() and not force:
             raise RecordError(f"{each} exists: choose another name, or give --force to replace it")
     for each, record in zip(targets, records, strict=True):
@@ -170,7 +180,9 @@ def _targets(target: Path, file: Path, count: int) -> list[Path]:
 
 def scores(
     rules: RulesOption = None,
-    limit: Annotated[int, typer.Option(min=1, help="How many finished games to list.")] = 10,
+    limit: Annotated[
+        int, typer.Option(min=1, max=10**9, help="How many finished games to list.")
+    ] = 10,
     json: JsonOption = False,
 ) -> int:
     """Show the best scores and the best finished games."""

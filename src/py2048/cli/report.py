@@ -11,7 +11,7 @@ import typer
 
 from py2048.cli import streams
 from py2048.cli.compiling import StatusLine, telling
-from py2048.cli.options import JsonOption, no_device, print_json
+from py2048.cli.options import JsonOption, check_outputs, no_device, print_json
 from py2048.cli.plots import check_plots, draw_report
 from py2048.cli.review import INTERRUPTED
 from py2048.errors import Py2048Error, RecordError, os_errors_as
@@ -73,6 +73,8 @@ def report(
 
     if plots is not None:
         check_plots()
+    if html is not None:
+        check_outputs({"--html": html}, *(file for path in paths or () for file in _files(path)))
     reporter = _Reporter(judge, player, quiet=quiet)
     found = Report.of(reporter.summaries(_sources(paths)), reporter.refused)
     if json:

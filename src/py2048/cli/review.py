@@ -10,7 +10,7 @@ import typer
 
 from py2048.cli import streams
 from py2048.cli.compiling import StatusLine, telling
-from py2048.cli.options import JsonOption, no_device, print_json
+from py2048.cli.options import JsonOption, check_outputs, no_device, print_json
 from py2048.errors import Py2048Error, RecordError, os_errors_as
 from py2048.game.importing import load_record
 from py2048.game.record import write_atomically
@@ -50,6 +50,7 @@ def review(
 
     Ctrl-C stops and reports the moves reviewed so far.
     """
+    check_outputs({"--html": html}, *files)
     reviewer = _Reviewer(judge, quiet=quiet)
     found: dict[Path, Review] = {}
     for file, each in reviewer.reviews(files):

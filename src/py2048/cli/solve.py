@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from py2048.cli.compiling import PATIENCE, StatusLine, telling
-from py2048.cli.options import JsonOption, SizeOption, ThreadsOption, chosen_rules, no_device
+from py2048.cli.options import (
+    JsonOption,
+    SizeOption,
+    ThreadsOption,
+    check_outputs,
+    chosen_rules,
+    no_device,
+    rules_names,
+)
 from py2048.errors import SolvingError
 
 if TYPE_CHECKING:
@@ -36,10 +44,14 @@ def memory_size(text: str) -> int:
     """
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     if found is None:
-        raise typer.BadParameter(f"{text!r} is no amount of memory: give one such as 4G or 500M")
+        raise typer.BadParameter(
+            f"{text!r} is no amount of memory: give one such as 4G or 500M", param_hint="'--memory'"
+        )
     size = int(float(found[1]) * UNITS[found[2].upper()])
     if size < LEAST_MEMORY:
-        raise typer.BadParameter(f"{text} is too little memory: give at least 64M")
+        raise typer.BadParameter(
+            f"{text} is too little memory: give at least 64M", param_hint="'--memory'"
+        )
     return size
 
 
@@ -47,7 +59,9 @@ def solve(
     rules: Annotated[
         str,
         typer.Argument(
-            metavar="RULES", help="A preset such as 3x3, or a text such as classic:size=2x5."
+            metavar="RULES",
+            help="A preset such as 3x3, or a text such as classic:size=2x5.",
+            autocompletion=rules_names,
         ),
     ],
     size: SizeOption = None,
@@ -95,6 +109,7 @@ def solve(
 
     The tiles must appear at random. 3x3 takes a minute or two.
     """
+    check_outputs({"--save": save, "--distil": distil})
     line = StatusLine(quiet=quiet)
     try:
         with telling(quiet=quiet):

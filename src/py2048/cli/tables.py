@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from py2048.board import Board
 from py2048.cli.compiling import StatusLine, telling
 from py2048.cli.options import (
     JsonOption,
     RulesOption,
     SeedOption,
+    Subcommands,
     ThreadsOption,
     between,
+    board_of,
+    check_outputs,
     chosen_seed,
     no_device,
     print_json,
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     from py2048.solving.tables import Table
 
 app = typer.Typer(
+    cls=Subcommands,
     help="Tables of endings on 4x4: the chance to make a tile while the large ones stand still.",
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
 
@@ -199,6 +200,7 @@ def distil(
     from py2048.solving.tables import load_table
 
     known = load_table(table)
+    check_outputs({"--save": file}, known.path)
     rules, last = known.rules, known.target
     line = StatusLine(quiet=quiet)
 
@@ -241,7 +243,7 @@ def query(
     json: JsonOption = False,
 ) -> int:
     """Print the chance to make the target after each move on BOARD, the best first."""
-    position = Board.parse(sys.stdin.read() if board == "-" else board)
+    position = board_of(board)
     with telling(quiet=json):
         known = _load_any(table, rules)
         chance, moves = known.chance_of(position), known.move_chances(position)

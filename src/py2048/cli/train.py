@@ -22,6 +22,7 @@ from py2048.cli.options import (
     RulesOption,
     SeedOption,
     between,
+    check_outputs,
     chosen_seed,
     no_device,
     parallel,
@@ -283,6 +284,7 @@ def weights(
     """Describe a weights FILE and measure how well it plays; pack it and measure the loss."""
     from py2048.ntuple import weights as files
 
+    check_outputs({"--pack": pack, "--plot": plot}, file)
     data: Settings = files.checked_header_of(file) | {"bytes": file.stat().st_size}
     if plot:
         plots.check_plots(plot)

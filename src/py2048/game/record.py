@@ -293,6 +293,8 @@ def _decode_spawn(code: str, shape: tuple[int, int]) -> Spawn | None:
 
 FORMAT = "py2048 record"
 VERSION = 1
+_START = f'{{\n "format": "{FORMAT}"'.encode()
+"""The first bytes of every record."""
 LARGEST = 1 << 26
 """More bytes than any record has: a million turns take five or six million."""
 
@@ -364,14 +366,39 @@ def read_text(path: str | Path) -> str:
     return text
 
 
-def check_replaceable(path: Path) -> None:
-    """Check that a new file may take the place of `path`: of a file or of nothing.
+def is_same_file(one: Path, other: Path) -> bool:
+    """Return whether two paths lead to one file, by links too; it need not be there yet."""
+    if one.exists() and other.exists():
+        return one.samefile(other)
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
+def check_ordinary(path: Path) -> None:
+    """Check that `path` leads to an ordinary file or to nothing: a device may have no end.
 
     Raises:
-        OSError: if a device, a pipe or a folder is there, which would be lost.
+        OSError: if a device, a pipe or a folder is there.
     """
     if path.exists() and not path.is_file():
         raise OSError(errno.EEXIST, "it is there and no ordinary file", str(path))
+
+
+def check_replaceable(path: Path, *, by_record: bool = False) -> None:
+    """Check that a new file may take the place of `path`: of a file or of nothing.
+
+    Args:
+        path: where the file is to be.
+        by_record: it is a record, for which nothing but another record may go.
+
+    Raises:
+        OSError: if what is there would be lost, such as a device or a folder.
+    """
+    check_ordinary(path)
+    if by_record and path.exists():
+        with path.open("rb") as file:
+            if file.read(len(_START)) not in (_START, b""):
+                why = "it is there and no record: choose another name"
+                raise OSError(errno.EEXIST, why, str(path))
 
 
 def write_atomically(path: Path, data: bytes) -> None:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048.errors import WeightsError
-from py2048.game.record import check_replaceable
+from py2048.game.record import check_ordinary, check_replaceable
 
 HEADER = "header.json"
 VERSION = 1
@@ -286,8 +286,11 @@ def open_archive(path: Path, kind: str) -> Iterator[Archive]:
     Raises:
         WeightsError: if the file is missing, damaged, of another kind or too new.
     """
-    with errors_of(path, kind), Path(path).open("rb") as file, zipfile.ZipFile(file) as archive:
-        yield Archive(Path(path), kind, file, archive)
+    path = Path(path)
+    with errors_of(path, kind):
+        check_ordinary(path)
+        with path.open("rb") as file, zipfile.ZipFile(file) as archive:
+            yield Archive(path, kind, file, archive)
 
 
 @contextmanager
@@ -308,4 +311,5 @@ def errors_of(path: Path, kind: str = "archive") -> Iterator[None]:
     except bad as error:
         raise WeightsError(f"{path} is damaged or no {kind}: {error}") from None
     except (OSError, ValueError) as error:
-        raise WeightsError(f"{path} cannot be read: {error}") from None
+        why = getattr(error, "strerror", None) or error
+        raise WeightsError(f"{path} cannot be read: {why}") from None

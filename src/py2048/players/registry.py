@@ -130,6 +130,8 @@ def _options(name: str, factory: Callable[..., Player], text: str) -> dict[str, 
             )
         if not equals:
             raise PlayerError(f"option {key!r} of player {name!r} lacks a value: write {key}=…")
+        if key in options:
+            raise PlayerError(f"option {key!r} of player {name!r} is given twice: leave one out")
         options[key] = _converted(name, key, value, parameters[key].annotation)
     return options
 

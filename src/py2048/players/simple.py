@@ -74,7 +74,7 @@ class QuickPlayer:
 
     def __init__(self, ms: float = 300.0) -> None:
         if not 0 < ms < float("inf"):
-            raise PlayerError(f"ms must be more than 0, not {ms:g}")
+            raise PlayerError(f"ms must be more than 0 and finite, not {ms:g}")
         self.name = "quick" if ms == 300.0 else f"quick:ms={ms:g}"
         self._seconds = ms / 1000
 

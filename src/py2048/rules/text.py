@@ -52,7 +52,10 @@ def parse_changes(text: str) -> dict[str, Any]:
         if not equals or not value:
             raise RulesError(f"{part!r} lacks a value: write {key}=…")
         field, read = _READERS[key]
-        changes |= read(value) if key == "size" else {field: read(value)}
+        change = read(value) if key == "size" else {field: read(value)}
+        if change.keys() & changes.keys():
+            raise RulesError(f"{part!r} gives {key} a second time: leave one out")
+        changes |= change
     return changes
 
 

@@ -63,7 +63,7 @@ class SearchLimits:
         if self.nodes is not None and not 1 <= self.nodes < UNLIMITED:
             raise ValueError(f"nodes must be 1 or more, not {self.nodes}")
         if self.ms is not None and not 0 < self.ms < 1e9:
-            raise ValueError(f"ms must be more than 0, not {self.ms}")
+            raise ValueError(f"ms must be more than 0 and less than 1e9, not {self.ms:g}")
         if self.nodes is not None and self.ms is not None:
             raise ValueError("give nodes or ms, not both")
         if not 0 <= self.cutoff < 1:

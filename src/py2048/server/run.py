@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import ipaddress
 import logging
@@ -23,7 +24,7 @@ from py2048.server.schema import MOST_CHARACTERS
 from py2048.server.settings import Network, ServerError, Settings
 from py2048.server.supervisor import Supervisor
 from py2048.server.worker import Worker
-from py2048.storage import load_store
+from py2048.storage import load_store, names_store
 
 _BACKLOG = 2048
 _SHUTDOWN = 20  # seconds for open requests
@@ -39,12 +40,14 @@ def run(settings: Settings, log_level: str = "info") -> None:
     Raises:
         ServerError: if an address cannot be listened on, or what is asked for cannot be shared.
         MissingExtraError: if Redis is asked for without the extra ``redis``.
-        StorageError: if several workers are to use a database that is none.
+        StorageError: if what is named is no database; one that is away is waited for.
     """
     _check_redis(settings)
     if settings.workers > 1:
         _supervise(settings, log_level)
         return
+    if names_store(settings.database):  # one's own is right, and loading it delays the first page
+        load_store(settings.database)
     listener = _listen(settings)
     set_up_logs(log_level)
     _serve(settings, listener)
@@ -189,9 +192,9 @@ def _listen(settings: Settings, number: int = 0) -> socket.socket:
         listener.listen(_BACKLOG)
     except OSError as error:
         place = f"{settings.host}:{port}"
-        raise ServerError(
-            f"cannot listen on {place} ({error.strerror}): choose another --port"
-        ) from None
+        is_host = isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL
+        remedy = f"choose another {'--host' if is_host else '--port'}"
+        raise ServerError(f"cannot listen on {place} ({error.strerror}): {remedy}") from None
     return listener
 
 

@@ -64,6 +64,7 @@ __all__ = [
     "ThemeSummary",
     "data_folder",
     "load_store",
+    "names_store",
     "open_store",
 ]
 
@@ -118,6 +119,11 @@ def load_store(url: str | PathLike[str] | None = None) -> bool:
     engine, _ = make_engine(_location(url))
     engine.dispose()
     return not (is_sqlite(engine) and engine.url.database is None)
+
+
+def names_store(url: str | PathLike[str] | None) -> bool:
+    """Return whether `open_store` opens another store than the one in the data folder."""
+    return _location(url) != data_folder() / FILE_NAME
 
 
 def _location(url: str | PathLike[str] | None) -> str | PathLike[str]:

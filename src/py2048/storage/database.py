@@ -21,6 +21,7 @@ from sqlalchemy.pool import QueuePool
 from sqlalchemy.sql.dml import Insert
 
 from py2048.errors import MissingExtraError, StorageError
+from py2048.folders import expanded
 from py2048.storage import PATIENCE, data_folder
 
 WRITES = "py2048_writes"
@@ -61,7 +62,7 @@ def is_sqlite(engine: Engine) -> bool:
 
 def _parse(location: str | PathLike[str]) -> URL:
     if isinstance(location, PathLike) or ("://" not in location and _is_path(location)):
-        return URL.create("sqlite", database=str(Path(location).expanduser().absolute()))
+        return URL.create("sqlite", database=str(expanded(location).absolute()))
     try:
         url = make_url(location)
     except (ArgumentError, ValueError) as error:
@@ -100,6 +101,8 @@ def _sqlite_engine(url: URL, durability: str, patience: float) -> Engine:
             connect_args={"check_same_thread": False},
         )  # fmt: skip
     else:
+        if Path(url.database).is_dir():
+            raise StorageError(f"{url.database} is a folder: name a file in it for the database")
         _make_folder(Path(url.database).parent)
         engine = sa.create_engine(url, hide_parameters=True)
     pragmas = (

@@ -15,12 +15,19 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from py2048.errors import StorageError
-from py2048.game.record import check_replaceable
+from py2048.game.record import check_replaceable, is_same_file
 from py2048.storage import schema
 from py2048.storage.accounts import Accounts, Sessions
 from py2048.storage.battles import Battles
 from py2048.storage.changes import Changes
-from py2048.storage.database import Database, Subject, explained, make_engine, upsert
+from py2048.storage.database import (
+    Database,
+    Subject,
+    explained,
+    is_sqlite,
+    make_engine,
+    upsert,
+)
 from py2048.storage.follows import Follows
 from py2048.storage.games import SavedGames
 from py2048.storage.migration import bring_up_to_date
@@ -30,6 +37,9 @@ from py2048.storage.practice import Mistakes, PuzzleAnswers
 from py2048.storage.records import Leaderboards, Records, Scores
 from py2048.storage.reviews import Reviews
 from py2048.storage.schema import settings
+
+SQLITE_ENDINGS = "", "-wal", "-shm", "-journal"
+"""What the names of the files of an SQLite database end in, after the database's own."""
 
 
 class Store(Database):
@@ -96,7 +106,9 @@ class Store(Database):
         Raises:
             StorageError: The store cannot be read or the file not be written.
         """
-        partial = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")  # nobody else's
+        self._check_elsewhere(path)
+        # The name is nobody else's. It does without `with_name`, which some paths do not have.
+        partial = path.parent / f"{path.name}.{secrets.token_hex(4)}.part"
         try:
             check_replaceable(path)
             descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -110,6 +122,18 @@ class Store(Database):
         finally:
             partial.unlink(missing_ok=True)
         return rows
+
+    def _check_elsewhere(self, path: Path) -> None:
+        """Check that a file to write is none of the database's own.
+
+        Raises:
+            StorageError: it is.
+        """
+        database = self.engine.url.database
+        if database is None or not is_sqlite(self.engine):
+            return
+        if any(is_same_file(path, Path(f"{database}{end}")) for end in SQLITE_ENDINGS):
+            raise StorageError(f"{path} is the store itself: name another file for the backup")
 
     def restore(self, path: Path) -> int:
         """Fill this store, which must be empty, from a backup; return the number of rows.

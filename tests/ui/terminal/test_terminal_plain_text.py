@@ -67,13 +67,15 @@ def test_the_board_is_read_row_by_row() -> None:
 def test_mistakes_are_answered_with_the_nearest_command() -> None:
     """An unknown word, a move that moves nothing, bad rules and a bad number get one line each."""
     answers = transcript(
-        "lefft\n\nleft\nnew clasic\nauto some\nsave\n",
+        "lefft\n\nleft\nundo 5\nright away\nnew clasic\nauto some\nsave\n",
         board="2 . .\n. . .",
         rules="classic:size=2x3",
     )
     assert answers == [
         "Unknown command 'lefft'; did you mean 'left'?. Type help.",
         "Left: nothing moves.",
+        "undo 5: nothing was done, undo stands alone.",
+        "right away: nothing was done, right stands alone.",
         "no rules are called 'clasic'; did you mean 'classic'?",
         "auto 'some': give a number of moves, such as auto 10.",
         "Name a file, such as save game.2048.json.",

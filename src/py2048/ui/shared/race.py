@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from time import monotonic
 from typing import NamedTuple
 
 from py2048.board import Board
 from py2048.errors import RecordError
+from py2048.folders import expanded
 from py2048.game import Position
 from py2048.players import make_player
 from py2048.rules import Rules
@@ -52,9 +52,9 @@ def find_rival(session: Session, who: str, rules: Rules, player: str = "") -> Ri
         spec = player or hint_player(rules)
         return PlayingRival(rules, make_player(spec), spec)
     try:
-        return RecordedRival(load_record(Path(who).expanduser()))
+        return RecordedRival(load_record(expanded(who)))
     except RecordError as error:
-        if not Path(who).expanduser().exists():
+        if not expanded(who).exists():
             raise RecordError(f"{who!r} is neither {BEST}, {EXPERT} nor a file") from None
         raise error from None
 

@@ -15,6 +15,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from py2048.folders import expanded
 from py2048.ui.shared.actions import ACTIONS, PRACTICE_ACTIONS, REVIEW_ACTIONS, UserAction
 from py2048.ui.shared.screen import Choice, ListRequest
 from py2048.ui.terminal.game_view import key_of
@@ -156,7 +157,7 @@ class PromptScreen(ModalDialog[Path]):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Close with the file."""
         name = event.value.strip()
-        self.action_close(Path(name).expanduser() if name else None)
+        self.action_close(expanded(name) if name else None)
 
 
 class HelpScreen(ModalDialog[None]):

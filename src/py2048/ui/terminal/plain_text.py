@@ -46,6 +46,9 @@ HELP = (
     "help: this help. quit: leave; the game is kept.",
 )
 
+TAKING_TEXT = "new", "n", "resume", "auto", "review", "save"
+"""The commands that may be followed by something."""
+
 LONGEST = 1000
 """The characters of a line that are read at once: an input need not have lines at all."""
 
@@ -190,16 +193,17 @@ class PlainTextGame:
             pass
 
     def _do(self, word: str, rest: str) -> None:
-        if word in self._words:
-            self._words[word](rest)
-            return
         try:
-            direction = Direction.parse(word)
+            direction = None if word in self._words else Direction.parse(word)
         except DirectionError:
             known = [*self._commands, "quit", *(str(direction) for direction in Direction)]
             self._write(f"Unknown command {word!r}{did_you_mean(word, known)}. Type help.")
             return
-        if self._session.game.is_over:
+        if rest and word not in TAKING_TEXT:
+            self._write(f"{word} {rest}: nothing was done, {word} stands alone.")
+        elif direction is None:
+            self._words[word](rest)
+        elif self._session.game.is_over:
             self._write("The game is over. Type new or undo.")
         else:
             self._session.move(direction)
