@@ -51,12 +51,16 @@ LOOPS = (
     "    def collapseUp(self):\n        while True:\n            pass\n",
 )
 
+TURNING = "cmput175/right/turning.py"
+NO_GRID = ("        return [[0] * col for _ in range(row)]\n", "        pass\n")
+
 ONE_TASK = {
     "a modifier that returns nothing": ("ist", DICTIONARY, [NO_RETURN], {"2": 0.5}),
     "a modifier that changes a copy": ("ist", DICTIONARY, [A_COPY], {"2": 0.5}),
     "a misnamed function": ("ist", DICTIONARY, [MISNAMED], {"2": 0.5}),
     "both at once": ("ist", DICTIONARY, [NO_RETURN, MISNAMED], {"2": 1.0}),
     "a method that loops": ("cmput175", "cmput175/right/loops.py", [LOOPS], {"5": 4.0}),
+    "before moves that update the list": ("cmput175", TURNING, [NO_GRID], {"1": 10.0}),
 }
 
 
