@@ -7,12 +7,14 @@ that its test is about.
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from toys import ADD, GREET, RIGHT, failures, grade_path, grade_source
+from toys import ADD, GREET, RIGHT, TOY, failures, grade_path, grade_source
 
 from py2048.courses import get_course
+from py2048.courses.grading import Check, Example, Task
 from py2048.courses.grading.report import Report, TaskResult
 from py2048.courses.ist.language import PORTUGUESE
 
@@ -80,6 +82,31 @@ def test_what_is_shown_is_the_cause_of_the_loss():
     (check,) = _task(grade_source(source), "3").checks
     assert check.actual == "[1, 2, 2]"
     assert check.example.startswith("# with right versions of what other tasks ask for\n")
+
+
+SLOW = """
+def grow(numbers):
+    import time
+    until = time.process_time() + 0.2
+    while time.process_time() < until:
+        pass
+    numbers.append(add(*numbers))
+"""
+
+
+def test_a_loop_leaves_others_their_time():
+    """Right code that takes half of its time has it, too, after another function has hung."""
+    report = grade_source(ADD.replace("return a + b", "while True: pass") + GREET + SLOW)
+    assert _lost(report) == {"1": 3.0}, failures(report)
+
+
+def test_a_call_whose_result_is_not_looked_at_is_expected_to_end():
+    """Where it hangs, nothing is said of what the check's author writes for any result."""
+    example = Example("add(1, 2)")
+    task = Task("1", "add", "It ends.", 1, (Check("it ends", (example,)),))
+    source = "def add(a, b):\n    while True: pass\n"
+    (check,) = _task(grade_source(source, replace(TOY, tasks=(task,))), "1").checks
+    assert (check.expected, check.actual[:13]) == ("a result", "still running")
 
 
 def test_right_on_4x4_only_is_told_so():
