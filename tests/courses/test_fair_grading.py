@@ -6,7 +6,10 @@ that its test is about.
 
 from __future__ import annotations
 
+import re
 import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -107,6 +110,43 @@ def test_a_call_whose_result_is_not_looked_at_is_expected_to_end():
     source = "def add(a, b):\n    while True: pass\n"
     (check,) = _task(grade_source(source, replace(TOY, tasks=(task,))), "1").checks
     assert (check.expected, check.actual[:13]) == ("a result", "still running")
+
+
+def test_what_prepares_is_a_cause_too():
+    """An exception in a line that only prepares is the cause of what fails after it."""
+    source = _right("cmput175/right/loops.py", ("self._grid[cell // ", "self._grid[cell / "))
+    started = _task(_graded("cmput175", source), "2").checks[2]
+    assert started.actual.startswith("TypeError: list indices must be integers")
+    source = _right("cmput175/right/loops.py", ("class Game()", "class Play()"))
+    for check in _task(_graded("cmput175", source), "6").checks[2:]:
+        assert check.actual == "NameError: name 'Game' is not defined"
+
+
+UPDATES = ("self.game.updateEmptiesSet()", "pass")
+NOT_FINISHED = ("return True\n\n\ndef boards_equal", "return 7\n\n\ndef boards_equal")
+
+PASTED = {
+    "a game": ("cmput175", "cmput175/right/loops.py", UPDATES, "6"),
+    "a full board": ("ist", DICTIONARY, NOT_FINISHED, "2"),
+}
+
+
+@pytest.mark.parametrize("name", PASTED)
+def test_examples_can_be_pasted(name, tmp_path):
+    """After the line that the report names, in Python's prompt, and what comes is what came."""
+    course, right, change, number = PASTED[name]
+    path = tmp_path / "mine.py"
+    path.write_text(_right(right, change))
+    report = grade_path(path, get_course(course).grading())
+    (check,) = (check for check in _task(report, number).checks if not check.passed)
+    lines = f"{report.opening}\n{check.example}\n"
+    lines = re.sub("# typed: (.*) ⏎", lambda found: found[1].replace(" ⏎ ", "\n"), lines)
+    prompt = "import code; code.interact(banner='', exitmsg='', readfunc=lambda _: input())"
+    typed = [sys.executable, "-c", prompt]
+    done = subprocess.run(
+        typed, cwd=tmp_path, input=lines, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == check.actual, done.stderr
 
 
 def test_right_on_4x4_only_is_told_so():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -22,9 +22,10 @@ from py2048.courses.grading.tasks import (
 )
 
 LOAD_MODES = ("whole", "each", "quiet")  # see ``agent/host.py``
-SHOWN_LINES = 16
+SHOWN_LINES = 24  # a board of sixteen tiles, made tile by tile, and what is done with it
 LEAST_PATIENCE = 0.25  # of the usual time, after several overruns
 HURRY = 0.1  # of the usual time, where a patch before has not helped
+PARTS = ("elif ", "else:", "except", "finally:", ")", "]", "}")  # what no block ends before
 PATIENCE = 12.0  # seconds that one check may take in all, for each second a call may take
 
 
@@ -263,13 +264,21 @@ class SubmissionSession:
             self.shown.append(f"# typed: {' ⏎ '.join(typed)} ⏎")
 
     def text(self) -> str:
-        """The example so far, as a student can type it; the middle of a long one is left out."""
-        lines = self.shown
+        """The example so far, as a student can paste it; the middle of a long one is left out."""
+        lines = list(_pasteable(self.shown))
         if len(lines) > SHOWN_LINES:
             half = SHOWN_LINES // 2
             left_out = f"# … {len(lines) - 2 * half} lines …"
             lines = [*lines[:half], left_out, *lines[-half:]]
         return "\n".join(lines)
+
+
+def _pasteable(lines: Sequence[str]) -> Iterator[str]:
+    """Lines with an empty one after each block, without which Python's prompt takes no more."""
+    for line, after in zip(lines, [*lines[1:], ""], strict=True):
+        yield line
+        if line.startswith(" ") and after and not after.startswith((" ", *PARTS)):
+            yield ""
 
 
 def _wanted(expected: object) -> str:
