@@ -18,7 +18,9 @@ from toys import ADD, GREET, RIGHT, TOY, failures, grade_path, grade_source
 
 from py2048.courses import get_course
 from py2048.courses.grading import Check, Example, Task
+from py2048.courses.grading.grader import opening_of
 from py2048.courses.grading.report import Report, TaskResult
+from py2048.courses.grading.submissions import PreparedSubmission
 from py2048.courses.ist.language import PORTUGUESE
 
 HERE = Path(__file__).parent
@@ -56,6 +58,12 @@ LOOPS = (
     "    def collapseUp(self):\n        while True:\n            pass\n",
 )
 
+A_TUPLE = ("    return empty\n", "    return tuple(empty)\n")
+LONG_HAND = "comp1127/right/long_hand.py"
+STARTS = (
+    "if __name__ == '__main__':\n    main()",
+    "frame, board = setup()\nadd_random_number(board)\nbind(frame, board)\nstart(frame)",
+)
 TURNING = "cmput175/right/turning.py"
 NO_GRID = ("        return [[0] * col for _ in range(row)]\n", "        pass\n")
 
@@ -65,6 +73,9 @@ ONE_TASK = {
     "a misnamed function": ("ist", DICTIONARY, [MISNAMED], {"2": 0.5}),
     "both at once": ("ist", DICTIONARY, [NO_RETURN, MISNAMED], {"2": 1.0}),
     "a method that loops": ("cmput175", "cmput175/right/loops.py", [LOOPS], {"5": 4.0}),
+    "a misnamed coordinate": ("ist", DICTIONARY, [("coordinate_row", "row_of")], {"1": 0.5}),
+    "a tuple for a list": ("ist", DICTIONARY, [A_TUPLE, ("!= []", "!= ()")], {"2": 0.5}),
+    "a game that starts on import": ("comp1127", LONG_HAND, [STARTS], {"17": 1.0}),
     "before moves that update the list": ("cmput175", TURNING, [NO_GRID], {"1": 10.0}),
 }
 
@@ -286,3 +297,9 @@ def test_a_file_that_cannot_be_imported_has_a_way_to_be_tried(tmp_path):
     path = tmp_path / "2048.py"
     path.write_text(RIGHT)
     assert grade_path(path).opening == "from app import * (once 2048.py is saved as app.py)"
+
+
+def test_examples_for_a_mouse_have_nothing_to_be_typed_first(tmp_path):
+    """Those of cits1401 say where a person clicks."""
+    prepared = PreparedSubmission(tmp_path, "app.py", get_course("cits1401").grading())
+    assert opening_of(prepared) == ""

@@ -792,6 +792,7 @@ GRADING = Grading(
     module="app",
     files=("app.py", "main.py", "project2.py", "game.py"),
     expects=(),
+    opening="",  # the examples are for a person with a mouse
     tasks=TASKS,
     gui=True,
     libraries=("numpy", "PIL"),
