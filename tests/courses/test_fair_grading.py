@@ -6,14 +6,21 @@ that its test is about.
 
 from __future__ import annotations
 
+import re
 import shutil
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from toys import ADD, GREET, RIGHT, failures, grade_path, grade_source
+from toys import ADD, GREET, RIGHT, TOY, failures, grade_path, grade_source
 
 from py2048.courses import get_course
+from py2048.courses.grading import Check, Example, Task
+from py2048.courses.grading.grader import opening_of
 from py2048.courses.grading.report import Report, TaskResult
+from py2048.courses.grading.submissions import PreparedSubmission
 from py2048.courses.ist.language import PORTUGUESE
 
 HERE = Path(__file__).parent
@@ -51,12 +58,25 @@ LOOPS = (
     "    def collapseUp(self):\n        while True:\n            pass\n",
 )
 
+A_TUPLE = ("    return empty\n", "    return tuple(empty)\n")
+LONG_HAND = "comp1127/right/long_hand.py"
+STARTS = (
+    "if __name__ == '__main__':\n    main()",
+    "frame, board = setup()\nadd_random_number(board)\nbind(frame, board)\nstart(frame)",
+)
+TURNING = "cmput175/right/turning.py"
+NO_GRID = ("        return [[0] * col for _ in range(row)]\n", "        pass\n")
+
 ONE_TASK = {
     "a modifier that returns nothing": ("ist", DICTIONARY, [NO_RETURN], {"2": 0.5}),
     "a modifier that changes a copy": ("ist", DICTIONARY, [A_COPY], {"2": 0.5}),
     "a misnamed function": ("ist", DICTIONARY, [MISNAMED], {"2": 0.5}),
     "both at once": ("ist", DICTIONARY, [NO_RETURN, MISNAMED], {"2": 1.0}),
     "a method that loops": ("cmput175", "cmput175/right/loops.py", [LOOPS], {"5": 4.0}),
+    "a misnamed coordinate": ("ist", DICTIONARY, [("coordinate_row", "row_of")], {"1": 0.5}),
+    "a tuple for a list": ("ist", DICTIONARY, [A_TUPLE, ("!= []", "!= ()")], {"2": 0.5}),
+    "a game that starts on import": ("comp1127", LONG_HAND, [STARTS], {"17": 1.0}),
+    "before moves that update the list": ("cmput175", TURNING, [NO_GRID], {"1": 10.0}),
 }
 
 
@@ -76,6 +96,68 @@ def test_what_is_shown_is_the_cause_of_the_loss():
     (check,) = _task(grade_source(source), "3").checks
     assert check.actual == "[1, 2, 2]"
     assert check.example.startswith("# with right versions of what other tasks ask for\n")
+
+
+SLOW = """
+def grow(numbers):
+    import time
+    until = time.process_time() + 0.2
+    while time.process_time() < until:
+        pass
+    numbers.append(add(*numbers))
+"""
+
+
+def test_a_loop_leaves_others_their_time():
+    """Right code that takes half of its time has it, too, after another function has hung."""
+    report = grade_source(ADD.replace("return a + b", "while True: pass") + GREET + SLOW)
+    assert _lost(report) == {"1": 3.0}, failures(report)
+
+
+def test_a_call_whose_result_is_not_looked_at_is_expected_to_end():
+    """Where it hangs, nothing is said of what the check's author writes for any result."""
+    example = Example("add(1, 2)")
+    task = Task("1", "add", "It ends.", 1, (Check("it ends", (example,)),))
+    source = "def add(a, b):\n    while True: pass\n"
+    (check,) = _task(grade_source(source, replace(TOY, tasks=(task,))), "1").checks
+    assert (check.expected, check.actual[:13]) == ("a result", "still running")
+
+
+def test_what_prepares_is_a_cause_too():
+    """An exception in a line that only prepares is the cause of what fails after it."""
+    source = _right("cmput175/right/loops.py", ("self._grid[cell // ", "self._grid[cell / "))
+    started = _task(_graded("cmput175", source), "2").checks[2]
+    assert started.actual.startswith("TypeError: list indices must be integers")
+    source = _right("cmput175/right/loops.py", ("class Game()", "class Play()"))
+    for check in _task(_graded("cmput175", source), "6").checks[2:]:
+        assert check.actual == "NameError: name 'Game' is not defined"
+
+
+UPDATES = ("self.game.updateEmptiesSet()", "pass")
+NOT_FINISHED = ("return True\n\n\ndef boards_equal", "return 7\n\n\ndef boards_equal")
+
+PASTED = {
+    "a game": ("cmput175", "cmput175/right/loops.py", UPDATES, "6"),
+    "a full board": ("ist", DICTIONARY, NOT_FINISHED, "2"),
+}
+
+
+@pytest.mark.parametrize("name", PASTED)
+def test_examples_can_be_pasted(name, tmp_path):
+    """After the line that the report names, in Python's prompt, and what comes is what came."""
+    course, right, change, number = PASTED[name]
+    path = tmp_path / "mine.py"
+    path.write_text(_right(right, change))
+    report = grade_path(path, get_course(course).grading())
+    (check,) = (check for check in _task(report, number).checks if not check.passed)
+    lines = f"{report.opening}\n{check.example}\n"
+    lines = re.sub("# typed: (.*) ⏎", lambda found: found[1].replace(" ⏎ ", "\n"), lines)
+    prompt = "import code; code.interact(banner='', exitmsg='', readfunc=lambda _: input())"
+    typed = [sys.executable, "-c", prompt]
+    done = subprocess.run(
+        typed, cwd=tmp_path, input=lines, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == check.actual, done.stderr
 
 
 def test_right_on_4x4_only_is_told_so():
@@ -215,3 +297,9 @@ def test_a_file_that_cannot_be_imported_has_a_way_to_be_tried(tmp_path):
     path = tmp_path / "2048.py"
     path.write_text(RIGHT)
     assert grade_path(path).opening == "from app import * (once 2048.py is saved as app.py)"
+
+
+def test_examples_for_a_mouse_have_nothing_to_be_typed_first(tmp_path):
+    """Those of cits1401 say where a person clicks."""
+    prepared = PreparedSubmission(tmp_path, "app.py", get_course("cits1401").grading())
+    assert opening_of(prepared) == ""

@@ -8,16 +8,24 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, NoReturn
 from weakref import WeakKeyDictionary
 
 from py2048.board import Board, Cell
 from py2048.courses.cits1401.probe import PROBE
-from py2048.courses.grading import Check, CheckFailed, Grading, SubmissionSession, Task
+from py2048.courses.grading import (
+    Check,
+    CheckFailed,
+    Grading,
+    SubmissionCrash,
+    SubmissionSession,
+    Task,
+)
 from py2048.direction import Direction
 from py2048.errors import BoardError
 from py2048.game.turn import edge_cell
@@ -180,6 +188,9 @@ def begun(session: SubmissionSession, who: str = "Human", seed: int = 0) -> Wind
     return driver
 
 
+CLICK = 5.0
+"""Seconds for one click in a game: a move that hangs must not cost the time of the other checks."""
+
 SHORT = 50
 """Clicks in the short game."""
 
@@ -196,6 +207,12 @@ class ObservedMove:
     now: WindowContents
 
     @property
+    def possible(self) -> bool:
+        """Whether the tiles can move in the direction; a board that cannot be read may move."""
+        board = self.before.board
+        return board is None or after(board, self.direction) != board
+
+    @property
     def changed(self) -> bool:
         """Whether the squares show anything else than before."""
         return self.before.rows != self.now.rows
@@ -204,7 +221,7 @@ class ObservedMove:
     def went(self) -> Direction | None:
         """In which direction the tiles really went, if it was a right move in some direction."""
         board = self.before.board
-        if board is None or not self.changed or after(board, self.direction) == board:
+        if board is None or not self.changed or not self.possible:
             return None
         ways = [self.direction, *(way for way in Direction if way is not self.direction)]
         return next((way for way in ways if after(board, way) == self.now.board), None)
@@ -212,15 +229,30 @@ class ObservedMove:
 
 @dataclass
 class ObservedGames:
-    """The moves of the games, game by game, and why the last game broke off, if it did."""
+    """The moves of the games, game by game, and why the last game broke off, if it did.
+
+    `faults` are the directions in which a click ends the program or makes it hang: the games begin
+    anew without them.
+    """
 
     games: list[list[ObservedMove]] = field(default_factory=list)
+    faults: dict[Direction, CheckFailed] = field(default_factory=dict)
     fault: CheckFailed | None = None
 
     @property
     def moves(self) -> list[ObservedMove]:
         """All moves of all games."""
         return [move for game in self.games for move in game]
+
+    @property
+    def ways(self) -> tuple[Direction, ...]:
+        """The directions in which clicks can be made."""
+        return tuple(way for way in Direction if way not in self.faults)
+
+    @property
+    def has_dead_moves(self) -> bool:
+        """Whether clicks in some direction do nothing, or end the program, where it can move."""
+        return bool(self.faults) or any(move.possible and not move.changed for move in self.moves)
 
 
 _SEEN: WeakKeyDictionary[SubmissionSession, ObservedGames] = WeakKeyDictionary()
@@ -235,47 +267,59 @@ def observed_games(session: SubmissionSession) -> ObservedGames:
     if session not in _SEEN:
         _SEEN[session] = _play(session)
     seen = _SEEN[session]
-    if seen.fault is not None and not seen.moves:
-        raise seen.fault
+    fault = seen.fault or next(iter(seen.faults.values()), None)
+    if fault is not None and not seen.moves:
+        raise fault
     return seen
 
 
 def _play(session: SubmissionSession) -> ObservedGames:
     seen = ObservedGames()
+    session.seconds = min(session.seconds, CLICK)
+    to_play = [_play_by_chance, _play_to_the_end]
     try:
-        for seed, play in enumerate((_play_by_chance, _play_to_the_end)):
-            driver = begun(session, seed=seed)
+        while to_play:
+            driver = begun(session, seed=2 - len(to_play))
             seen.games.append([])
-            play(driver, seen.games[-1])
+            known = len(seen.faults)
+            try:
+                to_play[0](driver, seen)
+            except CheckFailed:
+                if len(seen.faults) == known:
+                    raise
+            else:
+                del to_play[0]
     except CheckFailed as mismatch:
         seen.fault = mismatch
     return seen
 
 
-def _play_by_chance(driver: WindowDriver, moves: list[ObservedMove]) -> None:
+def _play_by_chance(driver: WindowDriver, seen: ObservedGames) -> None:
     chance = random.Random(0)
-    while len(moves) < SHORT and not driver.contents.says(OVER):
-        _make_move(driver, moves, _idle(driver, moves) or chance.choice(tuple(Direction)))
+    moves = seen.games[-1]
+    while seen.ways and len(moves) < SHORT and not driver.contents.says(OVER):
+        _make_move(driver, seen, _idle(driver, seen) or chance.choice(seen.ways))
 
 
-def _play_to_the_end(driver: WindowDriver, moves: list[ObservedMove]) -> None:
+def _play_to_the_end(driver: WindowDriver, seen: ObservedGames) -> None:
     """Play so that the board fills up soon, for as long as anything moves."""
+    moves = seen.games[-1]
     while len(moves) < LONG and not driver.contents.says(OVER):
         board = driver.contents.board
         refused = {move.direction for move in moves if move.now.rows == driver.contents.rows}
-        legal = [way for way in Direction if board and after(board, way) != board]
+        legal = [way for way in seen.ways if board and after(board, way) != board]
         open_ways = [way for way in legal if way not in refused]
         if board is None or not open_ways:
             return
         nearest = min(open_ways, key=lambda way: _room(after(board, way)))
-        _make_move(driver, moves, _idle(driver, moves) or nearest)
+        _make_move(driver, seen, _idle(driver, seen) or nearest)
 
 
-def _idle(driver: WindowDriver, moves: list[ObservedMove]) -> Direction | None:
+def _idle(driver: WindowDriver, seen: ObservedGames) -> Direction | None:
     """Return a direction in which nothing can move, if it has not been tried twice already."""
     board = driver.contents.board
-    tried = [move.direction for move in moves if not move.changed]
-    idle = [way for way in Direction if board and after(board, way) == board]
+    tried = [move.direction for move in seen.games[-1] if not move.changed]
+    idle = [way for way in seen.ways if board and after(board, way) == board]
     return next((way for way in idle if tried.count(way) < 2), None)
 
 
@@ -285,15 +329,28 @@ def _room(board: Board) -> tuple[int, int]:
     return len(board.empty_cells()) + sum(len(b.empty_cells()) for b in nexts), len(nexts)
 
 
-def _make_move(driver: WindowDriver, moves: list[ObservedMove], direction: Direction) -> None:
+def _make_move(driver: WindowDriver, seen: ObservedGames, direction: Direction) -> None:
     """Click on a square of the side, on another one where the first takes no clicks."""
     before = driver.contents
     possible = before.board is not None and after(before.board, direction) != before.board
-    for cell in BORDERS[direction]:
-        now = driver.click(cell)
-        if not possible or (now.texts, now.others) != (before.texts, before.others):
-            break
-    moves.append(ObservedMove(before, direction, now))
+    try:
+        for cell in BORDERS[direction]:
+            now = driver.click(cell)
+            if not possible or (now.texts, now.others) != (before.texts, before.others):
+                break
+    except CheckFailed as mismatch:
+        seen.faults[direction] = mismatch
+        raise
+    seen.games[-1].append(ObservedMove(before, direction, now))
+
+
+def _none(session: SubmissionSession, wanted: str, found: str = "there was none") -> NoReturn:
+    """Report that the games had no move of the kind that a check is about, and why."""
+    fault = observed_games(session).fault
+    if fault is not None:
+        raise fault
+    session.shown[:] = ["# two games, played by clicks on the border"]
+    session.fail(wanted, found)
 
 
 def has_all_components(session: SubmissionSession) -> None:
@@ -359,7 +416,7 @@ def highlights_what_moved(session: SubmissionSession) -> None:
                     "some look the same",
                 )
     if not compared:
-        session.fail("squares that move and squares that stay", "there were none to compare")
+        _none(session, "squares that move and squares that stay", "there were none to compare")
 
 
 # --- clicks ---
@@ -367,21 +424,25 @@ def highlights_what_moved(session: SubmissionSession) -> None:
 
 def border_squares_act(session: SubmissionSession) -> None:
     """Every square on the border but the corners takes clicks, if any on its side does."""
+    ways = observed_games(session).ways
     driver = begun(session)
     acting = 0
-    for direction, cells in BORDERS.items():
-        acts = [_acts(driver, cell, direction) for cell in cells]
+    for direction in ways:
+        cells = BORDERS[direction]
+        acts = [_acts(driver, cell, direction, ways) for cell in cells]
         acting += any(acts)
         if any(acts) and not all(acts):
             cell = cells[acts.index(False)]
             session.fail(f"the click on {cell} to move {direction}", "nothing happened")
-    if acting < 2:
+    if acting < min(2, len(ways)):
         session.fail("clicks on the border to make moves", "nothing happened on most sides")
 
 
-def _acts(driver: WindowDriver, cell: Cell, direction: Direction) -> bool:
+def _acts(
+    driver: WindowDriver, cell: Cell, direction: Direction, ways: Sequence[Direction]
+) -> bool:
     """Whether a click on `cell` does anything when a move in `direction` is possible."""
-    for way in (*Direction, *Direction):
+    for way in (*ways, *ways):
         if _possible(driver.contents, direction):
             break
         driver.click(BORDERS[way][0])
@@ -396,8 +457,9 @@ def _possible(contents: WindowContents, direction: Direction) -> bool:
 
 def other_squares_do_nothing(session: SubmissionSession) -> None:
     """Corners and squares inside do nothing and cost nothing."""
+    ways = observed_games(session).ways
     driver = begun(session, seed=4)
-    acted = [driver.click(cells[0]) for cells in BORDERS.values()]
+    acted = [driver.click(BORDERS[way][0]) for way in ways]
     if all(contents.texts == acted[0].texts for contents in acted):
         session.fail("clicks on the border to make moves", "nothing happened on any side")
     for cell in (*CORNERS, *INSIDE):
@@ -414,14 +476,16 @@ def other_squares_do_nothing(session: SubmissionSession) -> None:
 def _of(
     session: SubmissionSession, direction: Direction, *, possible: bool
 ) -> list[tuple[ObservedMove, Board]]:
+    seen = observed_games(session)
+    if direction in seen.faults:
+        raise seen.faults[direction]
     found = []
-    for move in observed_games(session).moves:
+    for move in seen.moves:
         board = move.before.board
-        can_move = board is not None and after(board, direction) != board
-        if board is not None and move.direction is direction and can_move is possible:
+        if board is not None and move.direction is direction and move.possible is possible:
             found.append((move, board))
     if possible and not found:
-        session.fail(f"boards on which the move {direction} is possible", "there was none")
+        _none(session, f"boards on which the move {direction} is possible")
     return found
 
 
@@ -459,7 +523,7 @@ def refuses(session: SubmissionSession, direction: Direction) -> None:
 
 def _some_move(session: SubmissionSession) -> None:
     if not any(move.changed for move in observed_games(session).moves):
-        session.fail("some move to be made", "the board never changes")
+        _none(session, "some move to be made", "the board never changes")
 
 
 # --- status and score ---
@@ -477,7 +541,7 @@ def tells_success(session: SubmissionSession) -> None:
             wanted = f"a text such as '{way.name.title()} movement is successful'"
             _fail(session, move, wanted, str(move.now.others))
     if not told:
-        session.fail("a successful move", "there was none")
+        _none(session, "a successful move")
 
 
 def tells_failure(session: SubmissionSession) -> None:
@@ -486,14 +550,14 @@ def tells_failure(session: SubmissionSession) -> None:
     for move in observed_games(session).moves:
         if move.now.says(OVER):
             continue
-        if not move.changed:
+        if not move.changed and not move.possible:
             told += 1
             if not move.now.says(FAILURE):
                 _fail(session, move, "a text such as 'Movement not possible'", str(move.now.others))
         elif move.went is not None and move.now.says("not possible|impossible"):
             _fail(session, move, "no word of failure", str(move.now.others))
     if not told:
-        session.fail("an impossible move that leaves the board as it is", "there was none")
+        _none(session, "an impossible move that leaves the board as it is")
 
 
 def tells_the_end(session: SubmissionSession) -> None:
@@ -536,7 +600,8 @@ def counts(session: SubmissionSession) -> None:
 
 def _scores_after(move: ObservedMove, scores: set[int]) -> set[int]:
     """Return what the score may be; where a move itself went wrong, it may have counted or not."""
-    gains = {1} if move.went is not None else {-1} if not move.changed else {1, -1}
+    failed = not move.changed and not move.possible
+    gains = {1} if move.went is not None else {-1} if failed else {1, 0, -1}
     return {score + gain for score in scores for gain in gains}
 
 
@@ -545,15 +610,16 @@ def _scores_after(move: ObservedMove, scores: set[int]) -> set[int]:
 
 def begins_a_human_s_game(session: SubmissionSession) -> None:
     """New game, in the middle of a game, leads to a new one: only 2s, score 0, clicks work."""
+    ways = observed_games(session).ways
     driver = begun(session)
     counts_seen = {_checked_start(session, driver.contents)}
     for _ in range(5):
-        for cells in BORDERS.values():
-            driver.click(cells[0])
+        for way in ways:
+            driver.click(BORDERS[way][0])
         driver.new_game("Human")
         counts_seen.add(_checked_start(session, driver.contents))
     before = driver.contents
-    later = [driver.click(cells[0]) for cells in BORDERS.values()]
+    later = [driver.click(BORDERS[way][0]) for way in ways]
     if all((now.texts, now.others) == (before.texts, before.others) for now in later):
         session.fail("clicks to work in the new game", "nothing happens")
     if len(counts_seen) < 3:
@@ -571,7 +637,22 @@ def _checked_start(session: SubmissionSession, contents: WindowContents) -> int:
 
 
 def lets_the_computer_play(session: SubmissionSession) -> None:
-    """The computer moves by itself, with pauses, in several directions, to the end."""
+    """The computer moves by itself, with pauses, in several directions, to the end.
+
+    That it stops at a move that fails for a person, too, is held against that move alone.
+    """
+    seen = observed_games(session)
+    try:
+        _watch_the_computer(session)
+    except SubmissionCrash:
+        if not seen.faults:
+            raise
+    except CheckFailed:
+        if not (seen.has_dead_moves and session.value("screen.errors()", show=False)):
+            raise
+
+
+def _watch_the_computer(session: SubmissionSession) -> None:
     driver = begun(session, "Computer", seed=3)
     contents_seen = [driver.contents]
     for _ in range(30):
@@ -597,8 +678,13 @@ def lets_the_computer_play(session: SubmissionSession) -> None:
 
 def stops_the_computer(session: SubmissionSession) -> None:
     """New game ends the computer's game, too."""
-    driver = begun(session, "Computer", seed=5)
-    session.run("screen.advance(3000)", show=False)
+    try:
+        driver = begun(session, "Computer", seed=5)
+        session.run("screen.advance(3000)", show=False)
+    except SubmissionCrash:
+        if observed_games(session).faults:
+            return  # the computer has come to a move that ends the program
+        raise
     driver.new_game("Human")
     _checked_start(session, driver.contents)
     before = driver.contents
@@ -706,6 +792,7 @@ GRADING = Grading(
     module="app",
     files=("app.py", "main.py", "project2.py", "game.py"),
     expects=(),
+    opening="",  # the examples are for a person with a mouse
     tasks=TASKS,
     gui=True,
     libraries=("numpy", "PIL"),

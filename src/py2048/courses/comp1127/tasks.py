@@ -389,6 +389,16 @@ finally:
 """
 
 
+# Lines that start the game have put two numbers on it when the file was loaded.
+_GRID_AS_IT_BEGINS = """
+import ast
+with open(main.__file__, encoding='utf-8') as file:
+    for node in ast.parse(file.read()).body:
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], 'id', '') == 'grid':
+            exec(compile(ast.Module([node], []), main.__file__, 'exec'), vars(main))
+"""
+
+
 def starts_with(code: str, expected: object) -> Callable[[SubmissionSession], None]:
     """The check of what is there when the student's main section waits for the player."""
 
@@ -522,7 +532,7 @@ def _problem(
 ) -> Task:
     """A problem of the document, patched with right versions of all but what it is `about`."""
     about = title if about is None else about
-    patches = () if about == "grid" else (all_but(about),)
+    patches = (_GRID_AS_IT_BEGINS,) if about == "grid" else (all_but(about),)
     return Task(str(number), title, asked, marks, checks, patches)
 
 

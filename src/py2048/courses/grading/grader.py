@@ -86,7 +86,9 @@ def grade(submission: Submission, grading: Grading, sandbox: SandboxConfig) -> R
 
 
 def opening_of(prepared: PreparedSubmission) -> str:
-    """What a student types before an example."""
+    """What a student types before an example; nothing where examples are no Python."""
+    if not prepared.grading.opening:
+        return ""
     module = Path(prepared.file).stem
     if module.isidentifier():
         return prepared.grading.opening.format(module=module)

@@ -130,7 +130,8 @@ class Grading:
     among several that defines most of them is taken. `given_files` are handed out and replace the
     submission's own copies. `gui` adds a virtual display and its user `screen`; `libraries` are
     importable packages beside the standard library. `prelude` runs before every example; `opening`
-    is what a student types instead, with ``{module}`` for the student's file. `variants` are
+    is what a student types instead, with ``{module}`` for the student's file, empty where examples
+    are no Python. `variants` are
     gradings of the same tasks in another language: the one whose `expects` a program defines most
     of is taken. `remarks` finds what else the document says about a program's text. `not_graded`
     says which of the document's marks a program cannot judge.
