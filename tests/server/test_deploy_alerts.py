@@ -98,7 +98,7 @@ def test_every_fixed_limit_is_what_the_page_says() -> None:
         "passwords": (passwords.SHORTEST, passwords.LONGEST, passwords.FEWEST_GUESSES),
         "recovery codes": (recovery.HOW_MANY,),
         "programs of a person": (accounts.MOST_BOTS,),
-        "sessions": (services._UNUSED / timedelta(days=1),),
+        "sessions, and the cookies of guests": (services._UNUSED / timedelta(days=1),),
         "guests' games without a move": (games.UNTOUCHED / timedelta(days=1),),
     }  # fmt: skip
     told = {what: tuple(numbers_in(row[0])) for what, row in rows("Limits that are fixed").items()}
