@@ -175,8 +175,10 @@ def test_a_display_that_does_not_answer_is_an_error_in_one_line(
         desktop.run(Session())
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("dialog", ["", "ctrl+s", "m", "F1"])
+@pytest.mark.parametrize(
+    ("number", "dialog"),
+    [(signal.SIGINT, ""), (signal.SIGINT, "ctrl+s"), (signal.SIGTERM, "m"), (signal.SIGHUP, "F1")],
+)
 def test_a_signal_closes_the_window(
     open_game: Callable[..., Process], number: signal.Signals, dialog: str
 ) -> None:

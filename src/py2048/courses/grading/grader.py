@@ -12,7 +12,7 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from fractions import Fraction
 from pathlib import Path
@@ -35,6 +35,7 @@ from py2048.courses.grading.tasks import (
     CheckFailed,
     Grading,
     PatchFailed,
+    SubmissionCrash,
     Task,
     printable,
 )
@@ -124,23 +125,53 @@ def _nothing(task: Task) -> TaskResult:
 
 
 def grade_task(task: Task, session: SubmissionSession) -> TaskResult:
-    """Try the checks of one task."""
-    found = tuple(_result(check, session, task) for check in task.checks)
+    """Try the checks of one task, and those that fail again with reference patches.
+
+    A patch is tried with all of these in turn: what was lent to one of them is no secret to the
+    next, and their processes need not be started anew.
+    """
+    failures = [attempt(check, session) for check in task.checks]
+    patched = _tried_with_patches(task, session, failures)
+    found = tuple(
+        _result(check, failure, patched.get(number))
+        for number, (check, failure) in enumerate(zip(task.checks, failures, strict=True))
+    )
     earned = task.earned([result.passed for result in found])
     return TaskResult(task.id, task.title, task.asked, Fraction(task.marks), earned, found)
 
 
-def _result(check: Check, session: SubmissionSession, task: Task) -> CheckResult:
-    """Try a check, and again with reference patches if it fails."""
-    failure = attempt(check, session)
-    if failure is None:
-        return CheckResult(check.title, check.weight, passed=True)
-    patched: list[CheckFailed] = []
-    for patch in task.patches_of(check) if not session.out_of_time else ():
-        other = attempt(check, session, patch)
-        if other is None:
-            return CheckResult(check.title, check.weight, passed=True, carried=True)
-        patched.append(other)
+def _tried_with_patches(
+    task: Task, session: SubmissionSession, failures: Sequence[CheckFailed | None]
+) -> dict[int, list[CheckFailed]]:
+    """How the checks that fail do so with each patch, by their numbers; those that then hold not.
+
+    A patch is tried with all of them in turn: what was lent to one check is no secret to the next,
+    and the processes that hold it need not start anew.
+    """
+    patches = [task.patches_of(check) for check in task.checks]
+    failing: dict[int, list[CheckFailed]] = {
+        number: [] for number, failure in enumerate(failures) if failure is not None
+    }
+    for patch in dict.fromkeys(patch for number in failing for patch in patches[number]):
+        for number in [number for number in failing if patch in patches[number]]:
+            if session.out_of_time:
+                return failing
+            hangs = any(isinstance(other, SubmissionCrash) for other in failing[number])
+            failure = attempt(task.checks[number], session, patch, hangs=hangs)
+            if failure is None:
+                del failing[number]
+            else:
+                failing[number].append(failure)
+    return failing
+
+
+def _result(
+    check: Check, failure: CheckFailed | None, patched: list[CheckFailed] | None
+) -> CheckResult:
+    """What is reported of a check; it holds with a patch if `patched` does not say how it fails."""
+    if failure is None or patched is None:
+        carried = failure is not None
+        return CheckResult(check.title, check.weight, passed=True, carried=carried)
     failure = _own_cause(failure, patched)
     return CheckResult(
         check.title,
@@ -164,11 +195,16 @@ def _own_cause(failure: CheckFailed, patched: list[CheckFailed]) -> CheckFailed:
     return CheckFailed(f"{PATCHED}\n{own.example}", own.expected, own.actual)
 
 
-def attempt(check: Check, session: SubmissionSession, patch: str = "") -> CheckFailed | None:
-    """Try one check: None if it holds, else what shows that it does not."""
+def attempt(
+    check: Check, session: SubmissionSession, patch: str = "", *, hangs: bool = False
+) -> CheckFailed | None:
+    """Try one check: None if it holds, else what shows that it does not.
+
+    It has little time if another patch has not kept it from hanging.
+    """
     if session.out_of_time:
         return CheckFailed("", check.title, "not tried: the time for one submission was over")
-    session.start_check(check.seconds, patch)
+    session.start_check(check.seconds, patch, hangs=hangs)
     try:
         if check.run is not None:
             session.begin()

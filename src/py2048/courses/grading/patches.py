@@ -2,7 +2,8 @@
 
 They run inside the submission's process, where a program can look into everything. So a patch
 holds the functions that it lends and what these need, and nothing of the rest of a solution, and
-goes there as compiled code without comments and docstrings; see also `SubmissionSession.close`.
+goes there as compiled code without comments and docstrings; `SubmissionSession.start_check` ends
+the processes that hold it.
 """
 
 from __future__ import annotations

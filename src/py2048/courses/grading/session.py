@@ -61,9 +61,8 @@ class SubmissionSession:
         self.seconds = grading.seconds
         self.reference_patch = ""
         self.shown: list[str] = []
-        self._lent = False
+        self._lent = ""  # the patch that processes still hold
         self._overruns = 0
-        self._hangs_patched = False
         self._began, self._limit = 0.0, float("inf")
 
     def __enter__(self) -> SubmissionSession:
@@ -79,33 +78,33 @@ class SubmissionSession:
         """Whether the time for the whole submission is over."""
         return self.runner.out_of_time
 
-    def start_check(self, seconds: float | None = None, reference_patch: str = "") -> None:
+    def start_check(
+        self, seconds: float | None = None, reference_patch: str = "", *, hangs: bool = False
+    ) -> None:
         """Begin a check: in an untouched process, with `reference_patch` run in it if given.
 
         Each call of the check may take `seconds`, less once the submission has overrun: a
         function that hangs hangs in every check that calls it. With reference patches it does so
-        only in the checks about it, so there a call is cut short only if another patch before
-        did not keep it from hanging.
+        only in the checks about it, so there a call is cut short only if the check `hangs` with
+        another patch.
+
+        Nothing that a submission can have kept of another patch is met again, in memory shared
+        with copies, in a file or on the display: all processes that were lent it end here.
         """
-        self._hangs_patched &= bool(reference_patch)
         patience = 1.0 if reference_patch else max(LEAST_PATIENCE, 0.5**self._overruns)
         usual = seconds or self.grading.seconds
-        self.seconds = usual * (HURRY if self._hangs_patched else patience)
+        self.seconds = usual * (HURRY if hangs else patience)
         self._began, self._limit = time.monotonic(), usual * PATIENCE
         self.reference_patch = reference_patch
         self.shown.clear()
         self.close()
+        if self._lent and self._lent != reference_patch:
+            self.runner.renew()
+            self._lent = ""
 
     def close(self) -> None:
-        """Leave the process: the next call begins in an untouched one.
-
-        Nothing that a submission can have kept of a reference patch is met again, in memory
-        shared with copies, in a file or on the display: all of its processes end here.
-        """
-        if self._lent:
-            self.runner.renew()
+        """Leave the process: the next call begins in an untouched one."""
         self.runner.leave()
-        self._lent = False
 
     def fresh(self) -> None:
         """Begin again in an untouched process: whatever the submission changed is gone."""
@@ -119,7 +118,7 @@ class SubmissionSession:
             self._crashed("the program to load", death)
 
     def _run_patch(self) -> None:
-        self._lent = True
+        self._lent = self.reference_patch
         code = compiled(self.reference_patch)
         facts = self._ask({"op": "run", "code": code, "typed": [], "seed": None})
         if facts["error"]:
@@ -192,7 +191,6 @@ class SubmissionSession:
 
     def _crashed(self, expected: str, reason: ProcessDied | Raised) -> NoReturn:
         self._overruns += 1
-        self._hangs_patched = bool(self.reference_patch)
         raise SubmissionCrash(self.text(), expected, str(reason)) from None
 
     def value(self, code: str, **options: Any) -> Any:
