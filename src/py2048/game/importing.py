@@ -19,7 +19,7 @@ from py2048.game.import_2048_framework import framework_records
 from py2048.game.import_2048verse import verse_records
 from py2048.game.import_endgame_tablebase import is_tablebase, tablebase_record
 from py2048.game.import_hallabois import hallabois_records
-from py2048.game.record import FORMAT, LARGEST, Record
+from py2048.game.record import FORMAT, LARGEST, Record, check_ordinary
 
 STDIN = Path("-")
 """Stands for what is typed or piped in."""
@@ -57,8 +57,9 @@ def load_record_file(path: Path) -> Record:
     Raises:
         RecordError: as `load_record`, and where there is a pipe, a device or a folder.
     """
-    if path == STDIN or (path.exists() and not path.is_file()):
-        raise RecordError(f"{path} is no ordinary file: name one that holds a game")
+    path = path.absolute()  # so that ``-`` is a file of this name
+    with os_errors_as(RecordError, f"cannot read {path}"):
+        check_ordinary(path)
     return load_record(path)
 
 

@@ -293,8 +293,6 @@ def _decode_spawn(code: str, shape: tuple[int, int]) -> Spawn | None:
 
 FORMAT = "py2048 record"
 VERSION = 1
-_START = f'{{\n "format": "{FORMAT}"'.encode()
-"""The first bytes of every record."""
 LARGEST = 1 << 26
 """More bytes than any record has: a million turns take five or six million."""
 
@@ -396,7 +394,7 @@ def check_replaceable(path: Path, *, by_record: bool = False) -> None:
     check_ordinary(path)
     if by_record and path.exists():
         with path.open("rb") as file:
-            if file.read(len(_START)) not in (_START, b""):
+            if (head := file.read(200)) and f'"{FORMAT}"'.encode() not in head:
                 why = "it is there and no record: choose another name"
                 raise OSError(errno.EEXIST, why, str(path))
 

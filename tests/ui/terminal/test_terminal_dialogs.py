@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from tests.ui.terminal.playing import shown, table, until
+from tests.ui.terminal.playing import table, until
 from textual import events
 from textual.pilot import Pilot
 from textual.screen import ModalScreen
@@ -104,9 +104,16 @@ async def test_a_dialog_stays_where_it_has_no_room() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no named pipes in folders")
-@pytest.mark.parametrize("name", ["pipe", "-", "/dev/zero"])
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("pipe", "it is there and no ordinary file"),
+        ("/dev/zero", "it is there and no ordinary file"),
+        ("-", "No such file or directory"),
+    ],
+)
 async def test_a_game_is_opened_from_an_ordinary_file(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A screen waits neither for a pipe nor for the keyboard that it reads itself."""
     monkeypatch.chdir(tmp_path)
@@ -117,7 +124,9 @@ async def test_a_game_is_opened_from_an_ordinary_file(
         await until(pilot, lambda: isinstance(app.screen, ModalScreen))
         app.screen.query_one(Input).value = name
         await pilot.press("enter")
-        await until(pilot, lambda: f"{name} is no ordinary file" in shown(app))
+        await until(pilot, lambda: list(app._notifications))
+        (told,) = app._notifications
+        assert told.message.startswith(f"cannot read {tmp_path / name}: {reason}")
 
 
 async def test_a_double_click_in_a_dialog_is_no_click_on_the_board() -> None:

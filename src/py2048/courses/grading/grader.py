@@ -125,11 +125,7 @@ def _nothing(task: Task) -> TaskResult:
 
 
 def grade_task(task: Task, session: SubmissionSession) -> TaskResult:
-    """Try the checks of one task, and those that fail again with reference patches.
-
-    A patch is tried with all of these in turn: what was lent to one of them is no secret to the
-    next, and their processes need not be started anew.
-    """
+    """Try the checks of one task, and those that fail again with reference patches."""
     failures = [attempt(check, session) for check in task.checks]
     patched = _tried_with_patches(task, session, failures)
     found = tuple(
@@ -143,7 +139,7 @@ def grade_task(task: Task, session: SubmissionSession) -> TaskResult:
 def _tried_with_patches(
     task: Task, session: SubmissionSession, failures: Sequence[CheckFailed | None]
 ) -> dict[int, list[CheckFailed]]:
-    """How the checks that fail do so with each patch, by their numbers; those that then hold not.
+    """Return how checks fail with each patch, by their numbers, but for those that then hold.
 
     A patch is tried with all of them in turn: what was lent to one check is no secret to the next,
     and the processes that hold it need not start anew.
