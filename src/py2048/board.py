@@ -10,6 +10,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from py2048.direction import Direction
@@ -94,6 +95,12 @@ def slide(rows: Rows, direction: Direction, merging: Merging = Merging.ONCE) -> 
 def legal_directions(rows: Rows) -> tuple[Direction, ...]:
     """Return the directions whose slide changes `rows`. It does not depend on the merging."""
     return tuple(direction for direction in Direction if slide(rows, direction)[0] != rows)
+
+
+def has_equal_neighbours(rows: Rows) -> bool:
+    """Return whether two cells side by side are equal; on a full board, whether it can move."""
+    along = (*rows, *zip(*rows, strict=True))
+    return any(one == other for line in along for one, other in pairwise(line))
 
 
 def symmetries(rows: Rows) -> Iterator[Rows]:

@@ -162,6 +162,13 @@ def test_legal_directions_are_those_that_change_the_board(board: Board) -> None:
 
 
 @given(boards())
+def test_a_full_board_moves_where_neighbours_are_equal(board: Board) -> None:
+    """The short question has the answer of all slides."""
+    full = Board.from_rows([[tile or 2 for tile in row] for row in board.rows])
+    assert reference.has_equal_neighbours(full.rows) == full.can_move()
+
+
+@given(boards())
 def test_boards_survive_text_and_pickling(board: Board) -> None:
     """`parse` is the inverse of `str`, `eval` of `repr`, and copies are equal."""
     assert Board.parse(str(board)) == board

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import random as rnd
 import sys
-from itertools import chain, pairwise
+from itertools import chain
 
-from py2048.board import Rows, from_lines, lines, slide_line
+from py2048.board import Rows, from_lines, has_equal_neighbours, lines, slide_line
 from py2048.direction import Direction
 
 _KEYS = {"w": "Up", "a": "Left", "s": "Down", "d": "Right"}
@@ -83,10 +83,7 @@ class Grid:
         Only the grid counts, not `emptiesSet`, and nothing changes.
         """
         rows = _rows(self)
-        if not all(chain(*rows)):
-            return True
-        along = (*rows, *zip(*rows, strict=True))
-        return any(one == other for line in along for one, other in pairwise(line))
+        return not all(chain(*rows)) or has_equal_neighbours(rows)
 
     def collapseRow(self, lst: list[int]) -> tuple[list[int], bool]:
         """Return `lst` collapsed to the left, and whether that changed it.

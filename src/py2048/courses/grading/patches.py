@@ -22,11 +22,12 @@ from py2048.rules import parts
 _PARTS: tuple[Callable[..., object], ...] = (
     *(errors.Py2048Error, errors.CourseError, parts.Merging, direction.Direction),
     *(board.LineSlide, board.slide_line, board.lines, board.from_lines),
-    *(board.slide, board.legal_directions),
+    *(board.slide, board.has_equal_neighbours),
 )
 _ENGINE = "\n".join(
     [
         "from enum import Enum",
+        "from itertools import pairwise",
         "from typing import NamedTuple",
         *(inspect.getsource(part) for part in _PARTS),
     ]

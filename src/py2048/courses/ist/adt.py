@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from random import choice
 from typing import NoReturn
 
-from py2048.board import Rows, legal_directions, slide
+from py2048.board import Rows, has_equal_neighbours, slide
 from py2048.direction import Direction
 
 Coordinate = tuple[int, int]
@@ -166,7 +166,7 @@ def board_finished(b: _Board) -> bool:
     """Return whether `b` is full and no move is left."""
     if not is_board(b):
         _invalid("board_finished")
-    return not board_empty_positions(b) and not legal_directions(b.rows)
+    return not board_empty_positions(b) and not has_equal_neighbours(b.rows)
 
 
 def boards_equal(b1: _Board, b2: _Board) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from py2048.board import Rows, slide
+from py2048.board import Rows, has_equal_neighbours, slide
 from py2048.direction import Direction
 from py2048.errors import CourseError
 
@@ -93,7 +93,7 @@ class Game:
         self.update_score()
         if WINNING_NUMBER in self.board:
             self.is_won = True
-        self.is_finished = 0 not in self.board and not _has_equal_neighbours(self.board)
+        self.is_finished = 0 not in self.board and not has_equal_neighbours(_rows(self.board))
 
     def stack(self, move: str) -> None:
         """Shift and merge all lines; if anything moved, add a number.
@@ -151,10 +151,6 @@ def _show(game: Game) -> None:
 
 def _rows(board: NDArray[np.int_]) -> Rows:
     return tuple(map(tuple, board.tolist()))
-
-
-def _has_equal_neighbours(board: NDArray[np.int_]) -> bool:
-    return bool((board[1:] == board[:-1]).any() or (board[:, 1:] == board[:, :-1]).any())
 
 
 def _checked_size(size: object) -> int:
