@@ -538,7 +538,7 @@ def test_a_forged_answer_costs_its_own_marks(name):
 def grow(numbers):
     import os
     text = {text!r}.encode()
-    for descriptor in range(3, 40):
+    for descriptor in range(3, 2000):
         try: os.write(descriptor, len(text).to_bytes(4, "big") + text)
         except OSError: pass
 """
