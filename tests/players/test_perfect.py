@@ -14,6 +14,7 @@ from py2048.players import Meaning, Unit, meaning_of
 from py2048.players.perfect import PerfectPlayer
 from py2048.session import Session, hint_player
 from py2048.session.advice import PositionSnapshot
+from py2048.session.session import PERFECT_SHAPES
 from py2048.solving import solve
 from py2048.solving.distil import distil
 from py2048.solving.distilled import shipped_moves
@@ -124,6 +125,29 @@ def test_it_gives_hints_wherever_it_needs_no_file() -> None:
     session = Session()
     session.start(get_rules("3x3"), seed=1)
     assert session.hint().player == "perfect"
+
+
+@pytest.mark.parametrize("board", ["64 64 / 4 2", "16 16 / 64 32", "8 8 / 16 ."])
+def test_elsewhere_the_search_gives_hints(board: str) -> None:
+    """On a board that no game meets, which somebody has set up, no best move is known."""
+    rules = get_rules("classic:size=2x2")
+    with pytest.raises(PlayerError, match="no game under classic meets"):
+        make_player("perfect").rate(Game(rules, board=Board.parse(board)))
+    session = Session()
+    session.start(rules, board=Board.parse(board))
+    assert session.hint().player.startswith("expectimax")
+
+
+def test_the_largest_boards_of_games_have_perfect_hints() -> None:
+    """Each tile once is the most that a game meets; a tile that came last is on every board."""
+    for rows, columns in PERFECT_SHAPES:
+        rules = get_rules("classic", rows=rows, columns=columns)
+        moves = shipped_moves(rules)
+        assert moves is not None
+        tiles = [4 << cell for cell in range(rules.cells)]
+        largest = Board([tiles[row * columns : (row + 1) * columns] for row in range(rows)])
+        assert largest.sum == moves.most
+        assert hint_player(rules, largest) == "perfect"
 
 
 def test_a_file_serves_its_rules_and_goal(tmp_path: Path) -> None:

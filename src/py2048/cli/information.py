@@ -38,7 +38,7 @@ def hint(
     """
     position = board_of(board)
     snapshot = PositionSnapshot(rules_for(position, rules), position, 0)
-    adviser = make_player(player or hint_player(snapshot.rules))
+    adviser = make_player(player or hint_player(snapshot.rules, position))
     if not position.can_move():
         raise GameOverError("no move changes this board: the game is over")
     answer = hint_of(snapshot, adviser, only_move=False, quiet=json)

@@ -144,7 +144,7 @@ class Api:
         """What a computer player would do, and the value of each direction."""
         message = await _body(request, schema.AdviceRequest)
         rules, board = _position(message)
-        spec = self._services.hints.checked(message.player, rules)
+        spec = self._services.hints.checked(message.player, rules, board)
         if not board.can_move():
             raise GameOverError("no move changes this board: the game is over")
         self._services.limits.check_hint(address_of(request.scope))

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+from py2048.board import Board
 from py2048.errors import Py2048Error, did_you_mean
 from py2048.players import Player, make_player
 from py2048.rules import Rules
@@ -50,13 +51,13 @@ class HintService:
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="py2048-hints")
         self._asked = 0
 
-    def checked(self, spec: str | None, rules: Rules) -> str:
-        """Return a spec that may be asked for; none means the usual one under the rules.
+    def checked(self, spec: str | None, rules: Rules, board: Board) -> str:
+        """Return a spec that may be asked for; none means the usual one for the board.
 
         Raises:
             ActionRejected: if there is no such player here.
         """
-        usual = hint_player(rules)
+        usual = hint_player(rules, board)
         wanted = spec or (usual if usual in self.specs else self.specs[0])
         if wanted not in self.specs:
             hint = did_you_mean(wanted, self.specs)

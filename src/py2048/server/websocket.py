@@ -307,7 +307,8 @@ class ClientConnection(Client):
 
     async def _hint(self, message: schema.HintRequest) -> None:
         room = await self._my_room()
-        spec = self._services.hints.checked(message.player, room.game.session.rules)
+        session = room.game.session
+        spec = self._services.hints.checked(message.player, session.rules, session.game.board)
         room.game.check_help()
         if room.game.is_over:
             raise ActionRejected("over", "the game is over: there is nothing to advise")
@@ -316,7 +317,7 @@ class ClientConnection(Client):
             room.send_state(self)
             return
         self._services.limits.check_hint(self.account)
-        answers = self._services.hints.advise(spec, room.game.session.snapshot())
+        answers = self._services.hints.advise(spec, session.snapshot())
         hint = await anext(answers)
         assert isinstance(hint, Hint)  # the first answer always is
         room = await self._my_room()
@@ -351,7 +352,8 @@ class ClientConnection(Client):
         if message.player is None:
             room.stop_autoplay()
         else:
-            spec = hints.checked(message.player, room.game.session.rules)
+            session = room.game.session
+            spec = hints.checked(message.player, session.rules, session.game.board)
             delay = message.delay / 1000
             hints.start_autoplay(self._rooms, room, spec, delay, self._address)
 

@@ -48,13 +48,29 @@ Listener = Callable[[Event], None]
 T = TypeVar("T")
 
 
-def hint_player(rules: Rules) -> str:
-    """Return the spec of the player that gives hints under rules, unless another is asked for."""
+def hint_player(rules: Rules, board: Board | None = None) -> str:
+    """Return the spec of the player that gives hints, unless another is asked for.
+
+    Args:
+        rules: the rules.
+        board: the board that the hint is for; by default one that games meet. No best move is
+            known on the others, which somebody has set up.
+    """
     if rules.shape not in PERFECT_SHAPES:
         return HINT_PLAYER
     classic = get_rules("classic", rows=rules.rows, columns=rules.columns)
     alike = replace(rules, name=classic.name, target=classic.target) == classic
-    return "perfect" if alike else HINT_PLAYER
+    is_met = board is None or (board.sum <= _most_sum(rules) and _has_new_tile(rules, board))
+    return "perfect" if alike and is_met else HINT_PLAYER
+
+
+def _most_sum(rules: Rules) -> int:
+    """Return the largest sum that a game meets: each tile once, from the largest new one on."""
+    return int(max(rules.spawn_weights.tiles)) * (2**rules.cells - 1)
+
+
+def _has_new_tile(rules: Rules, board: Board) -> bool:
+    return any(tile in rules.spawn_weights.tiles for row in board.rows for tile in row)
 
 
 def is_by_computer(record: Record) -> bool:
@@ -452,7 +468,7 @@ class Session:
         """
         if player is not None and not isinstance(player, str):
             return player
-        spec = player or hint_player(self.rules)
+        spec = player or hint_player(self.rules, self.game.board)
         if spec not in self._players:
             self._players[spec] = make_player(spec)
         return self._players[spec]

@@ -517,7 +517,7 @@ class Controller:
     @property
     def player(self) -> str:
         """The spec of the player that gives hints and plays by itself."""
-        usual = hint_player(self.session.rules)
+        usual = hint_player(self.session.rules, self.session.game.board)
         return self._wanted_player or str(self.session.get_setting("player", usual))
 
     def choose_player(self) -> None:

@@ -211,7 +211,7 @@ class PlainTextGame:
     @property
     def _player(self) -> str:
         """The spec of the player that gives hints and plays for `auto`."""
-        usual = hint_player(self._session.rules)
+        usual = hint_player(self._session.rules, self._session.game.board)
         return self._wanted_player or str(self._session.get_setting("player", usual))
 
     def _undo(self, _: str) -> None:
