@@ -66,7 +66,7 @@ def hint_player(rules: Rules, board: Board | None = None) -> str:
 
 def _most_sum(rules: Rules) -> int:
     """Return the largest sum that a game meets: each tile once, from the largest new one on."""
-    return int(max(rules.spawn_weights.tiles)) * (2**rules.cells - 1)
+    return max(rules.spawn_weights.tiles) * ((1 << rules.cells) - 1)
 
 
 def _has_new_tile(rules: Rules, board: Board) -> bool:
