@@ -237,6 +237,19 @@ def test_characters_outside_ascii_are_noted():
     assert any("outside ASCII (line " in note for note in report.notes)
 
 
+# --- CITS1401 ---
+
+
+def test_quit_may_end_the_process():
+    """The window is closed, then."""
+    source = _right(
+        "cits1401/right/canvas_rectangles.py",
+        ("import random", "import os\nimport random"),
+        ("command=self.root.destroy", "command=lambda: os._exit(0)"),
+    )
+    assert _lost(_graded("cits1401", source)) == {}
+
+
 # --- Qsan Qarut ---
 
 

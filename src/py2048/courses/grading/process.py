@@ -66,7 +66,13 @@ _user_slots = itertools.count(secrets.randbelow(4096))
 
 
 class ProcessDied(Exception):  # noqa: N818 - a fact about a submission
-    """The process ended, or had to be ended; the message says why, for the student."""
+    """The process ended, or had to be ended; the message says why, for the student.
+
+    Attributes:
+        exit_code: that of a process which has ended itself, negative for a signal.
+    """
+
+    exit_code: int | None = None
 
 
 class StartError(CourseError):
@@ -540,7 +546,10 @@ class Runner:
             self._waited += time.monotonic() - began
         if facts["state"] == "ended":
             self._after(process, facts)
-            raise ProcessDied(cause(_code(facts["status"])))
+            code = _code(facts["status"])
+            death = ProcessDied(cause(code))
+            death.exit_code = code
+            raise death
         return facts
 
     def _check_display(self) -> None:

@@ -191,7 +191,10 @@ class SubmissionSession:
 
     def _crashed(self, expected: str, reason: ProcessDied | Raised) -> NoReturn:
         self._overruns += 1
-        raise SubmissionCrash(self.text(), expected, str(reason)) from None
+        crash = SubmissionCrash(self.text(), expected, str(reason))
+        if isinstance(reason, ProcessDied):
+            crash.exit_code = reason.exit_code
+        raise crash from None
 
     def value(self, code: str, **options: Any) -> Any:
         """Run lines and return the value of the last; raise `CheckFailed` if they raise."""

@@ -37,7 +37,13 @@ class CheckFailed(Exception):  # noqa: N818 - a finding about a submission, not 
 
 
 class SubmissionCrash(CheckFailed):
-    """The process of the submission ended or was stopped: a crash, a limit, an exit."""
+    """The process of the submission ended or was stopped: a crash, a limit, an exit.
+
+    Attributes:
+        exit_code: that of a process which has ended itself, negative for a signal.
+    """
+
+    exit_code: int | None = None
 
 
 class PatchFailed(CheckFailed):
