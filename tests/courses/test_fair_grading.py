@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from toys import ADD, GREET, RIGHT, TOY, failures, grade_path, grade_source
 
-from py2048.courses import get_course
+from py2048.courses import COURSES, get_course
 from py2048.courses.grading import Check, Example, Task
 from py2048.courses.grading.grader import opening_of
 from py2048.courses.grading.report import Report, TaskResult
@@ -235,6 +235,17 @@ def test_characters_outside_ascii_are_noted():
     report = _graded("ist", source)
     assert report.lost == ()
     assert any("outside ASCII (line " in note for note in report.notes)
+
+
+# --- hardly begun ---
+
+
+@pytest.mark.parametrize("course", COURSES)
+def test_a_file_with_nothing_in_it_is_graded(course):
+    """What a student saves first, and what a class has where one has handed in nothing."""
+    report = _graded(course, "# to do\n")
+    assert report.problem == "", report.problem
+    assert report.earned == 0
 
 
 # --- CITS1401 ---

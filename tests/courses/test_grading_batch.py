@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -111,6 +112,17 @@ def test_what_has_changed_is_graded_again(tmp_path):
     reports = _graded(submissions, ResultsFile(path))
     assert reports["ann"].lost == ()
     assert len(path.read_text().splitlines()) == 3
+
+
+def test_more_time_grades_again_what_had_too_little(tmp_path):
+    """The answer to a note that the time was over is more of it; the others are kept."""
+    path = tmp_path / "results.jsonl"
+    submissions = _class(tmp_path, {"ann": RIGHT})
+    for seconds, lines in [(0.001, 1), (0.001, 1), (60.0, 2), (60.0, 2), (0.001, 2)]:
+        around = replace(SandboxConfig.default(), seconds=seconds)
+        (report,) = grade_all(submissions, TOY, around, results=ResultsFile(path))
+        assert len(path.read_text().splitlines()) == lines
+        assert (report.lost == ()) == (lines == 2)
 
 
 def test_another_version_of_the_grader_grades_again(tmp_path, monkeypatch):

@@ -65,7 +65,12 @@ def grade(submission: Submission, grading: Grading, sandbox: SandboxConfig) -> R
                 folder.mkdir(mode=0o700)
                 prepared = prepare(submission, grading, folder)
                 grading = prepared.grading
-                _grade_tasks(grading, prepared, sandbox, tasks)
+                with SubmissionSession(grading, prepared, sandbox) as session:
+                    try:
+                        _grade_tasks(session, tasks)
+                    finally:
+                        if session.out_of_time:
+                            key = _late(key, sandbox)
         except Unreadable as error:
             problem = str(error)
         except RunAborted:
@@ -104,20 +109,17 @@ def _not_graded(error: Exception) -> str:
     return f"the grader failed, please report it: {type(error).__name__}: {error}"
 
 
-def _grade_tasks(
-    grading: Grading, prepared: PreparedSubmission, sandbox: SandboxConfig, found: list[TaskResult]
-) -> None:
+def _grade_tasks(session: SubmissionSession, found: list[TaskResult]) -> None:
     """Grade all tasks into `found`, as far as the time for one submission goes."""
-    with SubmissionSession(grading, prepared, sandbox) as session:
-        find_load_mode(session)
-        for task in grading.tasks:
-            began_late = session.out_of_time
-            found.append(grade_task(task, session))
-            if session.out_of_time and not began_late:
-                prepared.notes.append(
-                    f"the time of {sandbox.seconds:g} s for one submission was over in task "
-                    f"{task.id}; what comes after it was not tried"
-                )
+    find_load_mode(session)
+    for task in session.grading.tasks:
+        began_late = session.out_of_time
+        found.append(grade_task(task, session))
+        if session.out_of_time and not began_late:
+            session.submission.notes.append(
+                f"the time of {session.runner.sandbox.seconds:g} s for one submission was over in "
+                f"task {task.id}; what comes after it was not tried"
+            )
 
 
 def _nothing(task: Task) -> TaskResult:
@@ -249,6 +251,11 @@ def key_of(submission: Submission, grading: Grading) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
+def _late(key: str, sandbox: SandboxConfig) -> str:
+    """The key of a result whose time was over: with more time it may be another."""
+    return f"{key} in {sandbox.seconds:g} s"
+
+
 class ResultsFile:
     """Results written as they come, one JSON line each, so that a killed run can continue.
 
@@ -321,7 +328,8 @@ def grade_all(
     results = results or ResultsFile(None)
     new = []
     for submission in submissions:
-        known = results.known.get(key_of(submission, grading))
+        key = key_of(submission, grading)
+        known = results.known.get(key) or results.known.get(_late(key, sandbox))
         if known is None:
             new.append(submission)
         else:

@@ -287,7 +287,8 @@ class SubmissionSession:
 
 def _pasteable(lines: Sequence[str]) -> Iterator[str]:
     """Lines with an empty one after each block, without which Python's prompt takes no more."""
-    for line, after in zip(lines, [*lines[1:], ""], strict=True):
+    for number, line in enumerate(lines, 1):
+        after = lines[number] if number < len(lines) else ""
         yield line
         if line.startswith(" ") and after and not after.startswith((" ", *PARTS)):
             yield ""

@@ -366,9 +366,10 @@ def _finished() -> Iterator[Example]:
 def _knows_coordinates_by_their_operations(
     session: SubmissionSession, words: Language = ENGLISH
 ) -> None:
-    """Use the board with coordinates of another kind, unless task 1 misses some of their names."""
+    """Use the board with coordinates of another kind, unless just names of task 1 are missing."""
     missing = f"[name for name in {_COORDINATES} if not hasattr(project, name)]"
-    if session.value(words(missing), show=False):
+    begun = "hasattr(project, 'create_board')"
+    if session.value(words(begun), show=False) and session.value(words(missing), show=False):
         return
     rows = ((2, 2, 0, 0), (0, 0, 0, 0), (0, 0, 0, 8), (0, 0, 0, 0))
     steps: tuple[tuple[str, object], ...] = (
