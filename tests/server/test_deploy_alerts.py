@@ -14,6 +14,7 @@ from web_server import Browser, WebServer
 from py2048.cli.serving import _OPTIONS
 from py2048.server import (
     accounts,
+    api,
     connections,
     games,
     hints,
@@ -87,6 +88,14 @@ def test_every_fixed_limit_is_what_the_page_says() -> None:
         ),
         "a review": (
             reviews.MOST_MOVES, review_workers._PATIENCE / minutes, reviews.MOST_KEPT,
+        ),
+        "records to verify": (
+            1 / rate._verifications.rate, rate._verifications.burst, api.MOST_TURNS,
+            rate.verifying._slots.most, rate.verifying._slots.most_in_all,
+        ),
+        "turns of finished games": (
+            rate._replays.rate, rate._replays.burst,
+            rate.replaying._slots.most, rate.replaying._slots.most_in_all,
         ),
         "wrong passwords and recovery codes": (
             rate.logins.free, rate.logins.first, rate.logins.longest / minutes,

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import time
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,12 @@ from schemathesis.specs.openapi.checks import (
     negative_data_rejection,
     positive_data_acceptance,
 )
-from web_server import Answer, Browser, WebServer
+from web_server import Answer, Browser, WebServer, elsewhere
 
-from py2048 import Board, Direction, Game, get_rules
+from py2048 import Board, Direction, Game, Record, Rules, get_rules
 from py2048.players import Chance, Meaning, Unit
 from py2048.server import openapi
-from py2048.server.api import Api
+from py2048.server.api import MOST_TURNS, Api
 from py2048.server.messages import hint_answer
 from py2048.session import Hint
 
@@ -162,6 +163,33 @@ def test_a_record_is_verified(browser: Browser) -> None:
     assert false != text
     assert not browser.request("POST", verify, false.encode()).json()["ok"]
     assert not browser.request("POST", f"{verify}?secret=00", text.encode()).json()["ok"]
+
+
+@pytest.mark.parametrize(
+    ("rules", "turns", "reason"),
+    [("2x2,scoring=moves:1:-1", MOST_TURNS + 1, "length"), ("17x17", 1, "rules")],
+)
+def test_a_record_that_takes_long_is_not_verified_here(
+    browser: Browser, rules: str, turns: int, reason: str
+) -> None:
+    """Too many turns, or a larger board than is played here: the command verifies those."""
+    game = Game(Rules.parse(f"long:size={rules}"), seed=3)
+    record = Record(game.rules, game.start, turns * "l", 0)
+    answer = browser.request("POST", "/api/records/verify", record.to_json().encode())
+    assert (answer.status, answer.json()["reason"]) == (422, reason)
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("POST", "/api/records/verify"), ("GET", "/api/games/aa/turns")]
+)
+def test_replays_are_rationed(browser: Browser, method: str, path: str) -> None:
+    """One address gets 429 when it has the server replay games too often, others do not."""
+    answers = (browser.request(method, path, b"{}" if method == "POST" else None) for _ in count())
+    limited = next(answer for answer in answers if answer.status == 429)
+    assert limited.json()["reason"] == "busy"
+    assert int(limited.headers["Retry-After"]) >= 1
+    other = Browser(browser.server, address=elsewhere())
+    assert other.request(method, path, b"{}").status != 429
 
 
 def token_on(page: str) -> str:

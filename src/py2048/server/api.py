@@ -33,6 +33,9 @@ from py2048.server.schema import BOT, CASUAL, ActionRejected, checked_game_id
 from py2048.server.services import Services
 from py2048.session import Hint, PositionSnapshot
 
+MOST_TURNS = 50_000
+"""The longest record that is verified here."""
+
 _LARGEST_TILE = 2**60
 _T = TypeVar("_T")
 STATUS = {"not_yours": 403, "mode": 403, "sealed": 403, "off": 403, "unknown_game": 404, "gap": 409,
@@ -158,7 +161,9 @@ class Api:
         if not isinstance(_parsed(text), dict):
             raise HTTPException(422, "a record is a JSON object")
         secret = _query(request, schema.VerifyQuery).secret
-        return _answer(await self._services.do(_verified, text, secret))
+        limits, address = self._services.limits, address_of(request.scope)
+        limits.check_verification(address)
+        return _answer(await limits.verifying.do(address, _verified, text, secret))
 
     # What does
 
@@ -201,8 +206,11 @@ class Api:
     async def turns(self, request: Request) -> Response:
         """The turns of a finished game, each with the board and the score after it."""
         game = await self._visible_game(request, await self._auth.player(request))
-        query = _query(request, schema.TurnsQuery)
-        return _answer(await self._services.do(_turns, game, query.first, query.limit))
+        query, games = _query(request, schema.TurnsQuery), self._services.rooms.games
+        limits, address = self._services.limits, address_of(request.scope)
+        limits.check_replay(address)
+        answer = await limits.replaying.do(address, _turns, games, game, query.first, query.limit)
+        return _answer(answer)
 
     async def record(self, request: Request) -> Response:
         """The record of a finished game."""
@@ -349,12 +357,22 @@ def _position(message: schema.PositionRequest) -> tuple[Rules, Board]:
     return rules, board
 
 
-def _verified(_games: GameService, text: str, secret: str | None) -> schema.VerifiedAnswer:
+def _verified(text: str, secret: str | None) -> schema.VerifiedAnswer:
+    """Return whether a record follows its rules.
+
+    Raises:
+        ActionRejected: if it is too long (``length``), or of rules that are not played here.
+    """
     try:
         record = Record.from_json(text)
-        record.verify()
+        checked_rules(str(record.rules))
+        if (turns := sum(1 for _ in record.steps)) > MOST_TURNS:
+            most = f"at most {MOST_TURNS:,} are verified here: use the command py2048 verify"
+            raise ActionRejected("length", f"this record has {turns:,} turns: {most}")
         if secret:
             check_fair(record, secret)
+        else:
+            record.verify()
     except RecordError as error:
         return schema.VerifiedAnswer(ok=False, error=str(error))
     return schema.VerifiedAnswer(

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TypeVar
 
+from py2048.errors import Py2048Error
 from py2048.server.schema import ActionRejected
 from py2048.server.settings import Settings
 
 _MOST_BUCKETS = 20_000
+_T = TypeVar("_T")
 
 
 @dataclass
@@ -127,6 +131,36 @@ class Slots:
                 del self._held[key]
 
 
+class Queue:
+    """Expensive work that waits for the processor: a little at a time, a bounded number in all.
+
+    Args:
+        at_once: so many are served at the same time.
+        most_each: so many of one address may wait.
+        most: so many may wait in all.
+    """
+
+    def __init__(self, at_once: int, most_each: int, most: int) -> None:
+        self._free = asyncio.Semaphore(at_once)
+        self._slots = Slots(most_each, most)
+
+    async def do(self, who: str, call: Callable[..., _T], *args: object) -> _T:
+        """Do something in a thread, in turn.
+
+        Raises:
+            Py2048Error: `full`, if too many wait already.
+        """
+        with self._slots.held(who) as is_free:
+            if not is_free:
+                raise self.full()
+            async with self._free:
+                return await asyncio.to_thread(call, *args)
+
+    def full(self) -> Py2048Error:
+        """Return what is raised when too many wait."""
+        return ActionRejected("busy", "too many ask for this just now: try again in a moment", 2.0)
+
+
 class RateLimits:
     """All that is limited by rate.
 
@@ -149,6 +183,10 @@ class RateLimits:
         self._offline = Buckets(1.0, 20)
         self._reviews = Buckets(1 / 30, 5)
         self._reviews_from = Buckets(0.5, 60)
+        self._verifications = Buckets(0.5, 20)
+        self._replays = Buckets(4.0, 120)
+        # One at a time each, and not where games are opened: players feel little of either.
+        self.verifying, self.replaying = Queue(1, 4, 8), Queue(1, 20, 60)
         self.sockets = Slots(settings.sockets_per_address, settings.sockets)
 
     def check_new_game(self, account: str, address: str) -> None:
@@ -186,3 +224,21 @@ class RateLimits:
         """
         if self._reviews.take(account) or self._reviews_from.take(address):
             raise ActionRejected("busy", "too many reviews: wait a minute")
+
+    def check_verification(self, address: str) -> None:
+        """Reject records to verify that come too fast.
+
+        Raises:
+            ActionRejected: reason ``busy``.
+        """
+        if wait := self._verifications.take(address):
+            raise ActionRejected("busy", "too many records to verify: wait a moment", wait)
+
+    def check_replay(self, address: str) -> None:
+        """Reject requests for turns that come too fast: each replays a game up to there.
+
+        Raises:
+            ActionRejected: reason ``busy``.
+        """
+        if wait := self._replays.take(address):
+            raise ActionRejected("busy", "too many turns: wait a moment", wait)

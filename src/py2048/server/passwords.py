@@ -12,18 +12,14 @@ repetitions, and what the account is called.
 
 from __future__ import annotations
 
-import asyncio
 import threading
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from py2048.server.forms import FormError
-from py2048.server.limits import Slots
+from py2048.server.limits import Queue
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
-
-_T = TypeVar("_T")
 
 SHORTEST, LONGEST = 8, 128
 FEWEST_GUESSES = 10**8
@@ -106,30 +102,12 @@ class Passwords:
         return await queue.do(device or who, _verify, hashed, password[:LONGEST])
 
 
-class PasswordQueue:
-    """Passwords that wait for the processor.
+class PasswordQueue(Queue):
+    """Passwords that wait for the processor."""
 
-    Args:
-        at_once: so many are served at the same time.
-        most_each: so many of one address may wait.
-        most: so many may wait in all.
-    """
-
-    def __init__(self, at_once: int, most_each: int, most: int) -> None:
-        self._free = asyncio.Semaphore(at_once)
-        self._slots = Slots(most_each, most)
-
-    async def do(self, who: str, call: Callable[..., _T], *args: object) -> _T:
-        """Do something in a thread, in turn.
-
-        Raises:
-            FormError: if too many wait already.
-        """
-        with self._slots.held(who) as is_free:
-            if not is_free:
-                raise FormError("Too many people log in just now: try again in a moment.", 503)
-            async with self._free:
-                return await asyncio.to_thread(call, *args)
+    def full(self) -> FormError:
+        """Return what is raised when too many wait."""
+        return FormError("Too many people log in just now: try again in a moment.", 503)
 
 
 def _hasher() -> PasswordHasher:
