@@ -108,6 +108,15 @@ def test_a_claim_that_is_sent_twice_is_one(browser: Browser, password: str, stat
     assert other.form("/account/recover", **again).status == 303
 
 
+@pytest.mark.parametrize("password", [PASSWORD, "quite another one"])
+def test_a_claim_tries_no_password(web_server: WebServer, password: str) -> None:
+    """Whoever holds a session learns nothing by it, and gets no recovery codes."""
+    browser = claimed(web_server, f"Tweedle {password[:5]}")
+    answer = browser.form("/account/claim", name=f"Tweedle {password[:5]}", password=password)
+    assert answer.status == 403
+    assert "has a name already" in answer.text
+
+
 def test_a_name_belongs_to_one(web_server: WebServer) -> None:
     """A name that looks the same is taken, in other letters too."""
     claimed(web_server, "Grace")

@@ -138,6 +138,8 @@ class AccountPages:
     # A name
 
     async def _claim(self, request: Request, user: User, form: dict[str, str]) -> Response:
+        if not user.is_guest:
+            raise FormError("This account has a name already.", 403)
         name, password = checked_name(form.get("name", "")), form.get("password")
         self._pace(request)
         hashed = await self._new_hash(request, password, name)
@@ -148,11 +150,14 @@ class AccountPages:
         except AccountError:
             # A form sent twice: the browser has dropped the answer to the first.
             account = await self._services.do(GameService.account, user.account)
-            is_same = account.name == name and await self._passwords.verify(
-                account.password, password or "", address_of(request.scope), None
-            )
-            if not is_same:
+            if account.name != name:
                 raise
+            _, attempt = self._attempt(request, name, account)
+            if not await self._passwords.verify(
+                account.password, password or "", address_of(request.scope), None
+            ):
+                raise
+            self._services.limits.logins.forgive(attempt)
             await self._run(store.set_recovery, account.id, hashes)
         signed_in = await self._auth.sign_in(request, account)
         notice = "The name is yours."
