@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
 from math import log2
 from pathlib import Path
 
@@ -261,13 +262,32 @@ def test_a_forged_game_does_not_count(games: GameService) -> None:
 
 def test_games_left_behind_are_finished(games: GameService) -> None:
     """A process that ended between the last move and the record leaves it to the next."""
-    from datetime import timedelta
-
     game = finish(games, "ranked")
-    assert games.finalize_orphans(timedelta(hours=1)) == []
+    assert games.finalize_orphans(timedelta(hours=1)) == {}
     assert record_of(games, game.id) is None
-    assert games.finalize_orphans(timedelta(0)) == []
+    assert games.finalize_orphans(timedelta(0)) == {}
     assert record_of(games, game.id) is not None
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE games SET rules = 'classic:merging=thrice'",
+        "UPDATE games SET start = '3'",
+        "UPDATE games SET score = score + 4",
+        "UPDATE turns SET code = '' WHERE ply = 3",
+    ],
+)
+def test_a_game_that_cannot_be_finished_stops_no_other(games: GameService, damage: str) -> None:
+    """It is named once, with the reason, and no longer in the way of those after it."""
+    bad = finish(games, "ranked")
+    with games.store.write() as connection:
+        connection.exec_driver_sql(damage)
+    good = finish(games, "ranked")
+    assert games.finalize_orphans(timedelta(0)).keys() == {bad.id}
+    assert games.finalize_orphans(timedelta(0)) == {}
+    assert record_of(games, bad.id) is None
+    assert record_of(games, good.id) is not None
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from py2048.server.schema import ActionRejected
 from py2048.server.services import Services
 from py2048.storage import AccountError, Battle, Store
 from py2048.storage.schema import battles as rows
+from py2048.storage.schema import games
 from py2048.storage.values import utc_text
 
 
@@ -407,6 +408,19 @@ async def test_battles_do_not_pile_up(file: str) -> None:
         battles.maintain(found.games)
         assert battles.stage_of(found.battle) == battles.OVER
         assert found.games.store.battles.find(idle) is None
+
+
+async def test_a_game_that_cannot_be_replayed_counts_nothing(file: str) -> None:
+    """The battle is settled all the same, with the others."""
+    async with fight(file) as found:
+        await found.start()
+        found.shift(ends=-timedelta(minutes=1))
+        with found.games.store.write() as connection:
+            bad = sa.update(games).where(games.c.owner == found.ids[0])
+            connection.execute(bad.values(rules="classic:merging=thrice"))
+        battles.maintain(found.games)
+        assert battles.stage_of(found.battle) == battles.OVER
+        assert [player.score is None for player in found.battle.players] == [True, False]
 
 
 async def test_results_outlive_accounts(file: str) -> None:

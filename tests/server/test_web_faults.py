@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import queue
 import random
 import resource
 import sqlite3
@@ -20,7 +21,9 @@ from web_server import GENEROUS, Browser, Socket, serving
 
 from py2048.server import services as services_module
 from py2048.server.app import Health
+from py2048.server.games import GameService
 from py2048.storage import open_store
+from py2048.storage.accounts import Sessions
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
@@ -103,6 +106,25 @@ async def test_a_new_game_that_cannot_be_saved_is_refused(
         assert "Another program" in refused["message"]
         assert (await player.new())["type"] == "state"
         player.leave()
+
+
+async def test_maintenance_survives_what_it_meets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A step that fails is logged; those after it are done, this minute and the next."""
+    calls: queue.Queue[str] = queue.Queue()
+
+    def broken(*_: object) -> None:
+        calls.put("broken")
+        raise ZeroDivisionError("as nobody expected")
+
+    monkeypatch.setattr(services_module, "_SWEEP", 0.01)
+    monkeypatch.setattr(GameService, "sweep", broken)
+    monkeypatch.setattr(Sessions, "forget", lambda *_: calls.put("after it"))
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}"):
+        done = [await asyncio.to_thread(calls.get, timeout=30) for _ in range(4)]
+    assert done == ["broken", "after it"] * 2
+    assert "as nobody expected" in caplog.text
 
 
 async def test_autoplay_stops_when_a_move_cannot_be_saved(

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from py2048.errors import RecordError, StaleGameError
+from py2048.errors import Py2048Error, StaleGameError, StorageError
 from py2048.game.turn import start_from
 from py2048.rules import Rules
 from py2048.server import fairness, schema
@@ -182,7 +182,9 @@ def _stop(games: GameService, battle_id: str, player: BattlePlayer, *, has_left:
     game_id = player.game_id or ""
     try:
         games.finish(game_id, is_stopped=True)
-    except RecordError:
+    except StorageError:
+        raise
+    except Py2048Error:
         return True  # it counts nothing
     found = games.store.records.summary(game_id)
     if found is None:

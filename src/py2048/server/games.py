@@ -460,6 +460,7 @@ class GameService:
     def __init__(self, store: Store) -> None:
         self.store = store
         self._swept = ""  # where the next sweep begins
+        self._broken: set[str] = set()  # games that cannot be finished
 
     def account(self, account_id: str) -> Account:
         """Return the account, or what a guest's will be when it is stored."""
@@ -688,14 +689,22 @@ class GameService:
             return None  # another process finishes it, or it was taken back
         return board
 
-    def finalize_orphans(self, age: timedelta) -> list[str]:
-        """Finish the games that were over at least so long ago; return those that cannot be."""
-        bad = []
-        for game_id in self.store.online.orphans(utc_text(datetime.now(UTC) - age)):
+    def finalize_orphans(self, age: timedelta) -> dict[str, str]:
+        """Finish the games that were over at least so long ago.
+
+        Returns:
+            Why games cannot be finished, by their ids. They are not tried again, unless the store
+            as a whole failed.
+        """
+        bad = {}
+        before = utc_text(datetime.now(UTC) - age)
+        for game_id in self.store.online.orphans(before, spare=self._broken):
             try:
                 self.finish(game_id)
-            except (RecordError, StorageError):
-                bad.append(game_id)
+            except Exception as error:  # noqa: BLE001 - whatever is wrong with one, others follow
+                bad[game_id] = str(error) or repr(error)
+                if not (isinstance(error, StorageError) and error.kind):
+                    self._broken.add(game_id)
         return bad
 
     def sweep(self, open_ids: Collection[str]) -> None:

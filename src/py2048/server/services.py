@@ -7,6 +7,7 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from py2048.errors import StorageError
@@ -212,15 +213,29 @@ class Services:
             await asyncio.sleep(_POLL)
         rooms, age = self._rooms, timedelta(0)
         while True:
-            try:
-                for game in await rooms.in_thread(rooms.games.finalize_orphans, age):
-                    _log.error("a game was not counted", extra={"game": game})
-                await rooms.in_thread(rooms.games.sweep, frozenset(rooms.open))
-                await rooms.in_thread(battles.maintain, rooms.games)
-                unused = utc_text(datetime.now(UTC) - _UNUSED)
-                await rooms.in_thread(rooms.games.store.sessions.forget, unused)
-                await rooms.in_thread(rooms.games.store.reviews.forget, MOST_KEPT)
-            except StorageError as error:
-                rooms.note_fault(error, "maintenance failed")
+            for step in _maintenance(rooms, age):
+                try:
+                    await rooms.in_thread(step)
+                except StorageError as error:
+                    rooms.note_fault(error, "maintenance failed")
+                except Exception:  # noqa: BLE001 - other steps, and the next minute, still come
+                    _log.exception("maintenance failed")
             await asyncio.sleep(_SWEEP)
             age = _ORPHANED
+
+
+def _maintenance(rooms: Rooms, age: timedelta) -> tuple[Callable[[], object], ...]:
+    """Return what is to be done every minute, each in a thread."""
+    games, store = rooms.games, rooms.games.store
+    return (
+        partial(_finish_orphans, games, age),
+        partial(games.sweep, frozenset(rooms.open)),
+        partial(battles.maintain, games),
+        partial(store.sessions.forget, utc_text(datetime.now(UTC) - _UNUSED)),
+        partial(store.reviews.forget, MOST_KEPT),
+    )
+
+
+def _finish_orphans(games: GameService, age: timedelta) -> None:
+    for game, fault in games.finalize_orphans(age).items():
+        _log.error("a game was not counted", extra={"game": game, "fault": fault})
