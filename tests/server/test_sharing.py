@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,11 +16,13 @@ import pytest
 from inside import Visitor, running
 from redis_server import RedisServer
 
+from py2048.game.turn import Draws
 from py2048.server.bus import MailboxBus
 from py2048.server.services import Services
 from py2048.server.sharing import Changed, Sharing
 from py2048.server.worker import Mailbox, Worker, WorkerStatus
-from py2048.storage import GameChange
+from py2048.session.tracked_game import TrackedGame
+from py2048.storage import GameChange, SavedGame
 
 Json = dict[str, Any]
 
@@ -171,6 +174,29 @@ async def test_who_comes_back_is_shown_all_that_was_acknowledged(
         state = await again.ask("open", game=game)
         assert (state["version"], state["board"]) == (3, moved["board"])
         assert (await watcher.receive())["version"] in (1, 2, 3)
+
+
+async def test_a_long_game_is_replayed_in_a_thread(
+    store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An undo elsewhere, after which the game is read anew, makes nobody else wait."""
+    threads = []
+    from_saved = TrackedGame.from_saved
+
+    def noted(saved: SavedGame, draws: Draws | None = None) -> TrackedGame:
+        threads.append(threading.current_thread())
+        return from_saved(saved, draws)
+
+    async with two_workers(store_url) as (one, two):
+        player, watcher = Visitor(one), Visitor(two)
+        await watched(player, watcher, one, two, mode="casual")
+        await follow_moves(player, watcher, 3)
+        monkeypatch.setattr(TrackedGame, "from_saved", noted)
+        state = await player.ask("undo", number=player.state["version"] + 1)
+        seen = await watcher.receive()
+        assert (seen["type"], seen["board"]) == ("state", state["board"])
+    assert threads
+    assert threading.main_thread() not in threads
 
 
 async def test_an_undo_elsewhere_is_followed(store_url: str) -> None:

@@ -92,9 +92,8 @@ class AccountPages:
     async def export(self, request: Request) -> Response:
         """All that is kept of whoever asks."""
         user = await self._auth.user(request)
-        found = await self._services.do(GameService.export, user.account)
+        text = await self._services.do(_export_text, user.account)
         headers = {"content-disposition": 'attachment; filename="py2048-account.json"'}
-        text = json.dumps(found, indent=1, ensure_ascii=False)
         return Response(text, media_type="application/json", headers=headers)
 
     async def act(self, request: Request) -> Response:
@@ -364,6 +363,11 @@ def _lists_of(games: GameService, user: User) -> dict[str, object]:
         "codes_left": 0 if user.is_guest else len(store.accounts.recovery_codes(account)),
         "all_codes": HOW_MANY,
     }
+
+
+def _export_text(games: GameService, account: str) -> str:
+    """Return the file of all that is kept of an account, which may be long."""
+    return json.dumps(games.export(account), indent=1, ensure_ascii=False)
 
 
 def checked_name(text: str) -> str:

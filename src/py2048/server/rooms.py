@@ -806,12 +806,15 @@ class Rooms:
         saved = await self.in_thread(self.games.store.games.find, game_id)
         if self.open.get(game_id) is not room or room.is_reloading:
             return
-        if saved is None:  # it is finished already
+        room.stop_autoplay()
+        await room.settled.wait()
+        # It may be finished already. What is more than new turns is replayed, in a thread.
+        if saved is None or (
+            saved.revision > room.game.version and not room.game.changes.added_turns(saved)
+        ):
             room.begin_reload(None)
             await self._reload(room)
             return
-        room.stop_autoplay()
-        await room.settled.wait()
         events = room.game.follow(saved)
         if events is None:
             room.replace_game(room.game)
