@@ -542,6 +542,27 @@ def test_a_cut_backup_restores_nothing(store: Store, tmp_path: Path) -> None:
         empty.restore(cut)
 
 
+def test_a_damaged_backup_restores_nothing(store: Store, tmp_path: Path) -> None:
+    """Whichever byte is another one, or line another value: the file is named, and what it is."""
+    path = tmp_path / "all.gz"
+    filled(store).back_up(path)
+    whole = path.read_bytes()
+    head, *lines = gzip.decompress(whole).splitlines(keepends=True)
+    begun = b"".join([head, *lines[:-1]])
+    ends = [b"{}", b"5", b"[]", b"[{}, 1]", b'["settings", 5]', b'["settings", [1]]', b'"x"']
+    wrong = [gzip.compress(begun + end + b"\n") for end in ends]
+    wrong += [
+        whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :]
+        for place in range(12, len(whole), len(whole) // 50)  # before it stands the time
+    ]
+    with open_store(tmp_path / "empty.sqlite3") as empty:
+        for damaged in wrong:
+            path.write_bytes(damaged)
+            with pytest.raises(StorageError):
+                empty.restore(path)
+        assert empty.accounts.find("ada") is None
+
+
 def test_a_programs_game_has_its_time_control(store: Store) -> None:
     """It is there while the game is in progress and after, and goes with the game."""
     game = SavedGame(rules="classic", seed=None, start="2 .", player="me", owner="bot")

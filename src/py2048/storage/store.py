@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 import secrets
+import zlib
 from os import PathLike
 from pathlib import Path
 from typing import IO, Self
@@ -149,6 +150,8 @@ class Store(Database):
         except (OSError, EOFError, ValueError) as error:
             why = getattr(error, "strerror", None) or error
             raise StorageError(f"{path} is no backup that can be read: {why}") from None
+        except (zlib.error, LookupError, TypeError):
+            raise StorageError(f"{path} is no backup that can be read: it is damaged") from None
 
     def __enter__(self) -> Self:
         return self
