@@ -249,8 +249,11 @@ async def test_the_review_of_a_daily_game_is_sealed_with_it(browser: Browser, st
     game = add_game(store, 2, mode="daily", day=past, owner=info.owner)
     assert Browser(browser.server).get(f"/api/games/{game}/review").status == 200
     assert "Review this game" in browser.get(f"/game/{game}").text
-    for path in (f"/daily?day={past}", "/daily"):
-        assert f"/game/{game}#review-title" in browser.get(path).text, path
+    before = (today - timedelta(days=3)).isoformat()
+    earlier = add_game(store, 3, mode="daily", day=before, owner=info.owner)
+    days = {f"/daily?day={past}": game, "/daily": game, f"/daily?day={before}": earlier}
+    for path, shown in days.items():
+        assert f"/game/{shown}#review-title" in browser.get(path).text, path
 
 
 def test_a_game_that_is_no_servers_has_no_review(browser: Browser, store: Store) -> None:

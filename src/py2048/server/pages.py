@@ -265,6 +265,7 @@ def daily_page(games: GameService, day: str, account: str, today: date) -> dict[
     commitment, secret = games.challenge(day)
     results = games.store.online.daily_results(account)
     mine = next((each.game_id for each in results if each.day == day), None)
+    revealed = revelation_of(day).date()
     opened = [each for each in results if each.category and revelation_of(each.day).date() <= today]
     return {
         "chosen": rules,
@@ -274,7 +275,8 @@ def daily_page(games: GameService, day: str, account: str, today: date) -> dict[
         "opened": opened[-1] if opened else None,
         "commitment": commitment,
         "secret": secret,
-        "revealed": revelation_of(day).date(),
+        "revealed": revealed,
+        "is_revealed": revealed <= today,
     }
 
 
