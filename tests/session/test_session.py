@@ -13,6 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from py2048 import Board, Direction, Game, Record, Rules, get_rules, make_player
 from py2048.errors import GameOverError, PlayerError, RecordError, StorageError
@@ -23,6 +24,7 @@ from py2048.session import (
     Hinted,
     IllegalMove,
     Moved,
+    PlayingRival,
     Replay,
     SavingChanged,
     Session,
@@ -32,6 +34,7 @@ from py2048.session import (
     open_session,
 )
 from py2048.session.autosave import FORKED
+from py2048.storage.schema import games
 
 LEFT, RIGHT, UP, DOWN = Direction.LEFT, Direction.RIGHT, Direction.UP, Direction.DOWN
 NEARLY = Board.parse("1024 1024 . . / . . . . / . . . . / . . . .")
@@ -358,6 +361,33 @@ def test_two_windows_on_one_game_do_not_overwrite_each_other() -> None:
     assert resumed == boards
     for session in (one, two, three):
         session.close()
+
+
+def damage(session: Session, game_id: str) -> None:
+    """Let the store hold rules that nobody knows for a game."""
+    session.settle()
+    store = session._autosave._store
+    with store.write() as connection:
+        connection.execute(sa.update(games).where(games.c.id == game_id).values(rules="nosuch"))
+
+
+def test_a_saved_game_that_cannot_be_read_back_replaces_nothing() -> None:
+    """The game on the screen goes on, and goes on being saved."""
+    with closing(open_session()) as session:
+        session.start(seed=1)
+        play(session, 3)
+        (damaged,) = session.saved_games()
+        session.race(PlayingRival(get_rules("3x3"), make_player("corner"), "corner", seed=7))
+        play(session, 3)
+        damage(session, damaged.id)
+        rival, board = session.rival, session.game.board
+        with pytest.raises(StorageError, match="cannot be read back"):
+            session.resume_game(damaged.id)
+        assert (session.rival, session.game.board) == (rival, board)
+        play(session, 3)
+    with closing(open_session()) as again:
+        assert again.resume()
+        assert again.game.ply == 6
 
 
 def test_a_failing_store_does_not_stop_play(monkeypatch: pytest.MonkeyPatch) -> None:

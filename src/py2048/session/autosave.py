@@ -21,7 +21,6 @@ from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
 from py2048.errors import StaleGameError, StorageError
-from py2048.game.turn import Draws
 from py2048.session.tracked_game import HUMAN_CATEGORIES, TrackedGame
 from py2048.storage import GameChange, SavedGame
 from py2048.storage.values import utc_now
@@ -81,12 +80,8 @@ class Autosave:
         """The store's name for the current game; empty if there is none."""
         return ""
 
-    def begin(self, game: TrackedGame) -> None:
-        """Keep a new game from now on."""
-
-    def load(self, saved: SavedGame, draws: Draws | None = None) -> TrackedGame:  # noqa: ARG002 - for subclasses
-        """Return a saved game, and keep it from now on."""
-        raise StorageError(NO_STORE)
+    def begin(self, game: TrackedGame, saved: SavedGame | None = None) -> None:
+        """Keep a game from now on: a new one, or one that is `saved`."""
 
     def save(self, game: TrackedGame) -> None:
         """Keep the game's changes."""
@@ -233,8 +228,14 @@ class StoreAutosave(Autosave):
         """The store's name for the current game; empty if there is none."""
         return self._current.id if self._current else ""
 
-    def begin(self, game: TrackedGame) -> None:
-        """Keep a new game from now on; it enters the store with its first turn."""
+    def begin(self, game: TrackedGame, saved: SavedGame | None = None) -> None:
+        """Keep a game from now on; a new one enters the store with its first turn."""
+        if saved is not None:
+            unsaved = (state for state in self._unsaved_states() if state.id == saved.id)
+            self._current = next(unsaved, None) or _SaveState(
+                saved.id, saved, saved, saved.revision
+            )
+            return
         now = game.game
         saved = SavedGame(
             rules=str(now.rules), seed=now.seed, start=str(now.start), player=now.player,
@@ -242,17 +243,6 @@ class StoreAutosave(Autosave):
         )  # fmt: skip
         self._current = _SaveState(saved.id, saved)
         self.save(game)
-
-    def load(self, saved: SavedGame, draws: Draws | None = None) -> TrackedGame:
-        """Return a saved game, and keep it from now on.
-
-        Raises:
-            StorageError: if the saved game cannot be read back.
-        """
-        game = TrackedGame.from_saved(saved, draws)
-        unsaved = (state for state in self._unsaved_states() if state.id == saved.id)
-        self._current = next(unsaved, None) or _SaveState(saved.id, saved, saved, saved.revision)
-        return game
 
     def save(self, game: TrackedGame) -> None:
         """Bring the store up to date, now or as soon as possible."""

@@ -220,10 +220,8 @@ class Session:
             StorageError: if it cannot be read back.
         """
         rival = self._kept_rival(saved.id) if draws is None else None
-        self._set_rival(rival)
-        self._autosave.release(self._current)
-        self._current = self._autosave.load(saved, rival.draws() if rival else draws)
-        self._announce(resumed=True)
+        game = TrackedGame.from_saved(saved, rival.draws() if rival else draws)
+        self._set_game(game, rival, saved)
 
     def start_from(self, record: Record, turns: int | None = None) -> None:
         """Continue the game of `record`; all its turns can be undone.
@@ -274,13 +272,15 @@ class Session:
             return rival_from(data) if data else None
         return None
 
-    def _set_game(self, game: TrackedGame, rival: Rival | None = None) -> None:
-        """Replace the current game by one that the store does not know yet."""
+    def _set_game(
+        self, game: TrackedGame, rival: Rival | None = None, saved: SavedGame | None = None
+    ) -> None:
+        """Replace the current game by another: by what is `saved`, or one new to the store."""
         self._set_rival(rival)
         self._autosave.release(self._current)
         self._current = game
-        self._autosave.begin(game)
-        self._announce(resumed=False)
+        self._autosave.begin(game, saved)
+        self._announce(resumed=saved is not None)
 
     def _set_rival(self, rival: Rival | None) -> None:
         if self.rival is not None:
