@@ -390,6 +390,28 @@ def test_a_saved_game_that_cannot_be_read_back_replaces_nothing() -> None:
         assert again.game.ply == 6
 
 
+@pytest.mark.parametrize("is_over", [True, False])
+def test_a_game_that_cannot_be_read_back_is_skipped(is_over: bool) -> None:
+    """Whether it is over or in progress: the session opens, and who first listens is told."""
+    killed = open_session()
+    killed.start(get_rules("2x2"), seed=1)
+    play(killed, 1000 if is_over else 1)
+    damaged = killed._autosave.game_id
+    damage(killed, damaged)
+    with closing(open_session()) as session:
+        assert not session.resume()
+        events = Listener(session)
+        (told,) = events
+        assert isinstance(told, StorageFailed)
+        assert f"the saved game {damaged} cannot be read back" in told.message
+        session.start(seed=2)
+        play(session, 1)
+    with closing(open_session()) as again:
+        assert again.resume()
+        assert again.game.seed == 2
+    killed.close()
+
+
 def test_a_failing_store_does_not_stop_play(monkeypatch: pytest.MonkeyPatch) -> None:
     """The trouble is announced; what was missed is saved when the store works again."""
     session = open_session()

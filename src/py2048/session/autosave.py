@@ -267,12 +267,19 @@ class StoreAutosave(Autosave):
     def finalize_orphans(self) -> None:
         """Make records of the games that were over when their process ended.
 
+        Those that cannot be read back stay as they are, and a notice names them.
+
         Raises:
             StorageError: if the store cannot be read.
         """
         for saved in self._store.games.select(self._owner, finished=True):
+            try:
+                game = TrackedGame.from_saved(saved)
+            except StorageError as error:
+                self._notices.append(skipped(error))
+                continue
             state = _SaveState(saved.id, saved, saved, saved.revision)
-            self._writer.put(state, partial(self._finish, state, TrackedGame.from_saved(saved)))
+            self._writer.put(state, partial(self._finish, state, game))
 
     # Scores and settings
 
@@ -424,6 +431,11 @@ class StoreAutosave(Autosave):
     def _discard(self, state: _SaveState) -> None:
         with suppress(StaleGameError):  # another process plays it
             self._store.games.discard(state.id, state.revision)
+
+
+def skipped(error: StorageError) -> str:
+    """Return the notice that a game which cannot be read back is left out."""
+    return f"{error}; it stays in the store, and other games can be played"
 
 
 def _shared(old: tuple[object, ...], new: tuple[object, ...]) -> int:

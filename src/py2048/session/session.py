@@ -18,7 +18,7 @@ from py2048.players import Player, list_players, make_player
 from py2048.rules import Rules, get_rules
 from py2048.session import events
 from py2048.session.advice import Hint, PositionSnapshot, advise
-from py2048.session.autosave import NO_STORE, Autosave, StoreAutosave
+from py2048.session.autosave import NO_STORE, Autosave, StoreAutosave, skipped
 from py2048.session.events import Event
 from py2048.session.rivals import Rival, rival_from
 from py2048.session.tracked_game import HUMAN_CATEGORIES, TrackedGame
@@ -97,6 +97,7 @@ class Session:
     def __init__(self, autosave: Autosave | None = None, *, player: str = "") -> None:
         self._autosave = autosave or Autosave()
         self._listeners: list[Listener] = []
+        self._unheard: list[Event] = []
         self._unsaved = ""
         self._player = player
         self._best_scores: dict[str, int] = {}
@@ -111,11 +112,19 @@ class Session:
     # Listening
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Call `listener` with every event from now on; return a function that stops it."""
+        """Call `listener` with every event from now on; return a function that stops it.
+
+        The first listener also hears of what failed before anybody listened.
+        """
         self._listeners.append(listener)
+        unheard, self._unheard = self._unheard, []
+        for event in unheard:
+            listener(event)
         return lambda: self._listeners.remove(listener)
 
     def _emit(self, event: Event) -> None:
+        if not self._listeners and isinstance(event, events.StorageFailed):
+            self._unheard.append(event)
         for listener in tuple(self._listeners):
             listener(event)
 
@@ -181,13 +190,19 @@ class Session:
     def resume(self, rules: Rules | None = None) -> bool:
         """Resume the last unfinished game (under `rules`, if given); return whether there is one.
 
+        One that cannot be read back is announced, and not resumed.
+
         Raises:
             StorageError: if the store cannot be read.
         """
         saved = self._autosave.current_game(None if rules is None else str(rules))
         if saved is None:
             return False
-        self.resume_saved(saved)
+        try:
+            self.resume_saved(saved)
+        except StorageError as error:
+            self._emit(events.StorageFailed(skipped(error)))
+            return False
         return True
 
     def switch_rules(self, rules: Rules) -> None:
@@ -644,4 +659,6 @@ def open_session(url: str | None = None, *, owner: str = "local", player: str = 
 
     autosave = StoreAutosave(open_store(url, patience=STORE_PATIENCE), owner)
     autosave.finalize_orphans()
-    return Session(autosave, player=player)
+    session = Session(autosave, player=player)
+    session.check_saving()
+    return session
