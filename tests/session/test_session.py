@@ -10,6 +10,7 @@ import textwrap
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,7 @@ from py2048.session import (
     StorageFailed,
     Undone,
     Won,
+    autosave,
     open_session,
 )
 from py2048.session.autosave import FORKED
@@ -307,8 +309,9 @@ def test_a_game_without_a_move_leaves_nothing_behind() -> None:
     session.close()
 
 
-def test_a_finished_game_becomes_a_verified_record() -> None:
-    """After the next start, or after the next opening if the process ended before."""
+def test_a_finished_game_becomes_a_verified_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After the next start, or after a later opening if the process ended before."""
+    monkeypatch.setattr(autosave, "ORPHANED", timedelta(0))
     session = open_session()
     session.start(get_rules("2x4"), seed=2)
     play(session, 10_000)
@@ -323,6 +326,25 @@ def test_a_finished_game_becomes_a_verified_record() -> None:
     assert later.scores(get_rules("classic")) == []
     later.close()
     session.close()
+
+
+@pytest.mark.parametrize("finalize", [True, False])
+def test_a_game_over_on_a_screen_is_left_to_it(
+    finalize: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be undone there, though another session opens: a moment later, or only to read."""
+    if not finalize:
+        monkeypatch.setattr(autosave, "ORPHANED", timedelta(0))
+    with closing(open_session()) as session:
+        session.start(get_rules("2x2"), seed=2)
+        play(session, 1000)
+        open_session(finalize=finalize).close()
+        events = Listener(session)
+        session.undo()
+        session.settle()
+        assert events.kinds() == ["Undone"]
+        assert len(session.saved_games()) == 1
+        assert session.finished() == []
 
 
 def test_the_best_score_survives_and_is_a_persons() -> None:
@@ -391,8 +413,11 @@ def test_a_saved_game_that_cannot_be_read_back_replaces_nothing() -> None:
 
 
 @pytest.mark.parametrize("is_over", [True, False])
-def test_a_game_that_cannot_be_read_back_is_skipped(is_over: bool) -> None:
+def test_a_game_that_cannot_be_read_back_is_skipped(
+    is_over: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whether it is over or in progress: the session opens, and who first listens is told."""
+    monkeypatch.setattr(autosave, "ORPHANED", timedelta(0))
     killed = open_session()
     killed.start(get_rules("2x2"), seed=1)
     play(killed, 1000 if is_over else 1)

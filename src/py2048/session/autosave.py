@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable, Hashable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from operator import attrgetter
 from queue import Empty, SimpleQueue
@@ -23,7 +24,7 @@ from typing import TYPE_CHECKING, TypeVar
 from py2048.errors import StaleGameError, StorageError
 from py2048.session.tracked_game import HUMAN_CATEGORIES, TrackedGame
 from py2048.storage import GameChange, SavedGame
-from py2048.storage.values import utc_now
+from py2048.storage.values import utc_now, utc_text
 
 if TYPE_CHECKING:
     from py2048.storage import Store
@@ -40,7 +41,12 @@ CLOSE_TIMEOUT = 3.0
 RETRY = 0.5
 """Seconds between two attempts to write, unless more work comes."""
 
-FORKED = "this game was continued in another window; here it is kept as a game of its own"
+ORPHANED = timedelta(minutes=10)
+"""So long after its last change a game that is over is on nobody's screen, as far as we know."""
+
+FORKED = (
+    "this game was continued or finished in another window; here it is kept as a game of its own"
+)
 NO_STORE = "this session keeps no games: it was opened without a store"
 
 T = TypeVar("T")
@@ -265,14 +271,17 @@ class StoreAutosave(Autosave):
             self._writer.put(state, partial(self._discard, state))
 
     def finalize_orphans(self) -> None:
-        """Make records of the games that were over when their process ended.
+        """Make records of the games that were over when their process ended, `ORPHANED` ago.
 
         Those that cannot be read back stay as they are, and a notice names them.
 
         Raises:
             StorageError: if the store cannot be read.
         """
+        before = utc_text(datetime.now(UTC) - ORPHANED)
         for saved in self._store.games.select(self._owner, finished=True):
+            if saved.updated > before:  # another window may show it, and take its last move back
+                continue
             try:
                 game = TrackedGame.from_saved(saved)
             except StorageError as error:

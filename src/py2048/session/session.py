@@ -649,8 +649,17 @@ class Session:
         self._autosave.note_score(text, self.category, score)
 
 
-def open_session(url: str | None = None, *, owner: str = "local", player: str = "") -> Session:
+def open_session(
+    url: str | None = None, *, owner: str = "local", player: str = "", finalize: bool = True
+) -> Session:
     """Open a session on the store at `url` (by default the player's own).
+
+    Args:
+        url: the store.
+        owner: whose games.
+        player: the name written in records.
+        finalize: make records of games that were over when their process ended; one that only
+            reads leaves them, as another window may show them still.
 
     Raises:
         StorageError: if the store cannot be opened.
@@ -658,7 +667,8 @@ def open_session(url: str | None = None, *, owner: str = "local", player: str = 
     from py2048.storage import open_store
 
     autosave = StoreAutosave(open_store(url, patience=STORE_PATIENCE), owner)
-    autosave.finalize_orphans()
+    if finalize:
+        autosave.finalize_orphans()
     session = Session(autosave, player=player)
     session.check_saving()
     return session
