@@ -98,7 +98,7 @@ class PendingChanges(Autosave):
         """Whether something is to be written."""
         return self.revision != self._written
 
-    def begin(self, game: TrackedGame, saved: SavedGame | None = None) -> None:  # noqa: ARG002 - it has it
+    def begin(self, game: TrackedGame, *_: object) -> None:
         """Take over the game as it was left."""
         self._game = game
         self._position, self._facts = game.position, game.facts

@@ -11,7 +11,7 @@ from __future__ import annotations
 import secrets
 import threading
 from collections import deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -19,7 +19,7 @@ from functools import partial
 from operator import attrgetter
 from queue import Empty, SimpleQueue
 from time import monotonic
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from py2048.errors import StaleGameError, StorageError
 from py2048.session.tracked_game import HUMAN_CATEGORIES, TrackedGame
@@ -49,7 +49,13 @@ FORKED = (
 )
 NO_STORE = "this session keeps no games: it was opened without a store"
 
+RIVALS = "rivals"
+"""The setting with the rivals of all games by the games' ids, in stores of earlier versions."""
+
 T = TypeVar("T")
+RivalData = Mapping[str, Any]
+"""What `Rival.to_json` returns."""
+
 Job = Callable[[], object]
 _updated = attrgetter("updated")
 
@@ -86,8 +92,10 @@ class Autosave:
         """The store's name for the current game; empty if there is none."""
         return ""
 
-    def begin(self, game: TrackedGame, saved: SavedGame | None = None) -> None:
-        """Keep a game from now on: a new one, or one that is `saved`."""
+    def begin(
+        self, game: TrackedGame, saved: SavedGame | None = None, rival: RivalData | None = None
+    ) -> None:
+        """Keep a game from now on: a new one, or one that is `saved`; and its rival with it."""
 
     def save(self, game: TrackedGame) -> None:
         """Keep the game's changes."""
@@ -122,6 +130,10 @@ class Autosave:
         """Return a game in progress as it is now, `None` if it is no longer."""
         return None
 
+    def rival_of(self, game_id: str) -> RivalData | None:  # noqa: ARG002 - for subclasses
+        """Return what describes the rival of a saved game, `None` if it has none."""
+        return None
+
     def read(self, question: Callable[[Store, str], T], default: T) -> T:  # noqa: ARG002 - for subclasses
         """Ask the store something about its owner; return `default` where there is no store."""
         return default
@@ -139,6 +151,7 @@ class _SaveState:
         acknowledged: the last state that the store has; `None` if it does not have the game.
         revision: the revision of `acknowledged`.
         is_unsure: whether the store may have more than it acknowledged.
+        rival: what describes the game's rival, if it has one.
     """
 
     id: str
@@ -146,6 +159,7 @@ class _SaveState:
     acknowledged: SavedGame | None = None
     revision: int = 0
     is_unsure: bool = False
+    rival: RivalData | None = None
 
     @property
     def as_saved(self) -> SavedGame:
@@ -234,12 +248,14 @@ class StoreAutosave(Autosave):
         """The store's name for the current game; empty if there is none."""
         return self._current.id if self._current else ""
 
-    def begin(self, game: TrackedGame, saved: SavedGame | None = None) -> None:
-        """Keep a game from now on; a new one enters the store with its first turn."""
+    def begin(
+        self, game: TrackedGame, saved: SavedGame | None = None, rival: RivalData | None = None
+    ) -> None:
+        """Keep a game from now on; a new one enters the store with its first turn and its rival."""
         if saved is not None:
             unsaved = (state for state in self._unsaved_states() if state.id == saved.id)
             self._current = next(unsaved, None) or _SaveState(
-                saved.id, saved, saved, saved.revision
+                saved.id, saved, saved, saved.revision, rival=rival
             )
             return
         now = game.game
@@ -247,7 +263,7 @@ class StoreAutosave(Autosave):
             rules=str(now.rules), seed=now.seed, start=str(now.start), player=now.player,
             owner=self._owner,
         )  # fmt: skip
-        self._current = _SaveState(saved.id, saved)
+        self._current = _SaveState(saved.id, saved, rival=rival)
         self.save(game)
 
     def save(self, game: TrackedGame) -> None:
@@ -355,6 +371,20 @@ class StoreAutosave(Autosave):
         found = unsaved.get(game_id) or self.read(lambda store, _: store.games.find(game_id), None)
         return None if found is None or found.is_over else found
 
+    def rival_of(self, game_id: str) -> RivalData | None:
+        """Return what describes the rival of a saved game, `None` if it has none.
+
+        Raises:
+            StorageError: if it cannot be read.
+        """
+
+        def ask(store: Store, _: str) -> Any:
+            earlier: Any = store.settings.get(RIVALS, {})
+            return store.settings.get(_rival_key(game_id)) or earlier.get(game_id)
+
+        unsaved = {state.id: state.rival for state in self._unsaved_states()}
+        return unsaved.get(game_id) or self.read(ask, None)
+
     def _unsaved_states(self) -> list[_SaveState]:
         return [key for key in self._writer.unfinished() if isinstance(key, _SaveState)]
 
@@ -407,6 +437,8 @@ class StoreAutosave(Autosave):
         try:
             if state.acknowledged is None:
                 self._store.games.add(state.as_saved)
+                if state.rival is not None:
+                    self._store.settings.set(_rival_key(state.id), state.rival)
             is_stale = bool(self._store.changes.write([change]))
         except StorageError:
             state.is_unsure = True
@@ -436,10 +468,18 @@ class StoreAutosave(Autosave):
         except StaleGameError:
             self._resolve(state)
             self._finish(state, game)
+        else:
+            self._store.settings.remove(_rival_key(state.id))
 
     def _discard(self, state: _SaveState) -> None:
         with suppress(StaleGameError):  # another process plays it
             self._store.games.discard(state.id, state.revision)
+            self._store.settings.remove(_rival_key(state.id))
+
+
+def _rival_key(game_id: str) -> str:
+    """Return the setting with a game's rival; one for all games would be overwritten."""
+    return f"rival {game_id}"
 
 
 def skipped(error: StorageError) -> str:

@@ -34,9 +34,6 @@ HINT_PLAYER = "expectimax"
 PERFECT_SHAPES = (2, 2), (2, 3), (2, 4), (3, 3)
 """The boards whose best moves under the classic rules come with py2048."""
 
-RIVALS = "rivals"
-"""The setting that has the rivals of saved games, by the games' ids."""
-
 MOST_SEARCHED = 10_000
 """Among so many finished games a person's best one is looked for."""
 
@@ -269,20 +266,10 @@ class Session:
             draws=rival.draws(),
         )
         self._set_game(TrackedGame(game, hints=1), rival)
-        self._keep_rival(rival)
-
-    def _keep_rival(self, rival: Rival) -> None:
-        """Keep the rival of this game, and forget those of games that are no longer in progress."""
-        if not self.keeps_games:
-            return
-        in_progress = {game.id for game in self._guard(self.saved_games) or ()}
-        kept = self.get_setting(RIVALS, {})
-        others = {game: data for game, data in kept.items() if game in in_progress}
-        self.set_setting(RIVALS, others | {self._autosave.game_id: rival.to_json()})
 
     def _kept_rival(self, game_id: str) -> Rival | None:
         """Return the rival of a saved game, if it races against one that is still to be had."""
-        data = self.get_setting(RIVALS, {}).get(game_id)
+        data = self._guard(lambda: self._autosave.rival_of(game_id))
         with suppress(Py2048Error, KeyError):
             return rival_from(data) if data else None
         return None
@@ -294,7 +281,7 @@ class Session:
         self._set_rival(rival)
         self._autosave.release(self._current)
         self._current = game
-        self._autosave.begin(game, saved)
+        self._autosave.begin(game, saved, rival.to_json() if rival else None)
         self._announce(resumed=saved is not None)
 
     def _set_rival(self, rival: Rival | None) -> None:
