@@ -172,7 +172,11 @@ class _SaveState:
             self.latest, turns=tuple(game.codes), millis=tuple(game.think_ms),
             position=game.position, score=game.game.score, is_over=game.game.is_over,
             undos=game.undos, hints=game.hints, updated=utc_now(),
-            extra={"computer": game.computer, "player": game.game.player},
+            extra={
+                "computer": game.computer,
+                "player": game.game.player,
+                "continued": game.is_continued,
+            },
         )  # fmt: skip
 
     def change_to(self, now: SavedGame) -> GameChange:
@@ -251,7 +255,10 @@ class StoreAutosave(Autosave):
     def begin(
         self, game: TrackedGame, saved: SavedGame | None = None, rival: RivalData | None = None
     ) -> None:
-        """Keep a game from now on; a new one enters the store with its first turn and its rival."""
+        """Keep a game from now on; a new one enters the store with its first turn and its rival.
+
+        One that came to its end elsewhere enters it when its turns change.
+        """
         if saved is not None:
             unsaved = (state for state in self._unsaved_states() if state.id == saved.id)
             self._current = next(unsaved, None) or _SaveState(
@@ -264,7 +271,8 @@ class StoreAutosave(Autosave):
             owner=self._owner,
         )  # fmt: skip
         self._current = _SaveState(saved.id, saved, rival=rival)
-        self.save(game)
+        if not now.is_over:
+            self.save(game)
 
     def save(self, game: TrackedGame) -> None:
         """Bring the store up to date, now or as soon as possible."""
@@ -281,7 +289,7 @@ class StoreAutosave(Autosave):
         state, self._current = self._current, None
         if state is None:
             return
-        if game.codes and game.game.is_over:
+        if state.latest.turns and game.game.is_over:
             self._writer.put(state, partial(self._finish, state, game))
         elif not game.codes and state.acknowledged:
             self._writer.put(state, partial(self._discard, state))
@@ -478,7 +486,7 @@ class StoreAutosave(Autosave):
 
 
 def _rival_key(game_id: str) -> str:
-    """Return the setting with a game's rival; one for all games would be overwritten."""
+    """Return the setting with a game's rival; programs overwrite one that all games share."""
     return f"rival {game_id}"
 
 

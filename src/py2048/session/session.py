@@ -238,7 +238,7 @@ class Session:
     def start_from(self, record: Record, turns: int | None = None) -> None:
         """Continue the game of `record`; all its turns can be undone.
 
-        A computer player's game still counts as one.
+        It counts as assisted, or still as a computer player's, and its score so far as nobody's.
 
         Args:
             record: the game.
@@ -294,7 +294,8 @@ class Session:
         self._rules_text = text = str(self.rules)
         stored = self._guard(lambda: self._autosave.best_score(text)) or 0
         self._best_scores[text] = max(stored, self._best_scores.get(text, 0))
-        self._raise_best()
+        if not self._current.is_continued:  # its score so far may be somebody else's
+            self._raise_best()
         self._version += 1
         self._emit(events.GameStarted(self.game.board, self.game.score, self.best, resumed))
         if self.game.is_over:
