@@ -10,6 +10,7 @@ import textwrap
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -525,6 +526,28 @@ def test_a_record_can_be_saved_and_gone_on_with(tmp_path: Path) -> None:
     assert session.resume()
     assert session.game.board == board
     session.close()
+
+
+@pytest.mark.parametrize(
+    "started",
+    [
+        *("2014-03-09T12:00:00Z", "2014-03-09T13:00:00+01:00", "2014-03-09T12:00:00"),
+        *("in March", "", "0001-01-01T00:00:00+01:00", "9999-12-31T23:59:59.999999-01:00"),
+    ],
+)
+def test_a_game_began_when_it_began(started: str) -> None:
+    """Not when it was opened or resumed; where nobody knows when, it begins with its opening."""
+    record = replace(Session().record(), started=started)
+    with closing(open_session()) as session:
+        session.start_from(record)
+        play(session, 1)
+        opened = session.record().started
+    assert (opened == "2014-03-09T12:00:00Z") == started.startswith("2014")
+    with closing(open_session()) as session:
+        (saved,) = session.saved_games()
+        assert saved.started[:19] == opened[:19]
+        assert session.resume()
+        assert session.record().started == opened
 
 
 CHILD = """

@@ -268,7 +268,7 @@ class StoreAutosave(Autosave):
         now = game.game
         saved = SavedGame(
             rules=str(now.rules), seed=now.seed, start=str(now.start), player=now.player,
-            owner=self._owner,
+            owner=self._owner, started=utc_text(datetime.fromtimestamp(now.started, UTC)),
         )  # fmt: skip
         self._current = _SaveState(saved.id, saved, rival=rival)
         if not now.is_over:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from py2048.board import Board
@@ -65,6 +67,7 @@ class TrackedGame:
             RecordError: if a turn of the record breaks its rules.
         """
         game = Game.from_record(record)
+        _set_started(game, record.started)
         codes = [encode_turn(turn) for turn in game.turns]
         times = [*record.times, *[0] * len(codes)][: len(codes)]
         return cls(game, codes, times, record.undos, record.hints, computer, is_continued=True)
@@ -85,6 +88,7 @@ class TrackedGame:
             start = Board.parse(saved.start)
             player = str(saved.extra.get("player", saved.player))
             game = Game(rules, seed=saved.seed, board=start, player=player, draws=draws)
+            _set_started(game, saved.started)
             for direction, spawn in decode_steps("".join(saved.turns), rules.shape):
                 if spawn is None:
                     game.attempt(direction)
@@ -174,6 +178,13 @@ class TrackedGame:
         now = time.monotonic()
         elapsed, self._since = round((now - self._since) * 1000), now
         return elapsed
+
+
+def _set_started(game: Game, text: str) -> None:
+    """Let a game have begun when a text says, in ISO 8601; if it says so."""
+    with suppress(ValueError, OverflowError):
+        moment = datetime.fromisoformat(text).replace(microsecond=0)  # records have seconds
+        game.started = moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC).timestamp()
 
 
 class Replay:
