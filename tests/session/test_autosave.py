@@ -8,7 +8,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -287,11 +287,26 @@ def test_a_computers_game_stays_one(way: str, tmp_path: Path) -> None:
     session.close()
 
 
-def test_a_person_who_goes_on_with_a_persons_record_is_a_person() -> None:
-    """Who is no known player is taken for a person."""
-    session = Session()
-    session.start_from(Game(seed=1, player="Anna").record())
-    assert session.category == "plain"
+@pytest.mark.parametrize("is_over", [True, False])
+def test_a_record_brings_no_best_score(is_over: bool) -> None:
+    """What anybody may have played counts for nothing; playing on counts as assisted."""
+    other = Session(player="Anna")
+    other.start(get_rules("2x4"), seed=1)
+    while not other.game.is_over:
+        move(other)
+    if not is_over:
+        other.undo()
+    with closing(open_session()) as session:
+        session.start_from(other.record())
+        assert (session.category, session.best) == ("assisted", 0)
+    with closing(open_session()) as session:
+        assert session.finished() == []
+        if not session.resume(get_rules("2x4")):
+            session.start_from(other.record())
+        assert (session.category, session.best) == ("assisted", 0)
+        session.undo()
+        move(session)
+        assert session.best == session.game.score > 0
 
 
 @pytest.mark.postgres

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
+import sqlalchemy as sa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.strategies import games
@@ -12,8 +14,10 @@ from tests.strategies import games
 from py2048 import Game, get_rules, make_player
 from py2048.errors import StorageError
 from py2048.game.turn import draw_spawn, possible_cells
-from py2048.session import PlayingRival, RecordedRival, Session, open_session
+from py2048.session import PlayingRival, RecordedRival, Rival, Session, open_session
 from py2048.session.rivals import word_for
+from py2048.storage import open_store
+from py2048.storage.schema import settings as settings_table
 from py2048.ui.shared.review import record_title
 
 
@@ -137,23 +141,77 @@ def test_a_player_is_raced_against_again() -> None:
     rival.wait(5)
     assert rival.positions(5) == played(rules="3x3", moves=5).positions()
     (saved,) = again.saved_games()
-    again.set_setting("rivals", {saved.id: {"player": "nobody", "rules": "3x3", "seed": 7}})
+    again.set_setting(f"rival {saved.id}", {"player": "nobody", "rules": "3x3", "seed": 7})
     assert again.resume()
     assert again.rival is None
     again.close()
 
 
+def a_rival(seed: int = 7) -> PlayingRival:
+    """A simple player on a small board."""
+    return PlayingRival(get_rules("2x2"), make_player("corner"), "corner", seed=seed)
+
+
+def move(session: Session) -> None:
+    """Make any move."""
+    session.move(session.game.legal_directions()[0])
+
+
+def rival_after_restart(game_id: str) -> Rival | None:
+    """The rival that a saved game is resumed with by another process."""
+    with closing(open_session()) as session:
+        assert session.resume_game(game_id)
+        return session.rival
+
+
+def test_two_programs_keep_the_rivals_of_both() -> None:
+    """Whichever writes last."""
+    with closing(open_session()) as one, closing(open_session()) as two:
+        for session in (one, two, one):
+            session.race(a_rival())
+            move(session)
+        saved = one.saved_games()
+    assert len(saved) == 3
+    assert all(rival_after_restart(game.id) for game in saved)
+
+
+def test_a_race_that_goes_on_in_two_windows_is_one_in_both() -> None:
+    """The game that becomes one of its own has the same rival."""
+    with closing(open_session()) as one, closing(open_session()) as two:
+        one.race(a_rival())
+        move(one)
+        assert two.resume()
+        move(one)
+        two.undo()
+        saved = two.saved_games()
+    assert len(saved) == 2
+    assert all(rival_after_restart(game.id) for game in saved)
+
+
+def test_rivals_in_stores_of_earlier_versions_are_found() -> None:
+    """There one setting has all of them."""
+    with closing(open_session()) as session:
+        session.start(get_rules("2x2"), seed=7)
+        move(session)
+        (saved,) = session.saved_games()
+        session.set_setting("rivals", {saved.id: a_rival().to_json()})
+    assert rival_after_restart(saved.id)
+
+
 def test_rivals_of_games_that_are_over_are_forgotten() -> None:
-    """What is kept does not grow."""
-    session = open_session()
-    for seed in range(3):
-        session.race(PlayingRival(get_rules("2x2"), make_player("corner"), "corner", seed=seed))
-        while not session.game.is_over:
-            session.move(session.game.legal_directions()[0])
-    session.start()
-    session.race(PlayingRival(get_rules("2x2"), make_player("corner"), "corner", seed=9))
-    assert len(session.get_setting("rivals")) == 1
-    session.close()
+    """What is kept does not grow, nor by races without a move."""
+    with closing(open_session()) as session:
+        for seed in range(3):
+            session.race(a_rival(seed))
+            while not session.game.is_over:
+                move(session)
+        session.race(a_rival(9))
+        move(session)
+        session.race(a_rival(10))
+    with open_store() as store, store.read() as connection:
+        keys = connection.scalars(sa.select(settings_table.c.key)).all()
+        in_progress = store.games.select(finished=False)
+    assert [f"rival {game.id}" for game in in_progress] == keys
 
 
 def test_the_best_game_is_a_persons() -> None:

@@ -10,9 +10,12 @@ import textwrap
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from py2048 import Board, Direction, Game, Record, Rules, get_rules, make_player
 from py2048.errors import GameOverError, PlayerError, RecordError, StorageError
@@ -23,15 +26,18 @@ from py2048.session import (
     Hinted,
     IllegalMove,
     Moved,
+    PlayingRival,
     Replay,
     SavingChanged,
     Session,
     StorageFailed,
     Undone,
     Won,
+    autosave,
     open_session,
 )
 from py2048.session.autosave import FORKED
+from py2048.storage.schema import games
 
 LEFT, RIGHT, UP, DOWN = Direction.LEFT, Direction.RIGHT, Direction.UP, Direction.DOWN
 NEARLY = Board.parse("1024 1024 . . / . . . . / . . . . / . . . .")
@@ -304,8 +310,9 @@ def test_a_game_without_a_move_leaves_nothing_behind() -> None:
     session.close()
 
 
-def test_a_finished_game_becomes_a_verified_record() -> None:
-    """After the next start, or after the next opening if the process ended before."""
+def test_a_finished_game_becomes_a_verified_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After the next start, or after a later opening if the process ended before."""
+    monkeypatch.setattr(autosave, "ORPHANED", timedelta(0))
     session = open_session()
     session.start(get_rules("2x4"), seed=2)
     play(session, 10_000)
@@ -320,6 +327,25 @@ def test_a_finished_game_becomes_a_verified_record() -> None:
     assert later.scores(get_rules("classic")) == []
     later.close()
     session.close()
+
+
+@pytest.mark.parametrize("finalize", [True, False])
+def test_a_game_over_on_a_screen_is_left_to_it(
+    finalize: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be undone there, though another session opens: a moment later, or only to read."""
+    if not finalize:
+        monkeypatch.setattr(autosave, "ORPHANED", timedelta(0))
+    with closing(open_session()) as session:
+        session.start(get_rules("2x2"), seed=2)
+        play(session, 1000)
+        open_session(finalize=finalize).close()
+        events = Listener(session)
+        session.undo()
+        session.settle()
+        assert events.kinds() == ["Undone"]
+        assert len(session.saved_games()) == 1
+        assert session.finished() == []
 
 
 def test_the_best_score_survives_and_is_a_persons() -> None:
@@ -358,6 +384,58 @@ def test_two_windows_on_one_game_do_not_overwrite_each_other() -> None:
     assert resumed == boards
     for session in (one, two, three):
         session.close()
+
+
+def damage(session: Session, game_id: str) -> None:
+    """Let the store hold rules that nobody knows for a game."""
+    session.settle()
+    store = session._autosave._store
+    with store.write() as connection:
+        connection.execute(sa.update(games).where(games.c.id == game_id).values(rules="nosuch"))
+
+
+def test_a_saved_game_that_cannot_be_read_back_replaces_nothing() -> None:
+    """The game on the screen goes on, and goes on being saved."""
+    with closing(open_session()) as session:
+        session.start(seed=1)
+        play(session, 3)
+        (damaged,) = session.saved_games()
+        session.race(PlayingRival(get_rules("3x3"), make_player("corner"), "corner", seed=7))
+        play(session, 3)
+        damage(session, damaged.id)
+        rival, board = session.rival, session.game.board
+        with pytest.raises(StorageError, match="cannot be read back"):
+            session.resume_game(damaged.id)
+        assert (session.rival, session.game.board) == (rival, board)
+        play(session, 3)
+    with closing(open_session()) as again:
+        assert again.resume()
+        assert again.game.ply == 6
+
+
+@pytest.mark.parametrize("is_over", [True, False])
+def test_a_game_that_cannot_be_read_back_is_skipped(
+    is_over: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether it is over or in progress: the session opens, and who first listens is told."""
+    monkeypatch.setattr(autosave, "ORPHANED", timedelta(0))
+    killed = open_session()
+    killed.start(get_rules("2x2"), seed=1)
+    play(killed, 1000 if is_over else 1)
+    damaged = killed._autosave.game_id
+    damage(killed, damaged)
+    with closing(open_session()) as session:
+        assert not session.resume()
+        events = Listener(session)
+        (told,) = events
+        assert isinstance(told, StorageFailed)
+        assert f"the saved game {damaged} cannot be read back" in told.message
+        session.start(seed=2)
+        play(session, 1)
+    with closing(open_session()) as again:
+        assert again.resume()
+        assert again.game.seed == 2
+    killed.close()
 
 
 def test_a_failing_store_does_not_stop_play(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -448,6 +526,28 @@ def test_a_record_can_be_saved_and_gone_on_with(tmp_path: Path) -> None:
     assert session.resume()
     assert session.game.board == board
     session.close()
+
+
+@pytest.mark.parametrize(
+    "started",
+    [
+        *("2014-03-09T12:00:00Z", "2014-03-09T13:00:00+01:00", "2014-03-09T12:00:00"),
+        *("in March", "", "0001-01-01T00:00:00+01:00", "9999-12-31T23:59:59.999999-01:00"),
+    ],
+)
+def test_a_game_began_when_it_began(started: str) -> None:
+    """Not when it was opened or resumed; where nobody knows when, it begins with its opening."""
+    record = replace(Session().record(), started=started)
+    with closing(open_session()) as session:
+        session.start_from(record)
+        play(session, 1)
+        opened = session.record().started
+    assert (opened == "2014-03-09T12:00:00Z") == started.startswith("2014")
+    with closing(open_session()) as session:
+        (saved,) = session.saved_games()
+        assert saved.started[:19] == opened[:19]
+        assert session.resume()
+        assert session.record().started == opened
 
 
 CHILD = """

@@ -47,8 +47,11 @@ def practice(
         ),
     ] = None,
     count: Annotated[
-        int, typer.Option("--count", "-n", min=1, metavar="N", help="At most so many mistakes.")
-    ] = 20,
+        int | None,
+        typer.Option(
+            "--count", "-n", min=1, metavar="N", help="At most so many mistakes; by default 20."
+        ),
+    ] = None,
     seed: SeedOption = None,
     statistics: Annotated[
         bool, typer.Option("--statistics", help="Show what is known so far, and practise nothing.")
@@ -61,10 +64,15 @@ def practice(
     kept at once.
     """
     from py2048.cli.questions import Questions
-    from py2048.ui.shared.drills import EndingDrill, MistakeDrill
+    from py2048.ui.shared.drills import MOST_DUE, EndingDrill, MistakeDrill
 
-    if table is not None and (theme is not None or statistics):
-        raise Py2048Error("--table excludes --theme and --statistics: leave it or them out")
+    is_narrowed = theme is not None or count is not None
+    if table is not None and (is_narrowed or statistics):
+        raise Py2048Error(
+            "--table excludes --theme, --count and --statistics: leave it or them out"
+        )
+    if statistics and is_narrowed:
+        raise Py2048Error("--statistics excludes --theme and --count: leave it or them out")
     if seed is not None and table is None:
         raise Py2048Error(f"--seed {seed} draws an ending of a --table: give both")
     questions = Questions(as_json=json)
@@ -83,7 +91,7 @@ def practice(
         if statistics:
             _show_progress(notebook, json=json)
         else:
-            _run(questions, MistakeDrill(notebook, kind, count))
+            _run(questions, MistakeDrill(notebook, kind, count or MOST_DUE))
     return 0
 
 

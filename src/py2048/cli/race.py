@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -38,19 +39,22 @@ def race(
 
     The game counts as assisted: the tiles may be known, and the rival's moves are advice.
     """
-    from py2048.ui.shared.race import EXPERT, find_rival
+    from py2048.session import Session, open_session
+    from py2048.ui.shared.race import BEST, EXPERT, find_rival
 
+    if rival not in (BEST, EXPERT) and (rules or size):
+        raise Py2048Error(
+            "a file's game has its own rules: leave --rules and --size out, or race best or expert"
+        )
     if player is not None and rival != EXPERT:
         raise Py2048Error(f"--player {player} is for the expert: race expert, or leave it out")
     if theme is not None:
         get_theme(theme)
     options = LaunchOptions(lambda _: None, theme, reduced_motion, None, save)
     wanted = chosen_rules(rules, size)
-    session = LaunchOptions(lambda _: None).open_session()  # what is refused opens no screen
-    try:
-        found = find_rival(session, rival, wanted, player or "")
-    finally:
-        session.close()
+    # What is refused opens no screen; a store is needed for the best game alone.
+    with closing(open_session(finalize=False) if rival == BEST else Session()) as games:
+        found = find_rival(games, rival, wanted, player or "")
 
     def begin(session: Session) -> None:
         session.race(found)

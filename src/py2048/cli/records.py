@@ -187,7 +187,7 @@ def scores(
 ) -> int:
     """Show the best scores and the best finished games."""
     wanted = chosen_rules(rules, None) if rules else None
-    session = open_session()
+    session = open_session(finalize=False)
     try:
         bests, games = session.scores(wanted), session.finished(wanted, limit=limit)
     finally:

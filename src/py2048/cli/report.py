@@ -118,7 +118,7 @@ def _files(path: Path) -> Iterable[Path]:
 def _finished_games() -> Iterator[Source]:
     from py2048.session import HUMAN_CATEGORIES, open_session
 
-    with closing(open_session()) as session:
+    with closing(open_session(finalize=False)) as session:
         for game in session.finished(limit=MOST_GAMES):
             if game.category in HUMAN_CATEGORIES:
                 name = f"the game of {game.finished}"

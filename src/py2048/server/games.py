@@ -20,7 +20,7 @@ from py2048.direction import Direction
 from py2048.errors import Py2048Error, RecordError, StaleGameError, StorageError
 from py2048.game import Game, Record
 from py2048.game.record import Step, decode_steps, direction_of, encode_step, encode_turn
-from py2048.game.turn import Draws, Outcome, start_from
+from py2048.game.turn import Outcome, start_from
 from py2048.rules import MovePoints, Rules, get_rules
 from py2048.server import fairness
 from py2048.server.schema import (
@@ -98,11 +98,10 @@ class PendingChanges(Autosave):
         """Whether something is to be written."""
         return self.revision != self._written
 
-    def load(self, saved: SavedGame, draws: Draws | None = None) -> TrackedGame:
-        """Return the game as it was left."""
-        self._game = game = TrackedGame.from_saved(saved, draws)
+    def begin(self, game: TrackedGame, *_: object) -> None:
+        """Take over the game as it was left."""
+        self._game = game
         self._position, self._facts = game.position, game.facts
-        return game
 
     def save(self, game: TrackedGame) -> None:
         """Collect what has changed: each turn is a revision, or what else an action changed."""

@@ -11,20 +11,20 @@ from __future__ import annotations
 import secrets
 import threading
 from collections import deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from operator import attrgetter
 from queue import Empty, SimpleQueue
 from time import monotonic
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from py2048.errors import StaleGameError, StorageError
-from py2048.game.turn import Draws
 from py2048.session.tracked_game import HUMAN_CATEGORIES, TrackedGame
 from py2048.storage import GameChange, SavedGame
-from py2048.storage.values import utc_now
+from py2048.storage.values import utc_now, utc_text
 
 if TYPE_CHECKING:
     from py2048.storage import Store
@@ -41,10 +41,21 @@ CLOSE_TIMEOUT = 3.0
 RETRY = 0.5
 """Seconds between two attempts to write, unless more work comes."""
 
-FORKED = "this game was continued in another window; here it is kept as a game of its own"
+ORPHANED = timedelta(minutes=10)
+"""So long after its last change a game that is over is on nobody's screen, as far as we know."""
+
+FORKED = (
+    "this game was continued or finished in another window; here it is kept as a game of its own"
+)
 NO_STORE = "this session keeps no games: it was opened without a store"
 
+RIVALS = "rivals"
+"""The setting with the rivals of all games by the games' ids, in stores of earlier versions."""
+
 T = TypeVar("T")
+RivalData = Mapping[str, Any]
+"""What `Rival.to_json` returns."""
+
 Job = Callable[[], object]
 _updated = attrgetter("updated")
 
@@ -81,12 +92,10 @@ class Autosave:
         """The store's name for the current game; empty if there is none."""
         return ""
 
-    def begin(self, game: TrackedGame) -> None:
-        """Keep a new game from now on."""
-
-    def load(self, saved: SavedGame, draws: Draws | None = None) -> TrackedGame:  # noqa: ARG002 - for subclasses
-        """Return a saved game, and keep it from now on."""
-        raise StorageError(NO_STORE)
+    def begin(
+        self, game: TrackedGame, saved: SavedGame | None = None, rival: RivalData | None = None
+    ) -> None:
+        """Keep a game from now on: a new one, or one that is `saved`; and its rival with it."""
 
     def save(self, game: TrackedGame) -> None:
         """Keep the game's changes."""
@@ -121,6 +130,10 @@ class Autosave:
         """Return a game in progress as it is now, `None` if it is no longer."""
         return None
 
+    def rival_of(self, game_id: str) -> RivalData | None:  # noqa: ARG002 - for subclasses
+        """Return what describes the rival of a saved game, `None` if it has none."""
+        return None
+
     def read(self, question: Callable[[Store, str], T], default: T) -> T:  # noqa: ARG002 - for subclasses
         """Ask the store something about its owner; return `default` where there is no store."""
         return default
@@ -138,6 +151,7 @@ class _SaveState:
         acknowledged: the last state that the store has; `None` if it does not have the game.
         revision: the revision of `acknowledged`.
         is_unsure: whether the store may have more than it acknowledged.
+        rival: what describes the game's rival, if it has one.
     """
 
     id: str
@@ -145,6 +159,7 @@ class _SaveState:
     acknowledged: SavedGame | None = None
     revision: int = 0
     is_unsure: bool = False
+    rival: RivalData | None = None
 
     @property
     def as_saved(self) -> SavedGame:
@@ -157,7 +172,11 @@ class _SaveState:
             self.latest, turns=tuple(game.codes), millis=tuple(game.think_ms),
             position=game.position, score=game.game.score, is_over=game.game.is_over,
             undos=game.undos, hints=game.hints, updated=utc_now(),
-            extra={"computer": game.computer, "player": game.game.player},
+            extra={
+                "computer": game.computer,
+                "player": game.game.player,
+                "continued": game.is_continued,
+            },
         )  # fmt: skip
 
     def change_to(self, now: SavedGame) -> GameChange:
@@ -233,26 +252,27 @@ class StoreAutosave(Autosave):
         """The store's name for the current game; empty if there is none."""
         return self._current.id if self._current else ""
 
-    def begin(self, game: TrackedGame) -> None:
-        """Keep a new game from now on; it enters the store with its first turn."""
+    def begin(
+        self, game: TrackedGame, saved: SavedGame | None = None, rival: RivalData | None = None
+    ) -> None:
+        """Keep a game from now on; a new one enters the store with its first turn and its rival.
+
+        One that came to its end elsewhere enters it when its turns change.
+        """
+        if saved is not None:
+            unsaved = (state for state in self._unsaved_states() if state.id == saved.id)
+            self._current = next(unsaved, None) or _SaveState(
+                saved.id, saved, saved, saved.revision, rival=rival
+            )
+            return
         now = game.game
         saved = SavedGame(
             rules=str(now.rules), seed=now.seed, start=str(now.start), player=now.player,
-            owner=self._owner,
+            owner=self._owner, started=utc_text(datetime.fromtimestamp(now.started, UTC)),
         )  # fmt: skip
-        self._current = _SaveState(saved.id, saved)
-        self.save(game)
-
-    def load(self, saved: SavedGame, draws: Draws | None = None) -> TrackedGame:
-        """Return a saved game, and keep it from now on.
-
-        Raises:
-            StorageError: if the saved game cannot be read back.
-        """
-        game = TrackedGame.from_saved(saved, draws)
-        unsaved = (state for state in self._unsaved_states() if state.id == saved.id)
-        self._current = next(unsaved, None) or _SaveState(saved.id, saved, saved, saved.revision)
-        return game
+        self._current = _SaveState(saved.id, saved, rival=rival)
+        if not now.is_over:
+            self.save(game)
 
     def save(self, game: TrackedGame) -> None:
         """Bring the store up to date, now or as soon as possible."""
@@ -269,20 +289,30 @@ class StoreAutosave(Autosave):
         state, self._current = self._current, None
         if state is None:
             return
-        if game.codes and game.game.is_over:
+        if state.latest.turns and game.game.is_over:
             self._writer.put(state, partial(self._finish, state, game))
         elif not game.codes and state.acknowledged:
             self._writer.put(state, partial(self._discard, state))
 
     def finalize_orphans(self) -> None:
-        """Make records of the games that were over when their process ended.
+        """Make records of the games that were over when their process ended, `ORPHANED` ago.
+
+        Those that cannot be read back stay as they are, and a notice names them.
 
         Raises:
             StorageError: if the store cannot be read.
         """
+        before = utc_text(datetime.now(UTC) - ORPHANED)
         for saved in self._store.games.select(self._owner, finished=True):
+            if saved.updated > before:  # another window may show it, and take its last move back
+                continue
+            try:
+                game = TrackedGame.from_saved(saved)
+            except StorageError as error:
+                self._notices.append(skipped(error))
+                continue
             state = _SaveState(saved.id, saved, saved, saved.revision)
-            self._writer.put(state, partial(self._finish, state, TrackedGame.from_saved(saved)))
+            self._writer.put(state, partial(self._finish, state, game))
 
     # Scores and settings
 
@@ -349,6 +379,20 @@ class StoreAutosave(Autosave):
         found = unsaved.get(game_id) or self.read(lambda store, _: store.games.find(game_id), None)
         return None if found is None or found.is_over else found
 
+    def rival_of(self, game_id: str) -> RivalData | None:
+        """Return what describes the rival of a saved game, `None` if it has none.
+
+        Raises:
+            StorageError: if it cannot be read.
+        """
+
+        def ask(store: Store, _: str) -> Any:
+            earlier: Any = store.settings.get(RIVALS, {})
+            return store.settings.get(_rival_key(game_id)) or earlier.get(game_id)
+
+        unsaved = {state.id: state.rival for state in self._unsaved_states()}
+        return unsaved.get(game_id) or self.read(ask, None)
+
     def _unsaved_states(self) -> list[_SaveState]:
         return [key for key in self._writer.unfinished() if isinstance(key, _SaveState)]
 
@@ -401,6 +445,8 @@ class StoreAutosave(Autosave):
         try:
             if state.acknowledged is None:
                 self._store.games.add(state.as_saved)
+                if state.rival is not None:
+                    self._store.settings.set(_rival_key(state.id), state.rival)
             is_stale = bool(self._store.changes.write([change]))
         except StorageError:
             state.is_unsure = True
@@ -430,10 +476,23 @@ class StoreAutosave(Autosave):
         except StaleGameError:
             self._resolve(state)
             self._finish(state, game)
+        else:
+            self._store.settings.remove(_rival_key(state.id))
 
     def _discard(self, state: _SaveState) -> None:
         with suppress(StaleGameError):  # another process plays it
             self._store.games.discard(state.id, state.revision)
+            self._store.settings.remove(_rival_key(state.id))
+
+
+def _rival_key(game_id: str) -> str:
+    """Return the setting with a game's rival; programs overwrite one that all games share."""
+    return f"rival {game_id}"
+
+
+def skipped(error: StorageError) -> str:
+    """Return the notice that a game which cannot be read back is left out."""
+    return f"{error}; it stays in the store, and other games can be played"
 
 
 def _shared(old: tuple[object, ...], new: tuple[object, ...]) -> int:

@@ -18,7 +18,7 @@ from py2048.players import Player, list_players, make_player
 from py2048.rules import Rules, get_rules
 from py2048.session import events
 from py2048.session.advice import Hint, PositionSnapshot, advise
-from py2048.session.autosave import NO_STORE, Autosave, StoreAutosave
+from py2048.session.autosave import NO_STORE, Autosave, StoreAutosave, skipped
 from py2048.session.events import Event
 from py2048.session.rivals import Rival, rival_from
 from py2048.session.tracked_game import HUMAN_CATEGORIES, TrackedGame
@@ -33,9 +33,6 @@ HINT_PLAYER = "expectimax"
 
 PERFECT_SHAPES = (2, 2), (2, 3), (2, 4), (3, 3)
 """The boards whose best moves under the classic rules come with py2048."""
-
-RIVALS = "rivals"
-"""The setting that has the rivals of saved games, by the games' ids."""
 
 MOST_SEARCHED = 10_000
 """Among so many finished games a person's best one is looked for."""
@@ -97,6 +94,7 @@ class Session:
     def __init__(self, autosave: Autosave | None = None, *, player: str = "") -> None:
         self._autosave = autosave or Autosave()
         self._listeners: list[Listener] = []
+        self._unheard: list[Event] = []
         self._unsaved = ""
         self._player = player
         self._best_scores: dict[str, int] = {}
@@ -111,11 +109,19 @@ class Session:
     # Listening
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Call `listener` with every event from now on; return a function that stops it."""
+        """Call `listener` with every event from now on; return a function that stops it.
+
+        The first listener also hears of what failed before anybody listened.
+        """
         self._listeners.append(listener)
+        unheard, self._unheard = self._unheard, []
+        for event in unheard:
+            listener(event)
         return lambda: self._listeners.remove(listener)
 
     def _emit(self, event: Event) -> None:
+        if not self._listeners and isinstance(event, events.StorageFailed):
+            self._unheard.append(event)
         for listener in tuple(self._listeners):
             listener(event)
 
@@ -181,13 +187,19 @@ class Session:
     def resume(self, rules: Rules | None = None) -> bool:
         """Resume the last unfinished game (under `rules`, if given); return whether there is one.
 
+        One that cannot be read back is announced, and not resumed.
+
         Raises:
             StorageError: if the store cannot be read.
         """
         saved = self._autosave.current_game(None if rules is None else str(rules))
         if saved is None:
             return False
-        self.resume_saved(saved)
+        try:
+            self.resume_saved(saved)
+        except StorageError as error:
+            self._emit(events.StorageFailed(skipped(error)))
+            return False
         return True
 
     def switch_rules(self, rules: Rules) -> None:
@@ -220,15 +232,13 @@ class Session:
             StorageError: if it cannot be read back.
         """
         rival = self._kept_rival(saved.id) if draws is None else None
-        self._set_rival(rival)
-        self._autosave.release(self._current)
-        self._current = self._autosave.load(saved, rival.draws() if rival else draws)
-        self._announce(resumed=True)
+        game = TrackedGame.from_saved(saved, rival.draws() if rival else draws)
+        self._set_game(game, rival, saved)
 
     def start_from(self, record: Record, turns: int | None = None) -> None:
         """Continue the game of `record`; all its turns can be undone.
 
-        A computer player's game still counts as one.
+        It counts as assisted, or still as a computer player's, and its score so far as nobody's.
 
         Args:
             record: the game.
@@ -256,31 +266,23 @@ class Session:
             draws=rival.draws(),
         )
         self._set_game(TrackedGame(game, hints=1), rival)
-        self._keep_rival(rival)
-
-    def _keep_rival(self, rival: Rival) -> None:
-        """Keep the rival of this game, and forget those of games that are no longer in progress."""
-        if not self.keeps_games:
-            return
-        in_progress = {game.id for game in self._guard(self.saved_games) or ()}
-        kept = self.get_setting(RIVALS, {})
-        others = {game: data for game, data in kept.items() if game in in_progress}
-        self.set_setting(RIVALS, others | {self._autosave.game_id: rival.to_json()})
 
     def _kept_rival(self, game_id: str) -> Rival | None:
         """Return the rival of a saved game, if it races against one that is still to be had."""
-        data = self.get_setting(RIVALS, {}).get(game_id)
+        data = self._guard(lambda: self._autosave.rival_of(game_id))
         with suppress(Py2048Error, KeyError):
             return rival_from(data) if data else None
         return None
 
-    def _set_game(self, game: TrackedGame, rival: Rival | None = None) -> None:
-        """Replace the current game by one that the store does not know yet."""
+    def _set_game(
+        self, game: TrackedGame, rival: Rival | None = None, saved: SavedGame | None = None
+    ) -> None:
+        """Replace the current game by another: by what is `saved`, or one new to the store."""
         self._set_rival(rival)
         self._autosave.release(self._current)
         self._current = game
-        self._autosave.begin(game)
-        self._announce(resumed=False)
+        self._autosave.begin(game, saved, rival.to_json() if rival else None)
+        self._announce(resumed=saved is not None)
 
     def _set_rival(self, rival: Rival | None) -> None:
         if self.rival is not None:
@@ -292,7 +294,8 @@ class Session:
         self._rules_text = text = str(self.rules)
         stored = self._guard(lambda: self._autosave.best_score(text)) or 0
         self._best_scores[text] = max(stored, self._best_scores.get(text, 0))
-        self._raise_best()
+        if not self._current.is_continued:  # its score so far may be somebody else's
+            self._raise_best()
         self._version += 1
         self._emit(events.GameStarted(self.game.board, self.game.score, self.best, resumed))
         if self.game.is_over:
@@ -634,8 +637,17 @@ class Session:
         self._autosave.note_score(text, self.category, score)
 
 
-def open_session(url: str | None = None, *, owner: str = "local", player: str = "") -> Session:
+def open_session(
+    url: str | None = None, *, owner: str = "local", player: str = "", finalize: bool = True
+) -> Session:
     """Open a session on the store at `url` (by default the player's own).
+
+    Args:
+        url: the store.
+        owner: whose games.
+        player: the name written in records.
+        finalize: make records of games that were over when their process ended; one that only
+            reads leaves them, as another window may show them still.
 
     Raises:
         StorageError: if the store cannot be opened.
@@ -643,5 +655,8 @@ def open_session(url: str | None = None, *, owner: str = "local", player: str = 
     from py2048.storage import open_store
 
     autosave = StoreAutosave(open_store(url, patience=STORE_PATIENCE), owner)
-    autosave.finalize_orphans()
-    return Session(autosave, player=player)
+    if finalize:
+        autosave.finalize_orphans()
+    session = Session(autosave, player=player)
+    session.check_saving()
+    return session

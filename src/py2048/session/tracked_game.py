@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from py2048.board import Board
@@ -38,6 +40,7 @@ class TrackedGame:
         computer: whether a computer player made a move.
         offline: whether tiles appeared where nobody vouches for them: in a browser without its
             server.
+        is_continued: whether it began as a record, which anybody may have played.
         saved_count: how many of `codes` were handed on to be saved.
     """
 
@@ -48,6 +51,7 @@ class TrackedGame:
     hints: int = 0
     computer: bool = False
     offline: bool = field(default=False, kw_only=True)
+    is_continued: bool = field(default=False, kw_only=True)
     saved_count: int = 0
     _since: float = field(default_factory=time.monotonic, repr=False)
     _is_set_up: bool = field(init=False, repr=False)
@@ -63,9 +67,10 @@ class TrackedGame:
             RecordError: if a turn of the record breaks its rules.
         """
         game = Game.from_record(record)
+        _set_started(game, record.started)
         codes = [encode_turn(turn) for turn in game.turns]
         times = [*record.times, *[0] * len(codes)][: len(codes)]
-        return cls(game, codes, times, record.undos, record.hints, computer)
+        return cls(game, codes, times, record.undos, record.hints, computer, is_continued=True)
 
     @classmethod
     def from_saved(cls, saved: SavedGame, draws: Draws | None = None) -> TrackedGame:
@@ -83,6 +88,7 @@ class TrackedGame:
             start = Board.parse(saved.start)
             player = str(saved.extra.get("player", saved.player))
             game = Game(rules, seed=saved.seed, board=start, player=player, draws=draws)
+            _set_started(game, saved.started)
             for direction, spawn in decode_steps("".join(saved.turns), rules.shape):
                 if spawn is None:
                     game.attempt(direction)
@@ -100,6 +106,7 @@ class TrackedGame:
             hints=saved.hints,
             computer=bool(saved.extra.get("computer")),
             offline=bool(saved.extra.get("offline")),
+            is_continued=bool(saved.extra.get("continued")),
             saved_count=len(saved.turns),
         )
 
@@ -115,12 +122,16 @@ class TrackedGame:
 
     @property
     def category(self) -> str:
-        """``offline``, ``computer``, ``assisted`` (undo, hint, position set up) or ``plain``."""
+        """``offline``, ``computer``, ``assisted`` or ``plain``.
+
+        A game is assisted by an undo, a hint, a position set up, a record that it continues.
+        """
         if self.offline:
             return "offline"
         if self.computer:
             return "computer"
-        return "assisted" if self.undos or self.hints or self._is_set_up else "plain"
+        has_help = self.undos or self.hints or self._is_set_up or self.is_continued
+        return "assisted" if has_help else "plain"
 
     def attempt(
         self, direction: Direction, think_ms: int | None = None, spawn: Spawn | None = None
@@ -167,6 +178,13 @@ class TrackedGame:
         now = time.monotonic()
         elapsed, self._since = round((now - self._since) * 1000), now
         return elapsed
+
+
+def _set_started(game: Game, text: str) -> None:
+    """Let a game have begun when a text says, in ISO 8601; if it says so."""
+    with suppress(ValueError, OverflowError):
+        moment = datetime.fromisoformat(text).replace(microsecond=0)  # records have seconds
+        game.started = moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC).timestamp()
 
 
 class Replay:

@@ -182,6 +182,12 @@ class StoredSettings(Subject):
             row = {"owner": owner, "key": key, "value": value}
             connection.execute(upsert(connection, settings), row)
 
+    def remove(self, key: str, *, owner: str = "local") -> None:
+        """Forget the setting, if there is one."""
+        same = settings.c.owner == owner, settings.c.key == key
+        with self._database.write() as connection:
+            connection.execute(sa.delete(settings).where(*same))
+
     def check_writable(self) -> None:
         """Write something as durably as a move, and leave nothing behind.
 
