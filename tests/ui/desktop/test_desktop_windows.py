@@ -250,6 +250,21 @@ def test_a_record_is_saved_and_opened(desk: Any, choose_file: Any, tmp_path: Pat
     assert desk.session.game.ply == 0
 
 
+def test_a_name_without_ending_replaces_nothing_unasked(
+    desk: Any, choose_file: Any, tmp_path: Path
+) -> None:
+    """The system's dialog has asked about the name as it was typed."""
+    path = tmp_path / "game.2048.json"
+    choose_file(tmp_path / "game")
+    desk.key("Control-s")
+    assert Record.load(path).plies == 0
+    desk.play(1)
+    for answer, moves in (("n", 0), ("y", 1)):
+        desk.key("Control-s")
+        desk.key(answer, widget=seen(desk))
+        assert Record.load(path).plies == moves
+
+
 def test_a_record_without_room_is_reported(desk: Any, choose_file: Any, tmp_path: Path) -> None:
     """A file that cannot be written is a line in the window."""
     choose_file(tmp_path / "missing" / "game.2048.json")

@@ -322,6 +322,16 @@ class Controller:
 
         self.screen.ask_to_save("Save this game as", RECORDS, self.file_name, save)
 
+    def replace_file(self, path: Path, action: Callable[[], object]) -> None:
+        """Write a file by `action`, after asking if one is there."""
+        self.attempt(
+            lambda: (
+                self.ask(f"Replace {path}?", "Replace", "Keep it", action)
+                if path.is_file()
+                else action()
+            )
+        )
+
     @property
     def file_name(self) -> str:
         """A name for a file of this game, without its ending."""
