@@ -580,8 +580,9 @@ class Controller:
         """Play at ``SPEEDS[index]``, or at the slowest or fastest speed beyond its ends."""
         speed = SPEEDS[min(max(index, 0), len(SPEEDS) - 1)]
         if speed != self.autoplay.speed:
-            self.autoplay.set_speed(speed)
+            self.autoplay.speed = speed
             self.session.set_setting("autoplay_speed", speed)
+            self.presenter.show_status()
             text = "as fast as it can" if speed == SPEEDS[-1] else f"{speed} moves a second"
             self.screen.say(f"Autoplay: {text}.")
 
