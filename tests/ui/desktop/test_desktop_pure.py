@@ -279,6 +279,21 @@ def test_larger_and_smaller_undo_each_other(board: Board) -> None:
     assert editing.board[0, 0] == 0
 
 
+@given(boards(), shapes, shapes)
+def test_sizes_on_the_way_cut_nothing(
+    board: Board, shape: tuple[int, int], way: tuple[int, int]
+) -> None:
+    """Whoever types ``10`` passes 1; a tile that is put then is there to stay."""
+    editing, passing = BoardEditor(board), BoardEditor(board)
+    editing.resize(*shape)
+    passing.resize(*way)
+    passing.resize(*shape)
+    assert passing.board == editing.board
+    passing.put(5)
+    passing.resize(*way)
+    assert passing.board[0, 0] == 32
+
+
 @given(boards(), shapes)
 def test_resizing_keeps_what_fits(board: Board, shape: tuple[int, int]) -> None:
     """A board cut or widened keeps the tiles in the common part."""

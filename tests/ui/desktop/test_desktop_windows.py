@@ -172,6 +172,12 @@ def test_the_editor_changes_the_size(desk: Any) -> None:
     """Another size keeps the tiles that fit, and the rules follow."""
     desk.key("e")
     dialog = seen(desk)
+    board = dialog.editing.board
+    fault = "Rows and columns are whole numbers, such as 4."
+    for typed, said in (("", fault), ("1", ""), ("10", "")):
+        desk.type(dialog.sides[0], typed)
+        assert str(dialog._line.cget("text")) == said
+    assert dialog.editing.board.rows[:4] == board.rows
     dialog.sides[0].set(2)
     dialog.sides[1].set(6)
     dialog._resize()
