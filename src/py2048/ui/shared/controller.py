@@ -246,6 +246,7 @@ class Controller:
 
     def replace_game(self, action: Callable[[], object]) -> None:
         """Change to another game by `action`; ask first if this one would be lost."""
+        self.autoplay.stop()
         if self.session.keeps_games or not self.session.in_progress:
             self.attempt(action)
         else:
