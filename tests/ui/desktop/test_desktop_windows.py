@@ -324,6 +324,9 @@ def test_the_viewer_walks_through_a_game(desk: Any) -> None:
     viewer.slider.set(17)
     desk.pump()
     assert view.board == positions[17]
+    for key, speed in (("plus", 8), ("equal", 16), ("minus", 8)):
+        view.event_generate(f"<KeyPress-{key}>")
+        assert viewer.speed.get() == str(speed)
     viewer.set_speed(32)
     view.event_generate("<KeyPress-space>")
     desk.until(lambda: viewer.replay.index == 30)
