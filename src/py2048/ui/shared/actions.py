@@ -62,7 +62,7 @@ right | Right | right d D l L | KP_Right | → D L | right | Slide right
 undo | Undo | u U backspace | Control-z | U | undo | Take the last move back, as often as you like
 redo | Redo | r R | Control-y | R | redo | Play again a move that was taken back
 [Player]
-hint | Hint | question_mark |  | ? | hint | Show the best move and what each is worth
+hint | Hint | question_mark |  | ? | hint | Show the best move and what the others lose
 autoplay | Play by itself | space |  | Space | autoplay | Let the player play; any move stops it
 faster | Faster | plus equals_sign | KP_Add | + | faster | Autoplay faster
 slower | Slower | minus | KP_Subtract | - | slower | Autoplay slower

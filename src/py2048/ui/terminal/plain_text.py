@@ -37,7 +37,7 @@ HELP = (
     "Moves: left, right, up, down, or l, r, u, d.",
     "undo: take the last move back. redo: play it again.",
     "board: read the board. score: read the score.",
-    "hint: the best move and what each is worth. auto 10: let the player make ten moves.",
+    "hint: the best move and what the others lose. auto 10: let the player make ten moves.",
     "coach: judge each move as you play, or no longer; the game counts as assisted.",
     "review: what each mistake of the game lost; review 12: move 12; review FILE: a record.",
     "new: start a new game; with rules, such as: new 5x5, or: new classic:size=3x4.",
