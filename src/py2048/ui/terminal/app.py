@@ -219,11 +219,11 @@ class GameApp(App[None]):
         self, title: str, kind: FileKind, name: str, take: Callable[[Path], object]
     ) -> None:
         """Ask for the name of a file to write."""
-        prompt = PromptScreen(title, _free_name(name, kind.ending))
-        self.push_screen(
-            prompt,
-            _unless_closed(lambda path: self.controller.replace_file(path, lambda: take(path))),
-        )
+
+        def write(path: Path) -> None:
+            self.controller.replace_file(path, lambda: take(path))
+
+        self.push_screen(PromptScreen(title, _free_name(name, kind.ending)), _unless_closed(write))
 
     def ask_to_open(self, title: str, kind: FileKind, take: Callable[[Path], object]) -> None:  # noqa: ARG002 - any file may be named
         """Ask for the name of a file to read."""
