@@ -67,6 +67,11 @@ clean: ## remove what the other targets made, the environment included
 	rm -rf $(VENV) build dist docs/_build docs/reference/generated .pytest_cache .mypy_cache \
 	    .ruff_cache .import_linter_cache .hypothesis
 
+# An environment works only where it was made, and as long as its Python is there.
+ifneq ($(shell test -x $(BIN)/python && cat $(VENV)/.ready-base 2>/dev/null),$(CURDIR))
+.PHONY: $(VENV)/.ready-base $(VENV)/.ready-dev
+endif
+
 $(VENV)/.ready-base: pyproject.toml
 	@$(SETUP) base
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -42,6 +45,50 @@ def project(tmp_path: Path) -> Path:
         "# Log\n\n## 1.2.0 - 2026-12-01\n\nNew.\n\n## 1.1.0\n\nOld.\n"
     )
     return tmp_path
+
+
+UV = """\
+#!/bin/sh
+[ "$1" = venv ] || exit 0
+mkdir -p .venv/bin
+ln -s "$PYTHON" .venv/bin/python
+printf '#!%s/.venv/bin/python\\nprint("played")\\n' "$(pwd -P)" >.venv/bin/py2048
+chmod +x .venv/bin/py2048
+"""
+"""A `uv` that installs nothing."""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the scripts are for bash")
+@pytest.mark.skipif(not shutil.which("make"), reason="make is not there")
+def test_an_environment_that_cannot_work_is_made_anew(tmp_path: Path) -> None:
+    """After the checkout was moved, or Python removed; otherwise it is kept."""
+    checkout, uv = tmp_path / "here", tmp_path / "bin" / "uv"
+    shutil.copytree(ROOT / "scripts", checkout / "scripts")
+    shutil.copy(ROOT / "Makefile", checkout)
+    (checkout / "pyproject.toml").touch()
+    uv.parent.mkdir()
+    uv.write_text(UV)
+    uv.chmod(0o755)
+    inherited = {name: value for name, value in os.environ.items() if "MAKE" not in name}
+    path = f"{uv.parent}{os.pathsep}{os.environ['PATH']}"
+
+    def makes(checkout: Path) -> bool:
+        """Play; return whether the environment was made."""
+        command = ["make", "play", f"PYTHON={sys.executable}", "ARGS="]
+        environment = inherited | {"PATH": path, "PY2048_NO_APT": "1"}
+        said = subprocess.run(
+            command, cwd=checkout, env=environment, capture_output=True, text=True, check=True
+        ).stdout
+        assert said.endswith("played\n")
+        return "making .venv" in said
+
+    assert makes(checkout)
+    assert not makes(checkout)
+    checkout = checkout.rename(tmp_path / "there")
+    assert makes(checkout)
+    assert not makes(checkout)
+    (checkout / ".venv" / "bin" / "python").unlink()
+    assert makes(checkout)
 
 
 def test_a_release_needs_one_version_everywhere_and_its_notes(project: Path) -> None:

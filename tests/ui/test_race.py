@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -158,6 +160,21 @@ async def test_a_race_begins_from_the_list(tmp_path: Path, monkeypatch: pytest.M
         await pilot.press("e", "enter")
         await until(pilot, lambda: session.rival is not None)
         assert session.game.board == record().start
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no named pipes in folders")
+@pytest.mark.parametrize(("name", "reason"), [("-", "is neither"), ("pipe", "no ordinary file")])
+async def test_the_list_of_rivals_waits_for_nothing(
+    name: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither for a pipe nor for the standard input, which the screen reads itself."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.stdin", None)
+    os.mkfifo("pipe")
+    app = GameApp(Session(), reduced_motion=True)
+    async with app.run_test(size=(100, 36)) as pilot:
+        await pilot.press("o", "tab", *name, "enter")
+        await until(pilot, lambda: reason in shown(app))
 
 
 def test_a_race_in_lines() -> None:

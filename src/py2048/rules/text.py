@@ -67,10 +67,11 @@ def _whole(key: str, text: str) -> int:
 
 
 def _size(text: str) -> dict[str, int]:
-    rows, x, columns = text.lower().partition("x")
-    if not x:
-        raise RulesError(f"size={text!r}: write rows x columns, such as size=4x4")
-    return {"rows": _whole("size", rows), "columns": _whole("size", columns)}
+    rows, _, columns = text.lower().partition("x")
+    try:
+        return {"rows": int(rows), "columns": int(columns)}
+    except ValueError:
+        raise RulesError(f"size={text!r}: write rows x columns, such as size=4x4") from None
 
 
 def _start(text: str) -> RandomStart:

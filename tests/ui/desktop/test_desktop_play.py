@@ -349,6 +349,18 @@ def test_the_window_lives_while_a_player_thinks(desk: Any) -> None:
     assert desk.window.header.status.note == ""
 
 
+def test_a_hint_comes_whatever_the_speed_of_autoplay(desk: Any) -> None:
+    """Another speed, set while a player thinks, is for later."""
+    slow = Slow()
+    desk.session._players["slow"] = slow
+    desk.app.controller.set_player("slow")
+    desk.key("question", "plus", "minus")
+    assert "slow is thinking" in desk.window.header.status.note
+    slow.allowed.set()
+    desk.until(lambda: desk.board.find_withtag("hint"))
+    assert desk.said.startswith("Hint: ")
+
+
 def test_closing_while_a_player_thinks_is_quiet(open_desk: Any, capfd: Any) -> None:
     """A thought that comes after the window has gone is dropped without a word."""
     desk, slow = open_desk(), Slow()

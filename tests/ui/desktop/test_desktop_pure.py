@@ -25,7 +25,14 @@ from py2048.ui.desktop.keys import action_of, tk_keys
 from py2048.ui.desktop.launch import WindowState
 from py2048.ui.desktop.setup_dialogs import BoardEditor, fields_of, rules_of
 from py2048.ui.desktop.statistics_window import ALL, nice_steps, summarise
-from py2048.ui.shared.actions import ACTIONS, MENUS
+from py2048.ui.shared.actions import (
+    ACTIONS,
+    BY_NAME,
+    MENUS,
+    PRACTICE_ACTIONS,
+    REVIEW_ACTIONS,
+    UserAction,
+)
 from py2048.ui.shared.controller import rules_for
 from py2048.ui.shared.themes import DARK, THEMES, Theme
 
@@ -92,6 +99,22 @@ def test_every_key_does_its_action() -> None:
         for key in tk_keys(action):
             found = action_of(key.removeprefix("Control-"), 4 if key.startswith("Control") else 0)
             assert found is action, key
+
+
+@pytest.mark.parametrize("actions", [REVIEW_ACTIONS, PRACTICE_ACTIONS])
+def test_reviews_and_practice_have_the_keys_of_the_game(actions: list[UserAction]) -> None:
+    """What moves goes the same way there, what quits closes, and Caps Lock changes nothing."""
+    keys = {key: action.name for action in actions for key in action.keys}
+    assert len(keys) == sum(len(action.keys) for action in actions)
+    assert all(keys[key.upper()] == name for key, name in keys.items() if len(key) == 1)
+    for name, meanings in (
+        ("left", {"left", "back"}),
+        ("right", {"right", "forward"}),
+        ("up", {"up", "previous_mistake"}),
+        ("down", {"down", "next_mistake"}),
+        ("quit", {"close"}),
+    ):
+        assert {keys.get(key) for key in BY_NAME[name].keys} <= meanings
 
 
 def test_no_key_has_two_meanings() -> None:
@@ -277,6 +300,21 @@ def test_larger_and_smaller_undo_each_other(board: Board) -> None:
     editing.put(1)
     editing.change(-1)
     assert editing.board[0, 0] == 0
+
+
+@given(boards(), shapes, shapes)
+def test_sizes_on_the_way_cut_nothing(
+    board: Board, shape: tuple[int, int], way: tuple[int, int]
+) -> None:
+    """Whoever types ``10`` passes 1; a tile that is put then is there to stay."""
+    editing, passing = BoardEditor(board), BoardEditor(board)
+    editing.resize(*shape)
+    passing.resize(*way)
+    passing.resize(*shape)
+    assert passing.board == editing.board
+    passing.put(5)
+    passing.resize(*way)
+    assert passing.board[0, 0] == 32
 
 
 @given(boards(), shapes)

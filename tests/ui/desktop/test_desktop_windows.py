@@ -172,6 +172,12 @@ def test_the_editor_changes_the_size(desk: Any) -> None:
     """Another size keeps the tiles that fit, and the rules follow."""
     desk.key("e")
     dialog = seen(desk)
+    board = dialog.editing.board
+    fault = "Rows and columns are whole numbers, such as 4."
+    for typed, said in (("", fault), ("1", ""), ("10", "")):
+        desk.type(dialog.sides[0], typed)
+        assert str(dialog._line.cget("text")) == said
+    assert dialog.editing.board.rows[:4] == board.rows
     dialog.sides[0].set(2)
     dialog.sides[1].set(6)
     dialog._resize()
@@ -250,6 +256,21 @@ def test_a_record_is_saved_and_opened(desk: Any, choose_file: Any, tmp_path: Pat
     assert desk.session.game.ply == 0
 
 
+def test_a_name_without_ending_replaces_nothing_unasked(
+    desk: Any, choose_file: Any, tmp_path: Path
+) -> None:
+    """The system's dialog has asked about the name as it was typed."""
+    path = tmp_path / "game.2048.json"
+    choose_file(tmp_path / "game")
+    desk.key("Control-s")
+    assert Record.load(path).plies == 0
+    desk.play(1)
+    for answer, moves in (("n", 0), ("y", 1)):
+        desk.key("Control-s")
+        desk.key(answer, widget=seen(desk))
+        assert Record.load(path).plies == moves
+
+
 def test_a_record_without_room_is_reported(desk: Any, choose_file: Any, tmp_path: Path) -> None:
     """A file that cannot be written is a line in the window."""
     choose_file(tmp_path / "missing" / "game.2048.json")
@@ -303,6 +324,9 @@ def test_the_viewer_walks_through_a_game(desk: Any) -> None:
     viewer.slider.set(17)
     desk.pump()
     assert view.board == positions[17]
+    for key, speed in (("plus", 8), ("equal", 16), ("minus", 8)):
+        view.event_generate(f"<KeyPress-{key}>")
+        assert viewer.speed.get() == str(speed)
     viewer.set_speed(32)
     view.event_generate("<KeyPress-space>")
     desk.until(lambda: viewer.replay.index == 30)

@@ -14,7 +14,7 @@ from textual.widgets import Input, OptionList, Static
 
 from py2048.board import Board
 from py2048.direction import Direction
-from py2048.game import Game
+from py2048.game import Game, Record
 from py2048.rules import get_rules, list_rules
 from py2048.session import StorageFailed, autosave, open_session
 from py2048.ui.shared.actions import ACTIONS, MOVE
@@ -370,6 +370,29 @@ async def test_records_are_saved_and_opened(tmp_path: Path) -> None:
         await pilot.press("enter", "y")
         await until(pilot, lambda: "none" in shown(app))
         assert session.game.board == board
+
+
+async def test_a_saved_game_is_not_replaced_unasked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name is proposed that is free; one that is not is replaced after a question."""
+    monkeypatch.chdir(tmp_path)
+    first, second = Path("classic-0.2048.json"), Path("classic-0-2.2048.json")
+    app = GameApp(table("2 4 . .\n. . . .\n. . . .\n. . . ."), reduced_motion=True)
+    async with app.run_test(size=(100, 30)) as pilot:
+        for path in (first, second):
+            await pilot.press("ctrl+s", "enter")
+            await until(pilot, path.exists)
+        await pilot.press("right")
+        for answer, moves in (("n", 0), ("y", 1)):
+            await pilot.press("ctrl+s")
+            app.screen.query_one(Input).value = str(first)
+            await pilot.press("enter")
+            await until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
+            await pilot.press(answer)
+            await until(pilot, lambda: len(app.screen_stack) == 1)
+            assert Record.load(first).plies == moves
+    assert Record.load(second).plies == 0
 
 
 async def test_trouble_with_the_store_is_shown() -> None:

@@ -29,3 +29,15 @@ async def test_a_game_is_pasted_into_the_terminal() -> None:
         await until(pilot, lambda: "line 1, character 12: " in warnings(app))
         app.post_message(events.Paste("hello"))
         await until(pilot, lambda: "no board and no game" in warnings(app))
+
+
+async def test_a_pasted_game_ends_autoplay() -> None:
+    """The player chooses for the game before: it would never move again."""
+    session = Session()
+    session.start(seed=1)
+    app = GameApp(session, player="corner", reduced_motion=True)
+    async with app.run_test(size=(100, 36)) as pilot:
+        assert app.controller.autoplay.is_on
+        app.post_message(events.Paste(new_text(played("classic", 5, 20))))
+        await until(pilot, lambda: session.game.ply == 20 or len(app.screen_stack) > 1)
+        assert not app.controller.autoplay.is_on

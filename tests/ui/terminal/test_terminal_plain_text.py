@@ -10,6 +10,7 @@ import pytest
 from tests.ui.reviewing import FAULTS, MOVES, ended_record, known_record, known_review
 
 from py2048.board import Board
+from py2048.game import Record
 from py2048.rules import Rules
 from py2048.session import Session, open_session
 from py2048.ui.terminal import plain_text
@@ -149,6 +150,23 @@ def test_games_are_saved_resumed_and_written(tmp_path: Path) -> None:
     assert path.exists()
     assert any(str(tmp_path) in answer and "Saved" not in answer for answer in answers)
     assert answers[-1].startswith("Row 4: ")
+
+
+def test_a_saved_game_is_replaced_after_yes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Anything else keeps the file; ``~`` is the home, in a save as in a review."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    path = tmp_path / "g.2048.json"
+    commands = "save ~/g.2048.json\nleft\nsave ~/g.2048.json\nno\nsave ~/g.2048.json\nyes\n"
+    saved, moved, asked, kept, again, replaced = transcript(commands)
+    assert saved == replaced == f"Saved as {path}."
+    assert moved.startswith("Left: ")
+    assert asked == again == f"{path} is there. Replace it? Type yes or no."
+    assert kept == "It stays."
+    assert Record.load(path).plies == 1
+    assert not transcript("review ~/g.2048.json\n")[0].startswith("cannot read")
 
 
 def test_through_a_real_pipe_without_escape_codes() -> None:

@@ -310,8 +310,9 @@ async def test_mistakes_of_a_review_are_practised(tmp_path: Path) -> None:
             await pilot.pause()
         await pilot.press("enter")
         await until(pilot, lambda: app.screen._run.answer is None)
-        await pilot.press("q")
+        await pilot.press("ctrl+q")
         await until(pilot, lambda: not isinstance(app.screen, PracticeScreen))
+        assert app.is_running
     assert len(session.notebook().due()) == 2
     session.close()
 

@@ -184,9 +184,14 @@ class DesktopApp:
         self, title: str, kind: FileKind, name: str, take: Callable[[Path], object]
     ) -> None:
         """Ask for a file to write, in the system's dialog."""
-        path = dialogs.ask_to_save(self.root, title, kind, name)
-        if path is not None:
-            take(path)
+        chosen = dialogs.ask_to_save(self.root, title, kind, name)
+        if chosen is None:
+            return
+        if chosen.suffix:
+            take(chosen)
+        else:  # the dialog has asked about a file without the ending
+            path = chosen.with_name(chosen.name + kind.ending)
+            self.controller.replace_file(path, lambda: take(path))
 
     def ask_to_open(self, title: str, kind: FileKind, take: Callable[[Path], object]) -> None:
         """Ask for a file to read, in the system's dialog."""

@@ -297,16 +297,16 @@ def ask_to_open(root: tk.Tk, title: str, kind: FileKind) -> Path | None:
 
 
 def ask_to_save(root: tk.Tk, title: str, kind: FileKind, name: str) -> Path | None:
-    """Return the file to write that the player chooses, `None` if the dialog is closed."""
+    """Return the file to write that the player chooses, `None` if the dialog is closed.
+
+    It has asked before the file is replaced, by the name as it was typed.
+    """
     from tkinter import filedialog
 
     chosen = filedialog.asksaveasfilename(
         parent=root, title=title, filetypes=_types(kind), initialfile=name + kind.ending
     )
-    if not chosen:
-        return None
-    path = Path(chosen)
-    return path if path.suffix else path.with_name(path.name + kind.ending)
+    return Path(chosen) if chosen else None
 
 
 def _types(kind: FileKind) -> list[tuple[str, str]]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from tkinter import ttk
 
 from py2048.game import Record
 from py2048.session import Moved, Replay, Undone
 from py2048.ui.desktop.dialogs import Dialog
+from py2048.ui.desktop.keys import tk_keys
 from py2048.ui.desktop.window import MainWindow
 from py2048.ui.shared import motion
+from py2048.ui.shared.actions import BY_NAME
 from py2048.ui.shared.background import SPEEDS, START_SPEED
 from py2048.ui.shared.describe import describe
 from py2048.ui.shared.review import record_title
@@ -47,7 +50,6 @@ class ReplayWindow(Dialog):
         self._play_from = play_from
         self._is_animated = is_animated
         self._timer = ""
-        self._speed = START_SPEED
         self.add_text(record_title(record), "Muted.TLabel")
         self.add_buttons(
             ("Play on from here", self._play_from_here),
@@ -76,10 +78,10 @@ class ReplayWindow(Dialog):
             button.pack(side="left", expand=True, fill="x", padx=2)
             self.buttons[text] = button
         ttk.Label(row, text="Speed").pack(side="left", padx=(8, 2))
-        speed = ttk.Combobox(row, values=[*map(str, REPLAY_SPEEDS)], width=3, state="readonly")
-        speed.set(self._speed)
-        speed.bind("<<ComboboxSelected>>", lambda _: self.set_speed(int(speed.get())))
-        speed.pack(side="left")
+        self.speed = ttk.Combobox(row, values=[*map(str, REPLAY_SPEEDS)], width=3, state="readonly")
+        self.set_speed(START_SPEED)
+        self.speed.bind("<<ComboboxSelected>>", lambda _: self.set_speed(int(self.speed.get())))
+        self.speed.pack(side="left")
         self.slider = ttk.Scale(self.body, from_=0, to=max(1, len(self.replay)))
         self.slider.configure(command=lambda value: self._slide(round(float(value))))
         self.slider.pack(side="bottom", fill="x")
@@ -93,12 +95,13 @@ class ReplayWindow(Dialog):
             "Prior": lambda: self.seek(self.replay.index - PAGE),
             "Next": lambda: self.seek(self.replay.index + PAGE),
             "space": self.toggle,
-            "plus": lambda: self._change_speed(1),
-            "minus": lambda: self._change_speed(-1),
         }
+        for name, step in (("faster", 1), ("slower", -1)):
+            keys |= dict.fromkeys(tk_keys(BY_NAME[name]), partial(self._change_speed, step))
         for key, action in keys.items():
             self.view.bind(f"<{key}>", lambda _, action=action: action())  # type: ignore[misc]
-        self.bind("q", lambda _: self.close())
+        for key in "qQ":
+            self.bind(key, lambda _: self.close())
 
     # Walking
 
@@ -170,10 +173,11 @@ class ReplayWindow(Dialog):
     def set_speed(self, speed: int) -> None:
         """Run so many moves a second."""
         self._speed = speed
+        self.speed.set(str(speed))
 
     def _change_speed(self, step: int) -> None:
         index = REPLAY_SPEEDS.index(self._speed) + step
-        self._speed = REPLAY_SPEEDS[min(max(index, 0), len(REPLAY_SPEEDS) - 1)]
+        self.set_speed(REPLAY_SPEEDS[min(max(index, 0), len(REPLAY_SPEEDS) - 1)])
 
     def _play_from_here(self) -> None:
         index = self.replay.index

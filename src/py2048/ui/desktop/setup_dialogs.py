@@ -154,7 +154,7 @@ class BoardEditor:
     """
 
     def __init__(self, board: Board) -> None:
-        self.board = board
+        self.board = self._whole = board
         self.cursor: Cell = (0, 0)
 
     def step(self, direction: Direction) -> None:
@@ -171,21 +171,23 @@ class BoardEditor:
     def put(self, rank: int) -> None:
         """Put the tile 2 to the power of `rank` at the cursor; 0 clears the cell."""
         tile = 1 << min(rank, MOST_RANK) if rank else 0
-        self.board = self.board.with_tile(self.cursor, tile)
+        self.board = self._whole = self.board.with_tile(self.cursor, tile)
 
     def clear(self) -> None:
         """Take all tiles away."""
-        self.board = Board.empty(*self.board.shape)
+        self.board = self._whole = Board.empty(*self.board.shape)
 
     def resize(self, rows: int, columns: int) -> None:
         """Cut the board, or add empty cells at the right and below.
+
+        Until a tile is changed, what one size cuts another brings back: ``1`` may become ``10``.
 
         Raises:
             BoardError: if no board has this size.
         """
         if rows < 1 or columns < 1:
             raise BoardError("a board needs at least one row and one column")
-        old, (height, width) = self.board, self.board.shape
+        old, (height, width) = self._whole, self._whole.shape
         self.board = Board.from_rows(
             [old[r, c] if r < height and c < width else 0 for c in range(columns)]
             for r in range(rows)
@@ -279,10 +281,12 @@ class EditorDialog(Dialog):
         try:
             rows, columns = (int(box.get()) for box in self.sides)
             self.editing.resize(min(rows, 64), min(columns, 64))
-        except ValueError as error:
+        except BoardError as error:
             self._line.configure(text=str(error))
-            return
-        self._draw()
+        except ValueError:
+            self._line.configure(text="Rows and columns are whole numbers, such as 4.")
+        else:
+            self._draw()
 
     def _draw(self) -> None:
         self._line.configure(text="")

@@ -62,7 +62,7 @@ right | Right | right d D l L | KP_Right | → D L | right | Slide right
 undo | Undo | u U backspace | Control-z | U | undo | Take the last move back, as often as you like
 redo | Redo | r R | Control-y | R | redo | Play again a move that was taken back
 [Player]
-hint | Hint | question_mark |  | ? | hint | Show the best move and what each is worth
+hint | Hint | question_mark |  | ? | hint | Show the best move and what the others lose
 autoplay | Play by itself | space |  | Space | autoplay | Let the player play; any move stops it
 faster | Faster | plus equals_sign | KP_Add | + | faster | Autoplay faster
 slower | Slower | minus | KP_Subtract | - | slower | Autoplay slower
@@ -79,26 +79,26 @@ about | About py2048 |  |  |  |  | The version of this program
 
 _REVIEW_TABLE = """\
 [Review]
-back | Back | left h |  | ← | back | The move before
-forward | Forward | right l |  | → | forward | The next move
-previous_mistake | Mistake before | up k p |  | ↑ P | before | The mistake before
-next_mistake | Next mistake | down j n |  | ↓ N | mistake | The next mistake
+back | Back | left a A h H |  | ← | back | The move before
+forward | Forward | right d D l L |  | → | forward | The next move
+previous_mistake | Mistake before | up w W k K p P |  | ↑ P | before | The mistake before
+next_mistake | Next mistake | down s S j J n N |  | ↓ N | mistake | The next mistake
 page_back | Ten back | pageup |  | PgUp |  | Ten moves back
 page_forward | Ten forward | pagedown |  | PgDn |  | Ten moves forward
 first | First move | home |  | Home |  | The first move
 last | Last move | end |  | End |  | The last move
 play_on | Play on from here | enter |  | Enter | play on | Start a game from this position
-close | Close | escape q |  | Q | close | Close the review
+close | Close | escape q Q ctrl+q |  | Q | close | Close the review
 """
 
 _PRACTICE_TABLE = """\
 [Practice]
 up | Up | up w W k K |  | ↑ W K | up | Slide up
 down | Down | down s S j J |  | ↓ S J | down | Slide down
-left | Left | left a A h |  | ← A H | left | Slide left
+left | Left | left a A h H |  | ← A H | left | Slide left
 right | Right | right d D l L |  | → D L | right | Slide right
 next | Next | enter space |  | Enter | next | The next position
-close | Close | escape q |  | Q | close | Close; every answer is kept
+close | Close | escape q Q ctrl+q |  | Q | close | Close; every answer is kept
 """
 
 

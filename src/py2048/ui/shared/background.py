@@ -175,7 +175,7 @@ class Autoplay:
         session: where to play.
         worker: asks the player; the screen hands the results for `PURPOSE` to `take`.
         later: calls a function after some seconds, in the screen's thread.
-        changed: called when autoplay starts, stops or changes its speed.
+        changed: called when autoplay starts or stops, and when the compiler gets on.
     """
 
     def __init__(
@@ -225,11 +225,6 @@ class Autoplay:
         self._worker.drop()
         if self._timer is not None:
             self._timer.stop()
-        self._changed()
-
-    def set_speed(self, speed: int) -> None:
-        """Make so many moves a second, one of `SPEEDS`."""
-        self.speed = speed
         self._changed()
 
     def take(self, result: WorkResult) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial, singledispatchmethod
+from functools import cache, partial, singledispatchmethod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from py2048.game import Record
 from py2048.game.importing import NoGameError, load_record_file, parse_records
 from py2048.players import list_players
 from py2048.rules import RandomStart, Rules, get_rules, list_rules
-from py2048.session import Event, Session, events, hint_player
+from py2048.session import Event, Rival, Session, events, hint_player
 from py2048.ui.shared import motion
 from py2048.ui.shared.background import (
     PURPOSE,
@@ -246,6 +246,7 @@ class Controller:
 
     def replace_game(self, action: Callable[[], object]) -> None:
         """Change to another game by `action`; ask first if this one would be lost."""
+        self.autoplay.stop()
         if self.session.keeps_games or not self.session.in_progress:
             self.attempt(action)
         else:
@@ -321,6 +322,16 @@ class Controller:
                 self.screen.say(f"Saved as {path}.")
 
         self.screen.ask_to_save("Save this game as", RECORDS, self.file_name, save)
+
+    def replace_file(self, path: Path, action: Callable[[], object]) -> None:
+        """Write a file by `action`, after asking if one is there."""
+        self.attempt(
+            lambda: (
+                self.ask(f"Replace {path}?", "Replace", "Keep it", action)
+                if path.is_file()
+                else action()
+            )
+        )
 
     @property
     def file_name(self) -> str:
@@ -490,6 +501,7 @@ class Controller:
     def choose_rival(self) -> None:
         """Choose whom to race against, with the same tiles."""
         rules = self.session.rules
+        find = cache(lambda who: find_rival(self.session, who, rules, load=load_record_file))
         self.screen.choose(
             ListRequest(
                 "Race on the same tiles",
@@ -497,19 +509,14 @@ class Controller:
                     Choice(BEST, "your best game", f"under the rules {rules.name}"),
                     Choice(EXPERT, "the expert", hint_player(rules)),
                 ],
-                lambda who: self.attempt(lambda: self.race(who)),
+                lambda who: self.attempt(lambda: self.race(find(who))),
                 own="or the file of a game",
-                check=lambda who: fault_of(lambda: find_rival(self.session, who, rules)),
+                check=lambda who: fault_of(lambda: find(who)),
             )
         )
 
-    def race(self, who: str) -> None:
-        """Race against `BEST`, `EXPERT` or the game in a file.
-
-        Raises:
-            Py2048Error: if there is no such rival.
-        """
-        rival = find_rival(self.session, who, self.session.rules)
+    def race(self, rival: Rival) -> None:
+        """Race against `rival`."""
         self.start_new(lambda: self.session.race(rival))
 
     # Players
@@ -574,8 +581,9 @@ class Controller:
         """Play at ``SPEEDS[index]``, or at the slowest or fastest speed beyond its ends."""
         speed = SPEEDS[min(max(index, 0), len(SPEEDS) - 1)]
         if speed != self.autoplay.speed:
-            self.autoplay.set_speed(speed)
+            self.autoplay.speed = speed
             self.session.set_setting("autoplay_speed", speed)
+            self.presenter.show_status()
             text = "as fast as it can" if speed == SPEEDS[-1] else f"{speed} moves a second"
             self.screen.say(f"Autoplay: {text}.")
 

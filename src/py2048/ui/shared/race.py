@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from time import monotonic
 from typing import NamedTuple
 
 from py2048.board import Board
 from py2048.errors import RecordError
 from py2048.folders import expanded
-from py2048.game import Position
+from py2048.game import Position, Record
+from py2048.game.importing import load_record
 from py2048.players import make_player
 from py2048.rules import Rules
 from py2048.session import (
@@ -30,7 +32,14 @@ LEAST_TILE = 16
 """There is a split at each new largest tile from this one on."""
 
 
-def find_rival(session: Session, who: str, rules: Rules, player: str = "") -> Rival:
+def find_rival(
+    session: Session,
+    who: str,
+    rules: Rules,
+    player: str = "",
+    *,
+    load: Callable[[Path], Record] = load_record,
+) -> Rival:
     """Return the rival that a person names.
 
     Args:
@@ -38,21 +47,20 @@ def find_rival(session: Session, who: str, rules: Rules, player: str = "") -> Ri
         who: `BEST`, `EXPERT`, or the name of a file with a game.
         rules: the rules, unless a file has its own.
         player: the expert's spec; by default that of the player that gives hints.
+        load: returns the game in a file; a screen's is `load_record_file`, which never waits.
 
     Raises:
         StorageError: if no game is finished yet.
         RecordError: if there is no such file, or no game in it.
         PlayerError: if there is no such player.
     """
-    from py2048.game.importing import load_record
-
     if who == BEST:
         return RecordedRival(session.best_record(rules), "your best game")
     if who == EXPERT:
         spec = player or hint_player(rules)
         return PlayingRival(rules, make_player(spec), spec)
     try:
-        return RecordedRival(load_record(expanded(who)))
+        return RecordedRival(load(expanded(who)))
     except RecordError as error:
         if not expanded(who).exists():
             raise RecordError(f"{who!r} is neither {BEST}, {EXPERT} nor a file") from None

@@ -199,7 +199,14 @@ class GameScreen(Protocol):
     def ask_to_save(
         self, title: str, kind: FileKind, name: str, take: Callable[[Path], object]
     ) -> None:
-        """Ask for a file to write, called `name` by default; its ending comes with the kind."""
+        """Ask for a file to write, and again before one is replaced.
+
+        Args:
+            title: what is asked.
+            kind: the kind of file, with its ending.
+            name: what to call it by default, without the ending.
+            take: called with the file.
+        """
 
     def ask_to_open(self, title: str, kind: FileKind, take: Callable[[Path], object]) -> None:
         """Ask for a file to read."""

@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import chain, count
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
@@ -218,7 +219,11 @@ class GameApp(App[None]):
         self, title: str, kind: FileKind, name: str, take: Callable[[Path], object]
     ) -> None:
         """Ask for the name of a file to write."""
-        self.push_screen(PromptScreen(title, name + kind.ending), _unless_closed(take))
+
+        def write(path: Path) -> None:
+            self.controller.replace_file(path, lambda: take(path))
+
+        self.push_screen(PromptScreen(title, _free_name(name, kind.ending)), _unless_closed(write))
 
     def ask_to_open(self, title: str, kind: FileKind, take: Callable[[Path], object]) -> None:  # noqa: ARG002 - any file may be named
         """Ask for the name of a file to read."""
@@ -262,6 +267,15 @@ class GameApp(App[None]):
     def _visible(self, theme: Theme) -> Theme:
         """Return the theme as this terminal can show it."""
         return in_sixteen_colours(theme) if self.console.color_system == "standard" else theme
+
+
+def _free_name(name: str, ending: str) -> str:
+    """Return a name for a file that is not there yet."""
+    more = (f"{name}-{number}" for number in count(2))
+    names = (each + ending for each in chain([name], more))
+    with suppress(OSError):  # no file can have a name so long
+        return next(each for each in names if not Path(each).exists())
+    return name + ending
 
 
 def _unless_closed(take: Callable[[Answer], object]) -> Callable[[Answer | None], None]:

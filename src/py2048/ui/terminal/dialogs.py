@@ -45,7 +45,7 @@ class ConfirmDialog(ModalDialog[bool]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y,Y,enter", "close(True)", "Yes"),
-        Binding("n,N,q", "close", "No"),
+        Binding("n,N,q,Q", "close", "No"),
     ]
 
     def __init__(self, text: str, yes: str, no: str) -> None:
@@ -85,9 +85,9 @@ class ListScreen(ModalDialog[str]):
     """A list to choose from, with a line for a text that is not in it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j", "down", "Down"),
-        Binding("k", "up", "Up"),
-        Binding("q", "close", "Close"),
+        Binding("j,J", "down", "Down"),
+        Binding("k,K", "up", "Up"),
+        Binding("q,Q", "close", "Close"),
     ]
 
     def __init__(self, request: ListRequest) -> None:
@@ -163,7 +163,7 @@ class PromptScreen(ModalDialog[Path]):
 class HelpScreen(ModalDialog[None]):
     """All keys, and what the mouse does."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("q,f1,H,enter,space", "close", "Close")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("q,Q,f1,H,enter,space", "close", "Close")]
 
     def compose(self) -> ComposeResult:
         """Lay out the keys in a list that scrolls where it must."""

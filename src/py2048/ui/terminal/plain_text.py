@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Thread
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from py2048.direction import Direction
 from py2048.errors import DirectionError, Py2048Error, did_you_mean
+from py2048.folders import expanded
 from py2048.game.importing import load_record_file
 from py2048.rules import Rules
 from py2048.session import Event, GameStarted, Hint, Moved, Session, Undone, hint_player
@@ -36,7 +37,7 @@ HELP = (
     "Moves: left, right, up, down, or l, r, u, d.",
     "undo: take the last move back. redo: play it again.",
     "board: read the board. score: read the score.",
-    "hint: the best move and what each is worth. auto 10: let the player make ten moves.",
+    "hint: the best move and what the others lose. auto 10: let the player make ten moves.",
     "coach: judge each move as you play, or no longer; the game counts as assisted.",
     "review: what each mistake of the game lost; review 12: move 12; review FILE: a record.",
     "new: start a new game; with rules, such as: new 5x5, or: new classic:size=3x4.",
@@ -51,6 +52,13 @@ TAKING_TEXT = "new", "n", "resume", "auto", "review", "save"
 
 LONGEST = 1000
 """The characters of a line that are read at once: an input need not have lines at all."""
+
+
+class _Question(NamedTuple):
+    """What yes does, and what no is answered with."""
+
+    yes: Callable[[], object]
+    no: str
 
 
 class PlainTextGame:
@@ -68,7 +76,7 @@ class PlainTextGame:
         self._session = session
         self._write = write
         self._wanted_player = player
-        self._wants_new: Rules | None = None
+        self._question: _Question | None = None
         self._waiting: Thread | None = None
         self._race: Race | None = None
         self._coach = Coach(session, self, ForegroundWorker)
@@ -171,21 +179,26 @@ class PlainTextGame:
     def obey(self, line: str) -> bool:
         """Do what a line says; return whether to continue. Mistakes are answered, never raised."""
         word, _, rest = line.strip().partition(" ")
-        answer, self._wants_new = self._wants_new, None
+        question, self._question = self._question, None
         if not word:
             return True
         if word.lower() in ("quit", "q", "exit"):
             return False
         try:
-            if answer is not None and word.lower() in ("y", "yes"):
-                self._session.start(answer)
-            elif answer is not None and word.lower() in ("n", "no"):
-                self._write("The game continues.")
+            if question and word.lower() in ("y", "yes"):
+                question.yes()
+            elif question and word.lower() in ("n", "no"):
+                self._write(question.no)
             else:
                 self._do(word.lower(), rest.strip())
         except (Py2048Error, OSError) as error:
             self._write(f"{error}")
         return True
+
+    def _ask(self, text: str, yes: Callable[[], object], no: str) -> None:
+        """Ask a question, which the next line may answer."""
+        self._question = _Question(yes, no)
+        self._write(f"{text} Type yes or no.")
 
     def play_out(self) -> None:
         """Let the player play until the game is over."""
@@ -225,8 +238,11 @@ class PlainTextGame:
     def _new(self, text: str) -> None:
         rules = Rules.parse(text) if text else self._session.rules
         if self._session.in_progress:
-            self._wants_new = rules
-            self._write("A game is in progress. Start a new one? Type yes or no.")
+            self._ask(
+                "A game is in progress. Start a new one?",
+                lambda: self._session.start(rules),
+                "The game continues.",
+            )
         else:
             self._session.start(rules)
 
@@ -306,7 +322,7 @@ class PlainTextGame:
     def _review(self, text: str) -> None:
         """Review the game, one move of it, or a record in a file."""
         if text and not text.isdecimal():
-            self._write_review(GameReview(load_record_file(Path(text))))
+            self._write_review(GameReview(load_record_file(expanded(text))))
             return
         review = GameReview(self._session.record())
         if not 1 <= int(text or 1) <= len(review):
@@ -352,8 +368,15 @@ class PlainTextGame:
         if not text:
             self._write("Name a file, such as save game.2048.json.")
             return
-        self._session.save_record(text)
-        self._write(f"Saved as {text}.")
+        path = expanded(text)
+        if path.is_file():
+            self._ask(f"{path} is there. Replace it?", lambda: self._save_as(path), "It stays.")
+        else:
+            self._save_as(path)
+
+    def _save_as(self, path: Path) -> None:
+        self._session.save_record(path)
+        self._write(f"Saved as {path}.")
 
     def _help(self, _: str) -> None:
         for line in HELP:
