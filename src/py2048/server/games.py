@@ -11,6 +11,7 @@ below the 2**63 of the store's columns.
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -419,9 +420,8 @@ class OnlineGame:
         """
         if not self.changes.is_continued_by(change):
             return ()
-        for _, code, _ in change.turns:
-            self.session.move(direction_of(code))
-        events = self._done()
+        events = self._follow_turns((code, millis) for _, code, millis in change.turns)
+        self.clock = Clock(time.monotonic())
         taken = self.changes.take()
         # The tiles are drawn here too; nothing of a message is believed.
         same = [turn[:2] for turn in taken.turns] == [turn[:2] for turn in change.turns]
@@ -436,16 +436,20 @@ class OnlineGame:
         if saved.revision <= self.changes.revision and not self.changes.is_dirty:
             return ()
         added = self.changes.added_turns(saved)
-        for code, millis in zip(added, saved.millis[-len(added) or None :], strict=False):
-            self.session.move(direction_of(code), millis)
-            self.think_ms += millis or 0
+        events = self._follow_turns(zip(added, saved.millis[-len(added) :], strict=False))
         self.clock = Clock.resumed(saved.updated)
-        events = self._done()
         if not (added and self.changes.has_turns_of(saved)):
             self._set_game(saved)
             return None
         self.changes.take()
         return events
+
+    def _follow_turns(self, turns: Iterable[tuple[str, int | None]]) -> tuple[Event, ...]:
+        """Play turns that another process has timed, each with its milliseconds."""
+        for code, millis in turns:
+            self.session.move(direction_of(code), millis)
+            self.think_ms += millis or 0
+        return self._done()
 
 
 class GameService:
