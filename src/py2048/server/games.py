@@ -161,6 +161,13 @@ class PendingChanges(Autosave):
             and game.facts == _facts_of(change)
         )
 
+    def leads_where(self, other: PendingChanges) -> bool:
+        """Say whether another copy of the game has the same turns and facts, written or not."""
+        mine, its = self._game, other._game
+        return (self.revision, mine.position, mine.facts, mine.codes) == (
+            other.revision, its.position, its.facts, its.codes,
+        )  # fmt: skip
+
     def has_turns_of(self, saved: SavedGame) -> bool:
         """Say whether the game has the same turns as `saved`."""
         return self._game.codes == list(saved.turns)

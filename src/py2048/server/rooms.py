@@ -338,6 +338,7 @@ class Room:
         """Continue after a change was written, or could not be."""
         frames, self._writing = self._writing or [], None
         if result.error is not None or result.is_stale:
+            self._waiting[:0] = frames
             self._rooms.reload(self, result.error)
             return
         now = time.perf_counter()
@@ -381,8 +382,13 @@ class Room:
     # When the store fails
 
     def begin_reload(self, error: StorageError | None) -> None:
-        """Forget what is not written; `error` says why it could not be."""
-        self._waiting.clear()
+        """Forget what is not written; `error` says why it could not be.
+
+        The answers to it are kept until the store is read: a change may be in it although its
+        acknowledgement was lost.
+        """
+        if error is None:
+            self._waiting.clear()
         self.is_reloading = True
         self.settled.clear()
         self.stop_autoplay()
@@ -424,6 +430,9 @@ class Room:
         """Replace the game by what the store has, and tell everybody."""
         # A record has the version that its player knows: a mere state would answer no action.
         is_undone = game.is_finished and game.version < self.game.version
+        if self.fault is not None and game.changes.leads_where(self.game.changes):
+            self._deliver([] if self._is_told else self._waiting)
+            self.fault = None  # all is written
         self.game = game
         self._waiting, self._writing = [], None
         for client in self.clients:
