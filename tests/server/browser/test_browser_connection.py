@@ -191,6 +191,33 @@ async def test_delays_grow_to_ten_seconds(guest: Player) -> None:
     assert delays == [[0.75 * mean, mean, 1.25 * mean] for mean in means]
 
 
+async def test_a_cookie_that_is_refused_is_not_sent_again(guest: Player) -> None:
+    """A session that ends is tried once more, as another tab may have begun the next one."""
+    await guest.page.goto(guest.url + "/about")
+    found = await guest.page.evaluate(
+        """async () => {
+             const { Connection } = await import("/static/js/connection.js");
+             const kept = window.WebSocket;
+             let made = 0, lost = 0;
+             const tell = (socket, kind, more, wait) => setTimeout(
+               () => socket.dispatchEvent(Object.assign(new Event(kind), more)), wait);
+             window.WebSocket = class extends EventTarget {
+               constructor() {
+                 super();
+                 if (++made === 1) tell(this, "message", { data: '{"type":"hello"}' }, 0);
+                 tell(this, "close", { code: 1008 }, 20);
+               }
+             };
+             const connection = new Connection("/ws", { message() {}, lost: () => lost++ });
+             while (made < 2 || lost < 2) await new Promise(done => setTimeout(done, 10));
+             await new Promise(done => setTimeout(done, 800));
+             window.WebSocket = kept;
+             return [made, lost, connection.isLoggedOut];
+           }"""
+    )
+    assert found == [2, 2, True]
+
+
 async def test_two_tabs_on_one_game(guest: Player) -> None:
     """A move in one tab is seen in the other; both play on, and both show the same board."""
     game = await guest.deal()
@@ -228,11 +255,7 @@ async def test_resume_on_another_device(arrive: Arrive) -> None:
     await first.press("ArrowDown", "ArrowLeft", "ArrowRight", "ArrowUp")
     await first.settle()
     second = await arrive("phone")
-    await second.page.goto(second.url + "/account")
-    form = second.page.locator("form[action='/account/login']")
-    await form.locator("[name=name]").fill("two devices")
-    await form.locator("[name=password]").fill("correct horse battery")
-    await form.locator("button").click()
+    await log_in(second, "two devices")
     await second.visit()
     assert await second.board() == await first.board()
     assert await second.text("#score") == await first.text("#score")
@@ -245,6 +268,34 @@ async def test_resume_on_another_device(arrive: Arrive) -> None:
     assert await first.board() == await second.board()
 
 
+async def test_a_session_that_ends_elsewhere(arrive: Arrive) -> None:
+    """The page says so and plays no further, until this browser is logged in again or a guest."""
+    here, there = await arrive(), await arrive()
+    await here.visit()
+    await claim(here, "logged out")
+    await here.deal("classic")
+    await log_in(there, "logged out")
+    await there.page.click("form[action='/account/everywhere'] button")
+    veil = here.page.locator(".veil")
+    await expect(veil).to_contain_text("You are logged out")
+    await here.press("ArrowDown", "ArrowLeft", "ArrowRight", "ArrowUp", "u")
+    await here.status("You are logged out")
+    ply = "() => window.py2048.game.ply"
+    assert await here.page.evaluate(ply) == 0
+    again = Player(await here.page.context.new_page(), here.url)
+    await log_in(again, "logged out")
+    await here.page.bring_to_front()
+    await here.page.evaluate("() => window.py2048.connection.check()")
+    await expect(veil).to_have_count(0)
+    await here.press("ArrowDown", "ArrowLeft", "ArrowRight", "ArrowUp")
+    await here.settle()
+    assert await here.page.evaluate(ply) > 0
+    await again.page.click("form[action='/account/everywhere'] button")
+    await veil.get_by_role("button", name="Go on as a guest").click()
+    await here.page.wait_for_selector(".tile")
+    await expect(here.page.locator("#moves")).to_have_text("0")
+
+
 async def claim(player: Player, name: str) -> None:
     """Take a name."""
     await player.page.goto(player.url + "/account")
@@ -255,6 +306,16 @@ async def claim(player: Player, name: str) -> None:
     await player.page.wait_for_function(
         "name => document.querySelector('h1')?.textContent === name", arg=name
     )
+
+
+async def log_in(player: Player, name: str) -> None:
+    """Log in to a name that was taken here."""
+    await player.page.goto(player.url + "/account")
+    form = player.page.locator("form[action='/account/login']")
+    await form.locator("[name=name]").fill(name)
+    await form.locator("[name=password]").fill("correct horse battery")
+    await form.locator("button").click()
+    await expect(player.page.locator("h1")).to_have_text(name)
 
 
 async def test_a_server_that_restarts(browser: Browser, own_server: Server) -> None:
