@@ -266,6 +266,8 @@ def test_games_left_behind_are_finished(games: GameService) -> None:
     game = finish(games, "ranked")
     assert games.finalize_orphans(timedelta(hours=1)) == []
     assert record_of(games, game.id) is None
+    assert games.finalize_orphans(timedelta(0), but="ranked") == []
+    assert record_of(games, game.id) is None
     assert games.finalize_orphans(timedelta(0)) == []
     assert record_of(games, game.id) is not None
 

@@ -15,7 +15,9 @@ import pytest
 from inside import Visitor, running
 from redis_server import RedisServer
 
+from py2048.server import services as services_module
 from py2048.server.bus import MailboxBus
+from py2048.server.games import GameService
 from py2048.server.services import Services
 from py2048.server.sharing import Changed, Sharing
 from py2048.server.worker import Mailbox, Worker, WorkerStatus
@@ -240,6 +242,33 @@ async def test_a_record_made_elsewhere_refuses_an_undo(store_url: str) -> None:
         assert (refused["type"], refused["reason"]) == ("refused", "over")
         assert (refused["state"]["version"], refused["state"]["can_undo"]) == (version, False)
         player.leave()
+
+
+async def test_who_sits_at_a_casual_game_that_is_over_can_undo(
+    store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever looks at it at another worker makes no record, nor does a worker that starts."""
+    monkeypatch.setattr(services_module, "_POLL", 0.01)
+    swept: list[GameService] = []
+    monkeypatch.setattr(GameService, "sweep", lambda games, _: swept.append(games))
+    async with two_workers(store_url) as (one, two):
+        player, watcher = Visitor(one), Visitor(two)
+        game = (await player.new("x:size=2x2"))["game"]
+        while player.state["outcome"] == "playing":
+            await player.move()
+        two.rooms.release(await two.rooms.find(game))
+        await watcher.ask("watch", game=game)
+        watcher.leave()
+        async with running(store_url) as three:
+            await until(lambda: three.rooms.games in swept)
+        await until(lambda: not two.rooms._tasks)
+        records = one.rooms.games.store.records
+        assert records.summary(game) is None
+        undone = await player.ask("undo", number=player.state["version"] + 1)
+        assert undone["type"] == "events"
+        await player.ask("redo", number=player.state["version"] + 1)
+        player.leave()
+        await until(lambda: records.summary(game))
 
 
 async def test_a_worker_that_slept_cannot_overwrite(

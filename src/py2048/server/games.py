@@ -699,10 +699,14 @@ class GameService:
             return None  # another process finishes it, or it was taken back
         return board
 
-    def finalize_orphans(self, age: timedelta) -> list[str]:
-        """Finish the games that were over at least so long ago; return those that cannot be."""
+    def finalize_orphans(self, age: timedelta, *, but: str = "") -> list[str]:
+        """Finish the games that were over at least so long ago, but for those of a mode.
+
+        Returns:
+            The games that cannot be finished.
+        """
         bad = []
-        for game_id in self.store.online.orphans(utc_text(datetime.now(UTC) - age)):
+        for game_id in self.store.online.orphans(utc_text(datetime.now(UTC) - age), but=but):
             try:
                 self.finish(game_id)
             except (RecordError, StorageError):

@@ -253,12 +253,19 @@ class _Frame(NamedTuple):
 
 
 class Room:
-    """An open game, with its clients and the frames that wait until the game is written."""
+    """An open game, with its clients and the frames that wait until the game is written.
+
+    Attributes:
+        game: the game.
+        clients: who plays or watches it.
+        is_played: whether its player has been here; otherwise that may be in another process.
+    """
 
     def __init__(self, rooms: Rooms, game: OnlineGame) -> None:
         self._rooms = rooms
         self.game = game
         self.clients: set[Client] = set()
+        self.is_played = False
         self.autoplay: str | None = None
         self.autoplay_task: asyncio.Task[None] | None = None
         self.autoplay_address = ""
@@ -587,6 +594,7 @@ class Rooms:
             self.open.setdefault(room.game.id, room)
             self.sharing.entered(room.game.id)
             room.clients.add(client)
+            room.is_played |= client.account == room.game.info.owner
             client.room, client.hears_from = room, inf
 
     def leave(self, client: Client) -> None:
@@ -605,7 +613,8 @@ class Rooms:
         if self.open.pop(room.game.id, None) is None:
             return
         self.sharing.closed(room.game.id)
-        if room.game.is_over:
+        # Who sits in front of a casual game that is over may still undo.
+        if room.game.is_over and (room.is_played or room.game.info.mode != CASUAL):
             self.start(self._finish(room.game.id))
 
     def disconnect(self, account: str) -> None:

@@ -21,7 +21,7 @@ from py2048.server.metrics import Metrics
 from py2048.server.review_workers import ReviewWorkers
 from py2048.server.reviews import MOST_KEPT, request_review
 from py2048.server.rooms import Rooms
-from py2048.server.schema import ActionRejected, checked_game_id
+from py2048.server.schema import CASUAL, ActionRejected, checked_game_id
 from py2048.server.settings import Settings
 from py2048.server.sharing import Sharing
 from py2048.server.tokens import KnownTokens
@@ -210,10 +210,10 @@ class Services:
         """Every minute finish games that were over when their process ended, and sweep."""
         while self._rooms is None:
             await asyncio.sleep(_POLL)
-        rooms, age = self._rooms, timedelta(0)
+        rooms, age, but = self._rooms, timedelta(0), CASUAL  # whose players may sit elsewhere
         while True:
             try:
-                for game in await rooms.in_thread(rooms.games.finalize_orphans, age):
+                for game in await rooms.in_thread(rooms.games.finalize_orphans, age, but=but):
                     _log.error("a game was not counted", extra={"game": game})
                 await rooms.in_thread(rooms.games.sweep, frozenset(rooms.open))
                 await rooms.in_thread(battles.maintain, rooms.games)
@@ -223,4 +223,4 @@ class Services:
             except StorageError as error:
                 rooms.note_fault(error, "maintenance failed")
             await asyncio.sleep(_SWEEP)
-            age = _ORPHANED
+            age, but = _ORPHANED, ""

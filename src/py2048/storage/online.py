@@ -103,12 +103,18 @@ class OnlineGames(Subject):
         )
         return [OpenGame.of(row) for row in self._database.all(query)]
 
-    def orphans(self, before: str, *, limit: int = 100) -> list[str]:
-        """Return the games on the server that are over and last changed before a time."""
+    def orphans(self, before: str, *, but: str = "", limit: int = 100) -> list[str]:
+        """Return the games on the server that are over and last changed before a time.
+
+        Args:
+            before: The time, ISO 8601 in UTC.
+            but: A mode whose games are left out.
+            limit: Return no more games.
+        """
         query = (
             sa.select(games.c.id)
             .join(rounds, rounds.c.game_id == games.c.id)
-            .where(games.c.is_over, games.c.updated < before)
+            .where(games.c.is_over, games.c.updated < before, rounds.c.mode != but)
             .order_by(games.c.started)
             .limit(limit)
         )

@@ -58,7 +58,7 @@ function over() {
   document.getElementById("status").removeAttribute("aria-hidden");
 }
 
-// A game that its player can still undo becomes a record when nobody sits at it any more.
+// A game that can be undone becomes a record when its player has left it.
 function settle() {
   connection.send({ type: "leave" });
   setTimeout(() => location.reload(), SETTLED);
