@@ -54,7 +54,7 @@ MOST_OPEN_GAMES = 100
 """So many games in progress may an account have."""
 
 IDLE = timedelta(hours=1)
-"""After so long a game without a move is discarded, when there are many."""
+"""After so long a game without a move gives way to a new one, where there are too many."""
 
 LIVE = timedelta(minutes=5)
 """A game counts as live for so long after its last move."""
@@ -466,10 +466,15 @@ class GameService:
 
     Args:
         store: where everything is kept.
+
+    Attributes:
+        store: as given.
+        is_open: says whether a game is open in this process.
     """
 
     def __init__(self, store: Store) -> None:
         self.store = store
+        self.is_open: Callable[[str], bool] = lambda _: False
         self._swept = ""  # where the next sweep begins
 
     def account(self, account_id: str) -> Account:
@@ -558,18 +563,26 @@ class GameService:
         return self.load(info.game_id)
 
     def _make_room(self, in_progress: Sequence[OpenGame]) -> None:
-        """Discard old games without a move, and reject more than an account may have."""
+        """Where an account has all the games that it may have, discard the oldest without a move.
+
+        Raises:
+            ActionRejected: if each of them has a move, is new, or is open here.
+        """
+        excess = len(in_progress) - MOST_OPEN_GAMES + 1
+        if excess <= 0:
+            return
         idle = utc_text(datetime.now(UTC) - IDLE)
         empty = [
-            game for game in in_progress if not (game.length or game.day or game.updated >= idle)
-        ]
-        for game in empty:
-            self.store.online.discard(game.id, game.revision)
-        if len(in_progress) - len(empty) >= MOST_OPEN_GAMES:
+            game for game in in_progress
+            if not (game.length or game.day or game.updated >= idle or self.is_open(game.id))
+        ]  # fmt: skip
+        if len(empty) < excess:
             raise ActionRejected(
                 "too_many",
                 f"you have {MOST_OPEN_GAMES} games in progress: finish one before the next",
             )
+        for game in empty[-excess:]:
+            self.store.online.discard(game.id, game.revision)
 
     # Looking games up
 

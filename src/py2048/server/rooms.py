@@ -456,7 +456,7 @@ class Room:
 
 
 def _gone() -> ActionRejected:
-    return ActionRejected("unknown_game", "this game is gone: its player has deleted it")
+    return ActionRejected("unknown_game", "this game is gone")
 
 
 class Rooms:
@@ -476,6 +476,7 @@ class Rooms:
         self, games: GameService, metrics: Metrics, sharing: Sharing | None = None
     ) -> None:
         self.games = games
+        games.is_open = self.is_open
         self.metrics = metrics
         self.sharing = sharing or Sharing()
         self.open: dict[str, Room] = {}
@@ -689,7 +690,7 @@ class Rooms:
             try:
                 game = await self.in_thread(self.games.load, room.game.id)
                 break
-            except ActionRejected:  # its player has deleted it
+            except ActionRejected:  # its player has deleted it, or it gave way to a new one
                 room.announce_end()
                 self._abandon(room)
                 return

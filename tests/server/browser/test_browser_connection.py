@@ -12,6 +12,8 @@ from far_away import far_away
 from playwright.async_api import Browser, WebSocketRoute, expect
 from tests.server.browser.visiting import Arrive, Player, Server, arriving
 
+from py2048.storage import open_store
+
 QUEUE = """async () => {
   const { ActionQueue, MOST } = await import("/static/js/queue.js");
   window.sent = [];
@@ -423,6 +425,22 @@ async def test_a_burst_into_the_end_of_a_game(guest: Player) -> None:
     await guest.said("Game over")
     await guest.page.wait_for_selector(".veil.over")
     assert (await guest.state())["ply"] == 1
+
+
+async def test_a_game_that_is_gone_gives_way_to_another(guest: Player, server: Server) -> None:
+    """A page that was left open does not stay with a game that the store has no more."""
+    game = await guest.deal()
+    with open_store(server.store) as store:
+        store.online.discard(game, 0)
+    await guest.press("ArrowDown", "ArrowLeft", "ArrowRight", "ArrowUp")
+    await guest.said("this game is gone")
+    await guest.page.wait_for_function(
+        "id => ![undefined, id].includes(py2048.game?.game)", arg=game
+    )
+    await guest.press("ArrowDown", "ArrowLeft", "ArrowRight", "ArrowUp")
+    await guest.settle()
+    assert await guest.board() == (await guest.state())["board"]
+    assert (await guest.state())["ply"] > 0
 
 
 async def test_a_store_that_is_held_is_said_until_the_move_is_saved(

@@ -362,7 +362,8 @@ class Table {
     else if (!this.queue.head) this.scene.retract();
     if (NOT_OURS.includes(message.reason)) {
       history.replaceState(null, "", "/");
-      if (this.queue.isPaused) this.#beginAnew();
+      const isOfOther = ["open", "battle"].includes(message.of);
+      if (this.queue.isPaused || !isOfOther) this.#beginAnew();
     } else if (this.queue.isPaused && LATER.includes(message.reason)) {
       this.#enterLater(message.retry_ms); // no game came
     }
@@ -421,6 +422,7 @@ class Table {
 
   // The game that the page wants is not there, or not ours.
   #beginAnew() {
+    this.queue.pause();
     this.offline.forget();
     this.scene.game = null;
     if (this.#current) this.connection.send({ type: "open", game: this.#current });
