@@ -18,6 +18,7 @@ from redis_server import RedisServer
 from py2048.server import services as services_module
 from py2048.server.bus import MailboxBus
 from py2048.server.games import GameService
+from py2048.server.rooms import Client
 from py2048.server.services import Services
 from py2048.server.sharing import Changed, Sharing
 from py2048.server.worker import Mailbox, Worker, WorkerStatus
@@ -116,6 +117,31 @@ async def test_a_game_that_is_open_in_one_worker_is_published_nowhere(
     channels = [channel for channel in sent if "_game_" in channel]
     assert channels == [f"py2048_game_{game}"] * 5
     assert unwatched not in " ".join(sent)
+
+
+async def test_a_visitor_who_goes_while_a_game_is_loaded_leaves_no_room_open(
+    store_url: str,
+) -> None:
+    """Whoever waits for the same game still enters it."""
+    async with running(store_url) as services:
+        player = Visitor(services)
+        game = (await player.new())["game"]
+        player.leave()
+        rooms = services.rooms
+        assert not rooms.open
+        for staying in (0, 1):
+            finding = [asyncio.create_task(rooms.find(game)) for _ in range(2 + staying)]
+            while game not in rooms._opening:
+                await asyncio.sleep(0)
+            for task in finding[staying:]:
+                task.cancel()
+            await asyncio.wait(finding)
+            for task in finding[:staying]:
+                watcher = Client("somebody")
+                rooms.enter(watcher, task.result())
+                assert watcher.room is rooms.open[game]
+                rooms.leave(watcher)
+            await until(lambda: not (rooms._opening or rooms.open))
 
 
 async def test_games_that_are_played_elsewhere_are_live_here(store_url: str) -> None:

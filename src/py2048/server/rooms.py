@@ -563,7 +563,17 @@ class Rooms:
             return self.open[game_id]
         if game_id not in self._opening:
             self._opening[game_id] = asyncio.ensure_future(self._load(game_id))
-        return await asyncio.shield(self._opening[game_id])
+        opening = self._opening[game_id]
+        try:
+            return await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            opening.add_done_callback(self._release_opened)
+            raise
+
+    def _release_opened(self, opening: asyncio.Future[Room]) -> None:
+        """Close the room whose opener has gone; whoever else waits for it opens it again."""
+        if not (opening.cancelled() or opening.exception()):
+            self.release(opening.result())
 
     async def find_own(self, game_id: str, account: str) -> Room:
         """Return the room of an account's own game, as `find`.
