@@ -265,6 +265,8 @@ def test_games_left_behind_are_finished(games: GameService) -> None:
     game = finish(games, "ranked")
     assert games.finalize_orphans(timedelta(hours=1)) == {}
     assert record_of(games, game.id) is None
+    assert games.finalize_orphans(timedelta(0), but="ranked") == {}
+    assert record_of(games, game.id) is None
     assert games.finalize_orphans(timedelta(0)) == {}
     assert record_of(games, game.id) is not None
 
@@ -350,6 +352,32 @@ def test_rules_under_which_no_move_can_be_made_are_refused(games: GameService, r
     """Such a game would stay in progress for ever, and be the one to continue at each visit."""
     with pytest.raises(ActionRejected, match="over at its start"):
         games.plan_game("ada", rules, "casual")
+
+
+def test_only_too_many_games_cost_one_without_a_move(
+    games: GameService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then the oldest that nobody has open here gives way to the next, if one is old enough."""
+    monkeypatch.setattr(games_module, "MOST_OPEN_GAMES", 4)
+
+    def begin() -> str:
+        return create_game(games, "ada", "classic", "casual").id
+
+    moved = create_game(games, "ada", "classic", "casual")
+    moved.move(1, moved.session.game.legal_directions()[0])
+    write(games, moved)
+    left, opened, last = begin(), begin(), begin()
+    games.is_open = opened.__eq__
+    with pytest.raises(ActionRejected, match="4 games in progress"):
+        begin()
+    monkeypatch.setattr(games_module, "IDLE", timedelta(0))
+    assert {game.id for game in games.store.online.open_games("ada")} >= {left, opened, last}
+    for gone in (left, last):
+        begun = begin()
+        kept = {game.id for game in games.store.online.open_games("ada")}
+        assert len(kept) == 4
+        assert kept >= {moved.id, opened, begun}
+        assert gone not in kept
 
 
 def test_a_game_has_an_end(games: GameService, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,10 @@ from inside import Visitor, running
 from redis_server import RedisServer
 
 from py2048.game.turn import Draws
+from py2048.server import services as services_module
 from py2048.server.bus import MailboxBus
+from py2048.server.games import GameService
+from py2048.server.rooms import Client
 from py2048.server.services import Services
 from py2048.server.sharing import Changed, Sharing
 from py2048.server.worker import Mailbox, Worker, WorkerStatus
@@ -117,6 +120,31 @@ async def test_a_game_that_is_open_in_one_worker_is_published_nowhere(
     channels = [channel for channel in sent if "_game_" in channel]
     assert channels == [f"py2048_game_{game}"] * 5
     assert unwatched not in " ".join(sent)
+
+
+async def test_a_visitor_who_goes_while_a_game_is_loaded_leaves_no_room_open(
+    store_url: str,
+) -> None:
+    """Whoever waits for the same game still enters it."""
+    async with running(store_url) as services:
+        player = Visitor(services)
+        game = (await player.new())["game"]
+        player.leave()
+        rooms = services.rooms
+        assert not rooms.open
+        for staying in (0, 1):
+            finding = [asyncio.create_task(rooms.find(game)) for _ in range(2 + staying)]
+            while game not in rooms._opening:
+                await asyncio.sleep(0)
+            for task in finding[staying:]:
+                task.cancel()
+            await asyncio.wait(finding)
+            for task in finding[:staying]:
+                watcher = Client("somebody")
+                rooms.enter(watcher, task.result())
+                assert watcher.room is rooms.open[game]
+                rooms.leave(watcher)
+            await until(lambda: not (rooms._opening or rooms.open))
 
 
 async def test_games_that_are_played_elsewhere_are_live_here(store_url: str) -> None:
@@ -266,6 +294,33 @@ async def test_a_record_made_elsewhere_refuses_an_undo(store_url: str) -> None:
         assert (refused["type"], refused["reason"]) == ("refused", "over")
         assert (refused["state"]["version"], refused["state"]["can_undo"]) == (version, False)
         player.leave()
+
+
+async def test_who_sits_at_a_casual_game_that_is_over_can_undo(
+    store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever looks at it at another worker makes no record, nor does a worker that starts."""
+    monkeypatch.setattr(services_module, "_POLL", 0.01)
+    swept: list[GameService] = []
+    monkeypatch.setattr(GameService, "sweep", lambda games, _: swept.append(games))
+    async with two_workers(store_url) as (one, two):
+        player, watcher = Visitor(one), Visitor(two)
+        game = (await player.new("x:size=2x2"))["game"]
+        while player.state["outcome"] == "playing":
+            await player.move()
+        two.rooms.release(await two.rooms.find(game))
+        await watcher.ask("watch", game=game)
+        watcher.leave()
+        async with running(store_url) as three:
+            await until(lambda: three.rooms.games in swept)
+        await until(lambda: not two.rooms._tasks)
+        records = one.rooms.games.store.records
+        assert records.summary(game) is None
+        undone = await player.ask("undo", number=player.state["version"] + 1)
+        assert undone["type"] == "events"
+        await player.ask("redo", number=player.state["version"] + 1)
+        player.leave()
+        await until(lambda: records.summary(game))
 
 
 async def test_a_worker_that_slept_cannot_overwrite(

@@ -145,7 +145,8 @@ def test_the_clock_of_a_loaded_game_has_run_meanwhile() -> None:
     assert 0 < time.monotonic() - long_ago.since < 10_000  # since this process began, not 2020
 
 
-def test_the_clock_follows_other_processes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("by", ["store", "message"])
+def test_the_clock_follows_other_processes(tmp_path: Path, by: str) -> None:
     """A move that another process has made starts the clock here, and counts with its time."""
     with open_store(f"sqlite:///{tmp_path / 'store'}") as store:
         games = GameService(store)
@@ -156,10 +157,11 @@ def test_the_clock_follows_other_processes(tmp_path: Path) -> None:
         for number in (1, 2):
             there.clock.since = 0.0
             there.move(number, there.session.game.legal_directions()[0], arrived=0.5)
-        store.changes.write([there.changes.take()])
+        change = there.changes.take()
+        store.changes.write([change])
         saved = store.games.find(here.id)
         assert saved is not None
-        assert here.follow(saved)
+        assert here.follow(saved) if by == "store" else here.follow_change(change)
         assert here.think_ms == there.think_ms == 500
         assert time.monotonic() - here.clock.since < 60
 

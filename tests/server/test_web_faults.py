@@ -11,7 +11,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
@@ -19,9 +19,11 @@ import pytest
 from inside import Json, Visitor, running
 from web_server import GENEROUS, Browser, Socket, serving
 
+from py2048.errors import StorageError
 from py2048.server import services as services_module
 from py2048.server.app import Health
 from py2048.server.games import GameService
+from py2048.server.rooms import Change
 from py2048.storage import open_store
 from py2048.storage.accounts import Sessions
 
@@ -88,6 +90,39 @@ async def test_a_store_held_by_another_program_is_told_to_the_player(
         assert ready.status_code == 503
         assert b'"reason":"locked"' in ready.body
         assert (await player.move())["version"] == 1
+        player.leave()
+
+
+@pytest.mark.parametrize("moves", [1, 2])
+async def test_a_move_whose_acknowledgement_is_lost_is_made_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moves: int
+) -> None:
+    """What the store has is answered as made; only what came after it is taken back."""
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as services:
+        player = Visitor(services)
+        game = (await player.new())["game"]
+        changes = services.rooms.games.store.changes
+        write = changes.write
+
+        def lose(batch: Sequence[Change]) -> None:
+            monkeypatch.setattr(changes, "write", write)
+            write(batch)
+            raise StorageError("the connection was closed", "unreachable")
+
+        monkeypatch.setattr(changes, "write", lose)
+        room, client = services.rooms.open[game], player.connection
+        for number in range(1, moves + 1):
+            direction = room.game.session.game.legal_directions()[0]
+            room.broadcast(room.game.move(number, direction), client)
+        answer = await player.receive()
+        saved = services.rooms.games.store.games.find(game)
+        assert saved is not None
+        assert saved.revision == player.state["version"] == 1
+        if moves == 1:
+            assert (answer["type"], (await player.receive())["type"]) == ("events", "state")
+        else:
+            assert (answer["type"], answer["reason"]) == ("refused", "storage")
+        assert (await player.move())["version"] == 2
         player.leave()
 
 

@@ -11,6 +11,7 @@ below the 2**63 of the store's columns.
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -53,7 +54,7 @@ MOST_OPEN_GAMES = 100
 """So many games in progress may an account have."""
 
 IDLE = timedelta(hours=1)
-"""After so long a game without a move is discarded, when there are many."""
+"""After so long a game without a move gives way to a new one, where there are too many."""
 
 LIVE = timedelta(minutes=5)
 """A game counts as live for so long after its last move."""
@@ -158,6 +159,13 @@ class PendingChanges(Autosave):
             and change.position == change.length == known + len(plies)
             and game.facts == _facts_of(change)
         )
+
+    def leads_where(self, other: PendingChanges) -> bool:
+        """Say whether another copy of the game has the same turns and facts, written or not."""
+        mine, its = self._game, other._game
+        return (self.revision, mine.position, mine.facts, mine.codes) == (
+            other.revision, its.position, its.facts, its.codes,
+        )  # fmt: skip
 
     def has_turns_of(self, saved: SavedGame) -> bool:
         """Say whether the game has the same turns as `saved`."""
@@ -418,9 +426,8 @@ class OnlineGame:
         """
         if not self.changes.is_continued_by(change):
             return ()
-        for _, code, _ in change.turns:
-            self.session.move(direction_of(code))
-        events = self._done()
+        events = self._follow_turns((code, millis) for _, code, millis in change.turns)
+        self.clock = Clock(time.monotonic())
         taken = self.changes.take()
         # The tiles are drawn here too; nothing of a message is believed.
         same = [turn[:2] for turn in taken.turns] == [turn[:2] for turn in change.turns]
@@ -435,16 +442,20 @@ class OnlineGame:
         if saved.revision <= self.changes.revision and not self.changes.is_dirty:
             return ()
         added = self.changes.added_turns(saved)
-        for code, millis in zip(added, saved.millis[-len(added) or None :], strict=False):
-            self.session.move(direction_of(code), millis)
-            self.think_ms += millis or 0
+        events = self._follow_turns(zip(added, saved.millis[-len(added) :], strict=False))
         self.clock = Clock.resumed(saved.updated)
-        events = self._done()
         if not (added and self.changes.has_turns_of(saved)):
             self._set_game(saved)
             return None
         self.changes.take()
         return events
+
+    def _follow_turns(self, turns: Iterable[tuple[str, int | None]]) -> tuple[Event, ...]:
+        """Play turns that another process has timed, each with its milliseconds."""
+        for code, millis in turns:
+            self.session.move(direction_of(code), millis)
+            self.think_ms += millis or 0
+        return self._done()
 
 
 class GameService:
@@ -454,10 +465,15 @@ class GameService:
 
     Args:
         store: where everything is kept.
+
+    Attributes:
+        store: as given.
+        is_open: says whether a game is open in this process.
     """
 
     def __init__(self, store: Store) -> None:
         self.store = store
+        self.is_open: Callable[[str], bool] = lambda _: False
         self._swept = ""  # where the next sweep begins
         self._broken: set[str] = set()  # games that cannot be finished
 
@@ -547,18 +563,26 @@ class GameService:
         return self.load(info.game_id)
 
     def _make_room(self, in_progress: Sequence[OpenGame]) -> None:
-        """Discard old games without a move, and reject more than an account may have."""
+        """Where an account has all the games that it may have, discard the oldest without a move.
+
+        Raises:
+            ActionRejected: if each of them has a move, is new, or is open here.
+        """
+        excess = len(in_progress) - MOST_OPEN_GAMES + 1
+        if excess <= 0:
+            return
         idle = utc_text(datetime.now(UTC) - IDLE)
         empty = [
-            game for game in in_progress if not (game.length or game.day or game.updated >= idle)
-        ]
-        for game in empty:
-            self.store.online.discard(game.id, game.revision)
-        if len(in_progress) - len(empty) >= MOST_OPEN_GAMES:
+            game for game in in_progress
+            if not (game.length or game.day or game.updated >= idle or self.is_open(game.id))
+        ]  # fmt: skip
+        if len(empty) < excess:
             raise ActionRejected(
                 "too_many",
                 f"you have {MOST_OPEN_GAMES} games in progress: finish one before the next",
             )
+        for game in empty[-excess:]:
+            self.store.online.discard(game.id, game.revision)
 
     # Looking games up
 
@@ -688,8 +712,8 @@ class GameService:
             return None  # another process finishes it, or it was taken back
         return board
 
-    def finalize_orphans(self, age: timedelta) -> dict[str, str]:
-        """Finish the games that were over at least so long ago.
+    def finalize_orphans(self, age: timedelta, *, but: str = "") -> dict[str, str]:
+        """Finish the games that were over at least so long ago, but for those of a mode.
 
         Returns:
             Why games cannot be finished, by their ids. They are not tried again, unless the store
@@ -697,7 +721,7 @@ class GameService:
         """
         bad = {}
         before = utc_text(datetime.now(UTC) - age)
-        for game_id in self.store.online.orphans(before, spare=self._broken):
+        for game_id in self.store.online.orphans(before, but=but, spare=self._broken):
             try:
                 self.finish(game_id)
             except Exception as error:  # noqa: BLE001 - whatever is wrong with one, others follow

@@ -253,12 +253,19 @@ class _Frame(NamedTuple):
 
 
 class Room:
-    """An open game, with its clients and the frames that wait until the game is written."""
+    """An open game, with its clients and the frames that wait until the game is written.
+
+    Attributes:
+        game: the game.
+        clients: who plays or watches it.
+        is_played: whether its player has been here; otherwise that may be in another process.
+    """
 
     def __init__(self, rooms: Rooms, game: OnlineGame) -> None:
         self._rooms = rooms
         self.game = game
         self.clients: set[Client] = set()
+        self.is_played = False
         self.autoplay: str | None = None
         self.autoplay_task: asyncio.Task[None] | None = None
         self.autoplay_address = ""
@@ -338,6 +345,7 @@ class Room:
         """Continue after a change was written, or could not be."""
         frames, self._writing = self._writing or [], None
         if result.error is not None or result.is_stale:
+            self._waiting[:0] = frames
             self._rooms.reload(self, result.error)
             return
         now = time.perf_counter()
@@ -381,8 +389,13 @@ class Room:
     # When the store fails
 
     def begin_reload(self, error: StorageError | None) -> None:
-        """Forget what is not written; `error` says why it could not be."""
-        self._waiting.clear()
+        """Forget what is not written; `error` says why it could not be.
+
+        The answers to it are kept until the store is read: a change may be in it although its
+        acknowledgement was lost.
+        """
+        if error is None:
+            self._waiting.clear()
         self.is_reloading = True
         self.settled.clear()
         self.stop_autoplay()
@@ -424,6 +437,9 @@ class Room:
         """Replace the game by what the store has, and tell everybody."""
         # A record has the version that its player knows: a mere state would answer no action.
         is_undone = game.is_finished and game.version < self.game.version
+        if self.fault is not None and game.changes.leads_where(self.game.changes):
+            self._deliver([] if self._is_told else self._waiting)
+            self.fault = None  # all is written
         self.game = game
         self._waiting, self._writing = [], None
         for client in self.clients:
@@ -440,7 +456,7 @@ class Room:
 
 
 def _gone() -> ActionRejected:
-    return ActionRejected("unknown_game", "this game is gone: its player has deleted it")
+    return ActionRejected("unknown_game", "this game is gone")
 
 
 class Rooms:
@@ -460,6 +476,7 @@ class Rooms:
         self, games: GameService, metrics: Metrics, sharing: Sharing | None = None
     ) -> None:
         self.games = games
+        games.is_open = self.is_open
         self.metrics = metrics
         self.sharing = sharing or Sharing()
         self.open: dict[str, Room] = {}
@@ -546,7 +563,17 @@ class Rooms:
             return self.open[game_id]
         if game_id not in self._opening:
             self._opening[game_id] = asyncio.ensure_future(self._load(game_id))
-        return await asyncio.shield(self._opening[game_id])
+        opening = self._opening[game_id]
+        try:
+            return await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            opening.add_done_callback(self._release_opened)
+            raise
+
+    def _release_opened(self, opening: asyncio.Future[Room]) -> None:
+        """Close the room whose opener has gone; whoever else waits for it opens it again."""
+        if not (opening.cancelled() or opening.exception()):
+            self.release(opening.result())
 
     async def find_own(self, game_id: str, account: str) -> Room:
         """Return the room of an account's own game, as `find`.
@@ -578,6 +605,7 @@ class Rooms:
             self.open.setdefault(room.game.id, room)
             self.sharing.entered(room.game.id)
             room.clients.add(client)
+            room.is_played |= client.account == room.game.info.owner
             client.room, client.hears_from = room, inf
 
     def leave(self, client: Client) -> None:
@@ -596,7 +624,8 @@ class Rooms:
         if self.open.pop(room.game.id, None) is None:
             return
         self.sharing.closed(room.game.id)
-        if room.game.is_over:
+        # Who sits in front of a casual game that is over may still undo.
+        if room.game.is_over and (room.is_played or room.game.info.mode != CASUAL):
             self.start(self._finish(room.game.id))
 
     def disconnect(self, account: str) -> None:
@@ -671,7 +700,7 @@ class Rooms:
             try:
                 game = await self.in_thread(self.games.load, room.game.id)
                 break
-            except ActionRejected:  # its player has deleted it
+            except ActionRejected:  # its player has deleted it, or it gave way to a new one
                 room.announce_end()
                 self._abandon(room)
                 return

@@ -22,7 +22,7 @@ from py2048.server.metrics import Metrics
 from py2048.server.review_workers import ReviewWorkers
 from py2048.server.reviews import MOST_KEPT, request_review
 from py2048.server.rooms import Rooms
-from py2048.server.schema import ActionRejected, checked_game_id
+from py2048.server.schema import CASUAL, ActionRejected, checked_game_id
 from py2048.server.settings import Settings
 from py2048.server.sharing import Sharing
 from py2048.server.tokens import KnownTokens
@@ -211,9 +211,9 @@ class Services:
         """Every minute finish games that were over when their process ended, and sweep."""
         while self._rooms is None:
             await asyncio.sleep(_POLL)
-        rooms, age = self._rooms, timedelta(0)
+        rooms, age, but = self._rooms, timedelta(0), CASUAL  # whose players may sit elsewhere
         while True:
-            for step in _maintenance(rooms, age):
+            for step in _maintenance(rooms, age, but):
                 try:
                     await rooms.in_thread(step)
                 except StorageError as error:
@@ -221,14 +221,14 @@ class Services:
                 except Exception:  # noqa: BLE001 - other steps, and the next minute, still come
                     _log.exception("maintenance failed")
             await asyncio.sleep(_SWEEP)
-            age = _ORPHANED
+            age, but = _ORPHANED, ""
 
 
-def _maintenance(rooms: Rooms, age: timedelta) -> tuple[Callable[[], object], ...]:
+def _maintenance(rooms: Rooms, age: timedelta, but: str) -> tuple[Callable[[], object], ...]:
     """Return what is to be done every minute, each in a thread."""
     games, store = rooms.games, rooms.games.store
     return (
-        partial(_finish_orphans, games, age),
+        partial(_finish_orphans, games, age, but),
         partial(games.sweep, frozenset(rooms.open)),
         partial(battles.maintain, games),
         partial(store.sessions.forget, utc_text(datetime.now(UTC) - _UNUSED)),
@@ -236,6 +236,6 @@ def _maintenance(rooms: Rooms, age: timedelta) -> tuple[Callable[[], object], ..
     )
 
 
-def _finish_orphans(games: GameService, age: timedelta) -> None:
-    for game, fault in games.finalize_orphans(age).items():
+def _finish_orphans(games: GameService, age: timedelta, but: str) -> None:
+    for game, fault in games.finalize_orphans(age, but=but).items():
         _log.error("a game was not counted", extra={"game": game, "fault": fault})

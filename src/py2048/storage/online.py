@@ -103,18 +103,22 @@ class OnlineGames(Subject):
         )
         return [OpenGame.of(row) for row in self._database.all(query)]
 
-    def orphans(self, before: str, *, spare: Collection[str] = (), limit: int = 100) -> list[str]:
+    def orphans(
+        self, before: str, *, but: str = "", spare: Collection[str] = (), limit: int = 100
+    ) -> list[str]:
         """Return games on the server that are over and last changed before a time.
 
         Args:
             before: The time, ISO 8601 in UTC.
-            spare: Leave these out.
+            but: A mode whose games are left out.
+            spare: Games that are left out.
             limit: Return no more games.
         """
         query = (
             sa.select(games.c.id)
             .join(rounds, rounds.c.game_id == games.c.id)
-            .where(games.c.is_over, games.c.updated < before, games.c.id.not_in(spare))
+            .where(games.c.is_over, games.c.updated < before)
+            .where(rounds.c.mode != but, games.c.id.not_in(spare))
             .order_by(games.c.started)
             .limit(limit)
         )

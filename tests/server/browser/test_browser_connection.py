@@ -12,6 +12,8 @@ from far_away import far_away
 from playwright.async_api import Browser, WebSocketRoute, expect
 from tests.server.browser.visiting import Arrive, Player, Server, arriving
 
+from py2048.storage import open_store
+
 QUEUE = """async () => {
   const { ActionQueue, MOST } = await import("/static/js/queue.js");
   window.sent = [];
@@ -159,6 +161,25 @@ async def test_what_could_not_be_saved_is_tried_again_alone(guest: Player) -> No
     ]
 
 
+async def test_what_was_saved_all_the_same_is_not_tried_again(guest: Player) -> None:
+    """Where the store has a move that it did not acknowledge, only those after it go again."""
+    sent = await queue_after(
+        guest,
+        """const later = () => new Promise(done => setTimeout(done, 60));
+           const lost = { of: "", chain: undefined, retry_ms: 20 };
+           queue.restart(5); move("left"); move("up"); move("down");
+           note("dropped", refuse("storage", 6, lost)); await later();
+           note("dropped", refuse("storage", 7, lost)); await later();
+           move("right");
+           note("dropped", refuse("storage", 0, { ...lost, state: null }));
+           note("dropped", queue.state(8)); await later(); move("up")""",
+    )
+    assert sent == [
+        *("left 6 1", "up 7 1", "down 8 1", "dropped 1 -", "up 7 2", "dropped 0 -"),
+        *("right 8 3", "dropped 0 -", "dropped 0 -", "up 9 4"),
+    ]
+
+
 async def test_delays_grow_to_ten_seconds(guest: Player) -> None:
     """The page tries again after about 0.5 s, 1 s, 2 s, 4 s, 8 s and then every 10 s."""
     await guest.page.goto(guest.url + "/about")
@@ -170,6 +191,33 @@ async def test_delays_grow_to_ten_seconds(guest: Player) -> None:
     )
     means = [500, 1000, 2000, 4000, 8000, 10_000, 10_000]
     assert delays == [[0.75 * mean, mean, 1.25 * mean] for mean in means]
+
+
+async def test_a_cookie_that_is_refused_is_not_sent_again(guest: Player) -> None:
+    """A session that ends is tried once more, as another tab may have begun the next one."""
+    await guest.page.goto(guest.url + "/about")
+    found = await guest.page.evaluate(
+        """async () => {
+             const { Connection } = await import("/static/js/connection.js");
+             const kept = window.WebSocket;
+             let made = 0, lost = 0;
+             const tell = (socket, kind, more, wait) => setTimeout(
+               () => socket.dispatchEvent(Object.assign(new Event(kind), more)), wait);
+             window.WebSocket = class extends EventTarget {
+               constructor() {
+                 super();
+                 if (++made === 1) tell(this, "message", { data: '{"type":"hello"}' }, 0);
+                 tell(this, "close", { code: 1008 }, 20);
+               }
+             };
+             const connection = new Connection("/ws", { message() {}, lost: () => lost++ });
+             while (made < 2 || lost < 2) await new Promise(done => setTimeout(done, 10));
+             await new Promise(done => setTimeout(done, 800));
+             window.WebSocket = kept;
+             return [made, lost, connection.isLoggedOut];
+           }"""
+    )
+    assert found == [2, 2, True]
 
 
 async def test_two_tabs_on_one_game(guest: Player) -> None:
@@ -209,11 +257,7 @@ async def test_resume_on_another_device(arrive: Arrive) -> None:
     await first.press("ArrowDown", "ArrowLeft", "ArrowRight", "ArrowUp")
     await first.settle()
     second = await arrive("phone")
-    await second.page.goto(second.url + "/account")
-    form = second.page.locator("form[action='/account/login']")
-    await form.locator("[name=name]").fill("two devices")
-    await form.locator("[name=password]").fill("correct horse battery")
-    await form.locator("button").click()
+    await log_in(second, "two devices")
     await second.visit()
     assert await second.board() == await first.board()
     assert await second.text("#score") == await first.text("#score")
@@ -226,6 +270,34 @@ async def test_resume_on_another_device(arrive: Arrive) -> None:
     assert await first.board() == await second.board()
 
 
+async def test_a_session_that_ends_elsewhere(arrive: Arrive) -> None:
+    """The page says so and plays no further, until this browser is logged in again or a guest."""
+    here, there = await arrive(), await arrive()
+    await here.visit()
+    await claim(here, "logged out")
+    await here.deal("classic")
+    await log_in(there, "logged out")
+    await there.page.click("form[action='/account/everywhere'] button")
+    veil = here.page.locator(".veil")
+    await expect(veil).to_contain_text("You are logged out")
+    await here.press("ArrowDown", "ArrowLeft", "ArrowRight", "ArrowUp", "u")
+    await here.status("You are logged out")
+    ply = "() => window.py2048.game.ply"
+    assert await here.page.evaluate(ply) == 0
+    again = Player(await here.page.context.new_page(), here.url)
+    await log_in(again, "logged out")
+    await here.page.bring_to_front()
+    await here.page.evaluate("() => window.py2048.connection.check()")
+    await expect(veil).to_have_count(0)
+    await here.press("ArrowDown", "ArrowLeft", "ArrowRight", "ArrowUp")
+    await here.settle()
+    assert await here.page.evaluate(ply) > 0
+    await again.page.click("form[action='/account/everywhere'] button")
+    await veil.get_by_role("button", name="Go on as a guest").click()
+    await here.page.wait_for_selector(".tile")
+    await expect(here.page.locator("#moves")).to_have_text("0")
+
+
 async def claim(player: Player, name: str) -> None:
     """Take a name."""
     await player.page.goto(player.url + "/account")
@@ -236,6 +308,16 @@ async def claim(player: Player, name: str) -> None:
     await player.page.wait_for_function(
         "name => document.querySelector('h1')?.textContent === name", arg=name
     )
+
+
+async def log_in(player: Player, name: str) -> None:
+    """Log in to a name that was taken here."""
+    await player.page.goto(player.url + "/account")
+    form = player.page.locator("form[action='/account/login']")
+    await form.locator("[name=name]").fill(name)
+    await form.locator("[name=password]").fill("correct horse battery")
+    await form.locator("button").click()
+    await expect(player.page.locator("h1")).to_have_text(name)
 
 
 async def test_a_server_that_restarts(browser: Browser, own_server: Server) -> None:
@@ -343,6 +425,22 @@ async def test_a_burst_into_the_end_of_a_game(guest: Player) -> None:
     await guest.said("Game over")
     await guest.page.wait_for_selector(".veil.over")
     assert (await guest.state())["ply"] == 1
+
+
+async def test_a_game_that_is_gone_gives_way_to_another(guest: Player, server: Server) -> None:
+    """A page that was left open does not stay with a game that the store has no more."""
+    game = await guest.deal()
+    with open_store(server.store) as store:
+        store.online.discard(game, 0)
+    await guest.press("ArrowDown", "ArrowLeft", "ArrowRight", "ArrowUp")
+    await guest.said("this game is gone")
+    await guest.page.wait_for_function(
+        "id => ![undefined, id].includes(py2048.game?.game)", arg=game
+    )
+    await guest.press("ArrowDown", "ArrowLeft", "ArrowRight", "ArrowUp")
+    await guest.settle()
+    assert await guest.board() == (await guest.state())["board"]
+    assert (await guest.state())["ply"] > 0
 
 
 async def test_a_store_that_is_held_is_said_until_the_move_is_saved(

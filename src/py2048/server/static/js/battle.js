@@ -1,19 +1,18 @@
 // The page of a battle: who comes, how it goes, how it ended.
-import { Connection } from "./connection.js";
+import { AWAY, Connection, LOGGED_OUT } from "./connection.js";
 import { offerCopy } from "./copying.js";
 import { element } from "./cells.js";
 import { check } from "./proof.js";
 import { Rivals } from "./rivals.js";
 
 const $ = (id) => document.getElementById(id);
-const AWAY = "The server is away; trying again.";
 const { battle, stage, rematch, least } = $("battle").dataset;
 let names = null;
 let isLeaving = false; // a form is on its way: reloading the page would stop it
 
 const connection = new Connection("/ws", {
   message: hear,
-  lost: () => say(AWAY),
+  lost: () => say(connection.isLoggedOut ? LOGGED_OUT : AWAY),
 });
 const rivals = $("rivals") && new Rivals($("rivals"), say);
 if ($("copy")) offerCopy($("copy"), $("link"), $("status"));
@@ -29,7 +28,7 @@ addEventListener("pageshow", () => (isLeaving = false));
 function hear(message) {
   if (isLeaving) return;
   if (message.type === "hello") connection.send({ type: "battle", battle });
-  if (message.type === "battle" && $("status").textContent === AWAY) say("");
+  if (message.type === "battle" && [AWAY, LOGGED_OUT].includes($("status").textContent)) say("");
   if (message.type === "refused") setTimeout(() => location.reload(), message.retry_ms ?? 0);
   if (message.type !== "battle") return;
   if (message.stage !== stage) moveOn(message);

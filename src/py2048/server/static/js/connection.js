@@ -5,6 +5,11 @@ const LAST_DELAY = 10_000;
 const QUIET = 20_000;
 const PATIENCE = 5_000;
 const OPENING = 10_000; // browsers themselves would wait for minutes
+const SIGN_IN = 1008;
+
+/** What a page says while it has no connection, and why. */
+export const AWAY = "The server is away; trying again.";
+export const LOGGED_OUT = "You are logged out. Load the page again to go on as a guest.";
 
 /** Reasons why a server refuses what it may grant after a while. */
 export const LATER = ["busy", "rate", "storage"];
@@ -22,6 +27,10 @@ export class Connection {
   #retry = 0;
   #heartbeat = 0;
   #deadline = 0;
+  #isGreeted = false;
+
+  /** Whether the server refuses this browser: its session has ended. */
+  isLoggedOut = false;
 
   /**
    * @param {string} path the path of the socket on this server
@@ -66,15 +75,18 @@ export class Connection {
     const socket = new WebSocket(this.#address);
     socket.binaryType = "arraybuffer";
     this.#socket = socket;
+    this.#isGreeted = false;
     this.#deadline = setTimeout(() => this.#drop(), OPENING);
     socket.addEventListener("open", () => socket === this.#socket && this.#rest());
     socket.addEventListener("message", ({ data }) => this.#heard(socket, data));
-    socket.addEventListener("close", () => this.#closed(socket));
+    socket.addEventListener("close", ({ code }) => this.#closed(socket, code));
   }
 
   #heard(socket, data) {
     if (socket !== this.#socket) return;
     this.#attempt = 0;
+    this.#isGreeted = true;
+    this.isLoggedOut = false;
     this.#rest();
     const message = typeof data === "string" ? JSON.parse(data) : { type: "step", data };
     if (message.type !== "pong") this.#listener.message(message);
@@ -93,13 +105,16 @@ export class Connection {
     this.#closed(socket);
   }
 
-  #closed(socket) {
+  #closed(socket, code) {
     if (socket !== this.#socket) return;
     this.#socket = null;
     clearTimeout(this.#deadline);
     clearTimeout(this.#heartbeat);
     this.#deadline = 0;
+    this.isLoggedOut = code === SIGN_IN;
     this.#listener.lost();
+    // Another tab may have logged in again meanwhile; if not, the same cookie is always refused.
+    if (this.isLoggedOut && !this.#isGreeted) return;
     this.#retry = setTimeout(() => this.#open(), delay(this.#attempt++));
   }
 

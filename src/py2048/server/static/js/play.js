@@ -1,6 +1,6 @@
 // The page on which one plays.
 import { Computer, showLosses } from "./computer.js";
-import { Connection, LATER } from "./connection.js";
+import { AWAY, Connection, LATER, LOGGED_OUT } from "./connection.js";
 import { GamesDialog } from "./games.js";
 import { keepPage } from "./install.js";
 import { isTaken, meaning } from "./keys.js";
@@ -59,9 +59,7 @@ class Table {
   }
 
   start(rules, mode) {
-    if (!this.connection.send({ type: "new", rules, mode })) {
-      this.scene.note(`${AWAY} A new game needs it.`, "warn");
-    }
+    if (!this.connection.send({ type: "new", rules, mode })) this.#cannot("A new game needs it.");
   }
 
   move(direction) {
@@ -123,7 +121,7 @@ class Table {
   // Whether the game goes on without the server.
   get #isAlone() {
     const isKept = this.game !== null && this.game.game === this.offline.game?.game;
-    return isKept && this.queue.isPaused && !this.#isSyncing;
+    return isKept && this.queue.isPaused && !this.#isSyncing && !this.connection.isLoggedOut;
   }
 
   #isHelpAway() {
@@ -172,8 +170,12 @@ class Table {
     else this.connection.send({ type: "open", game: game.game });
   }
 
+  #cannot(why) {
+    this.scene.note(this.connection.isLoggedOut ? LOGGED_OUT : `${AWAY} ${why}`, "warn");
+  }
+
   #unsent() {
-    if (this.queue.isPaused) this.scene.note(`${AWAY} Keys pressed until then are not kept.`, "warn");
+    if (this.queue.isPaused) this.#cannot("Keys pressed until then are not kept.");
     else if (this.queue.length >= MOST) this.scene.note("Too fast: wait for the board.", "warn");
   }
 
@@ -360,7 +362,8 @@ class Table {
     else if (!this.queue.head) this.scene.retract();
     if (NOT_OURS.includes(message.reason)) {
       history.replaceState(null, "", "/");
-      if (this.queue.isPaused) this.#beginAnew();
+      const isOfOther = ["open", "battle"].includes(message.of);
+      if (this.queue.isPaused || !isOfOther) this.#beginAnew();
     } else if (this.queue.isPaused && LATER.includes(message.reason)) {
       this.#enterLater(message.retry_ms); // no game came
     }
@@ -382,11 +385,25 @@ class Table {
     clearTimeout(this.#retry);
     this.scene.retract();
     this.#autoplayed(null);
+    if (this.connection?.isLoggedOut) {
+      this.#loggedOut();
+      return;
+    }
     if (!this.game && this.offline.game) this.#showKept();
     if (!this.game) return;
     this.offline.lost(this.game, this.#unanswered.map(({ type }) => type));
     if (isNews) this.#announce(this.#away(), "warn");
     else if (!this.scene.noted.startsWith(AWAY)) this.scene.note(this.#away(), "warn");
+  }
+
+  // Nothing that is played now would reach anybody.
+  #loggedOut() {
+    this.#announce(LOGGED_OUT, "warn");
+    const actions = [
+      link("Log in", "/account", "primary"),
+      button("Go on as a guest", () => location.reload()),
+    ];
+    this.overlay.raise({ title: "You are logged out", text: "", won: false, actions }, false);
   }
 
   /** Show what another tab has played without the server. */
@@ -405,6 +422,7 @@ class Table {
 
   // The game that the page wants is not there, or not ours.
   #beginAnew() {
+    this.queue.pause();
     this.offline.forget();
     this.scene.game = null;
     if (this.#current) this.connection.send({ type: "open", game: this.#current });
@@ -487,7 +505,6 @@ class Table {
 }
 
 const NOT_OURS = ["unknown_game", "not_yours"];
-const AWAY = "The server is away; trying again.";
 const CHANGED = "The board has changed meanwhile.";
 const ELSEWHERE = "The game has changed meanwhile:";
 const NEEDS_CASUAL = "Undo, hints and autoplay need a casual game.";

@@ -91,8 +91,9 @@ export class ActionQueue {
   state(version) {
     if (version === this.version) return 0;
     this.version = version;
-    if (this.#later) this.#ready = true;
-    return this.drop();
+    if (!this.#later) return this.drop();
+    this.#ready = true;
+    return this.drop() - 1; // what was to be tried again is made
   }
 
   /** The game changed; return how many actions are dropped because somebody else did it. */
@@ -120,13 +121,14 @@ export class ActionQueue {
     if (chain === undefined && of) return 0;
     const moved = state !== null && state.version !== this.version;
     const actions = this.#flying;
-    if (reason === "storage" && actions.length) {
-      this.#wait(actions[0], retry_ms ?? 1000);
-      if (state) this.version = state.version;
-      return actions.length - 1;
-    }
+    const made = moved ? Math.max(0, state.version - this.version) : 0;
     if (state) this.version = state.version;
     const count = this.drop();
+    if (reason === "storage" && actions.length) {
+      const left = actions.slice(made); // the store has those before, though it did not say so
+      if (left.length) this.#wait(left[0], retry_ms ?? 1000);
+      return Math.max(0, left.length - 1);
+    }
     if (reason !== "gap" || !moved || !isKnown) return count;
     for (const action of actions) this.push(action); // only the number was wrong
     return 0;
@@ -139,7 +141,6 @@ export class ActionQueue {
 
   // What could not be written goes again alone: it is the only one meant for this board.
   #wait(action, milliseconds) {
-    this.drop();
     this.#ready = false;
     this.#later = action;
     this.#timer = setTimeout(() => {

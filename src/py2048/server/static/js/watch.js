@@ -1,5 +1,5 @@
 // The page of a game that goes on: one sees each move as it is made.
-import { Connection, LATER } from "./connection.js";
+import { AWAY, Connection, LATER, LOGGED_OUT } from "./connection.js";
 import { button } from "./overlay.js";
 import { Scene } from "./scene.js";
 import { stepMessage } from "./steps.js";
@@ -12,7 +12,7 @@ let isLost = true;
 
 const connection = new Connection("/ws", {
   message: hear,
-  lost: () => scene.note("The server is away; trying again.", "warn"),
+  lost: () => scene.note(connection.isLoggedOut ? LOGGED_OUT : AWAY, "warn"),
 });
 
 function hear(message) {
@@ -58,7 +58,7 @@ function over() {
   document.getElementById("status").removeAttribute("aria-hidden");
 }
 
-// A game that its player can still undo becomes a record when nobody sits at it any more.
+// A game that can be undone becomes a record when its player has left it.
 function settle() {
   connection.send({ type: "leave" });
   setTimeout(() => location.reload(), SETTLED);
