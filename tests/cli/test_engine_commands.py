@@ -121,7 +121,7 @@ def test_rollouts_tell_the_mean_and_its_error(capsys: pytest.CaptureFixture[str]
     data = json.loads(capsys.readouterr().out)
     played = random_games(get_rules("3x3"), 500, seed=4)
     assert data["score"] == played.scores.mean()
-    assert data["moves_error"] == pytest.approx(played.plies.std() / 500**0.5)
+    assert data["moves_error"] == pytest.approx(played.plies.std(ddof=1) / 500**0.5)
     assert data["best"] == played.scores.max()
     assert main(words) == 0
     assert f"score  {played.scores.mean():,.2f} ± " in capsys.readouterr().out

@@ -16,8 +16,9 @@ from py2048 import rng
 from py2048.board import Board
 from py2048.compiled.batch import BatchGames
 from py2048.compiled.boards import exponents_of, tiles_of
+from py2048.compiled.rollouts import rollouts
 from py2048.direction import Direction
-from py2048.errors import BoardError, DirectionError, SeedError
+from py2048.errors import BoardError, DirectionError, RulesError, SeedError
 from py2048.game import Game
 from py2048.rules import Rules, get_rules, list_rules
 
@@ -28,6 +29,13 @@ VARIANTS = [
     "cits1401:size=4x3,start=2..4x2:1,merging=cascade",
     "classic:size=1x7,start=1,target=16,end=target",
     "qsan_qarut:size=6x2,start=1..3",
+    "classic:spawn=16384:1",
+    "qsan_qarut:size=2x2,spawn=67108864:1,start=4,merging=cascade",
+]
+TOO_LARGE = [
+    ("classic:spawn=2:9+32768:1", "32768.* 4x4: at most 16384"),
+    ("classic:size=2x2,start=2x134217728:1,scoring=sum", "134217728.* 2x2: at most 67108864"),
+    ("8x8:spawn=64:1", "64.* 8x8: at most 32"),
 ]
 
 
@@ -266,6 +274,35 @@ def test_nonsense_is_refused(change: dict, error: type[Exception], message: str)
     arguments = {"rules": get_rules("classic"), "n": 4} | change
     with pytest.raises(error, match=message):
         BatchGames(**arguments)
+
+
+@pytest.mark.parametrize(("text", "message"), TOO_LARGE)
+def test_tiles_that_could_outgrow_the_points_are_refused(text: str, message: str) -> None:
+    """The points of a turn are held in 32 bits; the error names the tile and the largest."""
+    rules = Rules.parse(text)
+    with pytest.raises(RulesError, match=message):
+        BatchGames(rules, 4)
+    with pytest.raises(RulesError, match=message):
+        rollouts(rules, np.ones((1, *rules.shape), np.uint8), 1)
+
+
+@pytest.mark.parametrize("merging", ["once", "cascade"])
+@pytest.mark.parametrize("scoring", ["merges", "sum"])
+def test_the_largest_tiles_are_counted_exactly(merging: str, scoring: str) -> None:
+    """The largest tiles that the largest spawns could lead to are worth what they are in `Game`."""
+    rules = Rules.parse(f"x:spawn=16384:1,merging={merging},scoring={scoring}")
+    ranks = [[26, 26, 27, 28], [14, 14, 15, 16], [17, 18, 19, 20], [21, 22, 23, 24]]
+    batch, game = BatchGames(rules, 1), Game(rules, board=Board(tiles_of(ranks).tolist()))
+    batch.set_boards([ranks])
+    game.play(Direction.LEFT)
+    assert batch.step([Direction.LEFT.value])[0] == batch.scores[0] == game.score
+
+
+def test_a_start_that_ends_the_game_is_refused() -> None:
+    """No batch could tell such a game from one that is to be played."""
+    for text in ("comp1127:target=4", "x:start=1..2x8:1,target=8,end=target"):
+        with pytest.raises(RulesError, match="would end the game"):
+            BatchGames(Rules.parse(text), 4)
 
 
 @pytest.mark.parametrize(

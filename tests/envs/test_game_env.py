@@ -410,6 +410,37 @@ def test_a_state_that_cannot_be_is_refused(board: Board, message: str) -> None:
     assert env.state() == before
 
 
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        ("foo", "'foo' is no state"),
+        (GameState(bytes(16), 0, -1, 0), "ply from 0 .* 0 and -1"),
+        (GameState(bytes(16), 2**63, 0, 0), "below"),
+        (GameState(bytes(16), "7", 0, 0), "'7'"),  # type: ignore[arg-type]
+        (GameState([0] * 16, 0, 0, 0), "bytes"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_is_no_state_is_refused(state: Any, message: str) -> None:
+    """The error names the part, and the game goes on."""
+    env = GameEnv()
+    env.reset(seed=1)
+    before = env.state()
+    for take in (env.restore, lambda each: env.reset(options={"state": each})):
+        with pytest.raises(OptionError, match=message):
+            take(state)
+    assert env.state() == before
+
+
+@given(seed=some.seeds, moves=actions)
+def test_the_largest_spawns_are_counted_exactly(seed: int, moves: list[int]) -> None:
+    """Scores are held in 64 bits; larger tiles are refused."""
+    env = GameEnv(f"x:spawn={2**41}:1,merging=cascade")
+    env.reset(seed=seed)
+    follow(env, Game(env.rules, seed=env.game_seed), moves)
+    with pytest.raises(RulesError, match=f"at most {2**41}"):
+        GameEnv(f"x:spawn={2**42}:1,merging=cascade")
+
+
 @given(board=some.boards())
 def test_a_state_gives_its_board_back(board: Board) -> None:
     """`GameState.of` and `GameState.board` undo each other."""

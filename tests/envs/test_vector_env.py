@@ -247,6 +247,19 @@ def test_a_mask_with_a_seed_seeds_only_its_slots() -> None:
     assert np.array_equal(boards[~mask], before[~mask])
 
 
+def test_none_among_seeds_continues_a_series() -> None:
+    """As in Gymnasium's vectors, a slot without a seed goes on; at first its seed is random."""
+    vector = GameVectorEnv(3, "3x3")
+    vector.reset(seed=[1, None, 3])
+    assert vector.game_seeds[[0, 2]].tolist() == [derive_seed(1, 0), derive_seed(3, 0)]
+    vector.reset(seed=[5, 6, 7])
+    vector.reset(seed=[8, None, 9])
+    assert vector.game_seeds.tolist() == [derive_seed(8, 0), derive_seed(6, 1), derive_seed(9, 0)]
+    mask = np.array([True, True, False])
+    vector.reset(seed=[None, 4, 4], options={"reset_mask": mask})
+    assert vector.game_seeds.tolist() == [derive_seed(8, 1), derive_seed(4, 0), derive_seed(9, 0)]
+
+
 @pytest.mark.parametrize(
     "mask", [[True, False], np.array([1, 0]), np.array([True]), np.array([False, False])]
 )
@@ -370,6 +383,11 @@ def test_no_step_before_the_first_reset() -> None:
         ({"rules": "clasic"}, RulesError, "did you mean 'classic'"),
         ({"rules": "classic:size=20x20"}, BoardError, "254 cells"),
         ({"num_envs": 0}, ValueError, "at least 1"),
+        ({"max_episode_steps": 0}, OptionError, "at least 1, not 0"),
+        ({"max_episode_steps": -3}, OptionError, "at least 1, not -3"),
+        ({"max_episode_steps": 2.5}, OptionError, r"at least 1, not 2\.5"),
+        ({"rules": "comp1127:target=4"}, RulesError, "would end the game"),
+        ({"rules": "classic:spawn=32768:1"}, RulesError, "at most 16384"),
     ],
 )
 def test_mistaken_arguments_are_explained(

@@ -110,6 +110,16 @@ def test_wrong_fields_are_refused(changes: dict[str, object], reason: str) -> No
         Record.from_json(rewritten(sample(), **changes))
 
 
+def test_a_record_holds_the_largest_tiles() -> None:
+    """Every tile that rules may let appear has a digit."""
+    game = Game(f"classic:spawn={2**63}:1", seed=1)
+    for _ in range(10):
+        game.play(game.legal_directions()[0])
+    record = Record.from_json(game.record().to_json())
+    record.verify()
+    assert record == game.record()
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

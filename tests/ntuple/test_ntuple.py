@@ -13,11 +13,12 @@ from tests.ntuple.networks import NETWORKS, positions
 
 from py2048 import Board, Direction, Game, Rules, get_rules, make_player
 from py2048.compiled.jit import kernel, plain_form
-from py2048.errors import BoardError, PlayerError, WeightsError
+from py2048.errors import BoardError, PlayerError, RulesError, WeightsError
 from py2048.ntuple import _network_kernels as kernels
 from py2048.ntuple.layout import NetworkLayout, downgraded, images, parse_tuples, parts_of
 from py2048.ntuple.network import Network, empty_boards, put_board
 from py2048.ntuple.packed import add_changes
+from py2048.ntuple.trainer import TrainingConfig
 from py2048.ntuple.weights import save, save_packed, shipped_network
 from py2048.search.limits import SearchLimits
 from py2048.search.searcher import Searcher
@@ -148,6 +149,13 @@ def test_rules_that_a_network_cannot_play_are_refused(rules: str, reason: str) -
     """Another shape; a spawn without chance, or too large a tile."""
     with pytest.raises(WeightsError, match=reason):
         Network.zeros(NetworkLayout(3, 3, ((0, 1),)), Rules.parse(rules))
+
+
+def test_a_network_learns_only_where_merges_end_a_game() -> None:
+    """A tile that appears and ends the game would go unnoticed."""
+    with pytest.raises(RulesError, match="would end the game"):
+        TrainingConfig("3x3:target=4,end=target", "lines")
+    assert TrainingConfig(f"3x3:target={2**63},end=target", "lines").rules.target == 2**63
 
 
 # --- the player ----------------------------------------------------------------------------------

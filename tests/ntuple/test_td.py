@@ -169,6 +169,7 @@ def test_threads_share_the_games() -> None:
         "comp1127:size=3x3,target=32",
         "qsan_qarut:size=2x4",
         "cmput175:size=3x4,scoring=moves:2:-1",
+        "classic:size=2x2,start=4,scoring=sum,target=16,end=target",
     ],
 )
 def test_a_training_plays_by_the_rules(text: str) -> None:

@@ -110,12 +110,28 @@ def test_a_text_changes_a_preset() -> None:
     assert Rules.parse("classic:spawn=2:0.9+4:1/10") == get_rules("classic")
 
 
-def test_a_size_alone_is_classic_of_that_size() -> None:
-    """`2x3` needs no preset; a preset called like a size stays what it is."""
+def test_a_size_is_classic_of_that_size() -> None:
+    """`2x3` needs no preset, with changes or without; a preset called like a size stays itself."""
     assert Rules.parse("2x3") == Rules.parse("2x3:size=2x3") == Rules("2x3", rows=2, columns=3)
+    assert Rules.parse("2x3:target=64") == Rules("2x3", rows=2, columns=3, target=64)
+    assert Rules.parse("3x3:target=64") == get_rules("3x3", target=64)
     assert Rules.parse("3x3") == get_rules("3x3")
     with pytest.raises(RulesError, match="two cells"):
         Rules.parse("1x1")
+
+
+@pytest.mark.parametrize("text", ["2x3:size=3x2", "3x3:size=4x4", "2x5:target=64,rows=3"])
+def test_a_size_is_no_name_for_another(text: str) -> None:
+    """A name that says the size must not mislead."""
+    with pytest.raises(RulesError, match="another name"):
+        Rules.parse(text)
+
+
+@pytest.mark.parametrize("name", ["2x3", "3x3", "1x1", "99x99"])
+def test_a_full_text_keeps_its_size_whatever_the_name(name: str) -> None:
+    """Rules in Python may be called anything, and those saved must be read again."""
+    misleading = Rules(name, target=64)
+    assert Rules.parse(str(misleading)) == misleading
 
 
 @given(weights)
@@ -164,6 +180,13 @@ def test_rules_are_frozen() -> None:
         ("x:start=0", "0", "at least 1"),
         ("x:start=5..3", "5..3", "upper end"),
         ("x:target=6", "6", "power of two"),
+        (f"x:target={2**64}", "2**64", "up to 2**63"),
+        (f"x:spawn=2:9+{2**70}:1", "2**70", "up to 2**63"),
+        (f"x:start=1x{2**64}:1", "2**64", "up to 2**63"),
+        (f"x:start=1x2:1,spawn=edge:{2**64}", "2**64", "up to 2**63"),
+        ("x:scoring=moves:1000001:-1", "1000001", "at most 1000000"),
+        ("x:scoring=moves:1:-1000001", "-1000001", "at most 1000000"),
+        ("x:scoring=net:1000001", "1000001", "1 to 1000000"),
         ("x:target=none,end=target", "target", "without one"),
         ("x:spawn=edge:2", "edge", "start"),
         ("x:spawn=edge:6", "6", "power of two"),

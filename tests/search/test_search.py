@@ -493,9 +493,13 @@ def test_what_cannot_be_searched_is_refused() -> None:
         Searcher(sized("classic", 9, 9))
     with pytest.raises(RulesError, match=r"8589934592, .* is too big to search: at most 21"):
         Searcher(Rules.parse("classic:spawn=2:9+8589934592:1"))
+    for text in ("x:target=4,end=target", "x:start=1x8:1,target=8,end=target"):
+        with pytest.raises(RulesError, match="would end the game"):
+            Searcher(Rules.parse(text))
     searcher = Searcher(get_rules("classic"), limits=SearchLimits(1))
     with pytest.raises(BoardError, match="2x2 board does not fit"):
         searcher.rate(Board.parse("2 2 / . ."))
+    assert Searcher(Rules.parse(f"x:target={2**63},end=target"))
     with pytest.raises(BoardError, match="too big to search"):
         searcher.rate(Board.empty(4, 4).with_tile((0, 0), 2**32))
 

@@ -12,6 +12,7 @@ import pytest
 from web_server import Browser, WebServer
 
 from py2048.cli.serving import _OPTIONS
+from py2048.rules.parts import MOST_POINTS
 from py2048.server import (
     accounts,
     api,
@@ -78,7 +79,7 @@ def test_every_fixed_limit_is_what_the_page_says() -> None:
         "actions in a game": (games.MOST_ACTIONS,),
         "boards": (games.LARGEST_SIDE, games.LARGEST_SIDE),
         "rules": (
-            games._LONGEST_TEXT, games.LARGEST_TILE, games.LARGEST_TARGET, games.MOST_POINTS,
+            games._LONGEST_TEXT, games.LARGEST_TILE, games.LARGEST_TARGET, MOST_POINTS,
         ),
         "hints": (rate._hints.rate, rate._hints.burst, hints._LONGEST_QUEUE),
         "games that a computer player plays": (SETTINGS.autoplays, hints._AUTOPLAYS_EACH),

@@ -17,6 +17,7 @@ from inside import create_game, record_of
 from py2048 import Board, Direction, Game, Record, get_rules, list_rules, make_player
 from py2048.errors import RecordError
 from py2048.game.turn import Spawn
+from py2048.rules.parts import MOST_POINTS
 from py2048.server import games as games_module
 from py2048.server.fairness import check_fair, commitment_of, draws_of
 from py2048.server.games import (
@@ -24,7 +25,6 @@ from py2048.server.games import (
     LARGEST_TARGET,
     LARGEST_TILE,
     MOST_ACTIONS,
-    MOST_POINTS,
     GameService,
     OnlineGame,
     checked_rules,
@@ -306,8 +306,8 @@ def test_a_game_that_cannot_be_finished_stops_no_other(games: GameService, damag
         ("a:start=1x1152921504606846976:1", "1152921504606846976.*at most 1048576"),
         ("a:start=1x2:1,spawn=edge:2097152", "2097152.*at most 1048576"),
         ("a:target=2199023255552", "target=2199023255552.*at most 1099511627776"),
-        ("a:scoring=moves:1000001:-1", "moves:1000001:-1.*at most 1000000"),
-        ("a:scoring=moves:1:-1000001", "moves:1:-1000001.*at most 1000000"),
+        ("a:scoring=moves:1000001:-1", "1000001 points.*at most 1000000"),
+        ("a:scoring=moves:1:-1000001", "-1000001 points.*at most 1000000"),
         ("a:spawn=2:1e999999999", "1e999999999"),
         ("a\0b:size=2x2", r"'a\\x00b'.*visible"),
         ("\ud800:size=2x2", r"'\\ud800'.*visible"),

@@ -152,9 +152,9 @@ def rollouts(
         "seed": first,
         "games": games,
         "score": float(scores.mean()),
-        "score_error": float(scores.std() / games**0.5),
+        "score_error": float(scores.std(ddof=1) / games**0.5),
         "moves": float(moves.mean()),
-        "moves_error": float(moves.std() / games**0.5),
+        "moves_error": float(moves.std(ddof=1) / games**0.5),
         "best": int(scores.max()),
         "seconds": seconds,
     }

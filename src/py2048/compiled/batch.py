@@ -27,7 +27,7 @@ from py2048.compiled.boards import (
     tiles_of,
 )
 from py2048.compiled.jit import ready
-from py2048.compiled.rules import CompiledRules
+from py2048.compiled.rules import SHORT_RANK, CompiledRules
 from py2048.compiled.threads import available_threads, shares, together
 from py2048.direction import Direction
 from py2048.errors import BoardError
@@ -69,6 +69,7 @@ class BatchGames:
 
     Raises:
         BoardError: if the board is too big.
+        RulesError: if a tile that appears is too large, or ends the game at its start.
         ValueError: if `n`, `threads` or `reset` make no sense.
         SeedError: if `seed` is no seed.
     """
@@ -93,7 +94,10 @@ class BatchGames:
         self.rules, self.n, self.seed = rules, n, rng.checked_seed(seed)
         self.threads = threads or available_threads()
         self._reset = RESETS.index(reset)
-        self._rules = CompiledRules.of(rules).arrays
+        given = CompiledRules.of(rules)
+        given.check_growth(SHORT_RANK)
+        given.check_end(given.start)
+        self._rules = given.arrays
         is_classic = rules.shape == (4, 4) and rules.merging is Merging.ONCE
         self._advance = kernels.advance_classic if is_classic else kernels.advance_any
         self._blocks = -(-n // simd.LANES)

@@ -43,7 +43,7 @@ from py2048.compiled._simd_kernels import (
 from py2048.compiled.batch import BatchGames
 from py2048.compiled.boards import checked_boards, checked_directions
 from py2048.compiled.jit import kernel, select
-from py2048.compiled.rules import CompiledRules, RuleArrays
+from py2048.compiled.rules import SHORT_RANK, CompiledRules, RuleArrays
 from py2048.compiled.threads import available_threads, shares, together
 from py2048.errors import BoardError
 from py2048.rules import Merging, Rules
@@ -102,6 +102,7 @@ def rollouts(
 
     Raises:
         BoardError: if the boards do not fit the rules.
+        RulesError: if a tile that appears is too large.
         DirectionError: if `directions` are no directions.
         ValueError: if `count` is negative, or `moves` less than 1.
     """
@@ -112,6 +113,7 @@ def rollouts(
         raise ValueError(f"count must be 0 or more, not {count}")
     if moves is not None and moves < 1:
         raise ValueError(f"moves must be 1 or more, not {moves}")
+    CompiledRules.of(rules).check_growth(SHORT_RANK)
     flat = np.ascontiguousarray(exponents.reshape(-1, rules.cells))
     firsts = np.zeros(len(flat), np.uint8)
     if directions is not None:
@@ -153,6 +155,7 @@ def random_games(
 
     Raises:
         BoardError: if the board is too big.
+        RulesError: if a tile that appears is too large, or ends the game at its start.
         ValueError: if `count` is less than 1.
     """
     if count < 1:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from py2048.compiled import _board_kernels as kernels
 from py2048.direction import Direction
+from py2048.errors import RulesError
 from py2048.rules import (
     BoardSum,
     EdgeSpawn,
@@ -49,6 +50,16 @@ follows from the move; the bounds of the number of start tiles."""
 
 MAX_PACKED_CELLS = 16
 """A word holds so many cells."""
+
+GROWTH = 24
+"""A tile larger by so many ranks than all that appear takes 16 million moves: no game has them."""
+
+SHORT_RANK, LONG_RANK = 29, 56
+"""The largest ranks for points in 32 bits, those of a turn, and for scores in 64 bits.
+
+A turn brings less than 4 times the largest tile, in a cascade and for the sum of the board, too;
+all turns together bring less than 128 times.
+"""
 
 
 class TileTable(NamedTuple):
@@ -129,12 +140,19 @@ class CompiledRules:
         is_fixed: whether the cell of the spawn follows from the move.
         landing: if so, the cells where it may land after a move in each direction, the first empty
             one counts: int64 `[4, k]`, padded with -1.
+
+    Raises:
+        RulesError: if tiles could grow beyond `LONG_RANK`.
     """
 
     @staticmethod
     @lru_cache(maxsize=256)
     def of(rules: Rules) -> CompiledRules:
-        """Return the encoding of `rules`."""
+        """Return the encoding of `rules`.
+
+        Raises:
+            RulesError: if tiles could grow beyond `LONG_RANK`.
+        """
         return CompiledRules(rules)
 
     def __init__(self, rules: Rules) -> None:
@@ -151,6 +169,36 @@ class CompiledRules:
         )
         self.is_fixed = rules.is_deterministic
         self._set_spawn()
+        self.check_growth(LONG_RANK)
+
+    def check_growth(self, largest: int) -> None:
+        """Refuse rules under which tiles could grow beyond the rank `largest`.
+
+        With each cell the largest tile can be one rank larger, while the game lasts.
+
+        Raises:
+            RulesError: if they could.
+        """
+        most = largest - min(self.cells - 1, GROWTH)
+        rank = int(max(self.spawn.ranks[-1], self.start.ranks[-1]))
+        if rank > most:
+            raise RulesError(
+                f"tile {1 << rank}, which appears under the rules {self.rules.name}, is too large "
+                f"to compute with on {self.rows}x{self.columns}: at most {1 << most}"
+            )
+
+    def check_end(self, *appearing: TileTable) -> None:
+        """Refuse rules under which one of the tiles that appear would end the game.
+
+        Raises:
+            RulesError: if one would.
+        """
+        rank = int(max(tiles.ranks[-1] for tiles in appearing))
+        if 0 < self.ending_rank <= rank:
+            raise RulesError(
+                f"tile {1 << rank}, which appears under the rules {self.rules.name}, would end the "
+                f"game: only a merge may make target={self.ending_tile} here"
+            )
 
     def _set_scoring(self) -> None:
         self.merge_points = self.sum_points = self.legal_points = self.illegal_points = 0

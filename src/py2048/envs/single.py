@@ -32,8 +32,9 @@ from py2048.envs.options import (
     observation_space,
 )
 from py2048.envs.rendering import RENDER_FPS, Picture, Screen
-from py2048.errors import BoardError, IllegalMoveError
+from py2048.errors import BoardError, IllegalMoveError, shown
 from py2048.rules import Rules
+from py2048.rules.parts import whole_number
 
 ROWS = 64
 """Observations are views into blocks of this many; a block is never written to again."""
@@ -75,7 +76,16 @@ class GameState(NamedTuple):
 
         Raises:
             BoardError: if it has another number of cells, or a tile that cannot be reached.
+            OptionError: if another part is not what it should be.
         """
+        score, ply = whole_number(self.score), whole_number(self.ply)
+        if score is None or ply is None or ply < 0 or max(abs(score), ply) >= 2**63:
+            raise OptionError(
+                f"a state has a whole score, and a ply from 0 on, below 2**63: not "
+                f"{shown(self.score)} and {shown(self.ply)}"
+            )
+        if not isinstance(self.exponents, bytes):
+            raise OptionError(f"the exponents of a state are bytes, not {shown(self.exponents)}")
         if len(self.exponents) != rules.cells:
             raise BoardError(
                 f"the state has {len(self.exponents)} cells, the board of {rules.name} "
@@ -103,7 +113,7 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
         render_mode: ``ansi``, ``rgb_array``, ``human`` or None.
 
     Raises:
-        RulesError: if the rules do not exist.
+        RulesError: if the rules do not exist, or a tile that appears is too large to compute with.
         OptionError: if another argument is unknown.
     """
 
@@ -160,7 +170,8 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
             options: ``{"state": state}`` starts from a `GameState` instead.
 
         Raises:
-            OptionError: if another option is given.
+            OptionError: if another option is given, or the state is none.
+            BoardError: if the state's board cannot occur under these rules.
             SeedError: if `seed` is not a whole number from 0 to 2**64 - 1.
         """
         if seed is not None:
@@ -239,7 +250,10 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
 
         Raises:
             BoardError: if the state's board cannot occur under these rules.
+            OptionError: if it is no state.
         """
+        if not isinstance(state, GameState):
+            raise OptionError(f"{shown(state)} is no state: give a GameState")
         state.check(self.rules, self._largest)
         self._game_seed = rng.checked_seed(state.seed)
         self._cells[:] = np.frombuffer(state.exponents, np.uint8)

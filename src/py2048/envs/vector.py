@@ -37,8 +37,9 @@ from py2048.envs.options import (
     observation_space,
 )
 from py2048.envs.rendering import RENDER_FPS, Screen
-from py2048.errors import IllegalMoveError, did_you_mean
+from py2048.errors import IllegalMoveError, did_you_mean, shown
 from py2048.rules import Rules
+from py2048.rules.parts import whole_number
 
 Flags = NDArray[np.bool_]
 
@@ -255,9 +256,10 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         render_mode: ``ansi``, ``rgb_array`` or None.
 
     Raises:
-        RulesError: if the rules do not exist.
+        RulesError: if the rules do not exist, or a tile that appears is too large for a batch or
+            ends the game at its start.
         BoardError: if the board is too big for a batch.
-        OptionError: if another argument is unknown.
+        OptionError: if another argument is unknown, or `max_episode_steps` is less than 1.
     """
 
     metadata = {  # noqa: RUF012  # Gymnasium's own name and form
@@ -295,7 +297,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self._encode = encoder(self.rules, self._options.observation)
         self._batch = ShownBatch(self.rules, num_envs, threads=threads, reset=_RESETS[self._mode])
-        self._limit = max_episode_steps
+        self._limit = _limit_of(max_episode_steps)
         self._can_be_late = self._options.illegal is Illegal.TERMINATE or self._limit is not None
         self._is_begun = False
         self._ended = np.zeros(num_envs, np.bool_)
@@ -307,7 +309,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
     def reset(
         self,
         *,
-        seed: int | Sequence[int] | None = None,
+        seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Array, Info]:
         """Begin the next episode in all environments, or in those of a mask.
@@ -316,7 +318,8 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         ``reset(seed=derive_seed(s, i))``, and with a list of seeds after ``reset(seed=seeds[i])``.
 
         Args:
-            seed: starts the series of games of this seed; without one the series continue.
+            seed: starts the series of games of this seed; without one, or where a list has None,
+                the series continue.
             options: ``{"reset_mask": mask}``, bool `[num_envs]`, resets only where it is true.
 
         Raises:
@@ -326,7 +329,10 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         mask = _mask_of(options, self.num_envs)
         if not (self._is_begun or mask.all()):
             raise ResetNeeded("reset all environments once before some of them")
-        self._begin(mask, self._slot_seeds(seed))
+        is_new, seeds = self._slot_seeds(seed)
+        slots = np.flatnonzero(mask & is_new)
+        self._batch.seed_slots(slots, seeds[slots])
+        self._batch.reset(mask & ~is_new)
         self._is_begun = True
         self._ended[mask], self._late[mask], self._lengths[mask] = False, False, 0
         return self._told(self._show()[0].shown())
@@ -409,26 +415,27 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
 
     # --- the inside ------------------------------------------------------------------------------
 
-    def _slot_seeds(self, seed: int | Sequence[int] | None) -> NDArray[np.uint64] | None:
-        """Return the seed of each environment's series of games; None to continue the old ones."""
+    def _slot_seeds(
+        self, seed: int | Sequence[int | None] | None
+    ) -> tuple[Flags, NDArray[np.uint64]]:
+        """Return which environments begin a new series of games, and the seed of each series."""
+        count = self.num_envs
         if isinstance(seed, Sequence):
-            if len(seed) != self.num_envs:
-                raise OptionError(f"{len(seed)} seeds for {self.num_envs} environments")
-            return np.array([rng.checked_seed(each) for each in seed], np.uint64)
+            if len(seed) != count:
+                raise OptionError(f"{len(seed)} seeds for {count} environments")
+            given = [(n, rng.checked_seed(each)) for n, each in enumerate(seed) if each is not None]
+            is_new, seeds = self._slot_seeds(None)
+            for slot, number in given:
+                is_new[slot], seeds[slot] = True, number
+            return is_new, seeds
         if seed is not None:
             rng.checked_seed(seed)
             super().reset(seed=seed)
-            return slot_seeds(seed, self.num_envs)
-        if self._is_begun:
-            return None
-        return slot_seeds(int(self.np_random.integers(2**64, dtype=np.uint64)), self.num_envs)
-
-    def _begin(self, mask: Flags, seeds: NDArray[np.uint64] | None) -> None:
-        if seeds is None:
-            self._batch.reset(mask)
+        elif self._is_begun:
+            return np.zeros(count, np.bool_), np.zeros(count, np.uint64)
         else:
-            slots = np.flatnonzero(mask)
-            self._batch.seed_slots(slots, seeds[slots])
+            seed = int(self.np_random.integers(2**64, dtype=np.uint64))
+        return np.ones(count, np.bool_), slot_seeds(seed, count)
 
     def _show(self) -> tuple[Frame, int]:
         options = self._options
@@ -530,6 +537,13 @@ def _mode_of(mode: str | AutoresetMode) -> AutoresetMode:
     if not isinstance(mode, AutoresetMode) and mode not in known:
         raise OptionError(f"autoreset_mode={mode!r} is unknown{did_you_mean(str(mode), known)}")
     return AutoresetMode(mode)
+
+
+def _limit_of(steps: int | None) -> int | None:
+    limit = whole_number(steps)
+    if steps is not None and (limit is None or limit < 1):
+        raise OptionError(f"max_episode_steps must be at least 1, not {shown(steps)}")
+    return limit
 
 
 def _mask_of(options: dict[str, Any] | None, count: int) -> Flags:

@@ -145,7 +145,7 @@ Begin = Callable[[BoardSpec, TDParams, WorkerState, Word], bool]
 Record = Callable[[WorkerState, Int, Int, BoardSpec, Weights, ValueParams, TDParams], Int]
 NoteStage = Callable[[WorkerState, Int, Int], None]
 NoteMiddle = Callable[[WorkerState, Int, BoardSpec, TDParams, Word], None]
-NoteScore = Callable[[WorkerState, Int, Int, BoardSpec, TDParams], None]
+NoteScore = Callable[[WorkerState, Int, Int, bool, Word, BoardSpec, TDParams], None]
 PlayGame = Callable[[BoardSpec, Weights, ValueParams, TDParams, WorkerState, Word], Int]
 Train = Callable[[BoardSpec, Weights, ValueParams, TDParams, WorkerState, Word, Int, Int], None]
 
@@ -382,12 +382,16 @@ def make_note_kernels(
         worker: WorkerState,
         points: Int,
         moves: Int,
+        is_won: bool,
+        word: Word,
         spec: BoardSpec,
         params: TDParams,
     ) -> None:
-        """Add the result of a whole game."""
+        """Add the result of a whole game; if it was won, the last tile is still to appear."""
         score = np.float64(params.merge_points * points + params.legal_points * moves)
-        if params.sum_points:
+        if is_won:
+            spawn_board(worker.boards, BOARD, word, params.ranks, params.cumulative, spec)
+        if params.sum_points and moves:
             score += np.float64(sum_of(worker.boards, BOARD))
         worker.scores[FINISHED] += 1
         worker.scores[SUM] += score
@@ -454,7 +458,8 @@ def make_game_kernel(
         note_middle(worker, length, spec, params, draw(key, np.uint64(moves)))
         learn(worker, length, target, spec, weights, value_params, params)
         if is_whole:
-            note_score(worker, points, moves, spec, params)
+            last = draw(key, np.uint64(moves - 1))
+            note_score(worker, points, moves, bool(best >= 0), last, spec, params)
         return moves
 
     return play_game

@@ -305,6 +305,7 @@ def check_rules(layout: NetworkLayout, rules: Rules) -> None:
 
     Raises:
         WeightsError: if the board has another shape, or spawns are not random or too large.
+        RulesError: if a tile that appears ends the game.
     """
     if rules.shape != (layout.rows, layout.columns):
         raise WeightsError(
@@ -319,6 +320,8 @@ def check_rules(layout: NetworkLayout, rules: Rules) -> None:
             f"tile {appearing}, which appears under these rules, is too big for a network: "
             f"at most {1 << MAX_RANK}"
         )
+    given = CompiledRules.of(rules)
+    given.check_end(given.spawn, given.start)
     largest = max(rules.spawn_weights.tiles)
     unit = _lowest_tile(layout.stages)
     if unit is not None and largest >= unit:
@@ -347,7 +350,7 @@ def value_params(layout: NetworkLayout, rules: Rules) -> kernels.ValueParams:
         given.points_per_move,
         np.uint64(given.ending_tile),
         np.array(layout.stages, np.uint64),
-        np.int64(min(units)) if units else NEVER,
+        np.int64(min([*units, int(NEVER)])),
         np.uint64(layout.size),
     )
 

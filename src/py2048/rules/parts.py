@@ -13,8 +13,14 @@ from typing import ClassVar
 
 from py2048.errors import RulesError, shown
 
-MOST_COST = 1_000_000
-"""The most points that a move may cost under `NetPoints`."""
+MOST_POINTS = 1_000_000
+"""The most points that the rules may give or take for a move by itself."""
+
+LARGEST_RANK = 63
+"""That of the largest tile that rules may name: a record writes ranks as digits of base 64.
+
+`py2048.compiled.rules` says how large tiles may grow in compiled code.
+"""
 
 MAX_TOTAL_WEIGHT = 2**32
 """Integer weights must sum to at most this, so that half of a 64-bit draw can choose one."""
@@ -112,11 +118,14 @@ def checked_tile(value: object, what: str = "") -> int:
     """Return a tile as an int.
 
     Raises:
-        RulesError: if it is none; the message names it, after `what`.
+        RulesError: if it is none, or too large for rules; the message names it, after `what`.
     """
     tile = whole_number(value)
     if tile is None or not is_tile(tile):
         raise RulesError(f"{what}{shown(value)} is not a tile: a tile is a power of two, 2 or more")
+    rank = tile.bit_length() - 1
+    if rank > LARGEST_RANK:
+        raise RulesError(f"{what}2**{rank} is too large: rules have tiles up to 2**{LARGEST_RANK}")
     return tile
 
 
@@ -245,8 +254,8 @@ class NetPoints:
 
     def __post_init__(self) -> None:
         cost = whole_number(self.cost)
-        if cost is None or not 1 <= cost <= MOST_COST:
-            raise RulesError(f"a move costs 1 to {MOST_COST} points, not {shown(self.cost)}")
+        if cost is None or not 1 <= cost <= MOST_POINTS:
+            raise RulesError(f"a move costs 1 to {MOST_POINTS} points, not {shown(self.cost)}")
 
     def __str__(self) -> str:
         return f"net:{self.cost}"
@@ -261,8 +270,13 @@ class MovePoints:
 
     def __post_init__(self) -> None:
         for points in (self.legal, self.illegal):
-            if whole_number(points) is None:
+            number = whole_number(points)
+            if number is None:
                 raise RulesError(f"points of a move must be whole numbers, not {shown(points)}")
+            if abs(number) > MOST_POINTS:
+                raise RulesError(
+                    f"{shown(points)} points of a move are too many: at most {MOST_POINTS}"
+                )
 
     def __str__(self) -> str:
         return f"moves:{self.legal}:{self.illegal}"

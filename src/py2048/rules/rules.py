@@ -161,9 +161,9 @@ class Rules:
     def parse(cls, text: str) -> Rules:
         """Return the rules that `text` describes; the inverse of ``str``.
 
-        A text is a preset's name (``classic``), a preset with changes (``classic:size=5x5``), a
-        size alone (``2x3``), or a name of your own with changes of ``classic``. ``str`` writes
-        every field, so its text keeps its meaning should a preset ever change.
+        A text is a name with or without changes: a preset's name (``classic:size=5x5``), a size
+        (``2x3``: ``classic`` of that size), or, with changes of ``classic``, a name of your own.
+        ``str`` writes every field, so its text keeps its meaning should a preset ever change.
         `py2048.rules.text` has the grammar.
 
         Raises:
@@ -174,12 +174,30 @@ class Rules:
         name, colon, rest = text.strip().partition(":")
         if not name or "=" in name:
             raise RulesError(f"{text!r} does not start with a name, such as classic:size=5x5")
-        if name not in PRESETS and not colon:
-            if re.fullmatch(r"\d+x\d+", name):
-                return cls.parse(f"{name}:size={name}")
+        changes = parse_changes(rest) if colon else {}
+        if re.fullmatch(r"\d+x\d+", name):
+            changes = _changes_under_size(name, changes)
+        if name in PRESETS:
+            return replace(_preset(name), **changes)
+        if not changes:
             raise RulesError(f"no rules are called {name!r}{did_you_mean(name, PRESETS)}")
-        rules = _preset(name) if name in PRESETS else replace(_preset("classic"), name=name)
-        return replace(rules, **parse_changes(rest)) if colon else rules
+        return cls(name, **changes)
+
+
+def _changes_under_size(name: str, changes: dict[str, Any]) -> dict[str, Any]:
+    """Return the changes of `classic` that a text means whose name is a size.
+
+    A text with every field, as `str` writes it, may give any size.
+
+    Raises:
+        RulesError: if another text gives another size.
+    """
+    if len(changes) == len(fields(Rules)) - 1:
+        return changes
+    size = parse_changes(f"size={name}")
+    if size | changes != changes | size:
+        raise RulesError(f"rules called {name} are for a board of that size: choose another name")
+    return size | changes
 
 
 @cache

@@ -195,7 +195,8 @@ def new_context(
         cache: the size of the cache of evaluations, a power of two up to `CACHE_SIZE`, or 0.
 
     Raises:
-        RulesError: if the board, the number of different tiles, or one of them is too large.
+        RulesError: if the board, the number of different tiles, or one of them is too large; or if
+            a tile that appears ends the game.
         WeightsError: if the network does not fit the rules.
     """
     if rules.cells > MAX_CELLS or len(rules.spawn_weights.tiles) > MAX_TILES:
@@ -214,6 +215,7 @@ def new_context(
     # A single entry takes the place of none: kernels need not ask whether there is one.
     context.table_size, context.cache_size = np.uint64(max(table, 1)), np.uint64(max(cache, 1))
     given = CompiledRules.of(rules)
+    given.check_end(given.spawn, given.start)
     _set_board(context, given)
     _set_spawns(context, given, follows_all)
     _set_points(context, given)
@@ -254,7 +256,7 @@ def _set_spawns(context: SearchContext, rules: CompiledRules, follows_all: bool)
 def _set_points(context: SearchContext, rules: CompiledRules) -> None:
     context.per_merged, context.per_move = rules.merge_points, rules.points_per_move
     context.endings = np.uint64(-rules.ending_tile % (1 << 64))  # that tile and all larger ones
-    context.ending_points = rules.ending_tile or NEVER
+    context.ending_points = min(rules.ending_tile or NEVER, NEVER)
     context.is_endless = rules.ending_tile == 0
 
 

@@ -22,7 +22,7 @@ from py2048.errors import Py2048Error, RecordError, StaleGameError, StorageError
 from py2048.game import Game, Record
 from py2048.game.record import Step, decode_steps, direction_of, encode_step, encode_turn
 from py2048.game.turn import Outcome, start_from
-from py2048.rules import MovePoints, Rules, get_rules
+from py2048.rules import Rules, get_rules
 from py2048.server import fairness
 from py2048.server.schema import (
     BATTLE,
@@ -68,9 +68,6 @@ LARGEST_TILE = 2**20
 
 LARGEST_TARGET = 2**40
 """No game reaches a larger tile."""
-
-MOST_POINTS = 1_000_000
-"""The most points that a move may give or take."""
 
 _FROM_POSITION = "from_position"
 LONGEST_NAME = 40
@@ -891,8 +888,6 @@ def checked_rules(text: str) -> Rules:
 def _fault(rules: Rules) -> str | None:
     """Return why rules are not played here, None if they are."""
     tile = max(*rules.spawn_weights.tiles, *rules.start_weights.tiles)
-    scoring = rules.scoring
-    points = (scoring.legal, scoring.illegal) if isinstance(scoring, MovePoints) else (0,)
     if not rules.name.isprintable() or len(rules.name) > LONGEST_NAME:
         return f"{rules.name!r} is no name here: use at most {LONGEST_NAME} visible characters"
     if max(rules.shape) > LARGEST_SIDE:
@@ -902,8 +897,6 @@ def _fault(rules: Rules) -> str | None:
         return f"new tiles of {tile} are too large here: use at most {LARGEST_TILE}"
     if (rules.target or 0) > LARGEST_TARGET:
         return f"target={rules.target} is too large here: use at most {LARGEST_TARGET}, or none"
-    if max(map(abs, points)) > MOST_POINTS:
-        return f"scoring={scoring}: use at most {MOST_POINTS} points a move here"
     if len(str(rules)) > _LONGEST_TEXT:
         return f"the rules are too long: at most {_LONGEST_TEXT} characters when written in full"
     return None

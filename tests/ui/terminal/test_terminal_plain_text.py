@@ -59,7 +59,7 @@ def test_directions_are_words_letters_and_arrows(word: str) -> None:
 
 def test_the_board_is_read_row_by_row() -> None:
     """The board is one line a row."""
-    assert transcript("board\n", board="2 . .\n. 4 .", rules="2x4:size=2x3") == [
+    assert transcript("board\n", board="2 . .\n. 4 .", rules="2x3:target=64") == [
         "Row 1: 2, empty, empty.",
         "Row 2: empty, 4, empty.",
     ]
