@@ -348,6 +348,23 @@ def test_a_network_rates_boards_too_large_to_compile_for(tmp_path: Path) -> None
     assert rated == Expectimax(rules, network.value, 1).rate(game.board)
 
 
+def test_a_new_player_reads_a_file_that_has_changed(tmp_path: Path) -> None:
+    """One that was made before plays on as it was; a plus in a path is part of it."""
+    (tmp_path / "c++").mkdir()
+    file, rules = tmp_path / "c++" / "w.npz", get_rules("classic", rows=9, columns=9)
+    layout, game = NetworkLayout(9, 9, ((0, 1),)), Game(rules, seed=1)
+
+    def saved(weight: float) -> Player:
+        save(Network(layout, rules, np.full(16**2, weight, np.float32)), file)
+        return make_player(f"ntuple:weights={file}")
+
+    before = saved(0.0)
+    rated = before.rate(game)
+    after = saved(1.0)
+    assert before.rate(game) == rated
+    assert min(after.rate(game).values()) > max(rated.values())
+
+
 def test_the_planner_plays_games_without_chance() -> None:
     """It follows its plan, finds a new one after another move, and refuses random spawns."""
     rules = get_rules("cits1401")
