@@ -381,6 +381,29 @@ def test_the_planner_plays_games_without_chance() -> None:
         player.choose(Game(get_rules("classic"), seed=1))
 
 
+@pytest.mark.parametrize(
+    ("scoring", "to_come", "score"), [("moves:1:-1", 17, 17), ("merges", 80, 80), ("sum", 34, 36)]
+)
+def test_the_planner_puts_off_a_target_that_ends_the_game(
+    scoring: str, to_come: int, score: int
+) -> None:
+    """It plays the longest game, which an exhaustive search finds too, and rates by the rules."""
+    rules = get_rules(f"cits1401:size=2x3,start=1x2:1,target=16,end=target,scoring={scoring}")
+    game, player = Game(rules, seed=1), make_player("beam")
+    assert max(player.rate(game).values()) == to_come
+    while not game.is_over:
+        game.play(player.choose(game))
+    assert game.score == score
+
+
+def test_the_planner_refuses_rules_under_which_moves_cost_points() -> None:
+    """The longest game is not the best there; what can be used is named."""
+    for scoring in ("net:40", "moves:-1:-1"):
+        game = Game(get_rules(f"3x3:spawn=edge:2,start=1x2:1,scoring={scoring}"), seed=1)
+        with pytest.raises(PlayerError, match=f"scoring={scoring}.*use expectimax"):
+            make_player("beam").rate(game)
+
+
 def test_random_games_rate_directions() -> None:
     """The same seed rates a board the same; the ratings are points that random games make."""
     check_player(make_player("montecarlo:games=8,seed=1"), positions=3)
