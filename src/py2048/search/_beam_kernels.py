@@ -86,7 +86,7 @@ def is_ended(cells: Cells, spec: BeamSpec) -> bool:
     largest = 0
     for cell in range(cells.size):
         largest = max(largest, cells[cell])
-    return largest >= spec.stop
+    return bool(largest >= spec.stop)
 
 
 @kernel(inline=True, borrows=True)
