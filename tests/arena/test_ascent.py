@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import time
@@ -17,6 +18,7 @@ from py2048 import get_rules
 from py2048.arena.ascent import STRETCHES, Ascent, AscentPlan, last_stretches, plan_from
 from py2048.arena.boards import (
     SavedBoards,
+    Share,
     calibrate,
     collect,
     collect_endings,
@@ -348,8 +350,18 @@ def test_an_ascent_tells_the_last_stretch_by_depth(tmp_path: Path) -> None:
     assert (tmp_path / "run" / "curve.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize(("made", "boards"), [(0, 1), (4, 4), (1, 9), (250, 500)])
+def test_a_share_is_never_certain(made: int, boards: int) -> None:
+    """Its error is not 0 where none or all made it, and the usual one where they are many."""
+    share, other = Share(made, boards), Share(boards - made, boards)
+    usual = (share.share * (1 - share.share) / boards) ** 0.5
+    assert share.error == pytest.approx(other.error)
+    assert share.error > 0
+    assert abs(share.error - usual) < 1 / (boards + 1)
+
+
 def test_the_last_stretch_of_players_is_printed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A line for each player and stage; players that do not search are refused."""
     boards, weights = tmp_path / "boards.npz", tmp_path / "weights.npz"
@@ -377,9 +389,15 @@ def test_the_last_stretch_of_players_is_printed(
     for expected in ("ntuple:weights=", "expectimax:depth=2", "sum 960"):
         assert expected in text
     capsys.readouterr()
-    for option in (["--csv", "a.csv"], ["--records", "r"], ["--size", "4x4"], ["--regret"]):
+    assert main([*words, "--json", "-"]) == 0
+    assert [row["boards"] for row in json.loads(capsys.readouterr().out)] == [9] * len(STAGES)
+    monkeypatch.chdir(tmp_path)
+    refused_options = ("--csv a", "--json a", "--records r", "--size 4x4", "--regret")
+    for option in map(str.split, refused_options):
         assert main([*words, *option]) == 2
-        assert f"{option[0]} does not go with --from-boards" in capsys.readouterr().err
+        message = capsys.readouterr().err
+        assert option[0] in message
+        assert "does not go with --from-boards" in message
     assert main([*words, "-n", "0"]) == 2
     assert main([*words, "--plot", str(tmp_path / "stretch.txt")]) == 2
 

@@ -369,6 +369,7 @@ def test_scores_shows_what_was_reached(capsys: pytest.CaptureFixture[str]) -> No
         (["solve", "2x4", "--goal", "win"], "'win' is no goal: give score, or a tile"),
         (["solve", "2x4", "--memory", "much"], "'much' is no amount of memory"),
         (["solve", "2x4", "--memory", "1M"], "1M is too little memory"),
+        (["solve", "2x4", "--memory", "9" * 400], "… is too much memory: give at most 1024T"),
         (["solve", "2x4", "--save", "/no/where"], "cannot write /no/where: there is no folder /no"),
         (["backup", "x.gz", "--database", "nonsense"], "'nonsense' is not a database URL"),
         (["backup", "x.gz", "--database", "sqlite:///no/where.sqlite3"], "there is no folder"),

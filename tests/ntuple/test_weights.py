@@ -83,6 +83,25 @@ def test_packed_weights_are_off_by_half_a_step_at_most(text: str, tmp_path: Path
         save_packed(network, path, step=0.01)
 
 
+@pytest.mark.parametrize(
+    ("step", "reason"), [("0", "0 is not a number from 1e-06"), ("0.01", "too small: take")]
+)
+def test_a_step_that_does_not_fit_is_refused_before_anything_is_measured(
+    step: str,
+    reason: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Measuring takes minutes; nothing is written."""
+    monkeypatch.setattr("py2048.cli.train._strength", None)
+    path, packed = tmp_path / "network.npz", tmp_path / "packed.npz"
+    save(NETWORKS["comp1127:size=2x4"], path)
+    assert main(["weights", str(path), "--pack", str(packed), "--step", step, "--games", "5"]) == 2
+    assert reason in capsys.readouterr().err
+    assert not packed.exists()
+
+
 @settings(max_examples=50)
 @given(positions())
 def test_steps_mean_what_points_mean(case: tuple[Network, Board]) -> None:

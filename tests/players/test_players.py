@@ -348,6 +348,23 @@ def test_a_network_rates_boards_too_large_to_compile_for(tmp_path: Path) -> None
     assert rated == Expectimax(rules, network.value, 1).rate(game.board)
 
 
+def test_a_new_player_reads_a_file_that_has_changed(tmp_path: Path) -> None:
+    """One that was made before plays on as it was; a plus in a path is part of it."""
+    (tmp_path / "c++").mkdir()
+    file, rules = tmp_path / "c++" / "w.npz", get_rules("classic", rows=9, columns=9)
+    layout, game = NetworkLayout(9, 9, ((0, 1),)), Game(rules, seed=1)
+
+    def saved(weight: float) -> Player:
+        save(Network(layout, rules, np.full(16**2, weight, np.float32)), file)
+        return make_player(f"ntuple:weights={file}")
+
+    before = saved(0.0)
+    rated = before.rate(game)
+    after = saved(1.0)
+    assert before.rate(game) == rated
+    assert min(after.rate(game).values()) > max(rated.values())
+
+
 def test_the_planner_plays_games_without_chance() -> None:
     """It follows its plan, finds a new one after another move, and refuses random spawns."""
     rules = get_rules("cits1401")
@@ -364,6 +381,29 @@ def test_the_planner_plays_games_without_chance() -> None:
         player.choose(Game(get_rules("classic"), seed=1))
 
 
+@pytest.mark.parametrize(
+    ("scoring", "to_come", "score"), [("moves:1:-1", 17, 17), ("merges", 80, 80), ("sum", 34, 36)]
+)
+def test_the_planner_puts_off_a_target_that_ends_the_game(
+    scoring: str, to_come: int, score: int
+) -> None:
+    """It plays the longest game, which an exhaustive search finds too, and rates by the rules."""
+    rules = get_rules(f"cits1401:size=2x3,start=1x2:1,target=16,end=target,scoring={scoring}")
+    game, player = Game(rules, seed=1), make_player("beam")
+    assert max(player.rate(game).values()) == to_come
+    while not game.is_over:
+        game.play(player.choose(game))
+    assert game.score == score
+
+
+def test_the_planner_refuses_rules_under_which_moves_cost_points() -> None:
+    """The longest game is not the best there; what can be used is named."""
+    for scoring in ("net:40", "moves:-1:-1"):
+        game = Game(get_rules(f"3x3:spawn=edge:2,start=1x2:1,scoring={scoring}"), seed=1)
+        with pytest.raises(PlayerError, match=f"scoring={scoring}.*use expectimax"):
+            make_player("beam").rate(game)
+
+
 def test_random_games_rate_directions() -> None:
     """The same seed rates a board the same; the ratings are points that random games make."""
     check_player(make_player("montecarlo:games=8,seed=1"), positions=3)
@@ -371,3 +411,10 @@ def test_random_games_rate_directions() -> None:
     first = make_player("montecarlo:games=2000,seed=3")
     assert first.rate(game) == make_player(first.name).rate(game)
     assert all(800 < points < 1500 for points in first.rate(game).values())
+
+
+@pytest.mark.parametrize("spec", ["montecarlo:games=8,seed=1", "perfect"])
+def test_points_to_come_leave_out_the_sum_of_the_board(spec: str) -> None:
+    """Under a score by the sum a last move brings the tile that appears, and no more."""
+    game = Game(get_rules("qsan_qarut:size=1x2,start=1,spawn=2:1"), board="2 2")
+    assert make_player(spec).rate(game) == {Direction.LEFT: 2.0, Direction.RIGHT: 2.0}

@@ -59,6 +59,16 @@ def test_luck_of_any_judge_has_no_mean(spec: str) -> None:
     assert abs(mean_luck(judge, Board.parse("2 2 . / 4 . 8"))) < 1e-9
 
 
+@pytest.mark.parametrize("spec", ["montecarlo:games=8,seed=1", "perfect"])
+def test_a_score_by_the_sum_counts_once(spec: str) -> None:
+    """Of a game that has one way to go, its score is expected from the first move to the last."""
+    game = Game("qsan_qarut:size=1x2,start=1,spawn=2:1", seed=1)
+    while not game.is_over:
+        game.play(game.legal_directions()[0])
+    found = review(game.record(), spec)
+    assert {move.expected for move in found.moves} == {game.score} == {6}
+
+
 def test_threads_and_repetition_change_nothing() -> None:
     """The same game has the same review."""
     game, player = Game("ist:size=2x3", seed=8), make_player("random:seed=1")

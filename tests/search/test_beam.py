@@ -207,6 +207,19 @@ def test_a_complete_plan_is_a_whole_legal_game(shape) -> None:
     assert planner.last_board() == game.board
 
 
+@pytest.mark.parametrize("target", [8, 16])
+def test_a_target_that_ends_the_game_ends_the_plan(target: int) -> None:
+    """The last move makes it, if no longer game is found; then nothing is left to plan."""
+    rules = get_rules(f"cits1401:size=2x3,start=1x2:1,target={target},end=target")
+    game = Game(rules, board="2 . . / . . .")
+    planner = BeamPlanner(game.board, rules)
+    planner.finish()
+    for index in range(len(planner)):
+        game.play(planner[index])
+    assert game.is_over
+    assert beam_search(game.board, rules, width=2, depth=5) == ()
+
+
 def test_stepping_back_with_a_wider_beam_passes_dead_ends() -> None:
     rules = edge_rules((3, 3))
     lengths = []

@@ -137,10 +137,16 @@ def test_large_sums_can_be_left_out() -> None:
         moves.best(Board.parse("64 32 2 / . 4 ."))
 
 
-def test_only_what_can_be_distilled_is() -> None:
-    """A solution for a tile is refused."""
+def test_only_what_can_be_distilled_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A solution for a tile is refused, by the command before it solves."""
     with pytest.raises(SolvingError, match="only solutions for the score"):
         distil.distil(solve("classic:size=2x2", "tile=16"))
+    monkeypatch.setattr("py2048.cli.solve._solved", None)
+    for words in (["2x2", "--goal", "tile=16"], ["classic:size=2x7"]):
+        assert main(["solve", *words, "--distil", "d.moves"]) == 2
+        assert "only solutions for the score" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("count", [0, 1, 64, 20_000])

@@ -354,8 +354,13 @@ class Share(NamedTuple):
 
     @property
     def error(self) -> float:
-        """Its standard error."""
-        return float(np.sqrt(self.share * (1 - self.share) / max(self.boards, 1)))
+        """Its standard error, which is not 0 where none or all of the boards made it.
+
+        The standard deviation of the probability, by Laplace's rule of succession: before the
+        boards were played, all probabilities were as likely.
+        """
+        likely = (self.made + 1) / (self.boards + 2)
+        return float(np.sqrt(likely * (1 - likely) / (self.boards + 3)))
 
 
 class Outcomes(NamedTuple):

@@ -6,7 +6,7 @@ import json
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from itertools import pairwise
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from py2048.arena import GameResult, Pool, Results, Tournament
     from py2048.arena.boards import SavedBoards, Stage
     from py2048.arena.log import GameLog, RecordFolder
+    from py2048.arena.regret import Regret
     from py2048.players.searching import SearchPlayer
     from py2048.solving import Solution
 
@@ -45,6 +46,7 @@ SILENCE = 60.0
 """The longest time without a line of progress in a pipe, in seconds."""
 
 Show = Callable[["GameResult"], None]
+Write = Callable[["Results", Sequence["Regret"]], None]
 
 
 class EvaluateCommand(typer.core.TyperCommand):
@@ -141,7 +143,7 @@ def evaluate(
     from py2048.arena.regret import regrets
     from py2048.arena.report import data, text_report
 
-    is_file = json_file not in (None, STDOUT)
+    as_json, is_file = as_json or json_file == STDOUT, json_file not in (None, STDOUT)
     outputs = {"--json-file": json_file if is_file else None, "--csv": csv, "--plot": plot}
     check_outputs({"--log": log} | outputs, from_boards, solution)
     if makes is not None:
@@ -151,6 +153,7 @@ def evaluate(
     if from_boards:
         others: dict[str, object] = {"rules": rules, "size": size, "cluster": cluster, "csv": csv}
         others |= {"log": log, "records": records, "regret": regret, "solution": solution}
+        others |= {f"json {json_file}": is_file}
         for name in [name for name, value in others.items() if value]:
             raise TournamentError(f"--{name} does not go with --from-boards: leave one out")
         chosen = chosen_seed(seed) or 0
@@ -163,12 +166,11 @@ def evaluate(
         recorded=records is not None or regret or solution is not None,
     )
     solved = _solution(tournament, solution) if regret or solution else None
-    as_json = as_json or json_file == STDOUT
-    writers = _writers(None if as_json else json_file, csv, plot)
+    writers = _writers(json_file if is_file else None, csv, plot)
     results = _played(tournament, lambda: _pool(jobs, cluster), log, records, quiet=quiet)
-    for write in writers:
-        write(results)
     losses = regrets(results, solved) if solved else []
+    for write in writers:
+        write(results, losses)
     print(json.dumps(data(results, losses)) if as_json else text_report(results, losses))
     return 0 if results.complete else INTERRUPTED
 
@@ -314,22 +316,18 @@ def _pool(jobs: int | None, cluster: str | None) -> Pool:
     return RayPool(cluster)
 
 
-def _writers(
-    json_file: Path | None, csv: Path | None, plot: Path | None
-) -> list[Callable[[Results], None]]:
+def _writers(json_file: Path | None, csv: Path | None, plot: Path | None) -> list[Write]:
     """Return functions that write the chosen files; each file is known to be writable."""
     from py2048.arena import report
 
-    writers: list[Callable[[Results], None]] = []
+    writers: list[Write] = []
     if json_file:
-        writers.append(
-            lambda results: _write(json_file, json.dumps(report.data(results), indent=1))
-        )
+        writers.append(lambda *told: _write(json_file, json.dumps(report.data(*told), indent=1)))
     if csv:
-        writers.append(lambda results: _write(csv, report.csv_text(results)))
+        writers.append(lambda results, _: _write(csv, report.csv_text(results)))
     if plot:
         plots.check_plots(plot)
-        writers.append(lambda results: plots.draw_results(results, plot))
+        writers.append(lambda results, _: plots.draw_results(results, plot))
     return writers
 
 

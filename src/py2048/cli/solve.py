@@ -22,7 +22,7 @@ from py2048.cli.options import (
     no_device,
     rules_names,
 )
-from py2048.errors import SolvingError
+from py2048.errors import SolvingError, shown
 
 if TYPE_CHECKING:
     from py2048.rules import Rules
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from py2048.solving.solution import Progress
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-LEAST_MEMORY = 64 << 20
+LEAST_MEMORY, MOST_MEMORY = 64 << 20, 1 << 50
 
 MOST_STARTS, MOST_LAYERS = 24, 16
 """How many lines the tables of the report have at most; ``--json`` prints all."""
@@ -40,19 +40,23 @@ def memory_size(text: str) -> int:
     """Return the bytes that an amount of memory such as ``4G`` means.
 
     Raises:
-        BadParameter: if it means none, or too few.
+        BadParameter: if it means none, too few, or more than any machine has.
     """
     found = re.fullmatch(r"(\d{1,15}(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     if found is None:
         raise typer.BadParameter(
             f"{text!r} is no amount of memory: give one such as 4G or 500M", param_hint="'--memory'"
         )
-    size = int(float(found[1]) * UNITS[found[2].upper()])
+    size = float(found[1]) * UNITS[found[2].upper()]
     if size < LEAST_MEMORY:
         raise typer.BadParameter(
             f"{text} is too little memory: give at least 64M", param_hint="'--memory'"
         )
-    return size
+    if size > MOST_MEMORY:
+        raise typer.BadParameter(
+            f"{shown(text)} is too much memory: give at most 1024T", param_hint="'--memory'"
+        )
+    return int(size)
 
 
 def solve(
@@ -113,8 +117,11 @@ def solve(
     line = StatusLine(quiet=quiet)
     try:
         with telling(quiet=quiet):
+            chosen = chosen_rules(rules, size)
+            if distil is not None:
+                _check_distillable(chosen, goal)
             solution = _solved(
-                chosen_rules(rules, size),
+                chosen,
                 goal,
                 memory=memory_size(memory),
                 threads=threads,
@@ -157,6 +164,13 @@ def _solved(
 
     with closing(RayWorkers(cluster)) as workers:
         return solve_sharded(workers, rules, goal, save=save, memory=memory, progress=progress)
+
+
+def _check_distillable(rules: Rules, goal: str) -> None:
+    from py2048.solving import Goal
+    from py2048.solving.distil import check_distillable
+
+    check_distillable(rules, Goal.parse(goal))
 
 
 def _distil(solution: Solution, path: Path, line: StatusLine) -> None:

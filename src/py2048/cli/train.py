@@ -249,7 +249,8 @@ def weights(
         Path | None, typer.Option(metavar="FILE", help="Write the network in the packed format.")
     ] = None,
     step: Annotated[
-        float, typer.Option(callback=between(0, 1e9), help="Points in a step of a packed weight.")
+        float,
+        typer.Option(callback=between(1e-6, 1e9), help="Points in a step of a packed weight."),
     ] = 16.0,
     prune: Annotated[
         float,
@@ -290,6 +291,7 @@ def weights(
         plots.check_plots(plot)
     calibration = calibration or records or plot is not None
     network = files.load(file) if pack or games or calibration else None
+    small = files.save_packed(network, pack, step=step, prune=prune) if network and pack else None
     first = chosen_seed(seed) or 0
     kept = files.load_records(file)
     if kept:
@@ -304,8 +306,7 @@ def weights(
             plots.draw_calibration(found.stages, plot)
     if network and games:
         data["strength"] = _strength(network, games, first, threads, quiet=json)
-    if network and pack:
-        small = files.save_packed(network, pack, step=step, prune=prune)
+    if small and pack:
         data["packed"] = {"file": str(pack), "bytes": pack.stat().st_size}
         if games:
             data["packed"]["strength"] = _strength(small, games, first, threads, quiet=json)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from py2048.board import Board
+from py2048.compiled.rules import CompiledRules
 from py2048.direction import Direction
 from py2048.errors import GameOverError, PlayerError
 from py2048.game import Game
-from py2048.game.turn import draw_spawn
+from py2048.game.turn import Turn, draw_spawn, score_after
 from py2048.players.player import checked_game
-from py2048.rules import MovePoints, Rules
+from py2048.rules import Rules
 from py2048.search.beam import BeamPlanner, beam_search
 
 MAX_WIDTH = 100_000
@@ -31,16 +32,12 @@ class BeamPlayer:
         """Return the next move of the plan, or of a new plan if the game has left it.
 
         Raises:
-            PlayerError: if the rules leave the spawn to chance.
+            PlayerError: if the rules leave the spawn to chance, or a move costs points.
         """
         if not checked_game(game).legal_directions():
             raise GameOverError("the game is over: there is no direction to choose")
         rules, board = game.rules, game.board
-        if not rules.is_deterministic:
-            raise PlayerError(
-                f"beam plans games without chance; the rules {rules.name} leave the spawn to it: "
-                "use expectimax, or play cits1401"
-            )
+        _check(rules)
         if self._known is None or self._known[:2] != (rules, board):
             self._known = rules, board, self._following(rules, board)
         return self._known[2]
@@ -51,7 +48,7 @@ class BeamPlayer:
         No direction is rated above the planned one, which was searched deeper.
 
         Raises:
-            PlayerError: if the rules leave the spawn to chance.
+            PlayerError: as `choose`.
         """
         legal = checked_game(game).legal_directions()
         if not legal:
@@ -62,7 +59,7 @@ class BeamPlayer:
 
     def _following(self, rules: Rules, board: Board) -> Direction:
         """Return the move that comes next in the plan, if the game still follows it."""
-        if self._planner is None or self._known is None or after(*self._known) != board:
+        if self._planner is None or self._known is None or turn_of(*self._known).board != board:
             self._planner = BeamPlanner(board, rules, width=self._width)
         planned = take(self._planner)
         if planned is None:  # the plan ends here
@@ -72,22 +69,33 @@ class BeamPlayer:
         return planned
 
     def _sight(self, game: Game, direction: Direction) -> float:
-        rules, board = game.rules, after(game.rules, game.board, direction)
-        line = beam_search(board, rules, width=self._width, depth=SIGHT)
-        if isinstance(rules.scoring, MovePoints):
-            return float(rules.scoring.legal * (1 + len(line)))
-        points = game.board.slide(direction, rules.merging).points
-        for move in line:
-            points += board.slide(move, rules.merging).points
-            board = after(rules, board, move)
-        return float(points)
+        rules, board = game.rules, game.board
+        first = turn_of(rules, board, direction).board
+        score = before = board.sum  # where a score by the board's sum begins
+        for move in (direction, *beam_search(first, rules, width=self._width, depth=SIGHT)):
+            turn = turn_of(rules, board, move)
+            board = turn.board
+            score = score_after(rules, score, turn, board)
+        return float(score - before)
 
 
-def after(rules: Rules, board: Board, direction: Direction) -> Board:
-    """Return the board after a legal move and its spawn, which follows from the move."""
-    moved = board.slide(direction, rules.merging).board
-    spawn = draw_spawn(rules, moved, direction, 0)
-    return moved.with_tile(spawn.cell, spawn.tile)
+def _check(rules: Rules) -> None:
+    if not rules.is_deterministic:
+        raise PlayerError(
+            f"beam plans games without chance; the rules {rules.name} leave the spawn to it: "
+            "use expectimax, or play cits1401"
+        )
+    if CompiledRules.of(rules).legal_points < 0:
+        raise PlayerError(
+            "beam plans the longest game, which is not the best where a move costs points "
+            f"(scoring={rules.scoring}): use expectimax"
+        )
+
+
+def turn_of(rules: Rules, board: Board, direction: Direction) -> Turn:
+    """Return the turn of a legal move, whose spawn follows from it."""
+    slide = board.slide(direction, rules.merging)
+    return Turn(direction, slide, draw_spawn(rules, slide.board, direction, 0))
 
 
 def take(planner: BeamPlanner) -> Direction | None:

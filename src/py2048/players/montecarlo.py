@@ -6,6 +6,7 @@ import numpy as np
 
 from py2048.compiled.boards import exponents_of
 from py2048.compiled.rollouts import rollouts
+from py2048.compiled.rules import CompiledRules
 from py2048.direction import Direction
 from py2048.errors import PlayerError
 from py2048.game import Game
@@ -38,7 +39,7 @@ class MonteCarloPlayer:
         return best(self.rate(game))
 
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Return the mean points of random games after each legal direction.
+        """Return the mean points that random games bring from each legal direction on.
 
         The random games depend on the seed and the board only.
         """
@@ -54,7 +55,8 @@ class MonteCarloPlayer:
             directions=[direction.value for direction in legal],
             moves=self._moves,
         )
-        return dict(zip(legal, found.scores.mean(axis=1).tolist(), strict=True))
+        had = CompiledRules.of(game.rules).sum_points * game.board.sum
+        return dict(zip(legal, (found.scores.mean(axis=1) - had).tolist(), strict=True))
 
     def meaning(self, game: Game) -> Meaning:
         """Return the points of random play, unless games on so large a board are cut short."""

@@ -16,7 +16,10 @@ class Unit(StrEnum):
     """The unit of a player's values."""
 
     POINTS = "points"
-    """Points still to come, in the mean of games played on by the policy of the `Meaning`."""
+    """Points still to come, in the mean of games played on by the policy of the `Meaning`.
+
+    A score by the board's sum counts from the sum of the board.
+    """
     CHANCE = "chance"
     """The chance to make a tile, 0 to 1."""
     RATING = "rating"

@@ -6,13 +6,14 @@ import threading
 from collections.abc import Callable, Sequence
 from functools import cache
 from math import inf
+from pathlib import Path
 
 from py2048.direction import Direction
 from py2048.errors import PlayerError
 from py2048.game import Game
 from py2048.ntuple.heuristic import DEFAULT, Heuristic, board_value
 from py2048.ntuple.network import Network
-from py2048.ntuple.weights import has_shipped, load, shipped_network
+from py2048.ntuple.weights import has_shipped, load, records_path, shipped_network
 from py2048.players.player import (
     Chance,
     FinishedGame,
@@ -63,7 +64,7 @@ class SearchPlayer:
             raise PlayerError(f"threads must be 1 to {len(Direction)}, not {threads}")
         self.name = name
         self._limits = limits
-        self._evaluation_for = evaluation_for
+        self._evaluation_for = cache(evaluation_for)  # a file that changes makes no other player
         self._threads = threads
         self._uses_endings = uses_endings
         self._searchers: dict[Rules, Searcher] = {}
@@ -242,9 +243,28 @@ def network_for(rules: Rules, weights: str = "") -> Network:
     return network
 
 
-@cache
+_kept: dict[str, tuple[object, Network]] = {}
+"""What this process has loaded, with the state of its files: each may be replaced."""
+
+
 def _loaded(weights: str) -> Network:
-    return load(*weights.split("+"))
+    files = [weights] if _state(Path(weights)) else weights.split("+")
+    paths = [Path(file) for file in files]
+    state = [
+        _state(path) for path in (*paths, *(records_path(path) for path in paths if path.name))
+    ]
+    if weights not in _kept or _kept[weights][0] != state:
+        _kept[weights] = state, load(*files)
+    return _kept[weights][1]
+
+
+def _state(path: Path) -> tuple[int, int] | None:
+    """Return when a file was changed, and its size; `None` if there is none."""
+    try:
+        facts = path.stat()
+    except (OSError, ValueError):
+        return None
+    return facts.st_mtime_ns, facts.st_size
 
 
 def _shipped(rules: Rules) -> Network:

@@ -16,7 +16,7 @@ from py2048.players import Player, Unit, meaning_of
 from py2048.players.searching import SearchPlayer
 from py2048.review.judge import Judge, gain_of
 from py2048.review.moves import Basis
-from py2048.rules import BoardSum, Rules
+from py2048.rules import Rules
 from py2048.search.limits import SearchLimits
 from py2048.search.searcher import Searcher
 from py2048.solving import Solution, find_ending
@@ -57,23 +57,12 @@ class ExactJudge(Judge):
 
     def rate(self, board: Board) -> Mapping[Direction, float]:
         """Return the exact value of each legal move."""
-        owed = self._owed(board)
-        values = self._asked(board, Solution.move_values)
-        return {direction: value - owed for direction, value in values.items()}
+        return self._asked(board, Solution.move_values)
 
     def luck(self, turn: Turn, values: Mapping[Direction, float]) -> float:
         """Return how far the value after the spawn is from its exact mean."""
         gain = gain_of(self.rules, turn) if self.unit is Unit.POINTS else 0
-        return gain + self._value(turn.board) - values[turn.direction]
-
-    def _value(self, board: Board) -> float:
-        owed = self._owed(board) if board.can_move() else 0
-        return self._asked(board, Solution.value_of) - owed
-
-    def _owed(self, board: Board) -> int:
-        """Return what the solution counts as to come that the board already has."""
-        is_sum = isinstance(self.rules.scoring, BoardSum) and self.unit is Unit.POINTS
-        return board.sum if is_sum else 0
+        return gain + self._asked(turn.board, Solution.value_of) - values[turn.direction]
 
     def _asked(self, board: Board, ask: Callable[[Solution, Board], Answer]) -> Answer:
         """Return what the solution answers, or one that begins at the board if that is unknown."""

@@ -34,8 +34,10 @@ class BeamSpec(NamedTuple):
     """The rank of the tile that appears."""
     cascade: bool
     """Whether a merged tile can merge again."""
+    stop: Int
+    """The rank that ends the game, one that no tile has if none does."""
     places: Values
-    """`[cells, ranks]`: the value of each rank on each cell."""
+    """`[cells, ranks]`: the value of each rank on each cell; of those that end the game, -inf."""
     links: Values
     """`[ranks, ranks]`: the value of two ranks beside each other."""
     neighbours: Indices
@@ -76,6 +78,15 @@ def value_of(cells: Cells, spec: BeamSpec) -> float:
     for pair in range(neighbours.shape[0]):
         value += spec.links[cells[neighbours[pair, 0]], cells[neighbours[pair, 1]]]
     return value
+
+
+@kernel(inline=True, borrows=True)
+def is_ended(cells: Cells, spec: BeamSpec) -> bool:
+    """Return whether a tile has ended the game."""
+    largest = 0
+    for cell in range(cells.size):
+        largest = max(largest, cells[cell])
+    return bool(largest >= spec.stop)
 
 
 @kernel(inline=True, borrows=True)
@@ -133,11 +144,15 @@ def expand(
 ) -> int:
     """Write the different children of all boards of `beam`; return how many there are.
 
+    A board on which the game has ended has none.
+
     Child ``i`` has the value ``values[i]``; it comes from board ``origins[i] // 4`` by the
     direction ``origins[i] % 4``. `seen`, `marks` and `mark` are those of `is_new`.
     """
     count = 0
     for parent in range(beam.shape[0]):
+        if is_ended(beam[parent], spec):
+            continue
         for direction in range(4):
             child = children[count]
             is_legal = slide_and_spawn(beam[parent], child, direction, spec)
@@ -160,7 +175,7 @@ def search_arguments() -> tuple[Cells, int, Cells, BeamSpec]:
     """Return arguments of `search`, to compile it for."""
     indices, values, cells = np.zeros((1, 1), np.uint16), np.zeros((1, 1)), np.zeros(1, np.uint8)
     landing, words = np.zeros((1, 1), np.int64), np.zeros((1, 1), np.uint64)
-    spec = BeamSpec(1, 1, landing, ONE, False, values, values, indices, words)
+    spec = BeamSpec(1, 1, landing, ONE, False, 1, values, values, indices, words)
     return cells, 1, cells, spec
 
 

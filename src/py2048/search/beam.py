@@ -90,6 +90,9 @@ def _spec(rules: Rules, weights: BeamWeights) -> BeamSpec:
         )
     given = CompiledRules.of(rules)
     rows, columns = rules.shape
+    stop = given.ending_rank or RANKS
+    places = _places(rows, columns, weights)
+    places[:, stop:] = -np.inf  # such a board ends its line: others are better
     grid = np.arange(rules.cells, dtype=np.uint16).reshape(rows, columns)
     beside = np.stack([grid[:, :-1].ravel(), grid[:, 1:].ravel()], axis=1)
     below = np.stack([grid[:-1].ravel(), grid[1:].ravel()], axis=1)
@@ -99,7 +102,8 @@ def _spec(rules: Rules, weights: BeamWeights) -> BeamSpec:
         landing=given.landing,
         spawn=np.uint64(given.spawn.ranks[0]),
         cascade=given.cascade,
-        places=_places(rows, columns, weights),
+        stop=stop,
+        places=places,
         links=_links(weights),
         neighbours=np.concatenate([beside, below]),
         words=np.random.default_rng(2048).integers(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from py2048.errors import SolvingError
-from py2048.rules import Merging
+from py2048.rules import Merging, Rules
 from py2048.solving import _distil_kernels as kernels
 from py2048.solving.distilled import (
     NEVER,
@@ -21,6 +21,7 @@ from py2048.solving.distilled import (
     Question,
     passes,
 )
+from py2048.solving.goal import Goal
 from py2048.solving.layers import Keys
 from py2048.solving.predictor import GAINS, Predictor, images
 from py2048.solving.retrieval import Retrieval
@@ -82,6 +83,16 @@ class _Answers:
     masks: Bytes
 
 
+def check_distillable(rules: Rules, goal: Goal) -> None:
+    """Check that solutions of the rules for the goal can be distilled.
+
+    Raises:
+        SolvingError: if the goal is a tile, or the board has too many cells.
+    """
+    if goal.tile is not None or rules.cells > 12:
+        raise SolvingError("only solutions for the score on up to 12 cells can be distilled")
+
+
 def distil(
     solution: Solution,
     covered: int | None = None,
@@ -95,11 +106,10 @@ def distil(
         progress: called with what is done next.
 
     Raises:
-        SolvingError: if the solution is for another goal, or the board has too many cells.
+        SolvingError: as `check_distillable`.
     """
     rules, most = solution.rules, solution.layers[-1].total
-    if solution.goal.tile is not None or rules.cells > 12:
-        raise SolvingError("only solutions for the score on up to 12 cells can be distilled")
+    check_distillable(rules, solution.goal)
     progress("finding best moves")
     if covered is None:
         covered = min(most, COVERED.get(rules.shape, most))

@@ -61,7 +61,8 @@ class StartValue:
     Attributes:
         board: the board, one of its symmetric images.
         chance: the probability that a game starts so, or with a symmetric image.
-        value: what perfect play from there is worth.
+        value: what perfect play from there is worth. Where the score is the board's sum, the first
+            move also brings the tiles of the start.
     """
 
     board: Board
@@ -118,11 +119,14 @@ class Solution:
         self.starts = tuple(self._start_values())
 
     def _start_values(self) -> list[StartValue]:
-        problem = self._problem
-        return [
-            StartValue(board := problem.packed.unpack(packed), float(chance), self.value_of(board))
-            for packed, chance in problem.starts().items()
-        ]
+        problem, found = self._problem, []
+        by_sum = problem.for_points and problem.compiled.sum_points
+        for packed, chance in problem.starts().items():
+            board = problem.packed.unpack(packed)
+            is_open = problem.stopped_value(packed) is None and board.can_move()
+            start = board.sum if by_sum and is_open else 0
+            found.append(StartValue(board, float(chance), start + self.value_of(board)))
+        return found
 
     @property
     def value(self) -> float:
@@ -139,7 +143,7 @@ class Solution:
     def value_of(self, board: Board) -> float:
         """Return what perfect play makes from a board on: the points to come, or the chance.
 
-        Under a scoring by the board's sum the sum so far counts as to come, if there is a move.
+        A score by the board's sum counts from the sum of the board.
 
         Raises:
             BoardError: if no game under the rules meets this board.
@@ -154,7 +158,7 @@ class Solution:
         if place == len(known.keys) or known.keys[place] != key:
             line = " / ".join(str(board).splitlines())
             raise BoardError(f"no game under {self.rules.name} meets the board {line}")
-        return float(known.values[place]) + (self._owed(board) if board.can_move() else 0)
+        return float(known.values[place])
 
     def meets(self, board: Board) -> bool:
         """Whether the value of a board is known."""
@@ -163,11 +167,6 @@ class Solution:
         except BoardError:
             return False
         return True
-
-    def _owed(self, board: Board) -> int:
-        """Return the points that the first move brings for what is on the board already."""
-        problem = self._problem
-        return board.sum if problem.for_points and problem.compiled.sum_points else 0
 
     def _known(self, total: int) -> kernels.Known:
         """Return the boards of a sum and their values."""
@@ -197,7 +196,7 @@ class Solution:
         self.value_of(board)  # raises
         problem = self._problem
         packed, spec = problem.packed, problem.spec
-        now, owed, to_come = packed.pack(board), self._owed(board), np.empty(1)
+        now, to_come = packed.pack(board), np.empty(1)
         if problem.stopped_value(now) is not None:
             return {}
         values = {}
@@ -208,7 +207,7 @@ class Solution:
                 key = np.array([kernels.key_of(np.uint64(after), spec)], np.uint64)
                 problem.expect(key, lambda tile: self._known(board.sum + tile), to_come)
             to_come += points * spec.merge_points + spec.legal_points
-            values[direction] = float(to_come[0]) + owed
+            values[direction] = float(to_come[0])
         return values
 
     def best(self, board: Board) -> Direction | None:
