@@ -42,7 +42,7 @@ def memory_size(text: str) -> int:
     Raises:
         BadParameter: if it means none, too few, or more than any machine has.
     """
-    found = re.fullmatch(r"(\d{1,15}(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     if found is None:
         raise typer.BadParameter(
             f"{text!r} is no amount of memory: give one such as 4G or 500M", param_hint="'--memory'"
