@@ -64,19 +64,77 @@ STARTS = (
     "if __name__ == '__main__':\n    main()",
     "frame, board = setup()\nadd_random_number(board)\nbind(frame, board)\nstart(frame)",
 )
+LOOPS_PY = "cmput175/right/loops.py"
 TURNING = "cmput175/right/turning.py"
 NO_GRID = ("        return [[0] * col for _ in range(row)]\n", "        pass\n")
+
+
+def _mirrored(name: str, other: str) -> tuple[str, str]:
+    """The change by which one direction is another on the mirrored grid."""
+    method = f"""    def {name}(self):
+        self._grid = [row[::-1] for row in self._grid]
+        changed = self.{other}()
+        self._grid = [row[::-1] for row in self._grid]
+        return changed
+
+    def old_{name}(self):
+"""
+    return f"    def {name}(self):\n", method
+
+
+RIGHT_BY_LEFT = _mirrored("collapseRight", "collapseLeft")
+LEFT_BY_RIGHT = _mirrored("collapseLeft", "collapseRight")
+LEFT_STAYS = ("            self._grid[i] = new\n", "")
+UPSIDE_DOWN = """
+def upside_down(board):
+    grid.reverse()
+    board.numbers.update({key: (3 - row, column) for key, (row, column) in board.numbers.items()})
+
+
+def move_all_up(board):
+    upside_down(board)
+    move_all_down(board)
+    upside_down(board)
+
+
+def move_all_down(board):
+    upside_down(board)
+    move_all_up(board)
+    upside_down(board)
+
+
+def old_up(board):
+"""
+UP_AND_DOWN = [("def move_all_down", "def old_down"), ("def move_all_up(board):\n", UPSIDE_DOWN)]
 
 ONE_TASK = {
     "a modifier that returns nothing": ("ist", DICTIONARY, [NO_RETURN], {"2": 0.5}),
     "a modifier that changes a copy": ("ist", DICTIONARY, [A_COPY], {"2": 0.5}),
     "a misnamed function": ("ist", DICTIONARY, [MISNAMED], {"2": 0.5}),
     "both at once": ("ist", DICTIONARY, [NO_RETURN, MISNAMED], {"2": 1.0}),
-    "a method that loops": ("cmput175", "cmput175/right/loops.py", [LOOPS], {"5": 4.0}),
+    "a method that loops": ("cmput175", LOOPS_PY, [LOOPS], {"5": 4.0}),
     "a misnamed coordinate": ("ist", DICTIONARY, [("coordinate_row", "row_of")], {"1": 0.5}),
     "a tuple for a list": ("ist", DICTIONARY, [A_TUPLE, ("!= []", "!= ()")], {"2": 0.5}),
     "a game that starts on import": ("comp1127", LONG_HAND, [STARTS], {"17": 1.0}),
     "before moves that update the list": ("cmput175", TURNING, [NO_GRID], {"1": 10.0}),
+    "a faulty direction below another": (
+        "cmput175",
+        LOOPS_PY,
+        [LEFT_STAYS, RIGHT_BY_LEFT],
+        {"5": 3.0},
+    ),
+    "two directions that are each other's mirror": (
+        "cmput175",
+        LOOPS_PY,
+        [LEFT_BY_RIGHT, RIGHT_BY_LEFT],
+        {"5": 6.0},
+    ),
+    "two functions that call each other": (
+        "comp1127",
+        LONG_HAND,
+        UP_AND_DOWN,
+        {"9": 5.0, "10": 5.0},
+    ),
 }
 
 

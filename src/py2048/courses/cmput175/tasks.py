@@ -418,18 +418,28 @@ def _move(turned, backwards):
     return move
 """
 DIRECTIONS = {
-    "collapseLeft": "Grid.collapseLeft = _move(False, False)\n",
-    "collapseRight": "Grid.collapseRight = _move(False, True)\n",
-    "collapseUp": "Grid.collapseUp = _move(True, False)\n",
-    "collapseDown": "Grid.collapseDown = _move(True, True)\n",
+    "collapseLeft": "_move(False, False)",
+    "collapseRight": "_move(False, True)",
+    "collapseUp": "_move(True, False)",
+    "collapseDown": "_move(True, True)",
 }
 METHODS = ("createGrid", "setCell", "getCell", "collapseRow", "updateEmptiesSet", "collapsible")
 
 
 def all_but(*about: str) -> tuple[str, ...]:
-    """Code that puts right versions of all methods but those that a check is `about`."""
+    """Code that puts right versions of all methods but those that a check is `about`.
+
+    A direction that uses the one asked for, by the `_uses` of `right_versions`, stays as it is:
+    two that only call each other would both hold with one of them put right.
+    """
     names = [name for name in METHODS if name not in about]
-    moves = "".join(code for name, code in DIRECTIONS.items() if name not in about)
+    asked = [name for name in about if name in DIRECTIONS]
+    moves = "".join(
+        f"if _uses({name!r}, vars(game) | vars(Grid)).isdisjoint({asked}):\n"
+        f"    Grid.{name} = {move}\n"
+        for name, move in DIRECTIONS.items()
+        if name not in about
+    )
     return (right_versions(game, names, "game", place="game.Grid") + _MOVE + moves,)
 
 

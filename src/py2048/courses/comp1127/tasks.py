@@ -494,7 +494,10 @@ def all_but(*asked: str) -> str:
     constants = {name: getattr(main, name) for name in VALUES[1:]}
     defaults = f"for name, value in {constants}.items(): vars(main).setdefault(name, value)"
     document = (*FUNCTIONS, *VALUES, *ALIASES)
-    return f"{defaults}\n{right_versions(main, names, 'main', document=document)}"
+    # One direction may be built on another, but not each on the other.
+    direction = next((name for name in asked if name.startswith("move_all_")), "")
+    lent = right_versions(main, names, "main", document=document, unless_using=direction)
+    return f"{defaults}\n{lent}"
 
 
 # The other names that the document's examples use, and what the checker's examples use. What
