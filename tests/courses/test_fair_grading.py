@@ -85,6 +85,32 @@ def _mirrored(name: str, other: str) -> tuple[str, str]:
 RIGHT_BY_LEFT = _mirrored("collapseRight", "collapseLeft")
 LEFT_BY_RIGHT = _mirrored("collapseLeft", "collapseRight")
 LEFT_STAYS = ("            self._grid[i] = new\n", "")
+COUNTS = """
+    def counted(self, lst):
+        tiles = [tile for tile in lst if tile] + [0]
+        while len(tiles) > 1:
+            if tiles.pop(0) == tiles[0]:
+                self.score += 2 * tiles.pop(0)
+        return self.collapseRow(lst)
+
+    def collapseLeft(self):
+"""
+ROWS_COUNT_NOTHING = ("                self.score += 2 * value\n", "")
+LEFT_COUNTS = [
+    ROWS_COUNT_NOTHING,
+    ("self.collapseRow(self._grid[i])", "self.counted(self._grid[i])"),
+    ("    def collapseLeft(self):\n", COUNTS),
+]
+DIRECTIONS_COUNT = [
+    ROWS_COUNT_NOTHING,
+    ("self.collapseRow(", "self.counted("),
+    ("    def collapseLeft(self):\n", COUNTS),
+]
+COUNTED_TWICE = (
+    "self.collapseRow(column)",
+    "self.collapseRow(column) and self.collapseRow(column)",
+)
+NO_FLAG = ("return new, new != lst", "return new")
 UPSIDE_DOWN = """
 def upside_down(board):
     grid.reverse()
@@ -112,7 +138,7 @@ ONE_TASK = {
     "a modifier that changes a copy": ("ist", DICTIONARY, [A_COPY], {"2": 0.5}),
     "a misnamed function": ("ist", DICTIONARY, [MISNAMED], {"2": 0.5}),
     "both at once": ("ist", DICTIONARY, [NO_RETURN, MISNAMED], {"2": 1.0}),
-    "a method that loops": ("cmput175", LOOPS_PY, [LOOPS], {"5": 4.0}),
+    "a method that loops": ("cmput175", LOOPS_PY, [LOOPS], {"5": 50 / 11}),
     "a misnamed coordinate": ("ist", DICTIONARY, [("coordinate_row", "row_of")], {"1": 0.5}),
     "a tuple for a list": ("ist", DICTIONARY, [A_TUPLE, ("!= []", "!= ()")], {"2": 0.5}),
     "a game that starts on import": ("comp1127", LONG_HAND, [STARTS], {"17": 1.0}),
@@ -121,13 +147,23 @@ ONE_TASK = {
         "cmput175",
         LOOPS_PY,
         [LEFT_STAYS, RIGHT_BY_LEFT],
-        {"5": 3.0},
+        {"5": 30 / 11},
     ),
     "two directions that are each other's mirror": (
         "cmput175",
         LOOPS_PY,
         [LEFT_BY_RIGHT, RIGHT_BY_LEFT],
-        {"5": 6.0},
+        {"5": 70 / 11},
+    ),
+    "points that only one direction counts": ("cmput175", LOOPS_PY, LEFT_COUNTS, {"5": 10 / 11}),
+    "points that count twice": ("cmput175", LOOPS_PY, [COUNTED_TWICE], {"5": 10 / 11}),
+    "no points": ("cmput175", LOOPS_PY, [ROWS_COUNT_NOTHING], {"4": 10 / 7}),
+    "points that the directions count": ("cmput175", LOOPS_PY, DIRECTIONS_COUNT, {}),
+    "the same with a faulty row": (
+        "cmput175",
+        LOOPS_PY,
+        [*DIRECTIONS_COUNT, NO_FLAG],
+        {"4": 60 / 7},
     ),
     "two functions that call each other": (
         "comp1127",

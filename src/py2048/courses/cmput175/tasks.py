@@ -399,6 +399,18 @@ def flags() -> Iterator[Example]:
             )
 
 
+def points() -> Iterator[Example]:
+    """What each direction adds to the score on each board."""
+    for rows in BOARDS:
+        for direction in Direction:
+            yield Example(
+                f"grid.collapse{direction.name.capitalize()}()\ngrid.score",
+                100 + Board.from_rows(rows).slide(direction).points,
+                given=f"{grid_of(rows)}\ngrid.score = 100",
+                rank=tiles_of(rows),
+            )
+
+
 # --- right versions of what other tasks ask for ---
 
 # Not ours, which brings the list of empty cells up to date by itself: whether methods of the grid
@@ -423,6 +435,16 @@ DIRECTIONS = {
     "collapseUp": "_move(True, False)",
     "collapseDown": "_move(True, True)",
 }
+# For a program whose directions count the points themselves.
+_ROWS_WITHOUT_POINTS = """
+_row = Grid.collapseRow
+def _without_points(self, lst):
+    score = self.score
+    found = _row(self, lst)
+    self.score = score
+    return found
+Grid.collapseRow = _without_points
+"""
 METHODS = ("createGrid", "setCell", "getCell", "collapseRow", "updateEmptiesSet", "collapsible")
 
 
@@ -524,6 +546,14 @@ TASKS = (
                 for direction in Direction
             ),
             Check("each says whether any line changed", flags),
+            Check(
+                "each adds its merges to the score, once",
+                points,
+                reference_patches=(
+                    *all_but(*DIRECTIONS),
+                    *(patch + _ROWS_WITHOUT_POINTS for patch in all_but(*DIRECTIONS)),
+                ),
+            ),
             Check(OTHER_SIZES, other_slides),
         ),
         reference_patches=all_but(*DIRECTIONS),
