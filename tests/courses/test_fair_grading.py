@@ -111,6 +111,9 @@ COUNTED_TWICE = (
     "self.collapseRow(column) and self.collapseRow(column)",
 )
 NO_FLAG = ("return new, new != lst", "return new")
+ROWS_AND_COLUMNS = "comp1127/right/rows_and_columns.py"
+FIRST_SLOT = ("row, column = random_position()", "row, column = empty_slots()[0]")
+FIRST_POSITION = ("choice(empty_slots())", "empty_slots()[0]")
 UPSIDE_DOWN = """
 def upside_down(board):
     grid.reverse()
@@ -165,6 +168,8 @@ ONE_TASK = {
         [*DIRECTIONS_COUNT, NO_FLAG],
         {"4": 60 / 7},
     ),
+    "a number on the first slot": ("comp1127", ROWS_AND_COLUMNS, [FIRST_SLOT], {"4": 0.75}),
+    "a position that is the first": ("comp1127", ROWS_AND_COLUMNS, [FIRST_POSITION], {"3": 1.0}),
     "two functions that call each other": (
         "comp1127",
         LONG_HAND,

@@ -204,6 +204,17 @@ def counts_its_keys(session: SubmissionSession) -> None:
     session.expect("list(board.numbers)", THREE_KEYS)
 
 
+def lands_on_any_slot(session: SubmissionSession) -> None:
+    """In 20 games the first number does not come to the same slot each time."""
+    places = set()
+    for seed in range(20):
+        session.begin()
+        rows = session.value(f"{laid(EMPTY)}\nadd_random_number(board)\nmain.grid", seed=seed)
+        places.add(tuple(tiles_of(rows)))
+    if len(places) == 1:
+        session.fail("another slot from time to time", f"20 times {rows}")
+
+
 def identifier(cell: Cell, expected: str | None) -> Example:
     """The key of the tile on a slot of the figure, or none."""
     return Example(f"find_identifier(board, {cell[0]}, {cell[1]})", expected, given=laid(FIGURE_3))
@@ -580,6 +591,7 @@ TASKS = (
         ),
         Check("the grid and the board hold a 2 or a 4", ADDED_EVERYWHERE),
         Check("each number has a key of its own, a text", run=counts_its_keys),
+        Check("the slot is drawn at random", run=lands_on_any_slot),
     ),
     _problem(
         5,
