@@ -272,12 +272,18 @@ FLOATS = """from gui import *
 import gui
 
 def move_tile(board, key, right, down):
-    gui.move_tile(board, key, right / 1, down / 1)
+    gui.move_tile(board, key, horizontal=right / 1, vertical=down / 1)
 """
+BY_NAME = [
+    ("frame.bind(key, lambda", "frame.bind(key, func=lambda"),
+    ("frame.unbind(key)", "frame.unbind(sequence=key)"),
+    ("game_over(board, True)", "game_over(board=board, winner=True)"),
+    ("update_score(board)", "update_score(board=board)"),
+]
 
 
 def test_the_staff_s_own_ways_earn_full_marks():
-    """Other keys, whole numbers of pixels as floats, a game that goes on after 2048."""
+    """Other keys, parameters by name, pixels as floats, a game that goes on after 2048."""
     source = _right(
         "comp1127/right/long_hand.py",
         ("Tile number ", "Count "),
@@ -286,6 +292,7 @@ def test_the_staff_s_own_ways_earn_full_marks():
             "is_game_over(board):\n    if empty_slots():\n        return False\n",
         ),
         ("from gui import *\n", FLOATS),
+        *BY_NAME,
     )
     report = _graded("comp1127", source)
     assert _lost(report) == {}, failures(report)

@@ -35,11 +35,12 @@ PUT_ALL = (
     "tiles = [gui.put(board, 'abcdefghijklmnop'[n], gui.find_number(main.grid[n // 4][n % 4]), "
     "n // 4, n % 4) for n in range(16)]"
 )
-MOVED = "moved = []\ngui.move_tile = lambda board, key, right, down: moved.append(key)"
+# What takes notes has the parameters of what it replaces: a program may name them.
+MOVED = "moved = []\ngui.move_tile = lambda board, key, horizontal, vertical: moved.append(key)"
 KEYS_BOUND = (
     "keys = {}\n"
-    "frame.bind = lambda key, function, *more: keys.update({key: function})\n"
-    "frame.unbind = lambda key, *more: keys.pop(key, None)"
+    "frame.bind = lambda sequence, func, add=None: keys.update({sequence: func})\n"
+    "frame.unbind = lambda sequence, funcid=None: keys.pop(sequence, None)"
 )
 KEYS_DO_SOMETHING = f"keys.update(dict.fromkeys({SEQUENCES}, print))"
 A_2_AND_A_4 = "numbers = [gui.find_number(2), gui.find_number(4)]\ngui.random_number = numbers.pop"
@@ -247,7 +248,9 @@ def animated(direction: str, distance: int, code: str, expected: object, step: i
     """One tile alone, animated over a distance; `code` is what is to be `expected` then."""
     down, right = STEPS[direction]
     moves = (
-        "moves = []\ngui.move_tile = lambda board, key, right, down: moves.append((right, down))"
+        "moves = []\n"
+        "gui.move_tile = lambda board, key, horizontal, vertical: "
+        "moves.append((horizontal, vertical))"
     )
     given = laid(ONE, moves)
     return Example(
@@ -365,7 +368,10 @@ def nothing_added(tiles: dict[Cell, int], direction: str) -> Example:
 
 def key_turn(rows: Rows, direction: str, then: dict[str, object]) -> Example:
     """A key press while the arrow keys are bound to something."""
-    alive = "alive = []\ngui.move_tile = lambda board, key, right, down: alive.append(sorted(keys))"
+    alive = (
+        "alive = []\n"
+        "gui.move_tile = lambda board, key, horizontal, vertical: alive.append(sorted(keys))"
+    )
     return turn(rows, direction, then, KEYS_BOUND, KEYS_DO_SOMETHING, alive)
 
 
@@ -525,7 +531,7 @@ _given = vars(gui).setdefault('_given', {name: vars(gui)[name] for name in gui._
 vars(gui).update(_given)
 for _name, _function in _given.items():
     if vars(main).get(_name) is _function:
-        setattr(main, _name, lambda *parts, _name=_name: getattr(gui, _name)(*parts))
+        setattr(main, _name, lambda *a, _name=_name, **named: getattr(gui, _name)(*a, **named))
 for _frame, _ in gui_window.opened:
     for _name in ('bind', 'unbind'):
         vars(_frame).pop(_name, None)
