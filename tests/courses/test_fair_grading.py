@@ -111,6 +111,9 @@ COUNTED_TWICE = (
     "self.collapseRow(column) and self.collapseRow(column)",
 )
 NO_FLAG = ("return new, new != lst", "return new")
+MOVES = "oves = {'w': 'Up', 'a': 'Left', 's': 'Down', 'd': 'Right'}\n"
+MAKES = "        self.game = Grid(row, col, initial)\n"
+OWN_MOVES = [(f"m{MOVES}", "moves = self.moves\n"), (MAKES, f"        self.m{MOVES}{MAKES}")]
 ROWS_AND_COLUMNS = "comp1127/right/rows_and_columns.py"
 FIRST_SLOT = ("row, column = random_position()", "row, column = empty_slots()[0]")
 FIRST_POSITION = ("choice(empty_slots())", "empty_slots()[0]")
@@ -158,6 +161,7 @@ ONE_TASK = {
         [LEFT_BY_RIGHT, RIGHT_BY_LEFT],
         {"5": 70 / 11},
     ),
+    "attributes of its own in Game": ("cmput175", LOOPS_PY, OWN_MOVES, {}),
     "points that only one direction counts": ("cmput175", LOOPS_PY, LEFT_COUNTS, {"5": 10 / 11}),
     "points that count twice": ("cmput175", LOOPS_PY, [COUNTED_TWICE], {"5": 10 / 11}),
     "no points": ("cmput175", LOOPS_PY, [ROWS_COUNT_NOTHING], {"4": 10 / 7}),

@@ -164,14 +164,16 @@ def plays_on(session: SubmissionSession) -> None:
 
 
 STILL = """
-class Watched(Grid):
-    spawned = 0
-    def assignRandCell(self, init=False):
-        Watched.spawned += not init
-game = Game.__new__(Game)
-game.game = Watched(4, 4, 0)
-game.game._grid = [[2, 4, 8, 16], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
-game.game.emptiesSet = list(range(4, 16))
+made, spawned = [], []
+Grid.assignRandCell = lambda self, init=False: init or spawned.append(self)
+original = Grid.__init__
+def prepared(self, *args, **named):
+    original(self, *args, **named)
+    if not made:
+        self._grid = [[2, 4, 8, 16], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
+        self.emptiesSet = list(range(4, 16))
+    made.append(self)
+Grid.__init__ = prepared
 """
 
 
@@ -187,8 +189,8 @@ def stays_still(session: SubmissionSession) -> None:
     for keys, tiles in ((["a"], 0), (["w"], 0), (["s"], 1), (["a", "d", "s"], 1)):
         session.begin()
         session.expect(STILL)
-        ended = session.run("game.play()", typed=[*keys, "p"])
-        spawned = session.value("Watched.spawned")
+        ended = session.run("Game()", typed=[*keys, "p"])
+        spawned = session.value("len(spawned)")
         if spawned != tiles:
             session.fail(str(tiles), str(ended.error or spawned))
 
