@@ -263,6 +263,15 @@ def test_examples_can_be_pasted(name, tmp_path):
     assert done.stdout.splitlines()[-1] == check.actual, done.stderr
 
 
+def test_a_main_section_is_tried_as_a_program():
+    """The report names the command, and what it leads to in words."""
+    two = "    add_random_number(board)\n" * 2
+    source = _right(LONG_HAND, (two, "    add_random_number(board)\n"))
+    (check,) = (check for check in _task(_graded("comp1127", source), "17").checks if check.example)
+    found = ("$ python app.py", "numbers on the board: 2", "numbers on the board: 1")
+    assert (check.example, check.expected, check.actual) == found
+
+
 def test_right_on_4x4_only_is_told_so():
     """Grids of other sizes are a check of their own, and cost no more than that."""
     fixed = [("range(self.row)", "range(4)"), ("range(self.col)", "range(4)")]
