@@ -201,6 +201,14 @@ def test_what_is_shown_is_the_cause_of_the_loss():
     assert check.example.startswith("# with right versions of what other tasks ask for\n")
 
 
+def test_what_is_shown_can_be_typed_where_that_shows_the_cause():
+    """What is seen without right versions, and with some of them, is the task's own."""
+    report = _graded("cmput175", _right(LOOPS_PY, *LEFT_COUNTS))
+    (check,) = (check for check in _task(report, "5").checks if not check.passed)
+    assert (check.expected, check.actual) == ("104", "100"), check.example
+    assert "collapseLeft" not in check.example
+
+
 SLOW = """
 def grow(numbers):
     import time
