@@ -58,6 +58,8 @@ def test_the_starter_earns_nothing(course):
 
 @pytest.mark.parametrize("course", GRADED)
 def test_the_starter_says_how_to_check(course):
-    """README.md names the command that grades."""
+    """README.md names the command that grades, and what it needs on each system."""
     readme = (COURSES[course].starter / "README.md").read_text(encoding="utf-8")
     assert f"py2048 course check {course}" in readme
+    assert all(word in readme for word in ("macOS", "--unprotected", "WSL"))
+    assert ("Xvfb" in readme) is COURSES[course].grading().gui

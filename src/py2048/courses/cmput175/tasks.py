@@ -164,14 +164,16 @@ def plays_on(session: SubmissionSession) -> None:
 
 
 STILL = """
-class Watched(Grid):
-    spawned = 0
-    def assignRandCell(self, init=False):
-        Watched.spawned += not init
-game = Game.__new__(Game)
-game.game = Watched(4, 4, 0)
-game.game._grid = [[2, 4, 8, 16], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
-game.game.emptiesSet = list(range(4, 16))
+made, spawned = [], []
+Grid.assignRandCell = lambda self, init=False: init or spawned.append(self)
+original = Grid.__init__
+def prepared(self, *args, **named):
+    original(self, *args, **named)
+    if not made:
+        self._grid = [[2, 4, 8, 16], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
+        self.emptiesSet = list(range(4, 16))
+    made.append(self)
+Grid.__init__ = prepared
 """
 
 
@@ -187,8 +189,8 @@ def stays_still(session: SubmissionSession) -> None:
     for keys, tiles in ((["a"], 0), (["w"], 0), (["s"], 1), (["a", "d", "s"], 1)):
         session.begin()
         session.expect(STILL)
-        ended = session.run("game.play()", typed=[*keys, "p"])
-        spawned = session.value("Watched.spawned")
+        ended = session.run("Game()", typed=[*keys, "p"])
+        spawned = session.value("len(spawned)")
         if spawned != tiles:
             session.fail(str(tiles), str(ended.error or spawned))
 
@@ -399,6 +401,18 @@ def flags() -> Iterator[Example]:
             )
 
 
+def points() -> Iterator[Example]:
+    """What each direction adds to the score on each board."""
+    for rows in BOARDS:
+        for direction in Direction:
+            yield Example(
+                f"grid.collapse{direction.name.capitalize()}()\ngrid.score",
+                100 + Board.from_rows(rows).slide(direction).points,
+                given=f"{grid_of(rows)}\ngrid.score = 100",
+                rank=tiles_of(rows),
+            )
+
+
 # --- right versions of what other tasks ask for ---
 
 # Not ours, which brings the list of empty cells up to date by itself: whether methods of the grid
@@ -418,18 +432,38 @@ def _move(turned, backwards):
     return move
 """
 DIRECTIONS = {
-    "collapseLeft": "Grid.collapseLeft = _move(False, False)\n",
-    "collapseRight": "Grid.collapseRight = _move(False, True)\n",
-    "collapseUp": "Grid.collapseUp = _move(True, False)\n",
-    "collapseDown": "Grid.collapseDown = _move(True, True)\n",
+    "collapseLeft": "_move(False, False)",
+    "collapseRight": "_move(False, True)",
+    "collapseUp": "_move(True, False)",
+    "collapseDown": "_move(True, True)",
 }
+# For a program whose directions count the points themselves.
+_ROWS_WITHOUT_POINTS = """
+_row = Grid.collapseRow
+def _without_points(self, lst):
+    score = self.score
+    found = _row(self, lst)
+    self.score = score
+    return found
+Grid.collapseRow = _without_points
+"""
 METHODS = ("createGrid", "setCell", "getCell", "collapseRow", "updateEmptiesSet", "collapsible")
 
 
 def all_but(*about: str) -> tuple[str, ...]:
-    """Code that puts right versions of all methods but those that a check is `about`."""
+    """Code that puts right versions of all methods but those that a check is `about`.
+
+    A direction that uses the one asked for, by the `_uses` of `right_versions`, stays as it is:
+    two that only call each other would both hold with one of them put right.
+    """
     names = [name for name in METHODS if name not in about]
-    moves = "".join(code for name, code in DIRECTIONS.items() if name not in about)
+    asked = [name for name in about if name in DIRECTIONS]
+    moves = "".join(
+        f"if _uses({name!r}, vars(game) | vars(Grid)).isdisjoint({asked}):\n"
+        f"    Grid.{name} = {move}\n"
+        for name, move in DIRECTIONS.items()
+        if name not in about
+    )
     return (right_versions(game, names, "game", place="game.Grid") + _MOVE + moves,)
 
 
@@ -514,6 +548,14 @@ TASKS = (
                 for direction in Direction
             ),
             Check("each says whether any line changed", flags),
+            Check(
+                "each adds its merges to the score, once",
+                points,
+                reference_patches=(
+                    *all_but(*DIRECTIONS),
+                    *(patch + _ROWS_WITHOUT_POINTS for patch in all_but(*DIRECTIONS)),
+                ),
+            ),
             Check(OTHER_SIZES, other_slides),
         ),
         reference_patches=all_but(*DIRECTIONS),

@@ -35,11 +35,12 @@ PUT_ALL = (
     "tiles = [gui.put(board, 'abcdefghijklmnop'[n], gui.find_number(main.grid[n // 4][n % 4]), "
     "n // 4, n % 4) for n in range(16)]"
 )
-MOVED = "moved = []\ngui.move_tile = lambda board, key, right, down: moved.append(key)"
+# What takes notes has the parameters of what it replaces: a program may name them.
+MOVED = "moved = []\ngui.move_tile = lambda board, key, horizontal, vertical: moved.append(key)"
 KEYS_BOUND = (
     "keys = {}\n"
-    "frame.bind = lambda key, function, *more: keys.update({key: function})\n"
-    "frame.unbind = lambda key, *more: keys.pop(key, None)"
+    "frame.bind = lambda sequence, func, add=None: keys.update({sequence: func})\n"
+    "frame.unbind = lambda sequence, funcid=None: keys.pop(sequence, None)"
 )
 KEYS_DO_SOMETHING = f"keys.update(dict.fromkeys({SEQUENCES}, print))"
 A_2_AND_A_4 = "numbers = [gui.find_number(2), gui.find_number(4)]\ngui.random_number = numbers.pop"
@@ -204,6 +205,17 @@ def counts_its_keys(session: SubmissionSession) -> None:
     session.expect("list(board.numbers)", THREE_KEYS)
 
 
+def lands_on_any_slot(session: SubmissionSession) -> None:
+    """In 20 games the first number does not come to the same slot each time."""
+    places = set()
+    for seed in range(20):
+        session.begin()
+        rows = session.value(f"{laid(EMPTY)}\nadd_random_number(board)\nmain.grid", seed=seed)
+        places.add(tuple(tiles_of(rows)))
+    if len(places) == 1:
+        session.fail("another slot from time to time", f"20 times {rows}")
+
+
 def identifier(cell: Cell, expected: str | None) -> Example:
     """The key of the tile on a slot of the figure, or none."""
     return Example(f"find_identifier(board, {cell[0]}, {cell[1]})", expected, given=laid(FIGURE_3))
@@ -236,7 +248,9 @@ def animated(direction: str, distance: int, code: str, expected: object, step: i
     """One tile alone, animated over a distance; `code` is what is to be `expected` then."""
     down, right = STEPS[direction]
     moves = (
-        "moves = []\ngui.move_tile = lambda board, key, right, down: moves.append((right, down))"
+        "moves = []\n"
+        "gui.move_tile = lambda board, key, horizontal, vertical: "
+        "moves.append((horizontal, vertical))"
     )
     given = laid(ONE, moves)
     return Example(
@@ -354,7 +368,10 @@ def nothing_added(tiles: dict[Cell, int], direction: str) -> Example:
 
 def key_turn(rows: Rows, direction: str, then: dict[str, object]) -> Example:
     """A key press while the arrow keys are bound to something."""
-    alive = "alive = []\ngui.move_tile = lambda board, key, right, down: alive.append(sorted(keys))"
+    alive = (
+        "alive = []\n"
+        "gui.move_tile = lambda board, key, horizontal, vertical: alive.append(sorted(keys))"
+    )
     return turn(rows, direction, then, KEYS_BOUND, KEYS_DO_SOMETHING, alive)
 
 
@@ -399,18 +416,22 @@ with open(main.__file__, encoding='utf-8') as file:
 """
 
 
-def starts_with(code: str, expected: object) -> Callable[[SubmissionSession], None]:
+def starts_with(code: str, expected: object, words: str) -> Callable[[SubmissionSession], None]:
     """The check of what is there when the student's main section waits for the player."""
 
     def check(session: SubmissionSession) -> None:
         session.begin()
         outcome = session.run(_MAIN_SECTION)
+        # What a person can try; the lines that look are the checker's own.
         session.shown[:] = [f"$ python {session.submission.file}"]
         if outcome.error is not None and outcome.error.type != "LeftAlone":
             session.fail("a window with a game", str(outcome.error))
-        session.expect("len(gui_window.opened)", 1)
-        session.shown.pop()
-        session.expect(code, expected)
+        opened = session.value("len(gui_window.opened)", show=False)
+        if opened != 1:
+            session.fail("a window with a game", f"{opened} windows")
+        found = session.value(code, show=False)
+        if found != expected:
+            session.fail(f"{words}: {expected}", f"{words}: {found}")
 
     return check
 
@@ -494,7 +515,10 @@ def all_but(*asked: str) -> str:
     constants = {name: getattr(main, name) for name in VALUES[1:]}
     defaults = f"for name, value in {constants}.items(): vars(main).setdefault(name, value)"
     document = (*FUNCTIONS, *VALUES, *ALIASES)
-    return f"{defaults}\n{right_versions(main, names, 'main', document=document)}"
+    # One direction may be built on another, but not each on the other.
+    direction = next((name for name in asked if name.startswith("move_all_")), "")
+    lent = right_versions(main, names, "main", document=document, unless_using=direction)
+    return f"{defaults}\n{lent}"
 
 
 # The other names that the document's examples use, and what the checker's examples use. What
@@ -511,7 +535,7 @@ _given = vars(gui).setdefault('_given', {name: vars(gui)[name] for name in gui._
 vars(gui).update(_given)
 for _name, _function in _given.items():
     if vars(main).get(_name) is _function:
-        setattr(main, _name, lambda *parts, _name=_name: getattr(gui, _name)(*parts))
+        setattr(main, _name, lambda *a, _name=_name, **named: getattr(gui, _name)(*a, **named))
 for _frame, _ in gui_window.opened:
     for _name in ('bind', 'unbind'):
         vars(_frame).pop(_name, None)
@@ -577,6 +601,7 @@ TASKS = (
         ),
         Check("the grid and the board hold a 2 or a 4", ADDED_EVERYWHERE),
         Check("each number has a key of its own, a text", run=counts_its_keys),
+        Check("the slot is drawn at random", run=lands_on_any_slot),
     ),
     _problem(
         5,
@@ -758,11 +783,11 @@ TASKS = (
         "Put two numbers on the board and bind the arrow keys, then start.",
         Check(
             "two numbers stand on the board",
-            run=starts_with("len(gui_window.opened[0][1].numbers)", 2),
+            run=starts_with("len(gui_window.opened[0][1].numbers)", 2, "numbers on the board"),
         ),
         Check(
             "the arrow keys are bound",
-            run=starts_with("sorted(gui_window.opened[0][0].bound)", SEQUENCES),
+            run=starts_with("sorted(gui_window.opened[0][0].bound)", SEQUENCES, "keys bound"),
         ),
         about="",
     ),

@@ -184,11 +184,11 @@ def _result(
 def _own_cause(failure: CheckFailed, patched: list[CheckFailed]) -> CheckFailed:
     """The failure to report of a check that fails with and without reference patches.
 
-    With them the cause is the check's own; without them it may be another task's. Where both
-    show the same, the one without can be typed as it stands.
+    With them the cause is the check's own; without them it may be another task's. Where one of
+    them shows the same, the failure without can be typed as it stands.
     """
     own = next((other for other in patched if not isinstance(other, PatchFailed)), failure)
-    if str(own) == str(failure):
+    if str(failure) in map(str, [own, *patched]):
         return failure
     return CheckFailed(f"{PATCHED}\n{own.example}", own.expected, own.actual)
 

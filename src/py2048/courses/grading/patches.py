@@ -33,6 +33,20 @@ _ENGINE = "\n".join(
     ]
 )
 
+_USES = """
+def _uses(name, known):
+    from types import CodeType, FunctionType
+    found, parts = set(), [known.get(name)]
+    for part in parts:
+        code = part.__code__ if type(part) is FunctionType else part
+        if type(code) is CodeType:
+            new = {*code.co_names} - found
+            found |= new
+            parts += [*map(known.get, new), *code.co_consts]
+    return found
+"""
+"""Code of `_uses`: the names that one of the `known` functions uses, itself or through others."""
+
 _PATCH = """
 {lent}
 
@@ -44,7 +58,8 @@ def _patch(place, module):
     parts = Names(__name__='right')
     exec(_lent.__code__, parts)
     ours = vars(parts[place.__name__]) if isinstance(place, type) else parts
-    ours = {{name: ours[name] for name in {names!r}}}
+    known = vars(module) | vars(place)
+    ours = {{n: ours[n] for n in {names!r} if {unless_using!r} not in _uses(n, known)}}
     for name in {names!r}:
         parts.pop(name, None)
     for name, new in ours.items():
@@ -65,20 +80,27 @@ def right_versions(
     *,
     place: str = "",
     document: Collection[str] = (),
+    unless_using: str = "",
 ) -> str:
     """Code that puts functions of our `solution` into a submission in place of its own.
 
     They go into the submission's `module`, or to the class `place` in it. The names of the
     `document` are looked up there when they run, so that the submission's own versions and ours
-    find each other, and also take their place in its tables.
+    find each other, and also take their place in its tables. A function stays the submission's
+    own where that is `unless_using` another, itself or through others: of two that only call each
+    other, either would hold with the other one put right.
     """
     definitions = _definitions(solution)
     kind = place.rpartition(".")[2]
     if kind:
         definitions = {**definitions, kind: _only(definitions[kind], names)}
     lent = _lent(definitions, [kind] if kind else names, {*document} - {*names})
-    return _PATCH.format(
-        lent=ast.unparse(lent), names=tuple(names), place=place or module, module=module
+    return _USES + _PATCH.format(
+        lent=ast.unparse(lent),
+        names=tuple(names),
+        unless_using=unless_using,
+        place=place or module,
+        module=module,
     )
 
 
