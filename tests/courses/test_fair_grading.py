@@ -250,13 +250,20 @@ def test_a_file_with_nothing_in_it_is_graded(course):
 
 # --- CITS1401 ---
 
+RULES = (
+    """tk.Label(text="What is impossible costs a point. Game over when nothing moves.").pack()"""
+)
 
-def test_quit_may_end_the_process():
-    """The window is closed, then."""
+
+def test_a_window_may_have_its_own_words_and_its_own_end():
+    """Rules beside the board are no status, and Quit may end the process."""
     source = _right(
         "cits1401/right/canvas_rectangles.py",
         ("import random", "import os\nimport random"),
         ("command=self.root.destroy", "command=lambda: os._exit(0)"),
+        ("        self.score.pack()\n", f"        self.score.pack()\n        {RULES}\n"),
+        ("Score: {self.game.score}", "Your score is {self.game.score}."),
+        ("{way} movement is successful", "Tiles slid {way.lower()}"),
     )
     assert _lost(_graded("cits1401", source)) == {}
 
