@@ -377,13 +377,20 @@ def test_a_file_with_nothing_in_it_is_graded(course):
 
 # --- CITS1401 ---
 
+RULES = (
+    """tk.Label(text="What is impossible costs a point. Game over when nothing moves.").pack()"""
+)
 
-def test_quit_may_end_the_process():
-    """The window is closed, then."""
+
+def test_a_window_may_have_its_own_words_and_its_own_end():
+    """Rules beside the board are no status, and Quit may end the process."""
     source = _right(
         "cits1401/right/canvas_rectangles.py",
         ("import random", "import os\nimport random"),
         ("command=self.root.destroy", "command=lambda: os._exit(0)"),
+        ("        self.score.pack()\n", f"        self.score.pack()\n        {RULES}\n"),
+        ("Score: {self.game.score}", "Your score is {self.game.score}."),
+        ("{way} movement is successful", "Tiles slid {way.lower()}"),
     )
     assert _lost(_graded("cits1401", source)) == {}
 
@@ -427,6 +434,31 @@ def test_the_controller_may_be_in_game_py(asks_first, tmp_path):
     (folder / "controller.py").unlink()
     (folder / "game.py").write_text(source)
     report = grade_path(folder, get_course("qsan_qarut").grading())
+    assert report.lost == (), failures(report)
+
+
+DOTS = "for row in self.board:\n            print(*(n or '.' for n in row))"
+LINES = "for i in range(self.N):\n            for j in range(self.N):\n                "
+
+
+def test_the_board_may_be_written_with_dots_and_its_size_be_an_argument(tmp_path):
+    """Neither is against the document; `overall` in a score says nothing of an end."""
+    folder = tmp_path / "qsan"
+    shutil.copytree(HERE / "qsan_qarut" / "right" / "as_in_the_document", folder)
+    model = "qsan_qarut/right/as_in_the_document/model.py"
+    changes = [("print(self.board)", DOTS), ("'Score:'", "'Overall score:'")]
+    (folder / "model.py").write_text(_right(model, *changes))
+    changes = [
+        ("__init__(self):", "__init__(self, N=N):\n        self.N = N"),
+        (
+            "for i in range(N):\n            for j in range(N):\n                cell",
+            f"{LINES}cell",
+        ),
+    ]
+    (folder / "controller.py").write_text(_right(model.replace("model", "controller"), *changes))
+    grading = get_course("qsan_qarut").grading()
+    tasks = tuple(task for task in grading.tasks if task.id in {"7", "8", "9"})
+    report = grade_path(folder, replace(grading, tasks=tasks))
     assert report.lost == (), failures(report)
 
 

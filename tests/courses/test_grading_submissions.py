@@ -13,7 +13,13 @@ from toys import ADD, GREET, GROW, RIGHT, TOY, grade_path
 
 from py2048.courses.grading.grader import grade
 from py2048.courses.grading.sandbox import SandboxConfig
-from py2048.courses.grading.submissions import BadArchive, collect, find_program, unpack
+from py2048.courses.grading.submissions import (
+    BadArchive,
+    collect,
+    find_program,
+    prepare,
+    unpack,
+)
 from py2048.errors import CourseError
 
 
@@ -275,6 +281,64 @@ def test_a_launcher_is_not_taken_for_the_program(tmp_path):
     course = replace(TOY, files=("main.py", "app.py"))
     folder = _laid_out(tmp_path / "ann", {"main.py": "from app import *", "app.py": RIGHT})
     assert find_program(sorted(folder.iterdir()), course).name == "app.py"
+
+
+FREE = replace(TOY, files=("app.py", "game.py"), expects=())
+RULES = "class Game:\n    pass\n"
+SHOWS = "root = Tk()\nroot.mainloop()\n"
+LIBRARY = "import tkinter as tk\n_root = tk.Tk()\n"
+IN_PARTS = {
+    "rules beside": ({"board.py": RULES, "project.py": f"import board\n{SHOWS}"}, "project.py"),
+    "a library beside": (
+        {"graphics.py": LIBRARY, "project.py": "from graphics import *\nwin = GraphWin()\n"},
+        "project.py",
+    ),
+    "rules under the usual name": (
+        {"game.py": RULES, "view.py": f"from game import Game\n{SHOWS}"},
+        "view.py",
+    ),
+    "what starts it": (
+        {"app.py": "class App(Tk):\n    pass\n", "start.py": "import app\napp.App().mainloop()\n"},
+        "start.py",
+    ),
+    "a trial": ({"app.py": SHOWS, "a_trial.py": "import app\nprint(app)\n"}, "app.py"),
+    "tests": (
+        {"mine.py": RULES + SHOWS, "test_mine.py": "import mine\nprint(mine.Game())\n"},
+        "mine.py",
+    ),
+    "files that import each other": (
+        {"board.py": "import view\n", "view.py": f"import board\n{SHOWS}"},
+        "view.py",
+    ),
+}
+
+
+@pytest.mark.parametrize("parts", IN_PARTS)
+def test_a_program_in_parts_is_what_is_run(parts, tmp_path):
+    """Where a course prescribes neither names nor functions, as for a window."""
+    files, program = IN_PARTS[parts]
+    folder = _laid_out(tmp_path / "ann", files)
+    assert find_program(sorted(folder.iterdir()), FREE).name == program
+
+
+def test_parts_of_a_program_are_one_submission(tmp_path):
+    """Programs side by side are many, also beside a library that they import."""
+    for parts in ("rules beside", "a library beside"):
+        folder = _laid_out(tmp_path / parts, IN_PARTS[parts][0])
+        (submission,) = collect([folder], FREE, tmp_path / "scratch")
+        assert submission.name == parts
+    (folder / "bob.py").write_text("from graphics import *\nGraphWin()\n")
+    names = [submission.name for submission in collect([folder], FREE, tmp_path / "more")]
+    assert names == ["bob", "graphics", "project"]
+
+
+def test_the_usual_name_is_left_to_a_student_s_own_file(tmp_path):
+    """Where another file is the program, it may import that one."""
+    files = {"app.py": RULES, "start.py": f"from app import Game\n{SHOWS}"}
+    folder = _laid_out(tmp_path / "ann", files)
+    (submission,) = collect([folder], FREE, tmp_path / "scratch")
+    assert prepare(submission, FREE, tmp_path / "work").file == "start.py"
+    assert (tmp_path / "work" / "app.py").read_text() == RULES
 
 
 def test_other_files_of_a_submission_can_be_imported_and_read(tmp_path):

@@ -55,6 +55,8 @@ def test_what_is_expected_of_a_move_is_what_the_game_does() -> None:
     [
         ("Score: 12", 12, True),
         ("12", 12, True),
+        ("Your score is 0.", 0, True),
+        ("0.5", 0, False),
         ("Score: 12", 1, False),
         ("Score: 12", 2, False),
         ("Score: -3", -3, True),
@@ -65,6 +67,15 @@ def test_what_is_expected_of_a_move_is_what_the_game_does() -> None:
 )
 def test_a_score_is_read_as_a_whole_number(text: str, score: int, shown: bool) -> None:
     assert WindowContents([], [], [text]).shows_score(score) is shown
+
+
+def test_texts_that_were_there_at_the_start_tell_nothing() -> None:
+    texts = ["An impossible move costs a point. Score: -1", "Not possible"]
+    start = frozenset({"An impossible move costs a point. Score: 0"})
+    contents = WindowContents([], [], texts, start)
+    assert contents.status == ["Not possible"]
+    assert not contents.tells("costs")
+    assert contents.says("costs")
 
 
 def test_squares_are_read_as_numbers_and_other_texts_make_no_board() -> None:

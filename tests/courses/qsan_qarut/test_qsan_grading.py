@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from py2048.courses import get_course
+from py2048.courses.qsan_qarut.tasks import OVER_WORDS, WON_WORDS, says
 
 HERE = Path(__file__).parent
 
@@ -28,3 +29,19 @@ def test_the_starters_tests_pass_on_right_solutions(right: str, tmp_path: Path) 
         ("passed", "test_moves"),
         ("passed", "test_score"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "over", "won"),
+    [
+        ("Game over!", True, False),
+        ("GameOver, you lose", True, False),
+        ("is_finished = True", True, False),
+        ("You won! Go on.", False, True),
+        ("Overall score: 10", False, False),
+        ("finished: False, won: False", False, False),
+        ("The window is open", False, False),
+    ],
+)
+def test_an_announcement_is_told_from_other_words(text: str, over: bool, won: bool) -> None:
+    assert (says(OVER_WORDS, text), says(WON_WORDS, text)) == (over, won)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
@@ -39,7 +40,6 @@ BORDERS: dict[Direction, tuple[Cell, ...]] = {
 CORNERS = ((0, 0), (0, 4), (4, 0), (4, 4))
 INSIDE = ((1, 1), (2, 2), (3, 2), (1, 3))
 
-SUCCESS = r"succe|done|moved|ok\b"
 FAILURE = (
     r"not possible|impossible|not allowed|invalid|illegal|can'?t|cannot|unsuccessful|fail|no move"
 )
@@ -54,11 +54,15 @@ Games by chance take some 700 moves and hardly ever 1,200; one that plans may ne
 
 @dataclass(frozen=True)
 class WindowContents:
-    """What a window shows: the texts and looks of its squares, and all other texts."""
+    """What a window shows: the texts and looks of its squares, and all other texts.
+
+    `fixed` are texts that were there when the game began, without their numbers: titles, rules.
+    """
 
     texts: list[list[str]]
     looks: list[list[str]]
     others: list[str]
+    fixed: frozenset[str] = frozenset()
 
     @property
     def rows(self) -> list[list[Any]]:
@@ -75,11 +79,32 @@ class WindowContents:
 
     def says(self, words: str) -> bool:
         """Whether a text beside the squares matches."""
-        return any(re.search(words, text, re.IGNORECASE) for text in self.others)
+        return bool(_matching(words, self.others))
+
+    @property
+    def status(self) -> list[str]:
+        """The texts beside the squares that have come up in the game."""
+        return [text for text in self.others if _without_numbers(text) not in self.fixed]
+
+    def tells(self, words: str) -> bool:
+        """Whether a text that has come up in the game matches."""
+        return bool(_matching(words, self.status))
 
     def shows_score(self, score: int) -> bool:
         """Whether a text beside the squares has this number as a word."""
-        return self.says(rf"(?<![-\d.]){score}(?![\d.])" if score >= 0 else rf"- ?{-score}\b")
+        return self.says(rf"(?<![-\d.]){score}(?!\d|\.\d)" if score >= 0 else rf"- ?{-score}\b")
+
+
+def _matching(words: str, texts: Iterable[str]) -> list[str]:
+    return [text for text in texts if re.search(words, text, re.IGNORECASE)]
+
+
+def _numbers(texts: Iterable[str]) -> set[int]:
+    return {int(number) for text in texts for number in re.findall(r"-?\d{1,12}", text)}
+
+
+def _without_numbers(text: str) -> str:
+    return re.sub(r"-?\d+", "0", text)
 
 
 def _number(text: str) -> Any:
@@ -109,6 +134,7 @@ class WindowDriver:
 
     def __init__(self, session: SubmissionSession) -> None:
         self.session = session
+        self.fixed: frozenset[str] = frozenset()
         self.contents = WindowContents([], [], [])
 
     def new_game(self, who: str) -> None:
@@ -155,8 +181,13 @@ class WindowDriver:
             self.session.fail(
                 "5 x 5 squares: rectangles on a canvas or widgets in a grid", str(seen["others"])
             )
-        self.contents = WindowContents(seen["texts"], seen["looks"], seen["others"])
+        self.contents = WindowContents(seen["texts"], seen["looks"], seen["others"], self.fixed)
         return self.contents
+
+    def learn_fixed_texts(self) -> None:
+        """Take the texts of a game that has just begun for those that tell nothing of it."""
+        self.fixed = frozenset(map(_without_numbers, self.contents.others))
+        self.contents = replace(self.contents, fixed=self.fixed)
 
     def click(self, cell: Cell) -> WindowContents:
         """Click on a square and read the window after it."""
@@ -185,6 +216,8 @@ def begun(session: SubmissionSession, who: str = "Human", seed: int = 0) -> Wind
     session.run(PROBE, show=False)
     driver = WindowDriver(session)
     driver.new_game(who)
+    if who == "Human":  # a computer may have moved already
+        driver.learn_fixed_texts()
     return driver
 
 
@@ -218,6 +251,12 @@ class ObservedMove:
         return self.before.rows != self.now.rows
 
     @property
+    def told(self) -> list[str]:
+        """What the status panel says anew; what it still says, if that is the same as before."""
+        before, now = self.before.status, self.now.status
+        return list((Counter(now) - Counter(before)).elements()) or now
+
+    @property
     def went(self) -> Direction | None:
         """In which direction the tiles really went, if it was a right move in some direction."""
         board = self.before.board
@@ -232,12 +271,13 @@ class ObservedGames:
     """The moves of the games, game by game, and why the last game broke off, if it did.
 
     `faults` are the directions in which a click ends the program or makes it hang: the games begin
-    anew without them.
+    anew without them. `fixed` are the texts that are there when a game begins.
     """
 
     games: list[list[ObservedMove]] = field(default_factory=list)
     faults: dict[Direction, CheckFailed] = field(default_factory=dict)
     fault: CheckFailed | None = None
+    fixed: frozenset[str] = frozenset()
 
     @property
     def moves(self) -> list[ObservedMove]:
@@ -280,6 +320,7 @@ def _play(session: SubmissionSession) -> ObservedGames:
     try:
         while to_play:
             driver = begun(session, seed=2 - len(to_play))
+            seen.fixed = driver.fixed
             seen.games.append([])
             known = len(seen.faults)
             try:
@@ -297,14 +338,14 @@ def _play(session: SubmissionSession) -> ObservedGames:
 def _play_by_chance(driver: WindowDriver, seen: ObservedGames) -> None:
     chance = random.Random(0)
     moves = seen.games[-1]
-    while seen.ways and len(moves) < SHORT and not driver.contents.says(OVER):
+    while seen.ways and len(moves) < SHORT and not driver.contents.tells(OVER):
         _make_move(driver, seen, _idle(driver, seen) or chance.choice(seen.ways))
 
 
 def _play_to_the_end(driver: WindowDriver, seen: ObservedGames) -> None:
     """Play so that the board fills up soon, for as long as anything moves."""
     moves = seen.games[-1]
-    while len(moves) < LONG and not driver.contents.says(OVER):
+    while len(moves) < LONG and not driver.contents.tells(OVER):
         board = driver.contents.board
         refused = {move.direction for move in moves if move.now.rows == driver.contents.rows}
         legal = [way for way in seen.ways if board and after(board, way) != board]
@@ -535,14 +576,15 @@ def _some_move(session: SubmissionSession) -> None:
 
 
 def tells_success(session: SubmissionSession) -> None:
-    """After a successful move the status panel says so, and in which direction it was."""
+    """After a successful move the status panel names its direction, in no words of failure."""
     told = 0
     for move in observed_games(session).moves:
         way = move.went
-        if way is None or move.now.says(OVER):
+        if way is None or move.now.tells(OVER):
             continue
         told += 1
-        if not (move.now.says(SUCCESS) and move.now.says(str(way.name))):
+        named = _matching(rf"(?<![a-z]){way.name}", move.now.status)
+        if len(_matching(FAILURE, named)) == len(named):
             wanted = f"a text such as '{way.name.title()} movement is successful'"
             _fail(session, move, wanted, str(move.now.others))
     if not told:
@@ -553,13 +595,13 @@ def tells_failure(session: SubmissionSession) -> None:
     """After an impossible move the status panel says so, and only then."""
     told = 0
     for move in observed_games(session).moves:
-        if move.now.says(OVER):
+        if move.now.tells(OVER):
             continue
         if not move.changed and not move.possible:
             told += 1
-            if not move.now.says(FAILURE):
+            if not move.now.tells(FAILURE):
                 _fail(session, move, "a text such as 'Movement not possible'", str(move.now.others))
-        elif move.went is not None and move.now.says("not possible|impossible"):
+        elif move.went is not None and _matching("not possible|impossible", move.told):
             _fail(session, move, "no word of failure", str(move.now.others))
     if not told:
         _none(session, "an impossible move that leaves the board as it is")
@@ -569,20 +611,23 @@ def tells_the_end(session: SubmissionSession) -> None:
     """When no move is left, the status panel says that the game is over, and the final score."""
     for move in observed_games(session).moves:
         board = move.now.board
-        if board is not None and board.can_move() and move.now.says(OVER):
+        if board is not None and board.can_move() and move.now.tells(OVER):
             _fail(session, move, "the game to go on", str(move.now.others))
-    last = observed_games(session).games[-1][-1]
-    board = last.now.board
     _some_move(session)
-    if board is None or board.can_move():
+    game = [game for game in observed_games(session).games if game][-1]
+    last = game[-1].now
+    if last.board is None or last.board.can_move():
         return  # moves that are possible are refused: other tasks ask for them
-    over = [text for text in last.now.others if re.search(OVER, text, re.IGNORECASE)]
+    over = _matching(OVER, last.status)
     if not over:
-        _fail(session, last, "a text such as 'Game over, final score 99'", str(last.now.others))
-    scores = [set(re.findall(r"-?\d+", text)) for text in over]
-    others = {n for text in last.now.others for n in re.findall(r"-?\d+", text)}
-    if not any(scores) and len(others) == 0:
-        _fail(session, last, "the final score beside 'Game over'", str(over))
+        _fail(session, game[-1], "a text such as 'Game over, final score 99'", str(last.others))
+    score_board = replace(last, others=[text for text in last.others if text not in over])
+    final = replace(last, others=over) if _numbers(over) else score_board
+    scores = {0}
+    for move in game:
+        scores = _scores_after(move, scores)
+    if not any(map(final.shows_score, scores | _numbers(score_board.others))):
+        _fail(session, game[-1], "the final score beside 'Game over'", str(last.others))
 
 
 def counts(session: SubmissionSession) -> None:
@@ -612,43 +657,62 @@ def _scores_after(move: ObservedMove, scores: set[int]) -> set[int]:
 
 # --- new game ---
 
+STARTS = 8
+"""New games whose starts are compared: of random ones not one chain in ten million is nested."""
+
 
 def begins_a_human_s_game(session: SubmissionSession) -> None:
     """New game, in the middle of a game, leads to a new one: only 2s, score 0, clicks work."""
     ways = observed_games(session).ways
     driver = begun(session)
-    counts_seen = {_checked_start(session, driver.contents)}
-    for _ in range(5):
+    starts = [_checked_start(session, driver.contents)]
+    for _ in range(STARTS - 1):
         for way in ways:
             driver.click(BORDERS[way][0])
         driver.new_game("Human")
-        counts_seen.add(_checked_start(session, driver.contents))
+        starts.append(_checked_start(session, driver.contents))
     before = driver.contents
     later = [driver.click(BORDERS[way][0]) for way in ways]
     if all((now.texts, now.others) == (before.texts, before.others) for now in later):
         session.fail("clicks to work in the new game", "nothing happens")
-    if len(counts_seen) < 3:
-        found = ", ".join(map(str, sorted(counts_seen)))
-        session.fail("a random number of tiles at the start, 1 to 25", f"always {found}")
+    session.shown[:] = [f"choose('New game')  # {STARTS} times"]
+    found = sorted({len(cells) for cells in starts})
+    if len(found) < 3:
+        always = ", ".join(map(str, found))
+        session.fail("a random number of tiles at the start, 1 to 25", f"always {always}")
+    if all(one <= two for one, two in pairwise(sorted(starts, key=len))):
+        session.fail("tiles on random squares", "each start has all squares of those with fewer")
 
 
-def _checked_start(session: SubmissionSession, contents: WindowContents) -> int:
-    values = [value for row in contents.rows for value in row]
-    if set(values) - {0, 2} or 2 not in values:
-        session.fail("1 to 25 squares with a 2 at the start, and no others", str(contents.rows))
+def _checked_start(session: SubmissionSession, contents: WindowContents) -> set[Cell]:
+    """The squares with a tile; fail unless these, and the score, are as at a start."""
+    rows = contents.rows
+    cells = {(row, column) for row in range(5) for column in range(5) if rows[row][column]}
+    if not cells or any(rows[row][column] != 2 for row, column in cells):
+        session.fail("1 to 25 squares with a 2 at the start, and no others", str(rows))
     if contents.says("score") and not contents.shows_score(0):
         session.fail("the score 0 at the start", str(contents.others))
-    return values.count(2)
+    return cells
 
 
 def lets_the_computer_play(session: SubmissionSession) -> None:
     """The computer moves by itself, with pauses, in several directions, to the end.
 
-    That it stops at a move that fails for a person, too, is held against that move alone.
+    That it stops at a move that fails for a person, too, is held against that move alone; a score
+    that is wrong for a person against the score board.
     """
     seen = observed_games(session)
     try:
-        _watch_the_computer(session)
+        counts(session)
+        score_is_right = True
+    except CheckFailed:
+        score_is_right = False
+    try:
+        driver = begun(session, "Computer", seed=3)
+        looks = _watch_the_computer(driver)
+        if score_is_right:
+            _compare_scores(session, looks)
+        _watch_to_the_end(driver, can_be_stuck=seen.has_dead_moves)
     except SubmissionCrash:
         if not seen.faults:
             raise
@@ -657,28 +721,77 @@ def lets_the_computer_play(session: SubmissionSession) -> None:
             raise
 
 
-def _watch_the_computer(session: SubmissionSession) -> None:
-    driver = begun(session, "Computer", seed=3)
-    contents_seen = [driver.contents]
+def _watch_the_computer(driver: WindowDriver) -> list[WindowContents]:
+    """Look at the window several times a second; fail unless moves can be watched."""
+    session = driver.session
+    driver.fixed = observed_games(session).fixed
+    looks = [driver.look()]
     for _ in range(30):
         session.run("screen.advance(200)", show=False)
-        contents_seen.append(driver.look())
+        looks.append(driver.look())
     session.shown.append("screen.advance(6000)  # six seconds pass")
-    boards = [contents.texts for contents in contents_seen]
-    changes = sum(one != two for one, two in pairwise(boards))
-    if contents_seen[0].says(OVER) or changes == 0:
+    changes = sum(one.texts != two.texts for one, two in pairwise(looks))
+    if looks[0].tells(OVER) or changes == 0:
         session.fail("moves that can be watched, with a pause between them", f"{changes} in sight")
+    return looks
+
+
+def _compare_scores(session: SubmissionSession, looks: Sequence[WindowContents]) -> None:
+    """Fail unless the score follows the computer's moves.
+
+    Where some looks find nothing new, the pauses are longer than the time between two looks: a
+    change is one attempt. A pause may vary, so half of the attempts are enough.
+    """
+    lasting = set.intersection(*(set(look.others) for look in looks))
+    shown = [_scores(set(look.others) - lasting) for look in looks]
+    if not any(shown):
+        session.fail("the score to follow the computer's moves", f"always {looks[-1].others}")
+    if all((one.texts, one.others) != (two.texts, two.others) for one, two in pairwise(looks)):
+        return
+    attempts = list(zip(map(_gain, looks, looks[1:]), shown, shown[1:], strict=False))
+    for gain in (1, -1):
+        found = [any(n + gain in now for n in was) for due, was, now in attempts if due == gain]
+        if sum(found) * 2 < len(found):
+            asked = "a point for each move" if gain > 0 else "a point less for each impossible move"
+            session.fail(f"{asked} of the computer", f"in the end {looks[-1].others}")
+
+
+def _scores(texts: Iterable[str]) -> set[int]:
+    """The numbers that can be the score: those beside the word, or all if there are none."""
+    return _numbers(_matching("score", texts)) or _numbers(texts)
+
+
+def _gain(one: WindowContents, two: WindowContents) -> int:
+    """The points that are due between two looks if one attempt was made; 0 if that is unknown."""
+    steps = [ObservedMove(one, way, two) for way in Direction]
+    if any(step.went is not None for step in steps):
+        return 1
+    failed = one.texts == two.texts and one.status != two.status
+    return -1 if failed and _matching(FAILURE, steps[0].told) else 0
+
+
+def _watch_to_the_end(driver: WindowDriver, *, can_be_stuck: bool) -> None:
+    """Let half a minute pass at a time; fail if the computer ends its game too soon."""
+    session = driver.session
+    still = 0
     for _ in range(80):
         before = driver.contents
         board = before.board
-        if before.says(OVER) or (board is not None and not board.can_move()):
+        if before.tells(OVER) or (board is not None and not board.can_move()):
             break
         if board is not None and board.sum > LONG_GAME:
             break
         session.run("screen.advance(30000)", show=False)
         now = driver.look()
+        still = 0 if now.texts != before.texts else still + 1
         if (now.texts, now.others) == (before.texts, before.others):
             session.fail("the computer to play until the game is over", f"it stops: {now.rows}")
+        if still == STILL and not can_be_stuck:
+            session.fail("moves in all directions", f"nothing moves any more: {now.rows}")
+
+
+STILL = 10
+"""Half minutes without a move after which the computer cannot be trying all directions."""
 
 
 def stops_the_computer(session: SubmissionSession) -> None:

@@ -19,7 +19,7 @@ import stat
 import tokenize
 import zipfile
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
@@ -41,6 +41,10 @@ BOMS = (
 LEFT_OUT = {"__pycache__", "__MACOSX", ".git", ".idea", ".vscode", ".venv", "venv"}
 ADVICE = "--from-python2 converts it before it is graded"
 TESTS = re.compile(r"(?:^|[^a-z])tests?(?:$|[^a-z])", re.IGNORECASE)
+IMPORT_LINE = re.compile(r"^[ \t]*(?:import|from)\b.*", re.MULTILINE)
+WINDOW = re.compile(r"\b(?:mainloop|Tk|GraphWin)\s*\(")
+STARTS = re.compile(r"^(?:if\b.*__name__|while\b|[\w.]+\()", re.MULTILINE)
+SUPPLIED = {path.name for path in (Path(__file__).parent / "agent" / "supplied").glob("*.py")}
 IMPORTED = re.compile(r"^[ \t]*from[ \t]+(\w+(?:\.\w+)*)[ \t]+import\b", re.MULTILINE)
 CANVAS = re.compile(r"^(?P<who>[^_]+(?:_LATE)?_\d+)_\d+_(?P<file>.+)$")
 
@@ -200,19 +204,56 @@ def text_with_imports(program: Path) -> str:
     return "\n".join(texts.values())
 
 
-def score_of(path: Path, grading: Grading) -> tuple[int, int, int, int]:
+def imported_names(path: Path) -> set[str]:
+    """The words on the lines of a file that import, the names of modules among them."""
+    return set(re.findall(r"\w+", " ".join(IMPORT_LINE.findall(text_of(path)))))
+
+
+def names_in_use(sources: Iterable[Path]) -> set[str]:
+    """The names that each file but the tests imports from others."""
+    return {
+        name
+        for path in sources
+        if not _is_test(path)
+        for name in imported_names(path)
+        if name != path.stem
+    }
+
+
+def score_of(path: Path, grading: Grading, in_use: Container[str]) -> tuple[int, int, int, int]:
     """How much a file looks like the program: its name, what it defines, its depth.
 
     The course's program may be in parts: what it imports from them counts as defined by it.
     """
-
-    def defined(text: str) -> int:
-        return defined_in(text, variant_for(text, grading))
-
-    own = defined(text_of(path))
     named = path.name.lower() in {name.lower() for name in grading.files}
-    whole = defined(text_with_imports(path)) if named else own
+    if grading.expects:
+        own = _defined_by_variant(text_of(path), grading)
+        text = text_with_imports(path) if named else text_of(path)
+        whole = _defined_by_variant(text, grading)
+    else:
+        own, whole = _opens_window(path), _is_program(path, in_use, named=named)
     return 2 * whole + named, own, int(path.name == grading.files[0]), -len(path.parts)
+
+
+def _defined_by_variant(text: str, grading: Grading) -> int:
+    return defined_in(text, variant_for(text, grading))
+
+
+def _is_program(path: Path, in_use: Container[str], *, named: bool) -> bool:
+    """Whether a file seems to be what is run, where the course prescribes no functions.
+
+    No other file imports it; or it has the course's name, and opens its window by itself.
+    """
+    alone = named and _opens_window(path) and STARTS.search(text_of(path))
+    return bool(alone) or (path.stem not in in_use and not _is_test(path))
+
+
+def _opens_window(path: Path) -> bool:
+    return bool(WINDOW.search(text_of(path)))
+
+
+def _is_test(path: Path) -> bool:
+    return bool(TESTS.search(path.stem)) and not _opens_window(path)
 
 
 def find_program(paths: Sequence[Path], grading: Grading) -> Path:
@@ -221,7 +262,9 @@ def find_program(paths: Sequence[Path], grading: Grading) -> Path:
     sources = [p for p in paths if p.suffix.lower() == ".py" and p.name not in given]
     if not sources:
         raise Unreadable(f"there is no Python file; {grading.files[0]} was expected")
-    return max(sources, key=lambda path: score_of(path, grading))
+    in_use = names_in_use(sources)
+    own = [path for path in sources if path.name not in SUPPLIED] or sources
+    return max(own, key=lambda path: score_of(path, grading, in_use))
 
 
 def prepare(submission: Submission, grading: Grading, folder: Path) -> PreparedSubmission:
@@ -244,8 +287,9 @@ def prepare(submission: Submission, grading: Grading, folder: Path) -> PreparedS
         if path.parent.is_relative_to(program.parent):
             target = folder / path.relative_to(program.parent)
             _copy(path, target, work, submission.from_python2)
-    if program.name != f"{grading.module}.py":
-        shutil.copyfile(folder / program.name, folder / f"{grading.module}.py")
+    usual = folder / f"{grading.module}.py"
+    if not usual.exists():
+        shutil.copyfile(folder / program.name, usual)
     work.notes.extend(f"{program.name} {remark}" for remark in grading.remarks(text))
     return work
 
@@ -429,7 +473,8 @@ class Collector:
         if any(path.name.lower() in self.names for path in files):
             return True
         sources = [path for path in files if path.suffix.lower() == ".py"]
-        programs = [path for path in sources if score_of(path, self.grading)[0] >= 2]
+        in_use = names_in_use(sources)
+        programs = [path for path in sources if score_of(path, self.grading, in_use)[0] >= 2]
         return len(sources) > 1 and len(programs) == 1 and _go_together(programs[0], sources)
 
 
@@ -443,16 +488,12 @@ def _alone(name: str, folder: Path, found: Iterator[Submission]) -> list[Submiss
 
 def _go_together(program: Path, sources: Sequence[Path]) -> bool:
     """Whether all other files test the program, import it or are imported by it."""
-
-    def imports(path: Path, module: str) -> bool:
-        text = text_of(path)
-        return bool(re.search(rf"^\s*(import|from)\b.*\b{re.escape(module)}\b", text, re.MULTILINE))
-
+    in_use = imported_names(program)
     return all(
         path == program
         or TESTS.search(path.stem)
-        or imports(path, program.stem)
-        or imports(program, path.stem)
+        or path.stem in in_use
+        or program.stem in imported_names(path)
         for path in sources
     )
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import NamedTuple
 
-from py2048.board import Board, Slide
+from py2048.board import Board, Cell, Slide
 from py2048.courses.grading import (
     Check,
     Example,
@@ -212,9 +212,9 @@ COORDINATES = Task(
     marks=4,
     checks=(
         Check(
-            "create_coordinate refuses rows and columns outside 1 to 4",
+            "create_coordinate makes what cannot change; it refuses numbers outside 1 to 4",
             [
-                Example(_made(2, 3)),
+                Example(f"isinstance({_made(2, 3)}, (list, dict, set, bytearray))", False),
                 *(Example(f"create_coordinate({numbers})", _REFUSED) for numbers in _OUTSIDE),
             ],
         ),
@@ -703,11 +703,11 @@ def _slide(before: PrintedBoard, letter: str) -> Slide:
     return before.board.slide(DIRECTIONS[letter])
 
 
-def _new_tile(slide: Slide, after: Board) -> int | None:
-    """Return the tile that makes `after` of the slid board, if exactly one does."""
+def _new_cell(slide: Slide, after: Board) -> Cell | None:
+    """Return the cell of the new tile that makes `after` of the slid board, if exactly one does."""
     new = [cell for cell in slide.board.empty_cells() if after[cell]]
     if len(new) == 1 and slide.board.with_tile(new[0], after[new[0]]) == after:
-        return after[new[0]]
+        return new[0]
     return None
 
 
@@ -721,7 +721,8 @@ def check_moves(session: SubmissionSession, played: ObservedGame, words: Languag
         slide = _slide(before, letter)
         if not slide.changed:
             continue
-        if _new_tile(slide, after.board) not in (2, 4):
+        cell = _new_cell(slide, after.board)
+        if cell is None or after.board[cell] not in (2, 4):
             afterstate = PrintedBoard(slide.board, before.score + slide.points)
             _at(session, words, before, letter, f"one new 2 or 4 on\n{afterstate}", after)
         if after.score != before.score + slide.points:
@@ -745,23 +746,35 @@ def _nothing_moved(session: SubmissionSession, words: Language = ENGLISH) -> Non
 
 
 def _spawns(session: SubmissionSession, words: Language = ENGLISH) -> None:
-    """Two tiles at the start; then a 4 one time in five, judged over many moves."""
+    """Two tiles at the start; then random tiles on random cells, judged over many moves.
+
+    Places are random if no order of the cells explains them: of two free cells, now one has been
+    preferred and now the other. Chance hides that in less than one in a million programs.
+    """
     tiles: list[int] = []
+    starts: set[tuple[Cell, ...]] = set()
+    preferred: set[tuple[Cell, Cell]] = set()
     for seed in range(10):
         played = play(session, _letters(seed, 150), seed, words)
         start = played.scenes[0]
-        if 16 - len(start.board.empty_cells()) != 2 or start.score:
+        free = start.board.empty_cells()
+        starts.add(tuple(free))
+        if 16 - len(free) != 2 or start.score:
             _fail(session, words, "two tiles and score 0 at the start", f"\n{start}")
-        found = (
-            _new_tile(slide, after.board)
-            for before, letter, after in played.turns()
-            if (slide := _slide(before, letter)).changed
-        )
-        tiles.extend(tile for tile in found if tile)
+        for before, letter, after in played.turns():
+            slide = _slide(before, letter)
+            cell = _new_cell(slide, after.board)
+            if slide.changed and cell is not None:
+                tiles.append(after.board[cell])
+                preferred |= {(cell, other) for other in slide.board.empty_cells()} - {(cell, cell)}
     share = tiles.count(4) / max(1, len(tiles))
     session.shown[:] = [words("game_2048()  # ten times")]
     if not 0.14 < share < 0.26:
         session.fail("a 4 one time in five", f"{tiles.count(4)} fours in {len(tiles)} new tiles")
+    if len(starts) == 1:
+        _fail(session, words, "two tiles on random cells", f"always\n{start}")
+    if not any((other, cell) in preferred for cell, other in preferred):
+        session.fail("new tiles on random empty cells", "each on the first in a fixed order")
 
 
 def _ends(session: SubmissionSession, words: Language = ENGLISH) -> None:
@@ -826,7 +839,9 @@ GAME = Task(
     ),
     marks=3,
     checks=(
-        Check("two tiles at the start, and a 4 one time in five", run=_spawns),
+        Check(
+            "two tiles at the start; new ones on random cells, a 4 one time in five", run=_spawns
+        ),
         Check("each move is a reduction, its points and one new tile", run=_moves),
         Check("a move that changes nothing brings nothing new", run=_nothing_moved),
         Check("the game goes on after 2048", run=_plays_on),
