@@ -68,7 +68,9 @@ clean: ## remove what the other targets made, the environment included
 	    .ruff_cache .import_linter_cache .hypothesis
 
 # An environment works only where it was made, and as long as its Python is there.
-ifneq ($(shell test -x $(BIN)/python && cat $(VENV)/.ready-base 2>/dev/null),$(CURDIR))
+# Earlier set-ups did not say where: an empty file is trusted.
+ifeq ($(shell test -x $(BIN)/python && \
+    { ! test -s $(VENV)/.ready-base || test "$$(cat $(VENV)/.ready-base)" = "$(CURDIR)"; } && echo yes),)
 .PHONY: $(VENV)/.ready-base $(VENV)/.ready-dev
 endif
 

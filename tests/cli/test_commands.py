@@ -14,7 +14,7 @@ from tests.game.foreign_games import new_text, played
 
 from py2048 import Board, Direction, Game, Record, get_rules, list_players, list_rules
 from py2048.cli import main
-from py2048.cli.records import verify
+from py2048.cli.records import _name, verify
 
 
 def run(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
@@ -602,3 +602,8 @@ def test_replays_come_from_a_pipe_and_several_from_a_file(tmp_path: Path) -> Non
     assert names == ["both-1.2048.json", "both-2.2048.json"]
     assert main(["import", both, str(folder)]) == 2
     assert main(["verify", both, *map(str, folder.iterdir())]) == 0
+
+
+def test_rules_of_earlier_versions_have_a_name() -> None:
+    """Scores under them are listed, though today they are refused."""
+    assert _name("x:scoring=moves:2000000:-1") == "x"

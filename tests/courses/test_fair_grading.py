@@ -166,6 +166,7 @@ ONE_TASK = {
     "points that count twice": ("cmput175", LOOPS_PY, [COUNTED_TWICE], {"5": 10 / 11}),
     "no points": ("cmput175", LOOPS_PY, [ROWS_COUNT_NOTHING], {"4": 10 / 7}),
     "points that the directions count": ("cmput175", LOOPS_PY, DIRECTIONS_COUNT, {}),
+    "points that both count": ("cmput175", LOOPS_PY, DIRECTIONS_COUNT[1:], {"5": 10 / 11}),
     "the same with a faulty row": (
         "cmput175",
         LOOPS_PY,

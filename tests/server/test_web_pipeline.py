@@ -9,7 +9,12 @@ from typing import Any
 import pytest
 from inside import Visitor, running
 
+from py2048.board import Board
+from py2048.errors import PlayerError
+from py2048.rules import get_rules
+from py2048.server.hints import HintService
 from py2048.server.services import Services
+from py2048.session import PositionSnapshot
 
 WIDE = "wide:size=1x6,start=2x2:1,spawn=2:1,target=none"
 
@@ -149,3 +154,12 @@ async def test_undo_goes_with_a_chain(services: Services) -> None:
         await visitor.connection.on_message(f'{{"type":"undo","number":{number},"chain":1}}')
     assert await answers(visitor, 3) == [(legal[0], 1), (legal[0], 2), ("nothing", 1)]
     visitor.leave()
+
+
+async def test_a_hint_that_no_search_can_give_fails_as_a_player_s() -> None:
+    """A new tile may end this game, which searches refuse; a connection answers such errors."""
+    rules = get_rules("x:size=2x2,target=4,end=target")
+    snapshot = PositionSnapshot(rules, Board.parse("2 2 / . ."), 0)
+    with pytest.raises(PlayerError, match="would end the game"):
+        async for _ in HintService(("expectimax",), 1).advise("expectimax", snapshot):
+            pass

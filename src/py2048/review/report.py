@@ -10,7 +10,6 @@ from typing import Any
 
 from py2048.review.moves import Grade
 from py2048.review.summaries import GameSummary
-from py2048.rules import Rules
 
 UNDATED = "no date"
 
@@ -128,7 +127,7 @@ class Section:
     @property
     def name(self) -> str:
         """The name of the rules."""
-        return Rules.parse(self.rules).name
+        return self.rules.partition(":")[0]
 
     def to_json(self) -> dict[str, Any]:
         """Return the section as JSON values."""

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from py2048.board import Board
-from py2048.errors import Py2048Error, did_you_mean
+from py2048.errors import PlayerError, Py2048Error, did_you_mean
 from py2048.players import Player, make_player
 from py2048.rules import Rules
 from py2048.server import messages
@@ -92,7 +92,10 @@ class HintService:
 
     def _answer(self, spec: str, answers: Iterator[Hint | Compiling]) -> Hint | Compiling | None:
         with self._locks[spec]:
-            return next(answers, None)
+            try:
+                return next(answers, None)
+            except Py2048Error as error:  # of the rules, too: searches refuse some
+                raise PlayerError(str(error)) from None
 
     def _answers(
         self, spec: str, snapshot: PositionSnapshot, only_move: bool

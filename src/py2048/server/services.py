@@ -229,7 +229,7 @@ def _maintenance(rooms: Rooms, age: timedelta, but: str) -> tuple[Callable[[], o
     games, store = rooms.games, rooms.games.store
     return (
         partial(_finish_orphans, games, age, but),
-        partial(games.sweep, frozenset(rooms.open)),
+        lambda: games.sweep(frozenset(tuple(rooms.open))),
         partial(battles.maintain, games),
         partial(store.sessions.forget, utc_text(datetime.now(UTC) - _UNUSED)),
         partial(store.reviews.forget, MOST_KEPT),

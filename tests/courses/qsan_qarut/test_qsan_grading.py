@@ -40,6 +40,12 @@ def test_the_starters_tests_pass_on_right_solutions(right: str, tmp_path: Path) 
         ("You won! Go on.", False, True),
         ("Overall score: 10", False, False),
         ("finished: False, won: False", False, False),
+        ("The player loses!", True, False),
+        ("isGameOver: True", True, False),
+        ("GameIsOver", True, False),
+        ("YouWin!", False, True),
+        ("WonGame", False, True),
+        ("You win2048", False, True),
         ("The window is open", False, False),
     ],
 )

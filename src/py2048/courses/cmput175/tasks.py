@@ -437,7 +437,16 @@ DIRECTIONS = {
     "collapseUp": "_move(True, False)",
     "collapseDown": "_move(True, True)",
 }
-# For a program whose directions count the points themselves.
+# For a program whose directions count the points themselves, and whose collapseRow does not.
+_DO_ROWS_COUNT = """
+_counter = Grid(4, 4, 0)
+_counter.score = 0
+try:
+    _counter.collapseRow([2, 2, 0, 0])
+except Exception:
+    pass
+_rows_count = _counter.score != 0
+"""
 _ROWS_WITHOUT_POINTS = """
 _row = Grid.collapseRow
 def _without_points(self, lst):
@@ -445,7 +454,8 @@ def _without_points(self, lst):
     found = _row(self, lst)
     self.score = score
     return found
-Grid.collapseRow = _without_points
+if not _rows_count:
+    Grid.collapseRow = _without_points
 """
 METHODS = ("createGrid", "setCell", "getCell", "collapseRow", "updateEmptiesSet", "collapsible")
 
@@ -553,7 +563,10 @@ TASKS = (
                 points,
                 reference_patches=(
                     *all_but(*DIRECTIONS),
-                    *(patch + _ROWS_WITHOUT_POINTS for patch in all_but(*DIRECTIONS)),
+                    *(
+                        _DO_ROWS_COUNT + patch + _ROWS_WITHOUT_POINTS
+                        for patch in all_but(*DIRECTIONS)
+                    ),
                 ),
             ),
             Check(OTHER_SIZES, other_slides),

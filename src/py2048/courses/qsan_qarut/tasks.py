@@ -302,8 +302,10 @@ def _announced(session: SubmissionSession, rows: Board, words: str, what: str) -
         session.fail(f"the command line to say {what}", repr(output))
 
 
-WON_WORDS = r"\bw[io]n(s|ner|ning)?\b|congrat|victor"
-OVER_WORDS = r"(?<![a-z])((game)?over|lost|lose|loser|finished|no more|no moves)(?![a-z])"
+WON_WORDS = r"\b(you|is)?w[io]n(s|ner|ning|game|\d+)?\b|congrat|victor"
+OVER_WORDS = (
+    r"(?<![a-z])((is)?(game)?(is)?over|lost|loses?|loser|finished|no more|no moves)(?![a-z])"
+)
 
 
 def says(words: str, text: str) -> bool:
