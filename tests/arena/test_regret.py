@@ -8,12 +8,13 @@ from statistics import fmean
 
 import pytest
 
+import py2048.arena.regret
 from py2048 import Board, Game, Record, get_rules, make_player
 from py2048.arena import Tournament, compare_players
 from py2048.arena.regret import regrets, regrets_of
 from py2048.cli import main
 from py2048.errors import TournamentError
-from py2048.solving import solve
+from py2048.solving import Solution, solve
 
 RULES = "classic:size=2x3"
 
@@ -67,7 +68,7 @@ def test_games_without_records_have_none() -> None:
     """The error names the way out."""
     results = compare_players(Tournament(("corner",), get_rules(RULES), 2), jobs=1)
     with pytest.raises(TournamentError, match="leave --log out"):
-        regrets(results, solve(RULES))
+        next(regrets(results, solve(RULES)))
 
 
 def test_the_command_tells_regret(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -90,6 +91,26 @@ def test_the_command_tells_regret(capsys: pytest.CaptureFixture[str], tmp_path: 
     solve("3x3", "tile=8", save=file)
     assert main(["evaluate", "corner", "--rules", "3x3", "--solution", str(file), "--quiet"]) == 2
     assert "is for tile=8" in capsys.readouterr().err
+
+
+def test_an_interruption_loses_no_game_and_no_regret_that_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All files are written when Ctrl-C comes while the second player's moves are judged."""
+    judged = py2048.arena.regret.regrets_of
+
+    def interrupted(record: Record, solution: Solution) -> list[float]:
+        if record.player == "perfect":
+            raise KeyboardInterrupt
+        return judged(record, solution)
+
+    monkeypatch.setattr(py2048.arena.regret, "regrets_of", interrupted)
+    found, table = tmp_path / "found.json", tmp_path / "games.csv"
+    files = ["--json-file", str(found), "--csv", str(table)]
+    words = ["evaluate", "corner", "perfect", "--rules", RULES, "--games", "3", "--quiet", "-j1"]
+    assert main([*words, "--regret", *files]) == 130
+    assert [each["player"] for each in json.loads(found.read_text())["regret"]] == ["corner"]
+    assert len(table.read_text().splitlines()) == 1 + 2 * 3
 
 
 def test_records_are_those_of_the_games(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ game is the value of the game less the player's expected score, and varies far l
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from py2048.arena.statistics import Estimate, Rate, estimate, rate
@@ -46,21 +47,19 @@ def regrets_of(record: Record, solution: Solution) -> list[float]:
     return [move.loss for move in reviewing(record, judge)]
 
 
-def regrets(results: Results, solution: Solution) -> list[Regret]:
-    """Return the regret of each player of a tournament with records.
+def regrets(results: Results, solution: Solution) -> Iterator[Regret]:
+    """Yield the regret of each player of a tournament with records.
 
     Raises:
         TournamentError: if a game has no record.
     """
-    found = []
     for spec in results.tournament.players:
         games = [_regrets(played.record, solution) for played in results.of(spec).values()]
         moves = [loss for game in games for loss in game]
         if moves:
             best = moves.count(0.0)
             per_game = estimate([sum(game) for game in games])
-            found.append(Regret(spec, per_game, estimate(moves), rate(best, len(moves))))
-    return found
+            yield Regret(spec, per_game, estimate(moves), rate(best, len(moves)))
 
 
 def _regrets(record: str | None, solution: Solution) -> list[float]:

@@ -7,7 +7,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -137,10 +137,9 @@ def evaluate(
 ) -> int:
     """Let each PLAYER play the same games; compare their scores.
 
-    Ctrl-C stops and reports the finished games.
+    Ctrl-C stops and reports the finished games, and the regrets that are known by then.
     """
     from py2048.arena import Tournament
-    from py2048.arena.regret import regrets
     from py2048.arena.report import data, text_report
 
     as_json, is_file = as_json or json_file == STDOUT, json_file not in (None, STDOUT)
@@ -168,11 +167,22 @@ def evaluate(
     solved = _solution(tournament, solution) if regret or solution else None
     writers = _writers(json_file if is_file else None, csv, plot)
     results = _played(tournament, lambda: _pool(jobs, cluster), log, records, quiet=quiet)
-    losses = regrets(results, solved) if solved else []
+    losses = _losses(results, solved) if solved else []
     for write in writers:
         write(results, losses)
     print(json.dumps(data(results, losses)) if as_json else text_report(results, losses))
-    return 0 if results.complete else INTERRUPTED
+    is_complete = results.complete and (not solved or len(losses) == len(tournament.players))
+    return 0 if is_complete else INTERRUPTED
+
+
+def _losses(results: Results, solved: Solution) -> list[Regret]:
+    """Return the regret of each player, of the last one or of those before Ctrl-C."""
+    from py2048.arena.regret import regrets
+
+    losses: list[Regret] = []
+    with suppress(KeyboardInterrupt):
+        losses.extend(regrets(results, solved))
+    return losses
 
 
 def _solution(tournament: Tournament, file: Path | None) -> Solution:
