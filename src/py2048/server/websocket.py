@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from py2048.compiled.jit.progress import Compiling
 
 _log = logging.getLogger("py2048.web")
-RESTART, CROWDED, VIOLATION = 1012, 1013, 1008
+RESTART, CROWDED, VIOLATION = 1012, 1013, 4429  # the last as HTTP has it: 429
 _WATCH = 15.0
 """After so many seconds a session that ended in another process has no connection left."""
 

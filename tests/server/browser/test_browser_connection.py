@@ -162,20 +162,21 @@ async def test_what_could_not_be_saved_is_tried_again_alone(guest: Player) -> No
 
 
 async def test_what_was_saved_all_the_same_is_not_tried_again(guest: Player) -> None:
-    """Where the store has a move that it did not acknowledge, only those after it go again."""
+    """Where the store has a move that it did not acknowledge, nothing goes again."""
     sent = await queue_after(
         guest,
         """const later = () => new Promise(done => setTimeout(done, 60));
            const lost = { of: "", chain: undefined, retry_ms: 20 };
            queue.restart(5); move("left"); move("up"); move("down");
            note("dropped", refuse("storage", 6, lost)); await later();
+           move("up");
            note("dropped", refuse("storage", 7, lost)); await later();
            move("right");
            note("dropped", refuse("storage", 0, { ...lost, state: null }));
            note("dropped", queue.state(8)); await later(); move("up")""",
     )
     assert sent == [
-        *("left 6 1", "up 7 1", "down 8 1", "dropped 1 -", "up 7 2", "dropped 0 -"),
+        *("left 6 1", "up 7 1", "down 8 1", "dropped 2 -", "up 7 2", "dropped 0 -"),
         *("right 8 3", "dropped 0 -", "dropped 0 -", "up 9 4"),
     ]
 

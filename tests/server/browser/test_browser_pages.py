@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
+from urllib.parse import parse_qs, urlsplit
 
+from playwright.async_api import Route
 from tests.server.browser.visiting import Arrive, Player
 
 from py2048.game import Record
@@ -143,6 +145,39 @@ async def test_replay_runs_by_itself(guest: Player) -> None:
     await moves_say(guest, 1)
     await guest.page.click("#run")
     assert await guest.text("#run") == "Play"
+
+
+async def test_a_dragged_slider_asks_only_for_where_it_is(guest: Player) -> None:
+    """Of the places passed while turns are fetched only the last counts; 429 is waited for."""
+    game, asked = await play_to_the_end(guest), list[int]()
+
+    async def slow(route: Route) -> None:
+        """Answer as a server with a game of 10,000 turns that is busy once."""
+        first = int(parse_qs(urlsplit(route.request.url).query)["from"][0])
+        asked.append(first)
+        if len(asked) == 2:
+            await route.fulfill(status=429, headers={"Retry-After": "0.1"})
+            return
+        board = [[2, 0], [0, 0]]
+        turns = [{"board": board, "score": first + n} for n in range(256)]
+        page = {"start": board, "total": 10_000, "turns": turns, "times": []}
+        await route.fulfill(json=page)
+
+    await guest.page.route("**/turns?*", slow)
+    await guest.page.goto(f"{guest.url}/game/{game}")
+    await guest.page.wait_for_selector(".tile")
+    await guest.page.evaluate(
+        """() => { const slider = document.getElementById("place");
+                   for (let place = 300; place <= 9000; place += 300) {
+                     slider.value = place; slider.dispatchEvent(new Event("input"));
+                   } }"""
+    )
+    await guest.page.wait_for_function(
+        "() => document.getElementById('score')?.textContent === '8,999'"
+    )
+    assert asked == [0, 256, 256, 8960]
+    assert all("429" in fault for fault in guest.faults)
+    guest.faults.clear()
 
 
 async def moves_say(player: Player, number: int) -> None:

@@ -125,9 +125,10 @@ export class ActionQueue {
     if (state) this.version = state.version;
     const count = this.drop();
     if (reason === "storage" && actions.length) {
-      const left = actions.slice(made); // the store has those before, though it did not say so
-      if (left.length) this.#wait(left[0], retry_ms ?? 1000);
-      return Math.max(0, left.length - 1);
+      // The store may have some, though it did not say so: which, attempts that move nothing hide.
+      if (moved) return Math.max(0, count - made);
+      this.#wait(actions[0], retry_ms ?? 1000);
+      return count - 1;
     }
     if (reason !== "gap" || !moved || !isKnown) return count;
     for (const action of actions) this.push(action); // only the number was wrong

@@ -16,6 +16,7 @@ const LONGEST_WAIT = 3000;
 class Replay {
   #timer = 0;
   #wanted = 0;
+  #seeking = null;
 
   constructor(game) {
     this.turns = new Turns(game);
@@ -31,15 +32,28 @@ class Replay {
     return $("run").getAttribute("aria-pressed") === "true";
   }
 
-  /** Go to a place without animation. */
-  async seek(index) {
-    const wanted = (this.#wanted = Math.min(Math.max(index, 0), this.turns.total || index));
-    const { board, score } = await this.turns.position(wanted);
-    if (wanted !== this.#wanted) return;
-    this.index = wanted;
+  /** Go to a place without animation; while one is fetched, the last that is wanted comes next. */
+  seek(index) {
+    this.#wanted = Math.min(Math.max(index, 0), this.turns.total || index);
+    this.#seeking ??= this.#arrive().finally(() => (this.#seeking = null));
+    return this.#seeking;
+  }
+
+  async #arrive() {
+    let place, found;
+    do {
+      place = this.#wanted;
+      found = await this.turns.position(place);
+    } while (place !== this.#wanted);
+    this.index = place;
     $("place").max = this.turns.total;
-    this.view.show(board);
-    this.#write(board, score);
+    this.view.show(found.board);
+    this.#write(found.board, found.score);
+  }
+
+  /** Go on or back by so many turns without animation, from where the last such step leads. */
+  jump(by) {
+    return this.seek(this.#wanted + by);
   }
 
   /** Play the next turn; say whether there was one. */
@@ -146,8 +160,8 @@ const acts = {
   forward: by(() => replay.forward()),
   last: by(() => replay.seek(replay.turns.total)),
   run: () => attempt(() => replay.toggle()),
-  jumpBack: by(() => replay.seek(replay.index - JUMP)),
-  jumpForward: by(() => replay.seek(replay.index + JUMP)),
+  jumpBack: by(() => replay.jump(-JUMP)),
+  jumpForward: by(() => replay.jump(JUMP)),
   read: () => replay.read(),
   motion: () => toggleMotion(),
 };

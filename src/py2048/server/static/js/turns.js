@@ -35,6 +35,11 @@ export class Turns {
 
   async #fetch(number) {
     const answer = await fetch(`${this.#address}?from=${number * PAGE}&limit=${PAGE}`);
+    if (answer.status === 429) {
+      const seconds = Number(answer.headers.get("Retry-After")) || 1;
+      await new Promise((done) => setTimeout(done, 1000 * seconds));
+      return this.#fetch(number);
+    }
     if (!answer.ok) throw new Error(`the server answers ${answer.status}`);
     const page = await answer.json();
     this.total = page.total;
