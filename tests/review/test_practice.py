@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -99,6 +100,16 @@ def test_an_answer_is_graded_as_the_review_grades_it(store: Store) -> None:
     (exercise,) = notebook.due()
     answer, _ = notebook.answer(exercise, RIGHT)
     assert (answer.share, answer.grade) == (move.share, move.grade)
+
+
+def test_a_mistake_under_rules_that_are_refused_now_holds_up_no_other(store: Store) -> None:
+    """An earlier version took rules that this one does not."""
+    notebook = Notebook(store)
+    kept = module._saved(reviewed(), mistake(best=2000.0))
+    store.mistakes.keep([replace(kept, rules="old:size=4x4,spawn=2:1e999")], owner="local")
+    notebook.keep(reviewed(mistake()))
+    (exercise,) = notebook.due()
+    assert exercise.rules.name == "classic"
 
 
 def test_boxes_end() -> None:

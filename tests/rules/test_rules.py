@@ -114,6 +114,7 @@ def test_a_size_is_classic_of_that_size() -> None:
     """`2x3` needs no preset, with changes or without; a preset called like a size stays itself."""
     assert Rules.parse("2x3") == Rules.parse("2x3:size=2x3") == Rules("2x3", rows=2, columns=3)
     assert Rules.parse("2x3:target=64") == Rules("2x3", rows=2, columns=3, target=64)
+    assert Rules.parse("2X3:target=64") == Rules.parse("2x3:target=64")
     assert Rules.parse("3x3:target=64") == get_rules("3x3", target=64)
     assert Rules.parse("3x3") == get_rules("3x3")
     with pytest.raises(RulesError, match="two cells"):

@@ -210,6 +210,16 @@ def test_a_finished_game_counts_where_it_belongs(
     assert again.secret == game.info.secret
 
 
+def test_the_record_tells_when_the_game_began(games: GameService) -> None:
+    """And not when it was replayed to be counted."""
+    game = finish(games, "ranked")
+    saved = games.store.games.find(game.id)
+    assert saved is not None
+    began = "2026-01-02T03:04:05Z"
+    counted = games_module.replayed(replace(saved, started=began), game.info)
+    assert counted.record().started == began
+
+
 def test_the_record_of_a_computers_game_says_so(games: GameService) -> None:
     """It names the player's spec, as the game did; each of its moves was one action."""
     game = create_game(games, "ada", "2x4", "casual")

@@ -207,6 +207,7 @@ def evaluation_by(evaluation: str, weights: str) -> Callable[[Rules], Network | 
 
     Raises:
         PlayerError: if the options contradict each other.
+        WeightsError: if the weights cannot be used.
     """
     if evaluation not in ("", HEURISTIC, NTUPLE):
         raise PlayerError(f"evaluation must be {HEURISTIC} or {NTUPLE}, not {evaluation!r}")
@@ -214,6 +215,8 @@ def evaluation_by(evaluation: str, weights: str) -> Callable[[Rules], Network | 
         if weights:
             raise PlayerError(f"evaluation={HEURISTIC} takes no weights; leave one of them out")
         return lambda _: DEFAULT
+    if weights:
+        _loaded(weights)  # a file that cannot be used is refused at once
     if evaluation == NTUPLE or weights:
         return lambda rules: network_for(rules, weights)
     return lambda rules: network_for(rules) if has_shipped(rules) else DEFAULT
@@ -223,10 +226,8 @@ class NtuplePlayer(SearchPlayer):
     """Plays by a trained n-tuple network, one move ahead; weights=FILE brings your own."""
 
     def __init__(self, weights: str = "") -> None:
-        if weights:
-            _loaded(weights)  # a file that cannot be used is refused at once
         name = f"ntuple:weights={weights}" if weights else "ntuple"
-        super().__init__(name, SearchLimits(depth=1), lambda rules: network_for(rules, weights))
+        super().__init__(name, SearchLimits(depth=1), evaluation_by(NTUPLE, weights))
 
 
 def network_for(rules: Rules, weights: str = "") -> Network:

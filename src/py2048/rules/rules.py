@@ -175,7 +175,9 @@ class Rules:
         if not name or "=" in name:
             raise RulesError(f"{text!r} does not start with a name, such as classic:size=5x5")
         changes = parse_changes(rest) if colon else {}
-        if re.fullmatch(r"\d+x\d+", name):
+        is_whole = len(changes) == len(fields(Rules)) - 1  # as `str` writes it: of any size
+        if not is_whole and re.fullmatch(r"\d+[xX]\d+", name):
+            name = name.lower()
             changes = _changes_under_size(name, changes)
         if name in PRESETS:
             return replace(_preset(name), **changes)
@@ -187,13 +189,9 @@ class Rules:
 def _changes_under_size(name: str, changes: dict[str, Any]) -> dict[str, Any]:
     """Return the changes of `classic` that a text means whose name is a size.
 
-    A text with every field, as `str` writes it, may give any size.
-
     Raises:
-        RulesError: if another text gives another size.
+        RulesError: if the text gives another size.
     """
-    if len(changes) == len(fields(Rules)) - 1:
-        return changes
     size = parse_changes(f"size={name}")
     if size | changes != changes | size:
         raise RulesError(f"rules called {name} are for a board of that size: choose another name")

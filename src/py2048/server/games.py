@@ -40,7 +40,7 @@ from py2048.session.advice import Hint
 from py2048.session.autosave import Autosave
 from py2048.session.events import Event
 from py2048.session.session import Session
-from py2048.session.tracked_game import Facts, TrackedGame
+from py2048.session.tracked_game import Facts, TrackedGame, set_started
 from py2048.storage import Account, GameChange, NewOnlineGame, OnlineGameInfo, OpenGame, SavedGame
 from py2048.storage.values import utc_now, utc_text
 
@@ -802,6 +802,7 @@ def replayed(saved: SavedGame, info: OnlineGameInfo) -> TrackedGame:
     rules = Rules.parse(saved.rules)
     player = str(saved.extra.get("player", saved.player))
     game = Game(rules, seed=saved.seed, board=board, player=player, draws=draws)
+    set_started(game, saved.started)
     if game.start != start:
         raise RecordError("the start is not the one that was dealt")
     if saved.extra.get("offline"):

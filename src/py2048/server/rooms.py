@@ -833,10 +833,10 @@ class Rooms:
             return
         await room.settled.wait()
         saved = await self.in_thread(self.games.store.games.find, game_id)
-        if self.open.get(game_id) is not room or room.is_reloading:
-            return
         room.stop_autoplay()
         await room.settled.wait()
+        if self.open.get(game_id) is not room or room.is_reloading:
+            return
         # It may be finished already. What is more than new turns is replayed, in a thread.
         if saved is None or (
             saved.revision > room.game.version and not room.game.changes.added_turns(saved)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
 from py2048.board import Board, canonical
 from py2048.direction import Direction
+from py2048.errors import Py2048Error
 from py2048.game import Record
 from py2048.game.record import cell_digits
 from py2048.players import Unit
@@ -106,8 +108,11 @@ class Notebook:
             limit: at most so many.
         """
         wanted = None if theme is None else theme.value
-        found = self._store.mistakes.due(_now(), theme=wanted, limit=limit, owner=self._owner)
-        return [Exercise.of(each) for each in found]
+        found = []
+        for saved in self._store.mistakes.due(_now(), theme=wanted, limit=limit, owner=self._owner):
+            with suppress(Py2048Error):  # kept by a version that took other rules
+                found.append(Exercise.of(saved))
+        return found
 
     def answer(self, exercise: Exercise, direction: Direction) -> tuple[MoveReview, timedelta]:
         """Note an answer, which is right if it loses next to nothing.

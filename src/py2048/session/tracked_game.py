@@ -67,7 +67,7 @@ class TrackedGame:
             RecordError: if a turn of the record breaks its rules.
         """
         game = Game.from_record(record)
-        _set_started(game, record.started)
+        set_started(game, record.started)
         codes = [encode_turn(turn) for turn in game.turns]
         times = [*record.times, *[0] * len(codes)][: len(codes)]
         return cls(game, codes, times, record.undos, record.hints, computer, is_continued=True)
@@ -88,7 +88,7 @@ class TrackedGame:
             start = Board.parse(saved.start)
             player = str(saved.extra.get("player", saved.player))
             game = Game(rules, seed=saved.seed, board=start, player=player, draws=draws)
-            _set_started(game, saved.started)
+            set_started(game, saved.started)
             for direction, spawn in decode_steps("".join(saved.turns), rules.shape):
                 if spawn is None:
                     game.attempt(direction)
@@ -180,7 +180,7 @@ class TrackedGame:
         return elapsed
 
 
-def _set_started(game: Game, text: str) -> None:
+def set_started(game: Game, text: str) -> None:
     """Let a game have begun when a text says, in ISO 8601; if it says so."""
     with suppress(ValueError, OverflowError):
         moment = datetime.fromisoformat(text).replace(microsecond=0)  # records have seconds
