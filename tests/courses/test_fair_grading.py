@@ -300,7 +300,8 @@ BY_NAME = [
     ("frame.bind(key, lambda", "frame.bind(key, func=lambda"),
     ("frame.unbind(key)", "frame.unbind(sequence=key)"),
     ("game_over(board, True)", "game_over(board=board, winner=True)"),
-    ("update_score(board)", "update_score(board=board)"),
+    ("update_score(board)", "update_score(game_board=board)"),
+    ("find_number(", "find_number(number="),
 ]
 
 

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from functools import wraps
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 if __package__:
     from py2048.courses.comp1127.tiles import CELL, NumberTile
@@ -47,6 +48,26 @@ LOST = "Awww Better luck next time!"
 
 _NUMBERS = {2**rank: NumberTile(2**rank) for rank in range(1, 12)}
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _also(**ours: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Let callers name parameters as the table does, too: ``_also(THEIRS="ours")``."""
+
+    def taking_both(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def called(*args: P.args, **named: P.kwargs) -> R:
+            given = {ours.get(name, name): value for name, value in named.items()}
+            return function(*args, **given)  # type: ignore[arg-type]
+
+        return called
+
+    return taking_both
+
+
+_with_board = _also(game_board="board")
+
 
 def setup() -> tuple[WindowFrame, BoardFrame]:
     """Open the window; return the window frame and the empty board.
@@ -68,6 +89,7 @@ def setup() -> tuple[WindowFrame, BoardFrame]:
     return opened(open_window)
 
 
+@_also(game_frame="frame")
 def start(frame: WindowFrame) -> None:
     """Show the game until its window is closed."""
     frame.mainloop()
@@ -78,6 +100,7 @@ def random_number() -> NumberTile:
     return _NUMBERS[random.choices((2, 4), weights=(96, 5))[0]]
 
 
+@_with_board
 def put(board: BoardFrame, key: str, number: NumberTile | None, row: int, column: int) -> bool:
     """Place a tile on a cell and remember its place in ``board.numbers`` under `key`.
 
@@ -92,22 +115,26 @@ def put(board: BoardFrame, key: str, number: NumberTile | None, row: int, column
     return True
 
 
+@_with_board
 def find_position(board: BoardFrame, key: str) -> tuple[int, int] | None:
     """Return the (row, column) of the tile `key`, or None if there is no such tile."""
     return board.numbers.get(key)
 
 
+@_with_board
 def remove_number(board: BoardFrame, key: str) -> None:
     """Take the picture of the tile `key` off the window; an unknown key changes nothing."""
     if _has_window(board):
         board.erase_tile(key)
 
 
+@_also(number="value")
 def find_number(value: int) -> NumberTile | None:
     """Return the tile of `value`, one of 2, 4, 8 … 2048; None for any other number."""
     return _NUMBERS.get(value)
 
 
+@_with_board
 def move_number(
     board: BoardFrame,
     key: str,
@@ -134,18 +161,21 @@ def move_number(
     return move_by_distance(board, key, horizontal, vertical, direction)
 
 
+@_with_board
 def update_score(board: BoardFrame) -> None:
     """Show the value of ``board.score`` below the board."""
     if _has_window(board):
         board.show_score()
 
 
+@_with_board
 def move_tile(board: BoardFrame, key: str, horizontal: int, vertical: int) -> None:
     """Move the picture of the tile `key` by pixels: to the right and downwards, or back."""
     if _has_window(board):
         board.shift_tile(key, horizontal, vertical)
 
 
+@_with_board
 def game_over(board: BoardFrame, winner: bool) -> None:
     """Show that the game has ended: won if `winner`, else lost."""
     if _has_window(board):

@@ -35,8 +35,17 @@ PUT_ALL = (
     "tiles = [gui.put(board, 'abcdefghijklmnop'[n], gui.find_number(main.grid[n // 4][n % 4]), "
     "n // 4, n % 4) for n in range(16)]"
 )
-# What takes notes has the parameters of what it replaces: a program may name them.
-MOVED = "moved = []\ngui.move_tile = lambda board, key, horizontal, vertical: moved.append(key)"
+PICTURE = "board, key"
+MOVE = "board, key, horizontal, vertical"
+PLACE = "board, key, number, row, column"
+
+
+def noted(function: str, parameters: str, note: str) -> str:
+    """Code that takes a note where a function of gui is called, by whatever parameters' names."""
+    return f"gui.{function} = gui._with_board(lambda {parameters}: {note})"
+
+
+MOVED = "moved = []\n" + noted("move_tile", MOVE, "moved.append(key)")
 KEYS_BOUND = (
     "keys = {}\n"
     "frame.bind = lambda sequence, func, add=None: keys.update({sequence: func})\n"
@@ -178,8 +187,7 @@ ADDED_EVERYWHERE = (
             "seen = []",
             A_2_AND_A_4,
             "put = gui.put",
-            "gui.put = lambda board, key, number, row, column: "
-            "seen.append(number.value) or put(board, key, number, row, column)",
+            noted("put", PLACE, f"seen.append(number.value) or put({PLACE})"),
         ),
         then={"seen == [main.grid[2][3]]": True},
     ),
@@ -247,11 +255,7 @@ ONE: Rows = with_tiles({(1, 1): 2})
 def animated(direction: str, distance: int, code: str, expected: object, step: int = 20) -> Example:
     """One tile alone, animated over a distance; `code` is what is to be `expected` then."""
     down, right = STEPS[direction]
-    moves = (
-        "moves = []\n"
-        "gui.move_tile = lambda board, key, horizontal, vertical: "
-        "moves.append((horizontal, vertical))"
-    )
+    moves = "moves = []\n" + noted("move_tile", MOVE, "moves.append((horizontal, vertical))")
     given = laid(ONE, moves)
     return Example(
         f"animate_movement(board, 'f', {distance * abs(right)}, {distance * abs(down)}, "
@@ -368,10 +372,7 @@ def nothing_added(tiles: dict[Cell, int], direction: str) -> Example:
 
 def key_turn(rows: Rows, direction: str, then: dict[str, object]) -> Example:
     """A key press while the arrow keys are bound to something."""
-    alive = (
-        "alive = []\n"
-        "gui.move_tile = lambda board, key, horizontal, vertical: alive.append(sorted(keys))"
-    )
+    alive = "alive = []\n" + noted("move_tile", MOVE, "alive.append(sorted(keys))")
     return turn(rows, direction, then, KEYS_BOUND, KEYS_DO_SOMETHING, alive)
 
 
@@ -446,12 +447,14 @@ TWO_ON_ONE = (
     "gui.put(board, 'z', gui.find_number(4), 1, 1)\n"
     "board.score = 100\n"
 )
-PICTURES = (
-    "pictures = {'x': 4, 'y': 4, 'z': 4}\n"
-    "gui.remove_number = lambda board, key: pictures.pop(key, None)\n"
-    "gui.put = lambda board, key, number, row, column: pictures.update({key: number.value}) is None"
+PICTURES = "\n".join(
+    (
+        "pictures = {'x': 4, 'y': 4, 'z': 4}",
+        noted("remove_number", PICTURE, "pictures.pop(key, None)"),
+        noted("put", PLACE, "pictures.update({key: number.value}) is None"),
+    )
 )
-SCORES = "shown = []\ngui.update_score = lambda board: shown.append(board.score)"
+SCORES = "shown = []\n" + noted("update_score", "board", "shown.append(board.score)")
 
 
 def merged(code: str, expected: object, notes: str = "", answer: object = ...) -> list[Example]:
@@ -470,7 +473,7 @@ ONTO_AN_EQUAL = (
     "gui.put(board, 'b', gui.find_number(2), 0, 1)\n"
     "board.numbers['b'] = (0, 0)"
 )
-ENDED = "ended = []\ngui.game_over = lambda board, winner: ended.append(bool(winner))"
+ENDED = "ended = []\n" + noted("game_over", "board, winner", "ended.append(bool(winner))")
 
 
 def over(rows: Rows, answer: bool, ended: list[bool]) -> Example:
