@@ -364,6 +364,7 @@ def test_scores_shows_what_was_reached(capsys: pytest.CaptureFixture[str]) -> No
         (["evaluate", "greedy", "--resume", "/dev/zero"], "/dev/zero is a device"),
         (["solve", "cits1401"], "only rules whose tiles appear at random are solved"),
         (["solve", "classic"], "classic on 4x4 is too large to be solved"),
+        (["solve", "2x2:spawn=1073741824:1"], "has new tiles of 1,073,741,824"),
         (["solve", "2x4", "--goal", "tile=100"], "100 is not a tile"),
         (["solve", "2x4", "--goal", "win"], "'win' is no goal: give score, or a tile"),
         (["solve", "2x4", "--memory", "much"], "'much' is no amount of memory"),

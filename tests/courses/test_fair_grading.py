@@ -464,6 +464,20 @@ def test_the_board_may_be_written_with_dots_and_its_size_be_an_argument(tmp_path
     assert report.lost == (), failures(report)
 
 
+@pytest.mark.parametrize("flags", ["won: %s, over: %s", "is_won --> %s is_finished --> %s"])
+def test_flags_may_be_written_beside_an_announcement(flags, tmp_path):
+    """They announce nothing while they are False, and nothing a second time."""
+    folder = tmp_path / "qsan"
+    shutil.copytree(HERE / "qsan_qarut" / "right" / "as_in_the_document", folder)
+    told = f"print('{flags}' % (self.is_won, self.is_finished))\n        print('Score:'"
+    model = _right("qsan_qarut/right/as_in_the_document/model.py", ("print('Score:'", told))
+    (folder / "model.py").write_text(model)
+    grading = get_course("qsan_qarut").grading()
+    (task,) = (task for task in grading.tasks if task.id == "7")
+    report = grade_path(folder, replace(grading, tasks=(task,)))
+    assert report.lost == (), failures(report)
+
+
 # --- names ---
 
 

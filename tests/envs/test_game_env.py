@@ -415,7 +415,7 @@ def test_a_state_that_cannot_be_is_refused(board: Board, message: str) -> None:
     [
         ("foo", "'foo' is no state"),
         (GameState(bytes(16), 0, -1, 0), "ply from 0 .* 0 and -1"),
-        (GameState(bytes(16), 2**63, 0, 0), "below"),
+        (GameState(bytes(16), 2**62, 0, 0), "below"),
         (GameState(bytes(16), "7", 0, 0), "'7'"),  # type: ignore[arg-type]
         (GameState([0] * 16, 0, 0, 0), "bytes"),  # type: ignore[arg-type]
     ],

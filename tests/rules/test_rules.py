@@ -168,6 +168,8 @@ def test_rules_are_frozen() -> None:
         ("x:size=4", "'4'", "rows x columns"),
         ("x:size=axb", "size='axb'", "such as size=4x4"),
         ("x:size=5x", "size='5x'", "such as size=4x4"),
+        ("x:size=2_0x3", "size='2_0x3'", "such as size=4x4"),
+        ("x:target=٢٠٤٨", "٢٠٤٨", "whole number"),
         ("x:spawn=2:0", "'0'", "positive"),
         ("x:spawn=2:-1", "'-1'", "positive"),
         ("x:spawn=2:1/0", "'1/0'", "positive"),

@@ -79,9 +79,9 @@ class GameState(NamedTuple):
             OptionError: if another part is not what it should be.
         """
         score, ply = whole_number(self.score), whole_number(self.ply)
-        if score is None or ply is None or ply < 0 or max(abs(score), ply) >= 2**63:
+        if score is None or ply is None or ply < 0 or max(abs(score), ply) >= 2**62:
             raise OptionError(
-                f"a state has a whole score, and a ply from 0 on, below 2**63: not "
+                f"a state has a whole score, and a ply from 0 on, below 2**62: not "
                 f"{shown(self.score)} and {shown(self.ply)}"
             )
         if not isinstance(self.exponents, bytes):

@@ -176,7 +176,7 @@ class Rules:
             raise RulesError(f"{text!r} does not start with a name, such as classic:size=5x5")
         changes = parse_changes(rest) if colon else {}
         is_whole = len(changes) == len(fields(Rules)) - 1  # as `str` writes it: of any size
-        if not is_whole and re.fullmatch(r"\d+[xX]\d+", name):
+        if not is_whole and re.fullmatch(r"[0-9]+[xX][0-9]+", name):
             name = name.lower()
             changes = _changes_under_size(name, changes)
         if name in PRESETS:

@@ -17,6 +17,7 @@ This module reads the changes; `py2048.rules.rules` puts the pieces together.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -59,9 +60,20 @@ def parse_changes(text: str) -> dict[str, Any]:
     return changes
 
 
+def _int(text: str) -> int:
+    """Return the number that digits name; `int` takes signs, underlines and other digits, too.
+
+    Raises:
+        ValueError: if there is anything else.
+    """
+    if not re.fullmatch(r"\s*-?[0-9]+\s*", text):
+        raise ValueError
+    return int(text)
+
+
 def _whole(key: str, text: str) -> int:
     try:
-        return int(text)
+        return _int(text)
     except ValueError:
         raise RulesError(f"{key}={text!r} is not a whole number") from None
 
@@ -69,7 +81,7 @@ def _whole(key: str, text: str) -> int:
 def _size(text: str) -> dict[str, int]:
     rows, _, columns = text.lower().partition("x")
     try:
-        return {"rows": int(rows), "columns": int(columns)}
+        return {"rows": _int(rows), "columns": _int(columns)}
     except ValueError:
         raise RulesError(f"size={text!r}: write rows x columns, such as size=4x4") from None
 

@@ -127,6 +127,12 @@ class Problem:
             )
         if isinstance(rules.scoring, MovePoints) and rules.scoring.illegal > 0:
             raise SolvingError(f"{rules.name} pays for illegal moves, so that no score is the best")
+        new = max(rules.spawn_weights.tiles)
+        if new >= 1 << LARGEST_RANK:
+            raise SolvingError(
+                f"{rules.name} has new tiles of {new:,}: only rules whose new tiles are smaller "
+                f"than {1 << LARGEST_RANK:,} are solved"
+            )
         largest = self.largest_rank
         if rules.cells > 16 or largest > LARGEST_RANK:
             raise SolvingError(

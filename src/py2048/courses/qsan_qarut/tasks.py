@@ -294,12 +294,13 @@ PLAYS_ON = (
 )
 
 
-def _announced(session: SubmissionSession, rows: Board, words: str, what: str) -> None:
+def _announced(session: SubmissionSession, rows: Board, words: str, what: str) -> str:
     session.begin()
     session.run(laid(rows))
     output = session.run("game.left_arrow(None)").output
     if not says(words, output):
         session.fail(f"the command line to say {what}", repr(output))
+    return output
 
 
 WON_WORDS = r"\b(you|is)?w[io]n(s|ner|ning|game|\d+)?\b|congrat|victor"
@@ -308,18 +309,21 @@ OVER_WORDS = (
 )
 
 
-def says(words: str, text: str) -> bool:
-    """Whether a text has such words, and not just as what is False: `finished: False`."""
-    return bool(re.search(words, re.sub(r"\w+\W{1,3}False\b", "", text), re.IGNORECASE))
+def says(words: str, text: str, flags: str = "False") -> bool:
+    """Whether a text has such words, and not just as a flag with a value: `finished: False`."""
+    told = re.sub(rf"\w+(\W{{1,3}}|\s*[-=]+>\s*)({flags})\b", "", text)
+    return bool(re.search(words, told, re.IGNORECASE))
 
 
 def announces(session: SubmissionSession) -> None:
     """The end is said, and so is the win, but only once, and neither too early."""
     _keeps_quiet(session)
     _announced(session, [[2, 4], [8, 16]], OVER_WORDS, "that the game is over")
-    _announced(session, [[1024, 1024, 0], [0, 0, 0], [0, 0, 0]], WON_WORDS, "that it is won")
+    rows = [[1024, 1024, 0], [0, 0, 0], [0, 0, 0]]
+    won = _announced(session, rows, WON_WORDS, "that it is won")
     output = session.run("game.down_arrow(None)").output
-    if says(WON_WORDS, output):
+    flags = "True|False" if says(WON_WORDS, won, "True|False") else "False"  # told beside a flag
+    if says(WON_WORDS, output, flags):
         session.fail("the win to be announced once", repr(output))
 
 
