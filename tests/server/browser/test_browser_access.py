@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.server.browser.test_browser_pages import claim, play_to_the_end
-from tests.server.browser.visiting import Arrive, Player
+from tests.server.browser.test_browser_pages import play_to_the_end
+from tests.server.browser.visiting import Arrive, Player, claim
 
 from py2048.ui.shared.themes import THEMES
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.server.browser.test_browser_access import violations
-from tests.server.browser.test_browser_pages import claim, play_to_the_end
-from tests.server.browser.visiting import Arrive, Line, Player, Server, arriving
+from tests.server.browser.test_browser_pages import play_to_the_end
+from tests.server.browser.visiting import Arrive, Line, Player, Server, arriving, claim
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser

@@ -10,7 +10,7 @@ from typing import Any
 
 from far_away import far_away
 from playwright.async_api import Browser, WebSocketRoute, expect
-from tests.server.browser.visiting import Arrive, Player, Server, arriving
+from tests.server.browser.visiting import Arrive, Player, Server, arriving, claim, log_in
 
 from py2048.storage import open_store
 
@@ -297,28 +297,6 @@ async def test_a_session_that_ends_elsewhere(arrive: Arrive) -> None:
     await veil.get_by_role("button", name="Go on as a guest").click()
     await here.page.wait_for_selector(".tile")
     await expect(here.page.locator("#moves")).to_have_text("0")
-
-
-async def claim(player: Player, name: str) -> None:
-    """Take a name."""
-    await player.page.goto(player.url + "/account")
-    form = player.page.locator("form[action='/account/claim']")
-    await form.locator("[name=name]").fill(name)
-    await form.locator("[name=password]").fill("correct horse battery")
-    await form.locator("button").click()
-    await player.page.wait_for_function(
-        "name => document.querySelector('h1')?.textContent === name", arg=name
-    )
-
-
-async def log_in(player: Player, name: str) -> None:
-    """Log in to a name that was taken here."""
-    await player.page.goto(player.url + "/account")
-    form = player.page.locator("form[action='/account/login']")
-    await form.locator("[name=name]").fill(name)
-    await form.locator("[name=password]").fill("correct horse battery")
-    await form.locator("button").click()
-    await expect(player.page.locator("h1")).to_have_text(name)
 
 
 async def test_a_server_that_restarts(browser: Browser, own_server: Server) -> None:

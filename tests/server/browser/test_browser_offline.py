@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from playwright.async_api import Browser, Error, WebSocketRoute, expect
-from tests.server.browser.visiting import Arrive, Line, Player, Server, arriving
+from tests.server.browser.visiting import Arrive, Line, Player, Server, arriving, claim, log_in
 
 from py2048.rules import get_rules
 from py2048.server.assets import STATIC
@@ -207,6 +207,30 @@ async def test_tabs_play_the_same_game_without_the_server(guest: Player) -> None
         await each.status("Connected again: 4 moves saved.")
         assert await each.board() == board
     assert (await guest.state())["board"] == board
+
+
+async def test_moves_wait_for_whoever_made_them(arrive: Arrive) -> None:
+    """One's session ended elsewhere meanwhile; a guest may play here until one logs in again."""
+    here, there = await arrive(), await arrive()
+    line = Line()
+    await line.lay(here.page)
+    name = await claim(here)
+    game = await here.deal("classic")
+    await line.cut()
+    await here.said("You can play on.")
+    await play_alone(here, 3)
+    await log_in(there, name)
+    await there.page.click("form[action='/account/everywhere'] button")
+    line.mend()
+    veil = here.page.locator(".veil")
+    await expect(veil).to_contain_text("3 moves still to be sent: log in to keep them.")
+    await veil.get_by_role("button", name="Go on as a guest").click()
+    await here.page.wait_for_selector(".tile")
+    await expect(here.page.locator("#moves")).to_have_text("0")
+    await log_in(here, name)
+    await here.visit()
+    await here.status("Connected again: 3 moves saved.")
+    assert (await here.state())["game"] == game
 
 
 async def test_moves_of_a_closed_tab_are_not_forgotten(guest: Player) -> None:

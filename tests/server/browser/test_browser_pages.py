@@ -8,25 +8,11 @@ import secrets
 from urllib.parse import parse_qs, urlsplit
 
 from playwright.async_api import Route
-from tests.server.browser.visiting import Arrive, Player
+from tests.server.browser.visiting import Arrive, Player, claim
 
 from py2048.game import Record
 
 SHORT = "classic:size=2x2"
-
-
-async def claim(player: Player, name: str = "") -> str:
-    """Take a name, if none is given one that nobody has; return it."""
-    name = name or f"visitor {secrets.token_hex(4)}"
-    await player.page.goto(player.url + "/account")
-    form = player.page.locator("form[action='/account/claim']")
-    await form.locator("[name=name]").fill(name)
-    await form.locator("[name=password]").fill("correct horse battery")
-    await form.locator("button").click()
-    await player.page.wait_for_function(
-        "name => document.querySelector('h1')?.textContent === name", arg=name
-    )
-    return name
 
 
 async def test_a_form_is_sent_once(guest: Player) -> None:
@@ -177,6 +163,51 @@ async def test_a_dragged_slider_asks_only_for_where_it_is(guest: Player) -> None
     )
     assert asked == [0, 256, 256, 8960]
     assert all("429" in fault for fault in guest.faults)
+    guest.faults.clear()
+
+
+async def test_held_keys_skip_no_turn_of_a_replay(guest: Player) -> None:
+    """While the turns around a place are fetched, what is shown belongs to the number beside it."""
+    game = await play_to_the_end(guest)
+    is_fast = asyncio.Event()
+    is_fast.set()
+
+    async def slow(route: Route) -> None:
+        first = int(parse_qs(urlsplit(route.request.url).query)["from"][0])
+        turns = [{"board": [[2, 0], [0, 0]], "score": first + n + 1} for n in range(256)]
+        page = {"start": [[2, 2], [0, 0]], "total": 600, "turns": turns[: 600 - first], "times": []}
+        await is_fast.wait()
+        if is_failing and first:
+            await route.abort()
+        else:
+            await route.fulfill(json=page)
+
+    is_failing = False
+    await guest.page.route("**/turns?*", slow)
+    await guest.page.goto(f"{guest.url}/game/{game}")
+    await guest.page.wait_for_selector(".tile")
+    is_failing = True
+    await guest.page.locator("#place").fill("300")
+    await guest.page.locator("#status", has_text="The server is away").wait_for()
+    assert await guest.page.input_value("#place") == "0"
+    await guest.page.evaluate("() => document.activeElement.blur()")
+    await guest.press("PageDown")
+    await moves_say(guest, 10)
+    is_failing = False
+    for there, key in ((515, "ArrowLeft"), (255, "ArrowRight")):
+        await guest.page.reload()
+        await guest.page.wait_for_selector(".tile")
+        await guest.page.locator("#place").fill(str(there))
+        await moves_say(guest, there)
+        await guest.page.evaluate("() => document.activeElement.blur()")
+        is_fast.clear()
+        await guest.press(*[key] * 6)
+        is_fast.set()
+        end = there - 3 if key == "ArrowLeft" else there + 2  # beyond what was fetched before
+        await moves_say(guest, end)
+        told = "() => ['score', 'moves'].map(id => document.getElementById(id).textContent)"
+        score, moves = await guest.page.evaluate(told)
+        assert score == moves
     guest.faults.clear()
 
 

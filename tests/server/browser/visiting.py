@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -212,6 +213,30 @@ class Player:
     def answers(self) -> list[dict[str, Any]]:
         """Return the events that answer moves."""
         return self.events("moved", "nothing_moved")
+
+
+async def claim(player: Player, name: str = "") -> str:
+    """Take a name, if none is given one that nobody has; return it."""
+    name = name or f"visitor {secrets.token_hex(4)}"
+    await player.page.goto(player.url + "/account")
+    form = player.page.locator("form[action='/account/claim']")
+    await form.locator("[name=name]").fill(name)
+    await form.locator("[name=password]").fill("correct horse battery")
+    await form.locator("button").click()
+    await player.page.wait_for_function(
+        "name => document.querySelector('h1')?.textContent === name", arg=name
+    )
+    return name
+
+
+async def log_in(player: Player, name: str) -> None:
+    """Log in to a name that was taken here."""
+    await player.page.goto(player.url + "/account")
+    form = player.page.locator("form[action='/account/login']")
+    await form.locator("[name=name]").fill(name)
+    await form.locator("[name=password]").fill("correct horse battery")
+    await form.locator("button").click()
+    await player.page.locator("h1", has_text=name).wait_for()
 
 
 class Line:

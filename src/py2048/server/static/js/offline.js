@@ -134,6 +134,11 @@ export class OfflineGame {
   forget() {
     const { [this.game?.game]: _, ...others } = stored();
     write(KEPT, JSON.stringify(others));
+    this.leave();
+  }
+
+  /** Leave the game, with the moves that wait for the server, to whose it is. */
+  leave() {
     this.#kept = null;
     this.saved = 0;
   }

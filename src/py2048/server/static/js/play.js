@@ -164,8 +164,11 @@ class Table {
     }
     const { game, length } = this.offline;
     this.#isSyncing = false;
-    this.offline.forget();
-    this.#announce(`${message}: ${moves(length)} lost.`, "warn");
+    if (reason === "not_yours") this.offline.leave(); // till the player of them logs in again
+    else {
+      this.offline.forget();
+      this.#announce(`${message}: ${moves(length)} lost.`, "warn");
+    }
     if (NOT_OURS.includes(reason)) this.#beginAnew();
     else this.connection.send({ type: "open", game: game.game });
   }
@@ -398,12 +401,15 @@ class Table {
 
   // Nothing that is played now would reach anybody.
   #loggedOut() {
+    if (this.overlay.isUp && this.scene.noted === LOGGED_OUT) return; // said, and seen
     this.#announce(LOGGED_OUT, "warn");
+    const { length } = this.offline;
+    const text = length ? `${moves(length)} still to be sent: log in to keep them.` : "";
     const actions = [
       link("Log in", "/account", "primary"),
       button("Go on as a guest", () => location.reload()),
     ];
-    this.overlay.raise({ title: "You are logged out", text: "", won: false, actions }, false);
+    this.overlay.raise({ title: "You are logged out", text, won: false, actions }, false);
   }
 
   /** Show what another tab has played without the server. */

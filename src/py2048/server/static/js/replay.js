@@ -35,7 +35,11 @@ class Replay {
   /** Go to a place without animation; while one is fetched, the last that is wanted comes next. */
   seek(index) {
     this.#wanted = Math.min(Math.max(index, 0), this.turns.total || index);
-    this.#seeking ??= this.#arrive().finally(() => (this.#seeking = null));
+    this.#seeking ??= this.#arrive().finally(() => {
+      this.#seeking = null;
+      this.#wanted = this.index; // also where the way there failed
+      $("place").value = this.index;
+    });
     return this.#seeking;
   }
 
@@ -58,8 +62,10 @@ class Replay {
 
   /** Play the next turn; say whether there was one. */
   async forward() {
-    if (this.index >= this.turns.total) return false;
-    const turn = await this.turns.turn(this.index);
+    const from = this.index;
+    if (from >= this.turns.total) return false;
+    const turn = await this.turns.turn(from);
+    if (this.index !== from) return true; // another press was for the same turn
     this.#wanted = ++this.index;
     if (turn.motions) this.view.move(turn, turn.board);
     if (turn.points) rise(turn.points);
@@ -70,9 +76,11 @@ class Replay {
 
   /** Take a turn back. */
   async back() {
-    if (this.index === 0) return;
-    const turn = await this.turns.turn(this.index - 1);
-    const { board, score } = await this.turns.position(this.index - 1);
+    const from = this.index;
+    if (from === 0) return;
+    const turn = await this.turns.turn(from - 1);
+    const { board, score } = await this.turns.position(from - 1);
+    if (this.index !== from) return;
     this.#wanted = --this.index;
     if (turn.motions) this.view.unmove({ motions: turn.motions.map(turned) }, board);
     else this.view.show(board);
