@@ -286,6 +286,7 @@ def test_a_launcher_is_not_taken_for_the_program(tmp_path):
 FREE = replace(TOY, files=("app.py", "game.py"), expects=())
 RULES = "class Game:\n    pass\n"
 SHOWS = "root = Tk()\nroot.mainloop()\n"
+OPENS = "def play():\n    return Tk()\n"
 LIBRARY = "import tkinter as tk\n_root = tk.Tk()\n"
 IN_PARTS = {
     "rules beside": ({"board.py": RULES, "project.py": f"import board\n{SHOWS}"}, "project.py"),
@@ -300,6 +301,31 @@ IN_PARTS = {
     "what starts it": (
         {"app.py": "class App(Tk):\n    pass\n", "start.py": "import app\napp.App().mainloop()\n"},
         "start.py",
+    ),
+    "what starts a file with calls": (
+        {
+            "app.py": f"import sys\nsys.setrecursionlimit(9000)\n{OPENS}",
+            "start.py": "import app\napp.play()\n",
+        },
+        "start.py",
+    ),
+    "what starts a file that tests itself": (
+        {
+            "app.py": f"{OPENS}if __name__ == '__main__':\n    print(play)\n",
+            "start.py": "from app import play\nplay().mainloop()\n",
+        },
+        "start.py",
+    ),
+    "what starts it, of two names that the course allows": (
+        {
+            "app.py": f"{OPENS}if __name__ == '__main__':\n    print(play)\n",
+            "game.py": "import app\napp.play()\n",
+        },
+        "game.py",
+    ),
+    "a test that opens a window": (
+        {"game.py": SHOWS, "a_test.py": f"import game\n{OPENS}play()\n"},
+        "game.py",
     ),
     "a trial": ({"app.py": SHOWS, "a_trial.py": "import app\nprint(app)\n"}, "app.py"),
     "tests": (

@@ -10,7 +10,13 @@ import pytest
 
 from py2048 import Board, Direction, Game, get_rules
 from py2048.courses import get_course
-from py2048.courses.cits1401.tasks import GRADING, WindowContents, after
+from py2048.courses.cits1401.tasks import (
+    GRADING,
+    ObservedMove,
+    WindowContents,
+    after,
+    tells_of_success,
+)
 
 HERE = Path(__file__).parent
 
@@ -76,6 +82,42 @@ def test_texts_that_were_there_at_the_start_tell_nothing() -> None:
     assert contents.status == ["Not possible"]
     assert not contents.tells("costs")
     assert contents.says("costs")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Left movement is successful", True),
+        ("LEFT", True),
+        ("Left movement is successful (0 moves failed so far)", True),
+        ("Left: moved! Impossible moves: 3", True),
+        ("Failed moves: 3 - left movement successful", True),
+        ("Movement is successful", False),
+        ("Left movement: not possible", False),
+        ("Tried left. Movement failed.", False),
+        ("Left movement unsuccessful", False),
+        ("Movement successful, left failed", False),
+    ],
+)
+def test_a_successful_move_is_told_beside_the_failure_of_others(text: str, told: bool) -> None:
+    assert tells_of_success(text, Direction.LEFT) is told
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "told"),
+    [
+        (["Up failed"], ["Left moved"], ["Left moved"]),
+        (["Up failed"], ["Up failed"], ["Up failed"]),
+        (["Up failed\nLeft moved"], ["Left moved\nLeft moved"], ["Left moved"]),
+        (["Up failed\n"], ["Left moved\nUp failed\n"], ["Left moved"]),
+        (["Left moved\nUp failed"], ["Up failed\nLeft moved"], []),
+    ],
+)
+def test_of_a_log_its_new_lines_are_what_is_told(
+    before: list[str], now: list[str], told: list[str]
+) -> None:
+    one, two = (WindowContents([], [], texts) for texts in (before, now))
+    assert ObservedMove(one, Direction.LEFT, two).told == told
 
 
 def test_squares_are_read_as_numbers_and_other_texts_make_no_board() -> None:

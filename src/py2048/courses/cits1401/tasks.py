@@ -43,6 +43,8 @@ INSIDE = ((1, 1), (2, 2), (3, 2), (1, 3))
 FAILURE = (
     r"not possible|impossible|not allowed|invalid|illegal|can'?t|cannot|unsuccessful|fail|no move"
 )
+SUCCESS = r"succe|moved|made|done|slid|ok\b"
+CLAUSE_END = r"[.;:,(!|]| [-\u2013\u2014] "
 OVER = r"game[ -]*over|no more moves|game (has )?(ended|finished)"
 
 LONG_GAME = 3000
@@ -103,6 +105,10 @@ def _numbers(texts: Iterable[str]) -> set[int]:
     return {int(number) for text in texts for number in re.findall(r"-?\d{1,12}", text)}
 
 
+def _lines(texts: Iterable[str]) -> list[str]:
+    return [line for text in texts for line in text.splitlines()]
+
+
 def _without_numbers(text: str) -> str:
     return re.sub(r"-?\d+", "0", text)
 
@@ -112,6 +118,14 @@ def _number(text: str) -> Any:
     if not stripped:
         return 0
     return int(stripped) if re.fullmatch(r"\d{1,12}", stripped) else stripped
+
+
+def tells_of_success(text: str, direction: Direction) -> bool:
+    """Whether a line names a direction, and failure only beside success: that of other moves."""
+    clauses = re.split(CLAUSE_END, text)
+    good = [clause for clause in clauses if not _matching(FAILURE, [clause])]
+    named = _matching(rf"(?<![a-z]){direction.name}", good)
+    return bool(named) and (good == clauses or bool(_matching(SUCCESS, good)))
 
 
 def after(board: Board, direction: Direction) -> Board:
@@ -252,9 +266,13 @@ class ObservedMove:
 
     @property
     def told(self) -> list[str]:
-        """What the status panel says anew; what it still says, if that is the same as before."""
-        before, now = self.before.status, self.now.status
-        return list((Counter(now) - Counter(before)).elements()) or now
+        """The lines that the status panel has got; all that it has, if they are as before.
+
+        Where they are only in another order, as when a log rolls, nobody can say which are new.
+        """
+        before, now = _lines(self.before.status), _lines(self.now.status)
+        added = list((Counter(now) - Counter(before)).elements())
+        return added or (now if now == before else [])
 
     @property
     def went(self) -> Direction | None:
@@ -583,8 +601,7 @@ def tells_success(session: SubmissionSession) -> None:
         if way is None or move.now.tells(OVER):
             continue
         told += 1
-        named = _matching(rf"(?<![a-z]){way.name}", move.now.status)
-        if len(_matching(FAILURE, named)) == len(named):
+        if not any(tells_of_success(line, way) for line in _lines(move.now.status)):
             wanted = f"a text such as '{way.name.title()} movement is successful'"
             _fail(session, move, wanted, str(move.now.others))
     if not told:

@@ -43,7 +43,9 @@ ADVICE = "--from-python2 converts it before it is graded"
 TESTS = re.compile(r"(?:^|[^a-z])tests?(?:$|[^a-z])", re.IGNORECASE)
 IMPORT_LINE = re.compile(r"^[ \t]*(?:import|from)\b.*", re.MULTILINE)
 WINDOW = re.compile(r"\b(?:mainloop|Tk|GraphWin)\s*\(")
-STARTS = re.compile(r"^(?:if\b.*__name__|while\b|[\w.]+\()", re.MULTILINE)
+STARTS = re.compile(
+    r"^(?:if\b.*__name__|while\b|\S.*\bmainloop\(|(?P<called>\w+)[\w.]*\()", re.MULTILINE
+)
 SUPPLIED = {path.name for path in (Path(__file__).parent / "agent" / "supplied").glob("*.py")}
 IMPORTED = re.compile(r"^[ \t]*from[ \t]+(\w+(?:\.\w+)*)[ \t]+import\b", re.MULTILINE)
 CANVAS = re.compile(r"^(?P<who>[^_]+(?:_LATE)?_\d+)_\d+_(?P<file>.+)$")
@@ -229,23 +231,33 @@ def score_of(path: Path, grading: Grading, in_use: Container[str]) -> tuple[int,
     if grading.expects:
         own = _defined_by_variant(text_of(path), grading)
         text = text_with_imports(path) if named else text_of(path)
-        whole = _defined_by_variant(text, grading)
+        first = 2 * _defined_by_variant(text, grading) + named
     else:
-        own, whole = _opens_window(path), _is_program(path, in_use, named=named)
-    return 2 * whole + named, own, int(path.name == grading.files[0]), -len(path.parts)
+        own = _opens_window(path)
+        first = _likeness_of_what_is_run(path, in_use, named=named)
+    return first, own, int(path.name == grading.files[0]), -len(path.parts)
 
 
 def _defined_by_variant(text: str, grading: Grading) -> int:
     return defined_in(text, variant_for(text, grading))
 
 
-def _is_program(path: Path, in_use: Container[str], *, named: bool) -> bool:
-    """Whether a file seems to be what is run, where the course prescribes no functions.
+def _likeness_of_what_is_run(path: Path, in_use: Container[str], *, named: bool) -> int:
+    """How much a file seems to be what is run, where the course prescribes no functions.
 
-    No other file imports it; or it has the course's name, and opens its window by itself.
+    No other file imports it, and it has the course's name or opens a window; or else it has that
+    name and opens its window by itself. What is not run has less than 2.
     """
-    alone = named and _opens_window(path) and STARTS.search(text_of(path))
-    return bool(alone) or (path.stem not in in_use and not _is_test(path))
+    opens = _opens_window(path)
+    if path.stem not in in_use and not _is_test(path):
+        return 2 + 3 * named + 2 * (opens and not TESTS.search(path.stem))
+    return 3 * (named and opens and _starts(path))
+
+
+def _starts(path: Path) -> bool:
+    """Whether a file does anything when it is run, calls of what it imports aside."""
+    imported = imported_names(path)
+    return any(start["called"] not in imported for start in STARTS.finditer(text_of(path)))
 
 
 def _opens_window(path: Path) -> bool:
