@@ -149,6 +149,24 @@ def test_a_stopped_training_is_saved(number: signal.Signals, tmp_path: Path) -> 
     assert load(tmp_path / "run" / "weights.npz").history[-1]["games"] > 0
 
 
+def test_a_second_ctrl_c_does_not_interrupt_the_save(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever presses it twice has the training all the same."""
+    save = TrainingRun.save
+
+    def interrupted(run: TrainingRun) -> None:
+        signal.raise_signal(signal.SIGINT)
+        save(run)
+        signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(TrainingRun, "save", interrupted)
+    handlers = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    TrainingRun.begin(tmp_path / "run", SMALL).run(StopCriteria(games=20), lambda _: None)
+    assert load(tmp_path / "run" / "weights.npz").history[-1]["games"] == 20
+    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == handlers
+
+
 def test_shipped_weights_get_a_later_stage(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -111,9 +111,9 @@ def train(
     stop = _criteria(limits, run.stop)
     if run.is_over(stop):
         complain(NOTHING_LEFT)
+    with _sigterm_as_ctrl_c(), telling(quiet=quiet):
+        run.trainer.prepare()
     try:
-        with _sigterm_as_ctrl_c(), telling(quiet=quiet):
-            run.trainer.prepare()
         with _sigterm_as_ctrl_c(), _progress(quiet=quiet) as watch:
             run.run(stop, watch)
     except KeyboardInterrupt:

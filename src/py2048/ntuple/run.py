@@ -6,6 +6,8 @@ import csv
 import io
 import math
 import os
+import signal
+import threading
 import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
@@ -111,6 +113,20 @@ def check_free(folder: Path) -> None:
             raise WeightsError(
                 f"{folder} holds a training, {name}: continue it with --resume, or name another"
             )
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Ignore Ctrl-C and SIGTERM, which are there already or would lose what is being saved."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {each: signal.signal(each, signal.SIG_IGN) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler or signal.SIG_DFL)
 
 
 @contextmanager
@@ -229,10 +245,11 @@ class TrainingRun:
                     self.save()
                     saved = self.seconds
         finally:
-            self.save()
-            network = self.network()
-            packed = is_sparse(network.weights)
-            weights.save(network, self.folder / WEIGHTS, compress=packed)
+            with _without_interrupts():
+                self.save()
+                network = self.network()
+                packed = is_sparse(network.weights)
+                weights.save(network, self.folder / WEIGHTS, compress=packed)
 
     def is_over(self, stop: StopCriteria) -> bool:
         """Whether a limit is reached."""

@@ -774,8 +774,9 @@ def _compare_scores(session: SubmissionSession, looks: Sequence[WindowContents])
 
 
 def _scores(texts: Iterable[str]) -> set[int]:
-    """The numbers that can be the score: those beside the word, or all if there are none."""
-    return _numbers(_matching("score", texts)) or _numbers(texts)
+    """The numbers that can be the score: those beside the word or alone, or all if none is beside."""
+    beside = _matching("score", texts)
+    return _numbers([*beside, *_matching(r"^\W*\d+\W*$", texts)] if beside else texts)
 
 
 def _gain(one: WindowContents, two: WindowContents) -> int:
