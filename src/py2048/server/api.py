@@ -254,7 +254,7 @@ class Api:
             room.broadcast(events, client)
             frame = await client.first()
         finally:
-            rooms.leave(client)
+            rooms.leave(client, by_choice=True)
         if b'"type":"refused"' in frame[:20]:
             refused = msgspec.json.decode(frame, type=schema.RejectedMessage)
             wait = 0 if refused.retry_ms is UNSET else refused.retry_ms
