@@ -133,6 +133,11 @@ class TrackedGame:
         has_help = self.undos or self.hints or self._is_set_up or self.is_continued
         return "assisted" if has_help else "plain"
 
+    @property
+    def may_be_best(self) -> bool:
+        """Whether its score counts as its player's: a person's alone, from the first turn."""
+        return self.category in HUMAN_CATEGORIES and not self.is_continued
+
     def attempt(
         self, direction: Direction, think_ms: int | None = None, spawn: Spawn | None = None
     ) -> Turn | None:
