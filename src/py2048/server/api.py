@@ -162,8 +162,7 @@ class Api:
             raise HTTPException(422, "a record is a JSON object")
         secret = _query(request, schema.VerifyQuery).secret
         limits, address = self._services.limits, address_of(request.scope)
-        limits.check_verification(address)
-        return _answer(await limits.verifying.do(address, _verified, text, secret))
+        return _answer(await limits.verify(address, _verified, text, secret))
 
     # What does
 
