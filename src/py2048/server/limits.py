@@ -244,7 +244,7 @@ class RateLimits:
         """
         if wait := self._verifications.take(address):
             raise ActionRejected("busy", "too many records to verify: wait a moment", wait)
-        answer, seconds = await self.verifying.do(address, _timed, call, *args)
+        answer, seconds = await self.verifying.do(address, lambda: _timed(call, *args))
         self._verifications.owe(address, VERIFICATION_PRICE * seconds)
         return answer
 

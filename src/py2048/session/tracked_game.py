@@ -186,10 +186,12 @@ class TrackedGame:
 
 
 def set_started(game: Game, text: str) -> None:
-    """Let a game have begun when a text says, in ISO 8601; if it says so."""
+    """Let a game have begun when a text says, in ISO 8601, if that is from 1970 to now."""
     with suppress(ValueError, OverflowError):
         moment = datetime.fromisoformat(text).replace(microsecond=0)  # records have seconds
-        game.started = moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC).timestamp()
+        started = moment.replace(tzinfo=moment.tzinfo or UTC).timestamp()
+        if 0 <= started <= time.time():
+            game.started = started
 
 
 class Replay:
