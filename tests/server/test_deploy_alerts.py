@@ -91,8 +91,8 @@ def test_every_fixed_limit_is_what_the_page_says() -> None:
             reviews.MOST_MOVES, review_workers._PATIENCE / minutes, reviews.MOST_KEPT,
         ),
         "records to verify": (
-            1 / rate._verifications.rate, rate._verifications.burst, api.MOST_TURNS,
-            rate.verifying._slots.most, rate.verifying._slots.most_in_all,
+            1 / rate._verifications.rate, rate._verifications.burst, limits.VERIFICATION_PRICE,
+            api.MOST_TURNS, rate.verifying._slots.most, rate.verifying._slots.most_in_all,
         ),
         "turns of finished games": (
             rate._replays.rate, rate._replays.burst,

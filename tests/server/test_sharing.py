@@ -319,8 +319,58 @@ async def test_who_sits_at_a_casual_game_that_is_over_can_undo(
         undone = await player.ask("undo", number=player.state["version"] + 1)
         assert undone["type"] == "events"
         await player.ask("redo", number=player.state["version"] + 1)
-        player.leave()
+        await player.connection.on_message('{"type":"leave"}')
         await until(lambda: records.summary(game))
+
+
+@pytest.mark.parametrize("worker", [0, 1])
+@pytest.mark.parametrize("is_watched", [False, True])
+async def test_a_lost_connection_takes_no_casual_game_from_its_player(
+    store_url: str, worker: int, is_watched: bool
+) -> None:
+    """Whoever comes back to one that is over can undo; whoever leaves it has its record."""
+    async with two_workers(store_url) as workers:
+        rooms = workers[0].rooms
+        player, watcher = Visitor(workers[0]), Visitor(workers[0])
+        game = (await player.new("x:size=2x2"))["game"]
+        await watcher.ask("watch", game=game)
+        while player.state["outcome"] == "playing":
+            await player.move()
+        player.leave()
+        if not is_watched:
+            watcher.leave()
+        await until(lambda: not rooms._tasks)
+        again = Visitor(workers[worker], player.account)
+        await again.ask("open", game=game)
+        watcher.leave()
+        await until(lambda: not rooms._tasks)
+        for action in ("undo", "redo"):
+            done = await again.ask(action, number=again.state["version"] + 1)
+            assert done["type"] == "events"
+        records = rooms.games.store.records
+        assert records.summary(game) is None
+        await again.new()
+        await until(lambda: records.summary(game))
+        again.leave()
+
+
+async def test_a_record_is_made_although_somebody_watches(store_url: str) -> None:
+    """Who leaves a casual game that is over, even before its end is written, has a record soon."""
+    async with running(store_url) as services:
+        player, watcher = Visitor(services), Visitor(services)
+        game = (await player.new("x:size=2x2"))["game"]
+        await watcher.ask("watch", game=game)
+        while player.state["outcome"] == "playing":
+            await player.move()
+        await player.ask("undo", number=player.state["version"] + 1)
+        last = {"number": player.state["version"] + 1, "type": "redo"}
+        for message in (last, {"type": "leave"}):
+            await player.connection.on_message(json.dumps(message))
+        await until(lambda: services.rooms.games.store.records.summary(game))
+        state = await player.ask("open", game=game)
+        assert (state["outcome"], state["can_undo"]) == ("lost", False)
+        for visitor in (player, watcher):
+            visitor.leave()
 
 
 async def test_a_worker_that_slept_cannot_overwrite(

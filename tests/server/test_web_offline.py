@@ -62,6 +62,7 @@ async def test_a_game_that_ended_offline_counts_nowhere(services: Services) -> N
     game_id = (await visitor.new(SHORT))["game"]
     game, turns = played_on(visitor.state)
     assert (await visitor.ask("offline", number=1, turns=turns))["outcome"] == "lost"
+    await visitor.connection.on_message('{"type":"leave"}')
     visitor.leave()
     store = services.rooms.games.store
     while (summary := store.records.summary(game_id)) is None:

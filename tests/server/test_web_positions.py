@@ -51,6 +51,7 @@ async def test_any_position_of_a_finished_game_can_be_played_on(
             await socket.move()
             assert (await socket.ask("undo", number=2))["category"] == POSITION
             await socket.play_out()
+            await socket.send("leave")
     await record_of(browser, game)
     assert "from a position" in browser.get(f"/game/{game}").text
     for board in BOARDS:
@@ -74,6 +75,7 @@ async def test_a_game_from_a_position_outlives_a_restart(tmp_path: Path) -> None
         assert (state["category"], state["ply"]) == (POSITION, 1)
         while again.state["outcome"] == "playing":
             await again.move()
+        await again.connection.on_message('{"type":"leave"}')
         again.leave()
     with open_store(url) as store:
         found = store.records.summary(game.id)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import socket as sockets
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
@@ -14,8 +16,9 @@ from web_server import GENEROUS, Browser, WebServer, serving
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from py2048.server.auth import Cookies
-from py2048.server.limits import Backoff, Buckets, Slots
+from py2048.server.limits import Backoff, Buckets, RateLimits, Slots
 from py2048.server.rooms import TOO_SLOW, Client
+from py2048.server.schema import ActionRejected
 from py2048.server.settings import ServerError, Settings, find_key
 
 PAGES = ["/", "/about", "/leaderboards", "/daily", "/account", "/nowhere", "/api/rules", "/healthz"]
@@ -207,6 +210,32 @@ def test_buckets_fill_steadily() -> None:
     assert buckets.take("a") > 0
     now = 1000.0
     assert [buckets.take("a") > 0 for _ in range(5)] == [False] * 4 + [True]
+
+
+def test_what_is_owed_is_waited_for() -> None:
+    """A bucket may owe more than it holds, and is not forgotten before it is full again."""
+    now = 0.0
+    buckets = Buckets(2.0, 4.0, clock=lambda: now)
+    assert buckets.take("a") == 0
+    buckets.owe("a", 9)
+    for now, wait in ((0.0, 3.5), (3.0, 0.5), (3.5, 0)):
+        buckets._forget_full(now)
+        assert buckets.take("a") == wait
+    buckets._forget_full(now=5.5)
+    assert not buckets._levels
+
+
+async def test_records_that_take_long_are_rationed_sooner(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the processor spends on the records of an address counts, and on no other's."""
+    times = itertools.count(step=10.0)
+    monkeypatch.setattr(time, "thread_time", lambda: next(times))
+    limits = RateLimits(Settings(key="k" * 16))
+    assert await limits.verify("a", len, "record") == 6
+    with pytest.raises(ActionRejected) as refused:
+        await limits.verify("a", len, "record")
+    assert refused.value.reason == "busy"
+    assert refused.value.wait > 30
+    assert await limits.verify("b", len, "record") == 6
 
 
 def test_the_slowest_bucket_lets_one_through() -> None:

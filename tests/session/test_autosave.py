@@ -289,7 +289,7 @@ def test_a_computers_game_stays_one(way: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("is_over", [True, False])
 def test_a_record_brings_no_best_score(is_over: bool) -> None:
-    """What anybody may have played counts for nothing; playing on counts as assisted."""
+    """What anybody may have played is nobody's best, to its end; playing on counts as assisted."""
     other = Session(player="Anna")
     other.start(get_rules("2x4"), seed=1)
     while not other.game.is_over:
@@ -305,8 +305,16 @@ def test_a_record_brings_no_best_score(is_over: bool) -> None:
             session.start_from(other.record())
         assert (session.category, session.best) == ("assisted", 0)
         session.undo()
-        move(session)
-        assert session.best == session.game.score > 0
+        while not session.game.is_over:
+            move(session)
+        session.start()
+        assert session.best == 0
+    with closing(open_session()) as session:
+        session.start(get_rules("2x4"))
+        assert session.best == 0
+        (found,), (scores,) = session.finished(), session.scores()
+        assert (found.category, scores.category) == ("assisted", "assisted")
+        assert (scores.best, scores.games, scores.mean_score) == (0, 1, found.score)
 
 
 @pytest.mark.postgres

@@ -533,6 +533,7 @@ def test_a_record_can_be_saved_and_gone_on_with(tmp_path: Path) -> None:
     [
         *("2014-03-09T12:00:00Z", "2014-03-09T13:00:00+01:00", "2014-03-09T12:00:00"),
         *("in March", "", "0001-01-01T00:00:00+01:00", "9999-12-31T23:59:59.999999-01:00"),
+        *("0001-01-01T00:00:00Z", "1969-12-31T23:59:59Z", "2999-01-01T00:00:00Z"),
     ],
 )
 def test_a_game_began_when_it_began(started: str) -> None:
@@ -543,6 +544,7 @@ def test_a_game_began_when_it_began(started: str) -> None:
         play(session, 1)
         opened = session.record().started
     assert (opened == "2014-03-09T12:00:00Z") == started.startswith("2014")
+    assert opened.startswith("20")
     with closing(open_session()) as session:
         (saved,) = session.saved_games()
         assert saved.started[:19] == opened[:19]

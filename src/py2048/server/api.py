@@ -162,8 +162,7 @@ class Api:
             raise HTTPException(422, "a record is a JSON object")
         secret = _query(request, schema.VerifyQuery).secret
         limits, address = self._services.limits, address_of(request.scope)
-        limits.check_verification(address)
-        return _answer(await limits.verifying.do(address, _verified, text, secret))
+        return _answer(await limits.verify(address, _verified, text, secret))
 
     # What does
 
@@ -254,7 +253,7 @@ class Api:
             room.broadcast(events, client)
             frame = await client.first()
         finally:
-            rooms.leave(client)
+            rooms.leave(client, by_choice=True)
         if b'"type":"refused"' in frame[:20]:
             refused = msgspec.json.decode(frame, type=schema.RejectedMessage)
             wait = 0 if refused.retry_ms is UNSET else refused.retry_ms

@@ -15,6 +15,9 @@ from py2048.server.schema import ActionRejected
 from py2048.server.settings import Settings
 
 _MOST_BUCKETS = 20_000
+VERIFICATION_PRICE = 5.0
+"""Tokens for each second of the processor that a verification takes."""
+
 _T = TypeVar("_T")
 
 
@@ -48,10 +51,18 @@ class Buckets:
             self._forget_full(now)
         return 0.0
 
+    def owe(self, key: str, tokens: float) -> None:
+        """Take tokens that need not be there yet, after `take`: the next one waits for them."""
+        level, since = self._levels.get(key, (self.burst, self.clock()))
+        self._levels[key] = (level - tokens, since)
+
     def _forget_full(self, now: float) -> None:
         """Drop the buckets that are full again: they are as good as new."""
-        needed = self.burst / self.rate
-        kept = {key: value for key, value in self._levels.items() if now - value[1] < needed}
+        kept = {
+            key: (level, since)
+            for key, (level, since) in self._levels.items()
+            if level + (now - since) * self.rate < self.burst
+        }
         # Under attack from very many addresses memory comes first.
         self._levels = kept if len(kept) <= _MOST_BUCKETS else {}
 
@@ -225,14 +236,17 @@ class RateLimits:
         if self._reviews.take(account) or self._reviews_from.take(address):
             raise ActionRejected("busy", "too many reviews: wait a minute")
 
-    def check_verification(self, address: str) -> None:
-        """Reject records to verify that come too fast.
+    async def verify(self, address: str, call: Callable[..., _T], *args: object) -> _T:
+        """Verify a record in turn; who sends long ones may send fewer.
 
         Raises:
-            ActionRejected: reason ``busy``.
+            ActionRejected: reason ``busy``, if they come too fast, or too many wait.
         """
         if wait := self._verifications.take(address):
             raise ActionRejected("busy", "too many records to verify: wait a moment", wait)
+        answer, seconds = await self.verifying.do(address, lambda: _timed(call, *args))
+        self._verifications.owe(address, VERIFICATION_PRICE * seconds)
+        return answer
 
     def check_replay(self, address: str) -> None:
         """Reject requests for turns that come too fast: each replays a game up to there.
@@ -242,3 +256,9 @@ class RateLimits:
         """
         if wait := self._replays.take(address):
             raise ActionRejected("busy", "too many turns: wait a moment", wait)
+
+
+def _timed(call: Callable[..., _T], *args: object) -> tuple[_T, float]:
+    """Return what a call returns, and the seconds of the processor that it took."""
+    began = time.thread_time()
+    return call(*args), time.thread_time() - began

@@ -258,14 +258,12 @@ class Room:
     Attributes:
         game: the game.
         clients: who plays or watches it.
-        is_played: whether its player has been here; otherwise that may be in another process.
     """
 
     def __init__(self, rooms: Rooms, game: OnlineGame) -> None:
         self._rooms = rooms
         self.game = game
         self.clients: set[Client] = set()
-        self.is_played = False
         self.autoplay: str | None = None
         self.autoplay_task: asyncio.Task[None] | None = None
         self.autoplay_address = ""
@@ -601,21 +599,31 @@ class Rooms:
     def enter(self, client: Client, room: Room) -> None:
         """Move a client to a room."""
         if client.room is not room:
-            self.leave(client)
+            self.leave(client, by_choice=True)
             self.open.setdefault(room.game.id, room)
             self.sharing.entered(room.game.id)
             room.clients.add(client)
-            room.is_played |= client.account == room.game.info.owner
             client.room, client.hears_from = room, inf
 
-    def leave(self, client: Client) -> None:
-        """Let a client leave the room; the game stays in the store."""
+    def leave(self, client: Client, *, by_choice: bool = False) -> None:
+        """Let a client leave the room; the game stays in the store.
+
+        Args:
+            client: who leaves.
+            by_choice: whether it meant to; a lost connection may come back. Its player's choice
+                makes a casual game that is over a record: nobody is there to undo the end.
+        """
         room, client.room = client.room, None
-        if room is not None:
-            room.clients.discard(client)
-            if not room.clients:
-                room.stop_autoplay()
-            self.release(room)
+        if room is None:
+            return
+        room.clients.discard(client)
+        player, others = room.game.info.owner, {each.account for each in room.clients}
+        is_left = by_choice and client.account == player and player not in others
+        if is_left and room.game.is_over and room.game.info.mode == CASUAL:
+            self.start(self._finish_when_written(room))
+        if not room.clients:
+            room.stop_autoplay()
+        self.release(room)
 
     def release(self, room: Room) -> None:
         """Close a room that is empty, when all of it is written."""
@@ -624,8 +632,7 @@ class Rooms:
         if self.open.pop(room.game.id, None) is None:
             return
         self.sharing.closed(room.game.id)
-        # Who sits in front of a casual game that is over may still undo.
-        if room.game.is_over and (room.is_played or room.game.info.mode != CASUAL):
+        if room.game.is_over and room.game.info.mode != CASUAL:
             self.start(self._finish(room.game.id))
 
     def disconnect(self, account: str) -> None:
@@ -671,6 +678,10 @@ class Rooms:
             self.start(self._finish(game.id))
         self.release(room)
 
+    async def _finish_when_written(self, room: Room) -> None:
+        await room.settled.wait()
+        await self._finish(room.game.id)
+
     async def _finish(self, game_id: str) -> None:
         try:
             finish = self.games.finish
@@ -684,6 +695,9 @@ class Rooms:
             return
         if board:
             self.metrics.finished.inc()
+            room = self.open.get(game_id)
+            if room is not None and room.game.info.mode == CASUAL:
+                room.game.is_finished = True  # whoever comes back cannot undo
 
     def reload(self, room: Room, error: StorageError | None) -> None:
         """Load a game again that another process has changed, or that could not be written."""

@@ -207,7 +207,7 @@ class ClientConnection(Client):
             case schema.WatchRequest():
                 await self._watch(schema.checked_game_id(message.game), steps=message.steps)
             case schema.LeaveRequest():
-                self._rooms.leave(self)
+                self._rooms.leave(self, by_choice=True)
             case schema.GamesRequest() | schema.BattleRequest() | schema.PingRequest():
                 await self._inform(message)
 

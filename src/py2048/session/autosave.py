@@ -471,7 +471,7 @@ class StoreAutosave(Autosave):
             self._store.records.finish(
                 state.id, state.revision, game.record().to_json(), score=now.score,
                 max_tile=now.board.max_tile, plies=now.ply, outcome=now.outcome.value,
-                category=game.category,
+                category=game.category, counts=not game.is_continued,
             )  # fmt: skip
         except StaleGameError:
             self._resolve(state)

@@ -238,7 +238,8 @@ class Session:
     def start_from(self, record: Record, turns: int | None = None) -> None:
         """Continue the game of `record`; all its turns can be undone.
 
-        It counts as assisted, or still as a computer player's, and its score so far as nobody's.
+        It counts as assisted, or still as a computer player's; its score, some of which may be
+        somebody else's, is nobody's best.
 
         Args:
             record: the game.
@@ -294,8 +295,7 @@ class Session:
         self._rules_text = text = str(self.rules)
         stored = self._guard(lambda: self._autosave.best_score(text)) or 0
         self._best_scores[text] = max(stored, self._best_scores.get(text, 0))
-        if not self._current.is_continued:  # its score so far may be somebody else's
-            self._raise_best()
+        self._raise_best()
         self._version += 1
         self._emit(events.GameStarted(self.game.board, self.game.score, self.best, resumed))
         if self.game.is_over:
@@ -385,7 +385,7 @@ class Session:
 
     def _end(self) -> None:
         game = self.game
-        is_best = self.category in HUMAN_CATEGORIES and 0 < game.score == self.best
+        is_best = self._current.may_be_best and 0 < game.score == self.best
         self._emit(events.GameOver(game.outcome, game.score, self.best, is_best))
 
     # Advice and computer players
@@ -631,7 +631,7 @@ class Session:
     def _raise_best(self) -> None:
         """Let the current score count as the best, at once and for good."""
         text, score = self._rules_text, self.game.score
-        if score <= self._best_scores.get(text, 0) or self.category not in HUMAN_CATEGORIES:
+        if score <= self._best_scores.get(text, 0) or not self._current.may_be_best:
             return
         self._best_scores[text] = score
         self._autosave.note_score(text, self.category, score)

@@ -133,6 +133,11 @@ class TrackedGame:
         has_help = self.undos or self.hints or self._is_set_up or self.is_continued
         return "assisted" if has_help else "plain"
 
+    @property
+    def may_be_best(self) -> bool:
+        """Whether its score counts as its player's: a person's alone, from the first turn."""
+        return self.category in HUMAN_CATEGORIES and not self.is_continued
+
     def attempt(
         self, direction: Direction, think_ms: int | None = None, spawn: Spawn | None = None
     ) -> Turn | None:
@@ -181,10 +186,12 @@ class TrackedGame:
 
 
 def set_started(game: Game, text: str) -> None:
-    """Let a game have begun when a text says, in ISO 8601; if it says so."""
+    """Let a game have begun when a text says, in ISO 8601, if that is from 1970 to now."""
     with suppress(ValueError, OverflowError):
         moment = datetime.fromisoformat(text).replace(microsecond=0)  # records have seconds
-        game.started = moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC).timestamp()
+        started = moment.replace(tzinfo=moment.tzinfo or UTC).timestamp()
+        if 0 <= started <= time.time():
+            game.started = started
 
 
 class Replay:

@@ -57,6 +57,7 @@ class Records(Subject):
         plies: int,
         outcome: str,
         category: str,
+        counts: bool = True,
     ) -> None:
         """Turn a game in progress into a finished record of the same id, and note its score.
 
@@ -71,6 +72,7 @@ class Records(Subject):
             plies: How many turns were played.
             outcome: How it ended.
             category: Which board of scores it counts for.
+            counts: Whether its score may be the owner's best.
 
         Raises:
             StaleGameError: Another process has changed or discarded the game.
@@ -82,7 +84,7 @@ class Records(Subject):
                     connection, id=game_id, owner=game.owner, rules=game.rules,
                     player=game.player, category=category, started=game.started,
                     finished=utc_now(), score=score, max_tile=max_tile, plies=plies,
-                    outcome=outcome, record=record_json,
+                    outcome=outcome, record=record_json, counts=counts,
                 )  # fmt: skip
             elif not connection.scalar(sa.select(sa.exists().where(records.c.id == game_id))):
                 raise StaleGameError(f"game {game_id} was discarded by another window")
@@ -177,10 +179,13 @@ class Records(Subject):
         return [GameEnd(**row._mapping) for row in self._database.all(query)][::-1]
 
 
-def insert_record(connection: Connection, **row: object) -> None:
-    """Add a record, note its score and enter it into the leaderboards, within a transaction."""
+def insert_record(connection: Connection, *, counts: bool = True, **row: object) -> None:
+    """Add a record, note its score and enter it into the leaderboards, within a transaction.
+
+    A score that does not count is noted as 0: the record has its place among the scores.
+    """
     connection.execute(sa.insert(records), row)
-    _note(connection, **{name: row[name] for name in (*_CAREER, "score")})
+    _note(connection, **{name: row[name] for name in _CAREER}, score=row["score"] if counts else 0)
     enter_records(connection, records.c.id == row["id"])
 
 
