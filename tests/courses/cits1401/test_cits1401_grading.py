@@ -15,6 +15,7 @@ from py2048.courses.cits1401.tasks import (
     ObservedMove,
     WindowContents,
     after,
+    possible_scores,
     tells_of_success,
 )
 
@@ -73,6 +74,19 @@ def test_what_is_expected_of_a_move_is_what_the_game_does() -> None:
 )
 def test_a_score_is_read_as_a_whole_number(text: str, score: int, shown: bool) -> None:
     assert WindowContents([], [], [text]).shows_score(score) is shown
+
+
+@pytest.mark.parametrize(
+    ("texts", "scores"),
+    [
+        (["Score: 12", "Move 3"], {12}),
+        (["-12", "Up movement is successful: score +1"], {-12, 1}),
+        (["Points: 12", "Moved up"], {12}),
+        (["Moved up"], set()),
+    ],
+)
+def test_a_score_has_its_word_or_stands_alone(texts: list[str], scores: set[int]) -> None:
+    assert possible_scores(texts) == scores
 
 
 def test_texts_that_were_there_at_the_start_tell_nothing() -> None:

@@ -760,7 +760,7 @@ def _compare_scores(session: SubmissionSession, looks: Sequence[WindowContents])
     change is one attempt. A pause may vary, so half of the attempts are enough.
     """
     lasting = set.intersection(*(set(look.others) for look in looks))
-    shown = [_scores(set(look.others) - lasting) for look in looks]
+    shown = [possible_scores(set(look.others) - lasting) for look in looks]
     if not any(shown):
         session.fail("the score to follow the computer's moves", f"always {looks[-1].others}")
     if all((one.texts, one.others) != (two.texts, two.others) for one, two in pairwise(looks)):
@@ -773,10 +773,9 @@ def _compare_scores(session: SubmissionSession, looks: Sequence[WindowContents])
             session.fail(f"{asked} of the computer", f"in the end {looks[-1].others}")
 
 
-def _scores(texts: Iterable[str]) -> set[int]:
-    """The numbers that can be the score: those beside the word or alone, or all if none is beside."""
-    beside = _matching("score", texts)
-    return _numbers([*beside, *_matching(r"^\W*\d+\W*$", texts)] if beside else texts)
+def possible_scores(texts: Iterable[str]) -> set[int]:
+    """Return the numbers beside the word score and those that stand alone; all if none does."""
+    return _numbers(_matching(r"score|^\s*-?\d+\s*$", texts)) or _numbers(texts)
 
 
 def _gain(one: WindowContents, two: WindowContents) -> int:
