@@ -12,6 +12,7 @@
     ├── RecordError        (ValueError)   a record that breaks its own rules
     ├── PlayerError        (ValueError)   a player that is unknown or misbehaves
     ├── WeightsError       (ValueError)   a weights file that cannot be used
+    ├── SolvingError       (ValueError)   rules or a goal that cannot be solved
     ├── CourseError        (ValueError)   a course request that cannot be met
     ├── TournamentError    (ValueError)   a tournament of players that cannot be held
     ├── ClientError                       a server that refuses a program, or does not answer
