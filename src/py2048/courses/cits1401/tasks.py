@@ -79,6 +79,11 @@ class WindowContents:
         except BoardError:
             return None
 
+    @property
+    def is_stuck(self) -> bool:
+        """Whether nothing can move any more; a board that cannot be read may move."""
+        return self.board is not None and not self.board.can_move()
+
     def says(self, words: str) -> bool:
         """Whether a text beside the squares matches."""
         return bool(_matching(words, self.others))
@@ -311,6 +316,11 @@ class ObservedGames:
     def has_dead_moves(self) -> bool:
         """Whether clicks in some direction do nothing, or end the program, where it can move."""
         return bool(self.faults) or any(move.possible and not move.changed for move in self.moves)
+
+    @property
+    def has_told_end(self) -> bool:
+        """Whether it was said that a game is over where nothing could move."""
+        return any(move.now.is_stuck and move.now.tells(OVER) for move in self.moves)
 
 
 _SEEN: WeakKeyDictionary[SubmissionSession, ObservedGames] = WeakKeyDictionary()
@@ -633,7 +643,7 @@ def tells_the_end(session: SubmissionSession) -> None:
     _some_move(session)
     game = [game for game in observed_games(session).games if game][-1]
     last = game[-1].now
-    if last.board is None or last.board.can_move():
+    if not last.is_stuck:
         return  # moves that are possible are refused: other tasks ask for them
     over = _matching(OVER, last.status)
     if not over:
@@ -713,10 +723,11 @@ def _checked_start(session: SubmissionSession, contents: WindowContents) -> set[
 
 
 def lets_the_computer_play(session: SubmissionSession) -> None:
-    """The computer moves by itself, with pauses, in several directions, to the end.
+    """The computer moves by itself, with pauses, in several directions, to the end, and says so.
 
     That it stops at a move that fails for a person, too, is held against that move alone; a score
-    that is wrong for a person against the score board.
+    that is wrong for a person against the score board, an end that is not told a person against
+    the status panel.
     """
     seen = observed_games(session)
     try:
@@ -729,7 +740,9 @@ def lets_the_computer_play(session: SubmissionSession) -> None:
         looks = _watch_the_computer(driver)
         if score_is_right:
             _compare_scores(session, looks)
-        _watch_to_the_end(driver, can_be_stuck=seen.has_dead_moves)
+        ended = _watch_to_the_end(driver, can_be_stuck=seen.has_dead_moves)
+        if ended and seen.has_told_end and not seen.has_dead_moves:
+            _check_the_end(driver)
     except SubmissionCrash:
         if not seen.faults:
             raise
@@ -787,16 +800,18 @@ def _gain(one: WindowContents, two: WindowContents) -> int:
     return -1 if failed and _matching(FAILURE, steps[0].told) else 0
 
 
-def _watch_to_the_end(driver: WindowDriver, *, can_be_stuck: bool) -> None:
-    """Let half a minute pass at a time; fail if the computer ends its game too soon."""
+def _watch_to_the_end(driver: WindowDriver, *, can_be_stuck: bool) -> bool:
+    """Let half a minute pass at a time; fail if the computer ends its game too soon.
+
+    Return whether the game has come to its end.
+    """
     session = driver.session
     still = 0
     for _ in range(80):
         before = driver.contents
-        board = before.board
-        if before.tells(OVER) or (board is not None and not board.can_move()):
-            break
-        if board is not None and board.sum > LONG_GAME:
+        if before.tells(OVER) or before.is_stuck:
+            return True
+        if before.board is not None and before.board.sum > LONG_GAME:
             break
         session.run("screen.advance(30000)", show=False)
         now = driver.look()
@@ -805,6 +820,26 @@ def _watch_to_the_end(driver: WindowDriver, *, can_be_stuck: bool) -> None:
             session.fail("the computer to play until the game is over", f"it stops: {now.rows}")
         if still == STILL and not can_be_stuck:
             session.fail("moves in all directions", f"nothing moves any more: {now.rows}")
+    return False
+
+
+def _check_the_end(driver: WindowDriver) -> None:
+    """Fail unless the computer, half a minute after the end, has said so and stopped.
+
+    Other things than the score may change: an announcement may blink, a clock go on.
+    """
+    session, before = driver.session, driver.contents
+    session.run("screen.advance(30000)", show=False)
+    now = driver.look()
+    if now.texts != before.texts:
+        return  # another game
+    if not (before.tells(OVER) or now.tells(OVER)):
+        wanted = "a text such as 'Game over, final score 99' when the computer cannot move"
+        session.fail(wanted, str(now.others))
+    scores = possible_scores(before.others), possible_scores(now.others)
+    if all(scores) and min(scores[1]) < min(scores[0]):
+        wanted = "the computer to stop when the game is over"
+        session.fail(wanted, f"the score falls: {before.others}, then {now.others}")
 
 
 STILL = 10
