@@ -367,6 +367,7 @@ async def test_a_record_is_made_although_somebody_watches(store_url: str) -> Non
         for message in (last, {"type": "leave"}):
             await player.connection.on_message(json.dumps(message))
         await until(lambda: services.rooms.games.store.records.summary(game))
+        await until(lambda: not services.rooms._tasks)  # and the room has heard of it
         state = await player.ask("open", game=game)
         assert (state["outcome"], state["can_undo"]) == ("lost", False)
         for visitor in (player, watcher):
