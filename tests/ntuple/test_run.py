@@ -153,7 +153,7 @@ def test_a_second_ctrl_c_does_not_interrupt_the_save(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever presses it twice has the training all the same."""
-    save = TrainingRun.save
+    save, heard = TrainingRun.save, list[int]()
 
     def interrupted(run: TrainingRun) -> None:
         signal.raise_signal(signal.SIGINT)
@@ -161,10 +161,18 @@ def test_a_second_ctrl_c_does_not_interrupt_the_save(
         signal.raise_signal(signal.SIGTERM)
 
     monkeypatch.setattr(TrainingRun, "save", interrupted)
-    handlers = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
-    TrainingRun.begin(tmp_path / "run", SMALL).run(StopCriteria(games=20), lambda _: None)
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, lambda number, _: heard.append(number)) for number in numbers]
+    try:
+        TrainingRun.begin(tmp_path / "run", SMALL).run(StopCriteria(games=20), lambda _: None)
+        assert heard == []
+        for number in numbers:
+            signal.raise_signal(number)
+        assert heard == [*numbers]  # after the save they are heard again
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
     assert load(tmp_path / "run" / "weights.npz").history[-1]["games"] == 20
-    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == handlers
 
 
 def test_shipped_weights_get_a_later_stage(

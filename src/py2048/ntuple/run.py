@@ -117,7 +117,7 @@ def check_free(folder: Path) -> None:
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Ignore Ctrl-C and SIGTERM, which are there already or would lose what is being saved."""
+    """Ignore Ctrl-C and SIGTERM while a training is saved: they would lose it."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

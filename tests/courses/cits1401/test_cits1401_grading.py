@@ -110,6 +110,7 @@ def test_texts_that_were_there_at_the_start_tell_nothing() -> None:
         ("Left movement: not possible", False),
         ("Tried left. Movement failed.", False),
         ("Left movement unsuccessful", False),
+        ("Left movement was not successful", False),
         ("Movement successful, left failed", False),
     ],
 )

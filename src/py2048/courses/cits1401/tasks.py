@@ -41,7 +41,8 @@ CORNERS = ((0, 0), (0, 4), (4, 0), (4, 4))
 INSIDE = ((1, 1), (2, 2), (3, 2), (1, 3))
 
 FAILURE = (
-    r"not possible|impossible|not allowed|invalid|illegal|can'?t|cannot|unsuccessful|fail|no move"
+    r"not possible|impossible|not allowed|invalid|illegal|can'?t|cannot"
+    r"|(?:un|not )success|fail|no move"
 )
 SUCCESS = r"succe|moved|made|done|slid|ok\b"
 CLAUSE_END = r"[.;:,(!|]| [-\u2013\u2014] "
