@@ -15,12 +15,12 @@ import statistics
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "server"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench_web import Server, calibrate, database
 from playwright.sync_api import Browser, Page, sync_playwright
 
-far_away = importlib.import_module("far_away").far_away  # of the server's tests
+far_away = importlib.import_module("tests.server.far_away").far_away
 CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 KEYS = 20
 BURSTS = 5

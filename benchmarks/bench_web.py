@@ -38,7 +38,7 @@ from typing import TypeVar
 
 from web_parts import WRITER, Profile, processor_seconds
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "storage"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 OURS, THEIRS = "now", "before"
 T = TypeVar("T")
@@ -340,7 +340,7 @@ def database(kind: str) -> Iterator[tuple[str, Path]]:
         if kind == "sqlite":
             yield f"sqlite:///{name}/bench.sqlite3", Path(name)
             return
-        postgresql = importlib.import_module("postgresql_server")  # of the store's tests
+        postgresql = importlib.import_module("tests.storage.postgresql_server")
         binaries = postgresql.find_binaries()
         if binaries is None:
             sys.exit("no PostgreSQL programs (initdb, pg_ctl): install postgresql")

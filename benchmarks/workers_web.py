@@ -34,7 +34,7 @@ from typing import Any
 
 from bench_web import Player, connect, database
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "server"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 PATIENCE = 2.0
 _COME_BACK = 0.5  # the page waits about so long
@@ -299,7 +299,7 @@ def _describe(what: str, seconds: Sequence[float]) -> None:
 
 def start_redis(running: ExitStack, folder: Path) -> Any:
     """Start a Redis for as long as `running` lasts."""
-    helper = importlib.import_module("redis_server")  # of the server's tests
+    helper = importlib.import_module("tests.server.redis_server")
     program = helper.find_redis()
     if program is None:
         sys.exit("no valkey-server and no redis-server: install redis-server")

@@ -9,6 +9,8 @@ import subprocess
 import time
 from pathlib import Path
 
+from tests.free_ports import free_port
+
 PASSWORD = "s3cret-redis"
 
 
@@ -23,9 +25,7 @@ class RedisServer:
     def __init__(self, program: str, folder: Path) -> None:
         self._program = program
         self._folder = folder
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port: int = probe.getsockname()[1]
+        self.port = free_port()
         self.url = f"redis://:{PASSWORD}@127.0.0.1:{self.port}/0"
         self.start()
 

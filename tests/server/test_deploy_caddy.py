@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from tests.free_ports import free_port
 from web_server import GENEROUS, Socket, WebServer
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
@@ -25,13 +26,6 @@ from websockets.exceptions import InvalidStatus
 pytestmark = pytest.mark.slow
 SITE = "2048.test"
 CADDYFILE = Path(__file__).resolve().parents[2] / "deploy" / "Caddyfile"
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @dataclass

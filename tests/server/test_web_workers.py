@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from redis_server import find_redis
+from tests.free_ports import free_port
 from web_server import GENEROUS, Browser, Socket, WebServer, serving
 from websockets.exceptions import ConnectionClosed
 
@@ -132,7 +133,7 @@ async def test_a_killed_worker_loses_no_move_and_its_games_go_on(tmp_path: Path)
 @pytest.mark.slow
 async def test_each_worker_can_have_a_port_of_its_own(tmp_path: Path) -> None:
     """A proxy chooses the worker, and a watcher of one sees the moves made by another."""
-    port = _free_pair()
+    port = free_port(beside=1)
     command = (sys.executable, "-m", "py2048", "serve", "--port", str(port))
     options = (*GENEROUS, "--workers", "2", "--separate-ports")
     one = WebServer(tmp_path / "home", *options, command=command)
@@ -158,18 +159,6 @@ class _Beside:
     def __init__(self, server: WebServer) -> None:
         self.port = server.port + 1
         self.url = f"http://127.0.0.1:{self.port}"
-
-
-def _free_pair() -> int:
-    while True:
-        with sockets.socket() as first, sockets.socket() as second:
-            first.bind(("127.0.0.1", 0))
-            port: int = first.getsockname()[1]
-            try:
-                second.bind(("127.0.0.1", port + 1))
-            except (OSError, OverflowError):
-                continue
-            return port
 
 
 @pytest.mark.slow

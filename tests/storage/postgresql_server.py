@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
-import socket
 import subprocess
 import tempfile
 from pathlib import Path
 
 import psycopg
 from psycopg import sql
+from tests.free_ports import free_port
 
 USER = "tester"
 PASSWORD = "s3cret-w0rd"
@@ -32,7 +32,7 @@ class PostgresqlServer:
         self._binaries = binaries
         self._folder = Path(tempfile.mkdtemp(prefix="py2048-pg-"))
         self._data = self._folder / "data"
-        self.port = _free_port()
+        self.port = free_port()
         password_file = self._folder / "password"
         password_file.write_text(PASSWORD)
         if os.geteuid() == 0:
@@ -98,9 +98,3 @@ class PostgresqlServer:
 def _unprivileged_user() -> str:
     names = {entry.pw_name for entry in pwd.getpwall()}
     return "postgres" if "postgres" in names else "nobody"
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -6,7 +6,6 @@ import os
 import pwd
 import resource
 import shutil
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from pathlib import Path
 import pytest
 from postgresql_server import PASSWORD, PostgresqlServer
 from store_games import append_turn, load, new_game
+from tests.free_ports import free_port
 
 from py2048.errors import MissingExtraError
 from py2048.storage import SavedGame, StorageError, Store, data_folder, open_store
@@ -242,9 +242,7 @@ def test_a_url_that_names_no_usable_database_is_refused(
 
 def test_a_server_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """The message has the server's address and what to do, and never the password."""
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        port = unused.getsockname()[1]
+    port = free_port()
     for scheme in ("postgresql", "postgres", "postgresql+psycopg"):
         url = f"{scheme}://me:{PASSWORD}@127.0.0.1:{port}/name?password={PASSWORD}"
         monkeypatch.setenv("PY2048_DATABASE_URL", url)

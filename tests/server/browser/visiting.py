@@ -7,7 +7,6 @@ import json
 import os
 import secrets
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -17,6 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.error import HTTPError
 from urllib.request import urlopen
+
+from tests.free_ports import free_port
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Page, WebSocketRoute
@@ -48,7 +49,7 @@ class Server:
         self._home = home
         self.store = home / "py2048.sqlite3"
         self._process: subprocess.Popen[str] | None = None
-        self.port = _free_port()
+        self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
 
     def start(self) -> None:
@@ -79,12 +80,6 @@ class Server:
         self._process.send_signal(how)
         self._process.communicate(timeout=30)
         self._process = None
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 class Player:
