@@ -79,6 +79,8 @@ async def test_axe_on_the_other_pages(player: Player) -> None:
     await player.page.wait_for_selector(".veil")
     for path in ("/leaderboards", "/daily", "/account", "/about", f"/game/{game}"):
         await player.page.goto(player.url + path)
+        if "game" in path:  # which loads again, as a replay
+            await player.page.wait_for_selector("#place")
         assert await violations(player) == [], path
     await player.page.goto(player.url + "/nothing-here")
     assert await violations(player) == []
