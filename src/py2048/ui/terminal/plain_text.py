@@ -18,6 +18,7 @@ from py2048.folders import expanded
 from py2048.game.importing import load_record_file
 from py2048.rules import Rules
 from py2048.session import Event, GameStarted, Hint, Moved, Session, Undone, hint_player
+from py2048.ui.shared.actions import direction_of_word
 from py2048.ui.shared.background import ForegroundWorker, WorkResult
 from py2048.ui.shared.coach import Coach
 from py2048.ui.shared.controller import current_events
@@ -34,7 +35,7 @@ FIRST_PROGRESS, PROGRESS_PERIOD, LOOK_PERIOD = 1.0, 5.0, 0.1
 at it."""
 
 HELP = (
-    "Moves: left, right, up, down, or l, r, u, d.",
+    "Moves: left, right, up, down, or l, r, u; or the keys w, a, s, d, where d is right.",
     "undo: take the last move back. redo: play it again.",
     "board: read the board. score: read the score.",
     "hint: the best move and what the others lose. auto 10: let the player make ten moves.",
@@ -207,7 +208,7 @@ class PlainTextGame:
 
     def _do(self, word: str, rest: str) -> None:
         try:
-            direction = None if word in self._words else Direction.parse(word)
+            direction = None if word in self._words else direction_of_word(word)
         except DirectionError:
             known = [*self._commands, "quit", *(str(direction) for direction in Direction)]
             self._write(f"Unknown command {word!r}{did_you_mean(word, known)}. Type help.")
