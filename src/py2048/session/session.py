@@ -523,14 +523,28 @@ class Session:
         )
 
     def best_record(self, rules: Rules) -> Record:
-        """Return the best finished game that a person played under `rules`.
+        """Return the player's own best finished game under `rules`.
+
+        As with best scores, games of a computer or continued from a record do not count.
 
         Raises:
             StorageError: if there is none.
             RecordError: if it is damaged.
         """
         games = self.finished(rules, limit=MOST_SEARCHED)
-        best = next((game for game in games if game.category in HUMAN_CATEGORIES), None)
+        bests: dict[str, int] = self._autosave.read(
+            lambda store, owner: store.scores.bests(str(rules), owner), {}
+        )
+        best = next(
+            (
+                game
+                for game in games
+                # A continued game may have a higher score than its category's best, which it
+                # does not raise.
+                if game.category in HUMAN_CATEGORIES and game.score <= bests.get(game.category, 0)
+            ),
+            None,
+        )
         if best is None:
             raise StorageError(
                 f"no game of yours under the rules {rules.name} is finished yet: "
