@@ -153,6 +153,13 @@ class Session:
         return self.game.can_undo and not self.game.is_over
 
     @property
+    def game_over(self) -> events.GameOver:
+        """The event that tells of the end of the game, which is over."""
+        game, current = self.game, self._current
+        is_best = current.may_be_best and 0 < game.score == self.best
+        return events.GameOver(game.outcome, game.score, self.best, is_best, current.computer)
+
+    @property
     def can_undo(self) -> bool:
         """Whether there is a turn to take back."""
         return self.game.can_undo
@@ -299,7 +306,7 @@ class Session:
         self._version += 1
         self._emit(events.GameStarted(self.game.board, self.game.score, self.best, resumed))
         if self.game.is_over:
-            self._end()
+            self._emit(self.game_over)
 
     def close(self) -> None:
         """Save everything and close the store.
@@ -379,14 +386,10 @@ class Session:
         if game.has_won and not self._won:
             self._won = True
             assert self.rules.target is not None  # has_won needs one
-            self._emit(events.Won(self.rules.target, not self.rules.ends_at_target))
+            plays_on, by_computer = not self.rules.ends_at_target, self._current.computer
+            self._emit(events.Won(self.rules.target, plays_on, by_computer))
         if game.is_over:
-            self._end()
-
-    def _end(self) -> None:
-        game = self.game
-        is_best = self._current.may_be_best and 0 < game.score == self.best
-        self._emit(events.GameOver(game.outcome, game.score, self.best, is_best))
+            self._emit(self.game_over)
 
     # Advice and computer players
 

@@ -317,11 +317,16 @@ async def test_a_finished_game_is_shown_as_finished() -> None:
 
 
 async def test_rules_that_end_at_the_target_end_in_triumph() -> None:
-    """Under comp1127 the target ends the game: the panel says that it is won."""
-    app = GameApp(table(NEARLY_WON, "comp1127"), reduced_motion=True)
+    """Under comp1127 the target ends the game: the panel says that a person has won it."""
+    session = table(NEARLY_WON, "comp1127")
+    app = GameApp(session, reduced_motion=True)
     async with app.run_test() as pilot:
         await pilot.press("left")
         assert "You win!" in shown(app)
+        await pilot.press("u")
+        session.autoplay_step("greedy")
+        await pilot.pause()
+        assert "Game over!" in shown(app)
 
 
 async def test_a_penalty_is_shown() -> None:

@@ -31,7 +31,15 @@ from py2048.ui.shared.describe import describe, describe_rules
 from py2048.ui.shared.race import BEST, EXPERT, find_rival
 from py2048.ui.shared.race_tracker import RaceTracker
 from py2048.ui.shared.review import REVIEWING, GameReview, keep_mistakes
-from py2048.ui.shared.screen import RECORDS, Banner, Choice, GameScreen, ListRequest, Status
+from py2048.ui.shared.screen import (
+    RECORDS,
+    Banner,
+    Choice,
+    GameScreen,
+    ListRequest,
+    Status,
+    counted,
+)
 from py2048.ui.shared.themes import Theme, get_theme, next_theme
 
 if TYPE_CHECKING:
@@ -285,8 +293,8 @@ class Controller:
             Choice(
                 game.id,
                 game.rules.partition(":")[0],
-                f"{game.score:,} points, {game.position} moves, last played "
-                f"{minute_of(game.updated)}",
+                f"{counted(game.score, 'point')}, {counted(game.position, 'move')}, "
+                f"last played {minute_of(game.updated)}",
             )
             for game in self.session.saved_games()
             if game.position or game.undos
@@ -361,14 +369,15 @@ class Controller:
             use_file: takes one of a file instead.
         """
         session = self.session
-        choices = [Choice(CURRENT, "This game", f"{session.game.score:,} points")]
+        choices = [Choice(CURRENT, "This game", counted(session.game.score, "point"))]
 
         def add_finished() -> None:
             choices.extend(
                 Choice(
                     game.id,
                     game.rules.partition(":")[0],
-                    f"{game.score:,} points, {game.max_tile} reached, {minute_of(game.finished)}",
+                    f"{counted(game.score, 'point')}, {game.max_tile} reached, "
+                    f"{minute_of(game.finished)}",
                 )
                 for game in session.finished(limit=200)
             )
@@ -729,9 +738,7 @@ def current_events(session: Session) -> list[Event]:
     """Return the events that introduce the session's game to a screen that opens on it."""
     game, best = session.game, session.best
     started = events.GameStarted(game.board, game.score, best, resumed=game.ply > 0)
-    if not game.is_over:
-        return [started]
-    return [started, events.GameOver(game.outcome, game.score, best, 0 < game.score == best)]
+    return [started, session.game_over] if game.is_over else [started]
 
 
 class Presenter:
@@ -804,7 +811,8 @@ class Presenter:
     def _(self, event: events.GameOver) -> None:
         self._autoplay.stop()
         self._screen.say(self._text_of(event))
-        title = "You win!" if self._session.game.has_won else "Game over!"
+        has_won = self._session.game.has_won and not event.by_computer
+        title = "You win!" if has_won else "Game over!"
         best = "A new best!" if event.is_best else f"Best {event.best:,}" if event.best else ""
         banner = Banner(title, tuple(filter(None, (f"Score {event.score:,}", best))), True)
         self._screen.cover(banner, is_animated=self.is_animated)

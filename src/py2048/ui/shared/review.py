@@ -26,6 +26,7 @@ from py2048.ui.shared.describe import (
     spoken,
     value_text,
 )
+from py2048.ui.shared.screen import counted
 
 if TYPE_CHECKING:
     from py2048.board import Board
@@ -360,4 +361,5 @@ def _positions(record: Record) -> list[tuple[Board, int, Direction]]:
 def record_title(record: Record) -> str:
     """Return what a record is in a line: its rules, score, player and day."""
     day = f", {record.finished[:10]}" if record.finished else ""
-    return f"{record.rules.name}, {record.score:,} points, by {name_of(record) or 'a person'}{day}"
+    by = name_of(record) or "a person"
+    return f"{record.rules.name}, {counted(record.score, 'point')}, by {by}{day}"

@@ -18,7 +18,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from py2048.ui.shared.actions import BY_NAME, UserAction
-from py2048.ui.shared.screen import Banner, CoachStatus, Status
+from py2048.ui.shared.screen import Banner, CoachStatus, Status, counted
 from py2048.ui.shared.themes import DEFAULT_THEME, Theme
 from py2048.ui.terminal.board import (
     LOGO_ROWS,
@@ -135,7 +135,7 @@ class GameView(Container):
         for box, number in zip(self._boxes, 2 * (status.score, status.best), strict=True):
             box.set_number(number)
         name = f"[bold]{escape(status.rules)}[/] {self._shape[0]}x{self._shape[1]}"
-        moves = f"{status.moves} move{'s' * (status.moves != 1)}"
+        moves = counted(status.moves, "move")
         played = f"[$text-muted]{', '.join(filter(None, (moves, status.help)))}[/]"
         below = f"[$accent]{escape(status.note)}[/]" if status.note else played
         for place in (self._about, self._title):

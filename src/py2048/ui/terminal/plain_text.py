@@ -25,7 +25,7 @@ from py2048.ui.shared.controller import current_events
 from py2048.ui.shared.describe import describe, describe_board, describe_rules
 from py2048.ui.shared.race import Race
 from py2048.ui.shared.review import GameReview, keep_mistakes
-from py2048.ui.shared.screen import CoachStatus
+from py2048.ui.shared.screen import CoachStatus, counted
 
 if TYPE_CHECKING:
     from py2048.compiled.jit.progress import Compiling
@@ -313,8 +313,7 @@ class PlainTextGame:
     def _score(self, _: str) -> None:
         game = self._session.game
         best = f" Best {self._session.best}." if self._session.best else ""
-        moves = "1 move" if game.ply == 1 else f"{game.ply} moves"
-        self._write(f"Score {game.score}.{best} {moves}.")
+        self._write(f"Score {game.score}.{best} {counted(game.ply, 'move')}.")
 
     def _rules(self, _: str) -> None:
         rules = self._session.rules
@@ -327,7 +326,7 @@ class PlainTextGame:
             return
         review = GameReview(self._session.record())
         if not 1 <= int(text or 1) <= len(review):
-            self._write(f"review {text}: the game has {len(review)} moves.")
+            self._write(f"review {text}: the game has {counted(len(review), 'move')}.")
             return
         if not self._session.game.is_over:
             self._session.count_help()
