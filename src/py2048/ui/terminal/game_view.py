@@ -150,11 +150,16 @@ class GameView(Container):
                 box.gain(points)
 
     def say(self, text: str) -> None:
-        """Show a message until the next one; lines are joined where there is room for one only."""
+        """Show a message until the next one.
+
+        Below the board its lines are joined; a long one takes the row of the keys, too.
+        """
         self.note = text
         shown = text or (POWERS_NOTE if self.grid and self.grid.shows_powers else "")
         self._panel_note.show(shown)
-        self._message.show(shown.replace("\n", "  "))
+        joined = shown.replace("\n", "  ")
+        self._message.show(joined)
+        self.set_class(len(joined) > self._room.width, "-long")
 
     def show_unsaved(self, reason: str) -> None:
         """Say below everything why something is not saved, as long as that is so."""
