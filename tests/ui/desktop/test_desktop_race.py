@@ -8,6 +8,7 @@ import pytest
 from tests.ui.test_race import record
 
 from py2048.session import RecordedRival
+from py2048.ui.desktop.style import font
 
 pytestmark = pytest.mark.gui
 
@@ -27,6 +28,9 @@ def test_the_window_grows_by_the_rivals_game(desk: Any) -> None:
     texts = [child.cget("text") for child in pane.winfo_children() if "text" in child.configure()]
     assert "your best game" in texts
     assert any("after 40 moves\nLevel." in text for text in texts)
+    assert pane.splits.column("#0", "width") > 20 + desk.root.tk.call(
+        "font", "measure", font(desk.root, 13), "move 10,000"
+    )
     desk.app.controller.set_theme("dark")
     desk.session.start(seed=1)
     desk.until(lambda: desk.root.winfo_width() == width)
