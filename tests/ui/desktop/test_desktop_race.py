@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,3 +37,20 @@ def test_the_window_grows_by_the_rivals_game(desk: Any) -> None:
     desk.session.start(seed=1)
     desk.until(lambda: desk.root.winfo_width() == width)
     assert desk.app.race is None
+
+
+@pytest.mark.parametrize("width", [480, 1100])
+def test_a_race_leaves_the_window_its_width(open_desk: Any, tmp_path: Path, width: int) -> None:
+    """Also where the screen is too narrow for both, and for the next time the window opens."""
+    desk = open_desk(state_file=tmp_path / "desktop.json")
+    desk.root.geometry(f"{width}x600+0+0")
+    desk.until(lambda: desk.root.winfo_width() == width)
+    desk.session.race(RecordedRival(record(60)))
+    desk.until(lambda: desk.root.winfo_width() > width)
+    desk.session.start(seed=1)
+    desk.until(lambda: desk.root.winfo_width() == width)
+    desk.session.race(RecordedRival(record(60)))
+    desk.until(lambda: desk.root.winfo_width() > width)
+    desk.running.close()
+    remembered = json.loads((tmp_path / "desktop.json").read_text())["geometry"]
+    assert remembered.startswith(f"{width}x600+")

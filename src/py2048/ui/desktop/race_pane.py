@@ -32,6 +32,9 @@ class RacePane(ttk.Frame):
 
     Args:
         window: the window of the game.
+
+    Attributes:
+        grown: the pixels by which the window has grown: the screen may allow fewer.
     """
 
     def __init__(self, window: MainWindow) -> None:
@@ -62,12 +65,12 @@ class RacePane(ttk.Frame):
         self.splits.pack(fill="both", expand=True)
         self.pack(side="right", fill="y", before=window.header)
         self.update_idletasks()
-        self._widen(self.winfo_reqwidth())
+        room = self._owner.winfo_screenwidth() - self._owner.winfo_width()
+        self.grown = max(0, min(self.winfo_reqwidth(), room))
+        self._widen(self.grown)
 
     def _widen(self, pixels: int) -> None:
-        """Make the window wider, as far as the screen allows."""
-        width = min(self._owner.winfo_width() + pixels, self._owner.winfo_screenwidth())
-        self._owner.geometry(f"{width}x{self._owner.winfo_height()}")
+        self._owner.geometry(f"{self._owner.winfo_width() + pixels}x{self._owner.winfo_height()}")
 
     def set_theme(self, theme: Theme) -> None:
         """Change the colours."""
@@ -86,6 +89,5 @@ class RacePane(ttk.Frame):
 
     def close(self) -> None:
         """Give the room back to the screen."""
-        width = self.winfo_width()
         self.destroy()
-        self._widen(-width)
+        self._widen(-self.grown)
