@@ -75,6 +75,7 @@ async def test_every_size_shows_board_and_score(
         assert region.size == (app.view.grid.width_columns, app.view.grid.height_rows)
         assert app.screen.region.contains_region(region)
         assert str(session.game.score) in shown(app)
+        assert f"{rules} {rules}" not in shown(app)
 
 
 async def test_a_long_hint_is_shown_whole_below_the_board() -> None:

@@ -276,7 +276,8 @@ def _days(time: timedelta) -> str:
 
 
 def _name(rules: Rules) -> str:
-    return f"{rules.name} on {rules.rows}x{rules.columns}"
+    size = f"{rules.rows}x{rules.columns}"
+    return size if rules.name == size else f"{rules.name} on {size}"
 
 
 # What a screen offers

@@ -134,7 +134,8 @@ class GameView(Container):
         self.status = status
         for box, number in zip(self._boxes, 2 * (status.score, status.best), strict=True):
             box.set_number(number)
-        name = f"[bold]{escape(status.rules)}[/] {self._shape[0]}x{self._shape[1]}"
+        size = f"{self._shape[0]}x{self._shape[1]}"
+        name = f"[bold]{escape(status.rules)}[/]" + f" {size}" * (size != status.rules)
         moves = counted(status.moves, "move")
         played = f"[$text-muted]{', '.join(filter(None, (moves, status.help)))}[/]"
         below = f"[$accent]{escape(status.note)}[/]" if status.note else played
