@@ -244,6 +244,19 @@ def test_the_best_game_is_a_persons() -> None:
     session.close()
 
 
+def test_the_game_that_has_just_ended_may_be_the_best() -> None:
+    """It is no record yet."""
+    with closing(open_session()) as session:
+        rules = get_rules("2x4")
+        session.start(rules, seed=1)
+        while not session.game.is_over:
+            move(session)
+        assert session.finished(rules) == []
+        assert session.best_record(rules) == session.record()
+        with pytest.raises(StorageError, match="no game of yours"):
+            session.best_record(get_rules("3x3"))
+
+
 def test_a_player_plays_along() -> None:
     """Its game is the one that it plays with that seed; it waits for the person."""
     rival = PlayingRival(get_rules("classic"), make_player("corner"), "corner", seed=7)

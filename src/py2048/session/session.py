@@ -526,7 +526,7 @@ class Session:
         )
 
     def best_record(self, rules: Rules) -> Record:
-        """Return the player's own best finished game under `rules`.
+        """Return the player's own best finished game under `rules`, the current one included.
 
         As with best scores, games of a computer or continued from a record do not count.
 
@@ -534,26 +534,27 @@ class Session:
             StorageError: if there is none.
             RecordError: if it is damaged.
         """
-        games = self.finished(rules, limit=MOST_SEARCHED)
-        bests: dict[str, int] = self._autosave.read(
-            lambda store, owner: store.scores.bests(str(rules), owner), {}
-        )
-        best = next(
-            (
-                game
-                for game in games
-                # A continued game may have a higher score than its category's best, which it
-                # does not raise.
-                if game.category in HUMAN_CATEGORIES and game.score <= bests.get(game.category, 0)
-            ),
-            None,
-        )
+        best, current = self._best_finished(rules), self.game
+        is_own = self._current.may_be_best and current.is_over and current.rules == rules
+        if is_own and current.ply and (best is None or current.score > best.score):
+            return self.record()
         if best is None:
             raise StorageError(
                 f"no game of yours under the rules {rules.name} is finished yet: "
                 "finish one, or race against the expert"
             )
         return self.finished_record(best.id)
+
+    def _best_finished(self, rules: Rules) -> RecordSummary | None:
+        """Return the best of the `finished` games that may hold the best score."""
+        bests: dict[str, int] = self._autosave.read(
+            lambda store, owner: store.scores.bests(str(rules), owner), {}
+        )
+        for game in self.finished(rules, limit=MOST_SEARCHED):
+            # A continued game does not raise the best score of its category, and may exceed it.
+            if game.category in HUMAN_CATEGORIES and game.score <= bests.get(game.category, 0):
+                return game
+        return None
 
     def finished_record(self, record_id: str) -> Record:
         """Return one of the `finished` games.

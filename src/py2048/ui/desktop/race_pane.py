@@ -5,7 +5,7 @@ from __future__ import annotations
 from tkinter import ttk
 
 from py2048.ui.desktop.board_view import CanvasBoard
-from py2048.ui.desktop.style import font
+from py2048.ui.desktop.style import font, measured
 from py2048.ui.desktop.window import MainWindow
 from py2048.ui.shared.motion import BoardTransition
 from py2048.ui.shared.race import RaceView
@@ -53,7 +53,7 @@ class RacePane(ttk.Frame):
         letters = font(self, 13 * scale)
 
         def width(text: str) -> int:
-            return int(self.tk.call("font", "measure", letters, text)) + round(MARGIN * scale)
+            return measured(self, text, letters) + round(MARGIN * scale)
 
         self.splits.column("#0", width=width(LABEL) + round(INDENT * scale), stretch=False)
         for name, title, text in COLUMNS:
