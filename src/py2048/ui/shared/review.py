@@ -47,7 +47,7 @@ class GraphColumn(NamedTuple):
 
     Attributes:
         height: how far it is filled from below, in pixels or cells; 0 where nothing is judged.
-        grade: the worst mistake among its moves, if any.
+        grade: the worst mistake among the moves that begin in it, if any.
     """
 
     height: int
@@ -311,7 +311,9 @@ class GameReview:
             mean = sum(found) / len(found) if found else low
             worst = max(grades, key=_GRADES.index, default=Grade.BEST)
             filled = max(1, round(scale * (mean - low))) if found else 0
-            columns.append(GraphColumn(filled, worst if worst.is_mistake else None))
+            begins = not column or self.place_at(column - 1, width) != first
+            is_marked = begins and worst.is_mistake
+            columns.append(GraphColumn(filled, worst if is_marked else None))
         return columns
 
     def _graph_values(self) -> list[float]:
