@@ -22,7 +22,7 @@ from py2048.ui.shared.describe import (
     describe_outlook,
     describe_rules,
 )
-from py2048.ui.shared.screen import counted
+from py2048.ui.shared.words import counted
 
 
 def heard(do: Callable[[Session], object], rules: str = "classic", board: str = "") -> list[str]:

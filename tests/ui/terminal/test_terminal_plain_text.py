@@ -177,6 +177,16 @@ def test_a_saved_game_is_replaced_after_yes(
     assert not transcript("review ~/g.2048.json\n")[0].startswith("cannot read")
 
 
+@pytest.mark.parametrize(("name", "why"), [("a\0b", "null"), ("n" * 300, "too long")])
+def test_a_name_that_no_file_can_have_is_explained(name: str, why: str) -> None:
+    """In a save and in a review."""
+    answers = transcript(f"save {name}\nreview {name}\n")
+    for verb, answer in zip(("write", "read"), answers, strict=True):
+        assert answer.startswith(f"cannot {verb} ")
+        assert f"{name}: " in answer
+        assert why in answer
+
+
 def test_through_a_real_pipe_without_escape_codes() -> None:
     """In a pipe every line is printable, and answers come at once, before the input ends."""
     code = (

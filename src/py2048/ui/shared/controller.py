@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from py2048.board import Board
 from py2048.direction import Direction
-from py2048.errors import BoardError, Py2048Error, RecordError, StorageError
+from py2048.errors import BoardError, Py2048Error, RecordError, StorageError, os_errors_as
 from py2048.game import Record
 from py2048.game.importing import NoGameError, load_record_file, parse_records
 from py2048.players import list_players
@@ -31,16 +31,9 @@ from py2048.ui.shared.describe import describe, describe_rules
 from py2048.ui.shared.race import BEST, EXPERT, find_rival
 from py2048.ui.shared.race_tracker import RaceTracker
 from py2048.ui.shared.review import REVIEWING, GameReview, keep_mistakes
-from py2048.ui.shared.screen import (
-    RECORDS,
-    Banner,
-    Choice,
-    GameScreen,
-    ListRequest,
-    Status,
-    counted,
-)
+from py2048.ui.shared.screen import RECORDS, Banner, Choice, GameScreen, ListRequest, Status
 from py2048.ui.shared.themes import Theme, get_theme, next_theme
+from py2048.ui.shared.words import counted
 
 if TYPE_CHECKING:
     from py2048.compiled.jit.progress import Compiling
@@ -336,7 +329,7 @@ class Controller:
         self.attempt(
             lambda: (
                 self.ask(f"Replace {path}?", "Replace", "Keep it", action)
-                if path.is_file()
+                if is_written(path)
                 else action()
             )
         )
@@ -699,6 +692,16 @@ def fault_of(action: Callable[[], object]) -> str:
     except Py2048Error as error:
         return str(error)
     return ""
+
+
+def is_written(path: Path) -> bool:
+    """Return whether a file is there.
+
+    Raises:
+        RecordError: if no file can have this name.
+    """
+    with os_errors_as(RecordError, f"cannot write {path}"):
+        return path.is_file()
 
 
 def pasted_record(text: str, no_board: BoardError) -> Record:

@@ -21,7 +21,7 @@ from py2048.review.puzzles import Puzzle, daily_puzzle
 from py2048.review.themes import Theme
 from py2048.rng import random_seed
 from py2048.session.notebook import MOST_RATING, Exercise, Notebook, PuzzleBook
-from py2048.ui.shared.screen import counted
+from py2048.ui.shared.words import counted
 
 if TYPE_CHECKING:
     from py2048.board import Board

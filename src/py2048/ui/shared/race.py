@@ -22,7 +22,7 @@ from py2048.session import (
     Session,
     hint_player,
 )
-from py2048.ui.shared.screen import counted
+from py2048.ui.shared.words import counted
 
 BEST, EXPERT = "best", "expert"
 """The rivals that are no file: a person's best game, and the player that gives hints."""

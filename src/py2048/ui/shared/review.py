@@ -26,7 +26,7 @@ from py2048.ui.shared.describe import (
     spoken,
     value_text,
 )
-from py2048.ui.shared.screen import counted
+from py2048.ui.shared.words import counted
 
 if TYPE_CHECKING:
     from py2048.board import Board

@@ -17,11 +17,6 @@ if TYPE_CHECKING:
     from py2048.ui.shared.themes import Theme
 
 
-def counted(count: int, thing: str) -> str:
-    """Return how many there are of something: "1 move", "1,203 moves"."""
-    return f"{count:,} {thing}{'' if abs(count) == 1 else 's'}"
-
-
 @dataclass(frozen=True, slots=True)
 class Status:
     """The facts beside the board.

@@ -21,11 +21,12 @@ from py2048.session import Event, GameStarted, Hint, Moved, Session, Undone, hin
 from py2048.ui.shared.actions import direction_of_word
 from py2048.ui.shared.background import ForegroundWorker, WorkResult
 from py2048.ui.shared.coach import Coach
-from py2048.ui.shared.controller import current_events
+from py2048.ui.shared.controller import current_events, is_written
 from py2048.ui.shared.describe import describe, describe_board, describe_rules
 from py2048.ui.shared.race import Race
 from py2048.ui.shared.review import GameReview, keep_mistakes
-from py2048.ui.shared.screen import CoachStatus, counted
+from py2048.ui.shared.screen import CoachStatus
+from py2048.ui.shared.words import counted
 
 if TYPE_CHECKING:
     from py2048.compiled.jit.progress import Compiling
@@ -369,7 +370,7 @@ class PlainTextGame:
             self._write("Name a file, such as save game.2048.json.")
             return
         path = expanded(text)
-        if path.is_file():
+        if is_written(path):
             self._ask(f"{path} is there. Replace it?", lambda: self._save_as(path), "It stays.")
         else:
             self._save_as(path)
