@@ -431,12 +431,14 @@ def test_another_game_in_progress_can_be_taken_up(open_desk: Any) -> None:
     desk = open_desk(session)
     desk.play(5)
     board = session.game.board
-    session.start(get_rules("3x3"), seed=4)
-    desk.play(2)
+    for rules in (get_rules("classic", rows=5, columns=5), get_rules("3x3")):
+        session.start(rules, seed=4)
+        desk.play(2)
     desk.key("g")
     dialog = seen(desk)
     titles = {dialog.table.item(line, "text"): line for line in dialog.table.get_children()}
-    dialog.table.selection_set(titles["classic"])
+    assert titles.keys() == {"classic 4x4", "classic 5x5", "3x3"}
+    dialog.table.selection_set(titles["classic 4x4"])
     dialog.accept()
     assert session.game.board == board
 

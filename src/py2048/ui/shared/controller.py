@@ -285,7 +285,7 @@ class Controller:
         choices = [
             Choice(
                 game.id,
-                game.rules.partition(":")[0],
+                title_of(game.rules),
                 f"{counted(game.score, 'point')}, {counted(game.position, 'move')}, "
                 f"last played {minute_of(game.updated)}",
             )
@@ -368,7 +368,7 @@ class Controller:
             choices.extend(
                 Choice(
                     game.id,
-                    game.rules.partition(":")[0],
+                    title_of(game.rules),
                     f"{counted(game.score, 'point')}, {game.max_tile} reached, "
                     f"{minute_of(game.finished)}",
                 )
@@ -730,6 +730,17 @@ def rules_for(rules: Rules, board: Board) -> Rules:
         min(rules.start.low, most), min(rules.start.high, most), rules.start.weights
     )
     return replace(rules, rows=rows, columns=columns, start=start)
+
+
+def title_of(rules: str) -> str:
+    """Return the name in a text of rules, and the size unless the name says it.
+
+    >>> title_of("classic:size=5x5,start=2"), title_of("2x4:size=2x4,start=2")
+    ('classic 5x5', '2x4')
+    """
+    name, _, rest = rules.partition(":")
+    size = rest.partition(",")[0].removeprefix("size=")
+    return name if name == size else f"{name} {size}"
 
 
 def minute_of(moment: str) -> str:
