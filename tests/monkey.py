@@ -136,7 +136,9 @@ TERMINAL_KEYS = {
     **dict.fromkeys(("up", "down", "left", "right"), 60),
     **dict.fromkeys(("w", "a", "s", "d", "h", "j", "k", "l"), 10),
     **dict.fromkeys(("u", "r", "enter", "escape", "y", "n", "tab", "shift+tab"), 15),
-    **dict.fromkeys(("m", "g", "p", "f1", "H", "ctrl+s", "ctrl+o", "question_mark", "space"), 6),
+    **dict.fromkeys(
+        ("m", "g", "p", "f1", "slash", "ctrl+s", "ctrl+o", "question_mark", "space"), 6
+    ),
     **dict.fromkeys(("plus", "minus", "t", "x", "pageup", "pagedown", "home", "end", "delete"), 6),
     **dict.fromkeys(("backspace", "ctrl+a", "ctrl+z", "f5", "ctrl+l", "0", "7", "é"), 3),
     **dict.fromkeys(("q", "ctrl+q"), 1),
@@ -272,7 +274,9 @@ WINDOW_KEYS = {
     **dict.fromkeys(("Up", "Down", "Left", "Right"), 60),
     **dict.fromkeys(("w", "a", "s", "d", "h", "j", "k", "l", "KP_Up"), 10),
     **dict.fromkeys(("u", "r", "Return", "Escape", "y", "n", "Tab", "ISO_Left_Tab"), 15),
-    **dict.fromkeys(("m", "g", "e", "v", "i", "p", "F1", "H", "question", "space", "x", "t"), 6),
+    **dict.fromkeys(
+        ("m", "g", "e", "v", "i", "p", "F1", "slash", "question", "space", "x", "t"), 6
+    ),
     **dict.fromkeys(("plus", "minus", "Prior", "Next", "Home", "End", "Delete", "BackSpace"), 4),
     **dict.fromkeys(("Control-s", "Control-o", "Control-e", "Control-c", "Control-v", "F11"), 3),
     **dict.fromkeys(("0", "7", "eacute", "Control-z", "Control-y", "Alt-x", "F10"), 2),

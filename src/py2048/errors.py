@@ -130,11 +130,18 @@ def shown(value: object) -> str:
 
 @contextmanager
 def os_errors_as(kind: type[Py2048Error], what: str) -> Iterator[None]:
-    """Raise the operating system's errors as `kind`, with `what` was not possible and why."""
+    """Raise the operating system's errors as `kind`, with `what` was not possible and why.
+
+    So also Python's, of a path that holds a NUL and cannot be handed to the system.
+    """
     try:
         yield
     except OSError as error:
         raise kind(f"{what}: {error.strerror or error}") from None
+    except ValueError as error:
+        if "embedded null" not in str(error):
+            raise
+        raise kind(f"{what}: {error}") from None
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

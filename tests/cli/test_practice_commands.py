@@ -115,6 +115,22 @@ def test_a_puzzle_is_solved_once_for_the_rating(
     assert capsys.readouterr().out.endswith("solved 1 of 1\n")
 
 
+@pytest.mark.parametrize(("letter", "direction"), [*zip("wsad", map(str, Direction), strict=True)])
+def test_wasd_are_words_too(
+    letter: str,
+    direction: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They mean what the keys mean, and nothing stands before the first question."""
+    puzzle = next(each for each in puzzles() if len(each.values) == len(Direction))
+    answer(monkeypatch, letter)
+    assert main(["puzzle", "--id", str(puzzle.id)]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith(f"puzzle {puzzle.id}, ")
+    assert f"\n{direction} is " in out
+
+
 def test_puzzles_follow_each_other(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -45,12 +45,14 @@ def test_undo_and_redo_walk_the_history(game: Game) -> None:
     while game.undo():
         trail.append(game.board)
     assert (game.board, game.score, game.ply, game.can_undo) == (game.start, 0, 0, False)
+    assert game.record().finished == ""
     assert game.undo() is None
     assert game.undone == turns
     for board in reversed(trail[:-1]):
         game.redo()
         assert game.board == board
     assert (game.board, game.score, game.turns) == (end, score, turns)
+    assert bool(game.record().finished) == bool(turns)
     assert game.redo() is None
 
 

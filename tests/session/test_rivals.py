@@ -215,7 +215,7 @@ def test_rivals_of_games_that_are_over_are_forgotten() -> None:
 
 
 def test_the_best_game_is_a_persons() -> None:
-    """The computer's games do not count, and without a game there is nothing to race."""
+    """Computers' and continued games do not count; without a game there is nothing to race."""
     session = open_session()
     rules = get_rules("2x4")
     with pytest.raises(StorageError, match="no game of yours under the rules 2x4"):
@@ -230,10 +230,31 @@ def test_the_best_game_is_a_persons() -> None:
             else:
                 session.move(player.choose(session.game))
         scores[seed] = session.game.score
+    best_score = max(scores[1], scores[2])
+    others = (played(seed, rules="2x4") for seed in range(4, 40))
+    session.start_from(max(others, key=lambda game: game.score).record())
+    assert session.undo()
+    assert session.redo()  # the store keeps what is changed
+    assert session.game.is_over
+    assert session.game.score > best_score
     session.start(rules)
+    assert session.finished(rules)[0].score > best_score
     best = session.best_record(rules)
-    assert best.score == max(scores[1], scores[2])
+    assert best.score == best_score
     session.close()
+
+
+def test_the_game_that_has_just_ended_may_be_the_best() -> None:
+    """It is no record yet."""
+    with closing(open_session()) as session:
+        rules = get_rules("2x4")
+        session.start(rules, seed=1)
+        while not session.game.is_over:
+            move(session)
+        assert session.finished(rules) == []
+        assert session.best_record(rules) == session.record()
+        with pytest.raises(StorageError, match="no game of yours"):
+            session.best_record(get_rules("3x3"))
 
 
 def test_a_player_plays_along() -> None:

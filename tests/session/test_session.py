@@ -37,6 +37,8 @@ from py2048.session import (
     open_session,
 )
 from py2048.session.autosave import FORKED
+from py2048.session.tracked_game import TrackedGame
+from py2048.storage import SavedGame
 from py2048.storage.schema import games
 
 LEFT, RIGHT, UP, DOWN = Direction.LEFT, Direction.RIGHT, Direction.UP, Direction.DOWN
@@ -550,6 +552,27 @@ def test_a_game_began_when_it_began(started: str) -> None:
         assert saved.started[:19] == opened[:19]
         assert session.resume()
         assert session.record().started == opened
+
+
+def test_the_last_turn_was_played_when_it_was_played() -> None:
+    """Not when the game is opened or resumed, until another is played."""
+    session = Session()
+    session.start(seed=1)
+    play(session, 3)
+    then = {"started": "2014-03-09T12:00:00Z", "finished": "2014-03-09T12:30:00Z"}
+    session.start_from(replace(session.record(), **then))
+    assert session.record().finished == then["finished"]
+    session.undo()
+    session.redo()
+    assert session.record().finished > then["finished"]
+    saved = SavedGame(
+        owner="local", rules=str(get_rules("classic")), seed=None, player="",
+        start="2 2 . . / . . . . / . . . . / . . . .", turns=("L1F", "U15"), millis=(1, 1),
+        started=then["started"], updated=then["finished"],
+    )  # fmt: skip
+    for plies, finished in enumerate(("", then["finished"])):
+        record = TrackedGame.from_saved(replace(saved, position=plies)).record()
+        assert (record.plies, record.finished) == (plies, finished)
 
 
 CHILD = """

@@ -22,6 +22,7 @@ from py2048.ui.shared.describe import (
     describe_outlook,
     describe_rules,
 )
+from py2048.ui.shared.words import counted
 
 
 def heard(do: Callable[[Session], object], rules: str = "classic", board: str = "") -> list[str]:
@@ -125,6 +126,26 @@ def test_undo_redo_win_and_end() -> None:
     *_, won, over = heard(lambda s: s.move(Direction.LEFT), "comp1127", board)
     assert won == "You made 2048: you win!"
     assert over == "Game over: you win! Score 2048. A new best!"
+
+
+@pytest.mark.parametrize(
+    ("rules", "end"),
+    [("classic", []), ("comp1127", ["Game over: the target is made. Score 2048."])],
+)
+def test_nobody_wins_what_a_computer_played(rules: str, end: list[str]) -> None:
+    """The tile and the end are told without praise."""
+    board = "1024 1024 2 4\n2 4 8 16\n. . . .\n. . . ."
+    _, *said = heard(lambda s: s.autoplay_step("greedy"), rules, board)
+    assert said == ["2048 is made.", *end]
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(0, "0 moves"), (1, "1 move"), (-1, "-1 move"), (2, "2 moves"), (1203, "1,203 moves")],
+)
+def test_one_is_no_plural(count: int, text: str) -> None:
+    """A number with its noun."""
+    assert counted(count, "move") == text
 
 
 def test_a_stuck_game_says_that_no_move_is_left() -> None:

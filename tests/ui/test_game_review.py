@@ -212,7 +212,7 @@ def test_grades_differ_without_colour() -> None:
 @given(st.integers(1, 40))
 @settings(max_examples=25)
 def test_the_graph_fills_any_width_and_shows_every_fault(width: int) -> None:
-    """As many columns as asked for; the worst fault of its moves marks a column."""
+    """As many columns as asked for; the worst fault of its moves marks one, each fault one."""
     review = known_review()
     columns = review.graph(width, 50)
     assert len(columns) == width
@@ -233,6 +233,7 @@ def test_the_graph_fills_any_width_and_shows_every_fault(width: int) -> None:
     }
     assert {column.grade for column in columns} == marked
     assert Grade.BLUNDER in marked
+    assert sum(column.grade is not None for column in columns) <= len(FAULTS)
 
 
 @given(st.integers(0, MOVES - 1), st.integers(1, 60))

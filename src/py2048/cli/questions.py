@@ -13,7 +13,7 @@ from py2048.board import Board
 from py2048.cli.streams import are_terminal
 from py2048.direction import Direction
 from py2048.errors import DirectionError
-from py2048.ui.shared.actions import BY_NAME
+from py2048.ui.shared.actions import BY_NAME, direction_of_word
 
 if TYPE_CHECKING:
     from py2048.players import Unit
@@ -48,6 +48,7 @@ class Questions:
 
     def __init__(self, *, as_json: bool) -> None:
         self._as_json = as_json
+        self._gap = ""
         self._ask = _key if are_terminal() and not as_json else _word
 
     def ask(self, title: str, board: Board, about: Mapping[str, object]) -> Direction | None:
@@ -61,7 +62,8 @@ class Questions:
         if self._as_json:
             _print_line({**about, "board": board.rows})
         else:
-            print(f"\n{title}\n{board}", flush=True)
+            print(f"{self._gap}{title}\n{board}", flush=True)
+            self._gap = "\n"
         legal = board.legal_directions()
         while True:
             try:
@@ -132,7 +134,7 @@ def _word() -> Direction | None:
     """
     while line := sys.stdin.readline(LONGEST):
         if word := line.strip().lower():
-            return None if word in QUIT else Direction.parse(word)
+            return None if word in QUIT else direction_of_word(word)
     return None
 
 

@@ -30,6 +30,7 @@ from py2048.cli.options import (
 )
 from py2048.cli.streams import complain
 from py2048.errors import WeightsError
+from py2048.ui.shared.words import counted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -394,9 +395,8 @@ def _print_weights(data: Settings) -> None:
             after = data["packed"]["strength"]
             _print_strength("plays", after)
             before = data["strength"]["mean"]
-            print(
-                f"loss     {before - after['mean']:,.0f} points, {1 - after['mean'] / before:.2%}"
-            )
+            points = counted(round(before - after["mean"]), "point")
+            print(f"loss     {points}, {1 - after['mean'] / before:.2%}")
 
 
 def _print_stage(record: StageRecord) -> None:

@@ -237,6 +237,8 @@ class Game:
         turn = self._turns.pop()
         self._positions.pop()
         self._outcome = self._has_won = None
+        if not self._turns:
+            self.finished = None
         self._undone.append(turn)
         return turn
 

@@ -95,10 +95,12 @@ class Won:
     Attributes:
         tile: the target.
         plays_on: whether the rules let the game continue.
+        by_computer: whether a computer player made a move of the game.
     """
 
     tile: int
     plays_on: bool
+    by_computer: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +112,14 @@ class GameOver:
         score: the final score.
         best: the best score of a person under these rules.
         is_best: whether this game holds that best score.
+        by_computer: whether a computer player made a move of the game.
     """
 
     outcome: Outcome
     score: int
     best: int
     is_best: bool
+    by_computer: bool = False
 
 
 @dataclass(frozen=True, slots=True)

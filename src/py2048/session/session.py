@@ -153,6 +153,13 @@ class Session:
         return self.game.can_undo and not self.game.is_over
 
     @property
+    def game_over(self) -> events.GameOver:
+        """The event that tells of the end of the game, which is over."""
+        game, current = self.game, self._current
+        is_best = current.may_be_best and 0 < game.score == self.best
+        return events.GameOver(game.outcome, game.score, self.best, is_best, current.computer)
+
+    @property
     def can_undo(self) -> bool:
         """Whether there is a turn to take back."""
         return self.game.can_undo
@@ -299,7 +306,7 @@ class Session:
         self._version += 1
         self._emit(events.GameStarted(self.game.board, self.game.score, self.best, resumed))
         if self.game.is_over:
-            self._end()
+            self._emit(self.game_over)
 
     def close(self) -> None:
         """Save everything and close the store.
@@ -379,14 +386,10 @@ class Session:
         if game.has_won and not self._won:
             self._won = True
             assert self.rules.target is not None  # has_won needs one
-            self._emit(events.Won(self.rules.target, not self.rules.ends_at_target))
+            plays_on, by_computer = not self.rules.ends_at_target, self._current.computer
+            self._emit(events.Won(self.rules.target, plays_on, by_computer))
         if game.is_over:
-            self._end()
-
-    def _end(self) -> None:
-        game = self.game
-        is_best = self._current.may_be_best and 0 < game.score == self.best
-        self._emit(events.GameOver(game.outcome, game.score, self.best, is_best))
+            self._emit(self.game_over)
 
     # Advice and computer players
 
@@ -523,20 +526,35 @@ class Session:
         )
 
     def best_record(self, rules: Rules) -> Record:
-        """Return the best finished game that a person played under `rules`.
+        """Return the player's own best finished game under `rules`, the current one included.
+
+        As with best scores, games of a computer or continued from a record do not count.
 
         Raises:
             StorageError: if there is none.
             RecordError: if it is damaged.
         """
-        games = self.finished(rules, limit=MOST_SEARCHED)
-        best = next((game for game in games if game.category in HUMAN_CATEGORIES), None)
+        best, current = self._best_finished(rules), self.game
+        is_own = self._current.may_be_best and current.is_over and current.rules == rules
+        if is_own and current.ply and (best is None or current.score > best.score):
+            return self.record()
         if best is None:
             raise StorageError(
                 f"no game of yours under the rules {rules.name} is finished yet: "
                 "finish one, or race against the expert"
             )
         return self.finished_record(best.id)
+
+    def _best_finished(self, rules: Rules) -> RecordSummary | None:
+        """Return the best of the `finished` games that may hold the best score."""
+        bests: dict[str, int] = self._autosave.read(
+            lambda store, owner: store.scores.bests(str(rules), owner), {}
+        )
+        for game in self.finished(rules, limit=MOST_SEARCHED):
+            # A continued game does not raise the best score of its category, and may exceed it.
+            if game.category in HUMAN_CATEGORIES and game.score <= bests.get(game.category, 0):
+                return game
+        return None
 
     def finished_record(self, record_id: str) -> Record:
         """Return one of the `finished` games.

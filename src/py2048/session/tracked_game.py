@@ -68,6 +68,7 @@ class TrackedGame:
         """
         game = Game.from_record(record)
         set_started(game, record.started)
+        _set_finished(game, record.finished)
         codes = [encode_turn(turn) for turn in game.turns]
         times = [*record.times, *[0] * len(codes)][: len(codes)]
         return cls(game, codes, times, record.undos, record.hints, computer, is_continued=True)
@@ -98,6 +99,7 @@ class TrackedGame:
             raise StorageError(f"the saved game {saved.id} cannot be read back: {error}") from error
         for _ in saved.turns[saved.position :]:
             game.undo()
+        _set_finished(game, saved.updated)
         return cls(
             game,
             codes=list(saved.turns),
@@ -187,11 +189,26 @@ class TrackedGame:
 
 def set_started(game: Game, text: str) -> None:
     """Let a game have begun when a text says, in ISO 8601, if that is from 1970 to now."""
+    started = _moment(text)
+    if started is not None:
+        game.started = started
+
+
+def _set_finished(game: Game, text: str) -> None:
+    """Let the last turn of a game, if it has one, have been played when a text says, likewise."""
+    finished = _moment(text)
+    if game.turn_count and finished is not None and finished >= game.started:
+        game.finished = finished
+
+
+def _moment(text: str) -> float | None:
+    """Return a time from 1970 to now in seconds, to the second as in records."""
     with suppress(ValueError, OverflowError):
-        moment = datetime.fromisoformat(text).replace(microsecond=0)  # records have seconds
-        started = moment.replace(tzinfo=moment.tzinfo or UTC).timestamp()
-        if 0 <= started <= time.time():
-            game.started = started
+        moment = datetime.fromisoformat(text).replace(microsecond=0)
+        seconds = moment.replace(tzinfo=moment.tzinfo or UTC).timestamp()
+        if 0 <= seconds <= time.time():
+            return seconds
+    return None
 
 
 class Replay:

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.gui
 KEYS = {
     Direction.UP: ("Up", "w", "W", "k", "K"),
     Direction.DOWN: ("Down", "s", "S", "j", "J"),
-    Direction.LEFT: ("Left", "a", "A", "h"),
+    Direction.LEFT: ("Left", "a", "A", "h", "H"),
     Direction.RIGHT: ("Right", "d", "D", "l", "L"),
 }
 OPEN = ". . . ./. 2 . ./. . . ./. . . ."

@@ -18,6 +18,7 @@ from py2048.players import make_player
 from py2048.rules import Merging, get_rules
 from py2048.session import open_session
 from py2048.ui.desktop import launch
+from py2048.ui.desktop.style import font, measured
 from py2048.ui.shared.actions import ACTIONS
 
 pytestmark = pytest.mark.gui
@@ -430,14 +431,32 @@ def test_another_game_in_progress_can_be_taken_up(open_desk: Any) -> None:
     desk = open_desk(session)
     desk.play(5)
     board = session.game.board
-    session.start(get_rules("3x3"), seed=4)
-    desk.play(2)
+    for rules in (get_rules("classic", rows=5, columns=5), get_rules("3x3")):
+        session.start(rules, seed=4)
+        desk.play(2)
     desk.key("g")
     dialog = seen(desk)
     titles = {dialog.table.item(line, "text"): line for line in dialog.table.get_children()}
-    dialog.table.selection_set(titles["classic"])
+    assert titles.keys() == {"classic 4x4", "classic 5x5", "3x3"}
+    dialog.table.selection_set(titles["classic 4x4"])
     dialog.accept()
     assert session.game.board == board
+
+
+def test_titles_of_a_list_stand_clear_of_their_details(open_desk: Any) -> None:
+    """However long they are; j and k go through them, also with Caps Lock."""
+    session = open_session()
+    desk = open_desk(session)
+    desk.key("f")
+    table = seen(desk).table
+    titles = [table.item(line, "text") for line in table.get_children()]
+    letters = font(desk.root, 13)
+    assert table.column("#0", "width") > 30 + max(measured(desk.root, t, letters) for t in titles)
+    for key, place in (("J", 1), ("j", 2), ("K", 1), ("k", 0)):
+        desk.key(key, widget=table)
+        assert table.index(table.focus()) == place
+    desk.dialog.close()
+    session.close()
 
 
 def test_the_player_is_chosen_and_a_wrong_one_explained(desk: Any) -> None:

@@ -17,7 +17,7 @@ from py2048.direction import Direction
 from py2048.game import Game, Record
 from py2048.rules import get_rules, list_rules
 from py2048.session import StorageFailed, autosave, open_session
-from py2048.ui.shared.actions import ACTIONS, MOVE
+from py2048.ui.shared.actions import ACTIONS, BY_NAME, MOVE
 from py2048.ui.terminal.app import GameApp
 from py2048.ui.terminal.dialogs import ConfirmDialog, HelpScreen, ListScreen, PromptScreen
 
@@ -27,7 +27,7 @@ NEARLY_OVER = "4 4 2 8\n8 16 32 64\n2 4 8 16\n32 64 128 256"
 
 
 async def test_every_move_key_slides() -> None:
-    """Arrows, WASD and hjkl slide in their direction, in capitals too where letters are free."""
+    """Arrows, WASD and hjkl slide in their direction, in capitals too."""
     board = Board.parse(". . . .\n. 2 . .\n. . . .\n. . . .")
     session = table()
     app = GameApp(session, reduced_motion=True)
@@ -317,11 +317,16 @@ async def test_a_finished_game_is_shown_as_finished() -> None:
 
 
 async def test_rules_that_end_at_the_target_end_in_triumph() -> None:
-    """Under comp1127 the target ends the game: the panel says that it is won."""
-    app = GameApp(table(NEARLY_WON, "comp1127"), reduced_motion=True)
+    """Under comp1127 the target ends the game: the panel says that a person has won it."""
+    session = table(NEARLY_WON, "comp1127")
+    app = GameApp(session, reduced_motion=True)
     async with app.run_test() as pilot:
         await pilot.press("left")
         assert "You win!" in shown(app)
+        await pilot.press("u")
+        session.autoplay_step("greedy")
+        await pilot.pause()
+        assert "Game over!" in shown(app)
 
 
 async def test_a_penalty_is_shown() -> None:
@@ -335,16 +340,17 @@ async def test_a_penalty_is_shown() -> None:
         assert "-1" in shown(app)
 
 
-async def test_help_names_every_key() -> None:
-    """F1 shows all keys with what they do, and Escape closes it."""
+@pytest.mark.parametrize("key", BY_NAME["help"].keys)
+async def test_help_names_every_key(key: str) -> None:
+    """It shows all keys with what they do; its own key closes it, too."""
     app = GameApp(table(), reduced_motion=True)
     async with app.run_test(size=(90, 44)) as pilot:
-        await pilot.press("f1")
+        await pilot.press(key)
         assert isinstance(app.screen, HelpScreen)
         picture = shown(app)
         for action in ACTIONS:
             assert not action.label or action.help in picture
-        await pilot.press("escape")
+        await pilot.press(key)
         assert not isinstance(app.screen, HelpScreen)
 
 

@@ -75,6 +75,25 @@ async def test_every_size_shows_board_and_score(
         assert region.size == (app.view.grid.width_columns, app.view.grid.height_rows)
         assert app.screen.region.contains_region(region)
         assert str(session.game.score) in shown(app)
+        assert f"{rules} {rules}" not in shown(app)
+
+
+async def test_a_long_hint_is_shown_whole_below_the_board() -> None:
+    """It takes the row of the keys, which come back; the board stays where it is."""
+    app = GameApp(table(), reduced_motion=True)
+    async with app.run_test(size=(62, 30)) as pilot:
+        assert app.view.arrangement is Arrangement.TALL
+        region = app.view.board.region
+        keys = shown(app).splitlines()[-1]
+        losses, chance = "↑ -1,207  ← -1,239  → -2,111", "32768: 660 of 1,000 games"
+        app.say(f"Hint: down, ≈280,000 points\n{losses}\n{chance}")
+        await pilot.pause()
+        assert losses in shown(app)
+        assert chance in shown(app)
+        assert app.view.board.region == region
+        app.say("Theme: dark.")
+        await pilot.pause()
+        assert shown(app).splitlines()[-1] == keys
 
 
 async def test_a_tiny_terminal_says_so_and_recovers() -> None:

@@ -50,11 +50,19 @@ def test_a_short_game() -> None:
     ]
 
 
-@pytest.mark.parametrize("word", ["left", "LEFT", "l", " Left ", "←"])
-def test_directions_are_words_letters_and_arrows(word: str) -> None:
-    """Directions are understood in full and in short, in any case."""
-    [answer] = transcript(f"{word}\n", board="2 2 . .\n. . . .\n. . . .\n. . . .")
-    assert answer.startswith("Left: merged 2 and 2 into 4, plus 4. ")
+@pytest.mark.parametrize(
+    ("word", "direction"),
+    [
+        *((word, "Left") for word in ("left", "LEFT", "l", " Left ", "←", "a", "A")),
+        ("w", "Up"), ("W", "Up"), ("u", "Up"),
+        ("s", "Down"), ("down", "Down"),
+        ("d", "Right"), ("D", "Right"), ("r", "Right"), ("e", "Right"),
+    ],
+)  # fmt: skip
+def test_directions_are_words_letters_and_arrows(word: str, direction: str) -> None:
+    """In full and in short, in any case; WASD are the keys that they are on every screen."""
+    [answer] = transcript(f"{word}\n", board="2 2 . .\n2 . . .\n. . . .\n. . . 2")
+    assert answer.startswith(f"{direction}: ")
 
 
 def test_the_board_is_read_row_by_row() -> None:
@@ -167,6 +175,16 @@ def test_a_saved_game_is_replaced_after_yes(
     assert kept == "It stays."
     assert Record.load(path).plies == 1
     assert not transcript("review ~/g.2048.json\n")[0].startswith("cannot read")
+
+
+@pytest.mark.parametrize(("name", "why"), [("a\0b", "null"), ("n" * 300, "too long")])
+def test_a_name_that_no_file_can_have_is_explained(name: str, why: str) -> None:
+    """In a save and in a review."""
+    answers = transcript(f"save {name}\nreview {name}\n")
+    for verb, answer in zip(("write", "read"), answers, strict=True):
+        assert answer.startswith(f"cannot {verb} ")
+        assert f"{name}: " in answer
+        assert why in answer
 
 
 def test_through_a_real_pipe_without_escape_codes() -> None:

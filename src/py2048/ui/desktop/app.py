@@ -127,8 +127,10 @@ class DesktopApp:
         self.controller.close()
         if self.dialog is not None:
             self.dialog.close()
-        self.show_race(None)  # the width to remember is that without it
-        self._remember(theme=self.window.theme.name, geometry=self.root.geometry())
+        grown = 0 if self.race is None else self.race.grown  # not to be remembered
+        _, x, rest = self.root.geometry().partition("x")
+        geometry = f"{self.root.winfo_width() - grown}{x}{rest}"
+        self._remember(theme=self.window.theme.name, geometry=geometry)
 
     def press(self, event: tk.Event[tk.Misc]) -> str | None:
         """Do the action of a key."""

@@ -399,7 +399,7 @@ class Overlay:
         width = round(grid.width * 0.94)
         for text, offset, size in (
             (banner.title, -2.2, unit * min(1.15, 13 / len(banner.title))),
-            (" ".join(banner.lines), -0.6, unit * 0.5),
+            (" · ".join(banner.lines), -0.6, unit * 0.5),
         ):
             write(
                 self._canvas, (x, y + offset * unit), text, self._theme.ink, max(size, 9),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from py2048.direction import Direction
 from py2048.ui.desktop.board_view import CanvasBoard, Marks
-from py2048.ui.desktop.style import font
+from py2048.ui.desktop.style import font, measured
 from py2048.ui.desktop.window import MainWindow
 from py2048.ui.shared.screen import Choice, FileKind, ListRequest
 
@@ -214,13 +214,16 @@ class ListDialog(Dialog):
             selectmode="browse",
             height=min(max(len(choices), 3), 13),
         )
-        table.column("#0", width=round(130 * scale), stretch=False)
+        letters = font(self, 13 * scale)
+        widest = max((measured(self, choice.title, letters) for choice in choices), default=0)
+        width = max(round(130 * scale), widest + round(40 * scale))  # beside the indentation
+        table.column("#0", width=width, stretch=False)
         table.column("detail", width=round(530 * scale))
         for choice in choices:
             table.insert("", "end", iid=choice.value, text=choice.title, values=(choice.detail,))
         table.pack(fill="both", expand=True, pady=(0, round(6 * scale)))
         table.bind("<Double-1>", lambda _: self.accept())
-        for key, step in (("j", 1), ("k", -1)):
+        for key, step in (("j", 1), ("J", 1), ("k", -1), ("K", -1)):
             table.bind(key, lambda _, step=step: self._step(step))  # type: ignore[misc]
         return table
 
@@ -246,8 +249,8 @@ class ListDialog(Dialog):
 
 
 _SCROLLING = (
-    *((key, 1, "units") for key in ("<Down>", "j")),
-    *((key, -1, "units") for key in ("<Up>", "k")),
+    *((key, 1, "units") for key in ("<Down>", "j", "J")),
+    *((key, -1, "units") for key in ("<Up>", "k", "K")),
     ("<Next>", 1, "pages"),
     ("<Prior>", -1, "pages"),
     ("<End>", 999, "pages"),

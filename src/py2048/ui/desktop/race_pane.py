@@ -5,6 +5,7 @@ from __future__ import annotations
 from tkinter import ttk
 
 from py2048.ui.desktop.board_view import CanvasBoard
+from py2048.ui.desktop.style import font, measured
 from py2048.ui.desktop.window import MainWindow
 from py2048.ui.shared.motion import BoardTransition
 from py2048.ui.shared.race import RaceView
@@ -12,7 +13,16 @@ from py2048.ui.shared.themes import Theme
 
 SIDE = 240
 """The side of the rival's board, in pixels of an ordinary screen."""
-COLUMNS = (("you", "You", 90), ("theirs", "Rival", 90), ("ahead", "Ahead", 140))
+LABEL = "move 10,000"
+"""The widest label of a split."""
+COLUMNS = (
+    ("you", "You", "1:00:00 100,000"),
+    ("theirs", "Rival", "1:00:00 100,000"),
+    ("ahead", "Ahead", "+100,000, +1000 s"),
+)
+"""The columns beside it: name, title and the widest text."""
+MARGIN, INDENT = 10, 20
+"""What a column has beside its text, and the first one before it, in pixels likewise."""
 
 
 class RacePane(ttk.Frame):
@@ -22,6 +32,9 @@ class RacePane(ttk.Frame):
 
     Args:
         window: the window of the game.
+
+    Attributes:
+        grown: the pixels by which the window has grown: the screen may allow fewer.
     """
 
     def __init__(self, window: MainWindow) -> None:
@@ -37,22 +50,27 @@ class RacePane(ttk.Frame):
         self.splits = ttk.Treeview(
             self, columns=[name for name, _, _ in COLUMNS], selectmode="none", height=4
         )
-        self.splits.column("#0", width=round(80 * scale), stretch=False)
-        for name, title, width in COLUMNS:
+        letters = font(self, 13 * scale)
+
+        def width(text: str) -> int:
+            return measured(self, text, letters) + round(MARGIN * scale)
+
+        self.splits.column("#0", width=width(LABEL) + round(INDENT * scale), stretch=False)
+        for name, title, text in COLUMNS:
             self.splits.heading(name, text=title)
-            self.splits.column(name, width=round(width * scale), anchor="e")
+            self.splits.column(name, width=width(text), anchor="e")
         self._title.pack(anchor="w")
         self._board.pack()
         self._lines.pack(anchor="w", pady=round(4 * scale))
         self.splits.pack(fill="both", expand=True)
         self.pack(side="right", fill="y", before=window.header)
         self.update_idletasks()
-        self._widen(self.winfo_reqwidth())
+        room = self._owner.winfo_screenwidth() - self._owner.winfo_width()
+        self.grown = max(0, min(self.winfo_reqwidth(), room))
+        self._widen(self.grown)
 
     def _widen(self, pixels: int) -> None:
-        """Make the window wider, as far as the screen allows."""
-        width = min(self._owner.winfo_width() + pixels, self._owner.winfo_screenwidth())
-        self._owner.geometry(f"{width}x{self._owner.winfo_height()}")
+        self._owner.geometry(f"{self._owner.winfo_width() + pixels}x{self._owner.winfo_height()}")
 
     def set_theme(self, theme: Theme) -> None:
         """Change the colours."""
@@ -71,6 +89,5 @@ class RacePane(ttk.Frame):
 
     def close(self) -> None:
         """Give the room back to the screen."""
-        width = self.winfo_width()
         self.destroy()
-        self._widen(-width)
+        self._widen(-self.grown)

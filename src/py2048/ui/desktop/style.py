@@ -35,10 +35,15 @@ def write(
     canvas.create_text(*place, text=text, fill=colour, font=letters, **options)
 
 
+def measured(root: tk.Misc, text: str, font: tuple[str, int, str]) -> int:
+    """Return how many pixels wide `text` is."""
+    return int(root.tk.call("font", "measure", font, text))
+
+
 def cut(root: tk.Misc, text: str, font: tuple[str, int, str], room: float) -> str:
     """Return `text`, or as much of it as has room in `room` pixels, with an ellipsis."""
     short = text
-    while text and float(root.tk.call("font", "measure", font, short)) > room:
+    while text and measured(root, short, font) > room:
         text = text[:-1]
         short = f"{text.rstrip()}…" if text else ""
     return short

@@ -16,6 +16,7 @@ from py2048.ui.shared.actions import BY_NAME
 from py2048.ui.shared.background import SPEEDS, Autoplay
 from py2048.ui.shared.screen import CoachStatus, Status
 from py2048.ui.shared.themes import Theme, mixed
+from py2048.ui.shared.words import counted
 
 WIDTH, HEIGHT = 480, 640
 LEAST_WIDTH, LEAST_HEIGHT = 350, 300
@@ -378,7 +379,7 @@ class ScoreHeader(tk.Canvas):
     def _show_line(self) -> None:
         """Show the small line, cut to the room there is."""
         status, theme = self.status, self._theme
-        moves = f"{status.moves:,} move{'' if status.moves == 1 else 's'}"
+        moves = counted(status.moves, "move")
         facts = " · ".join(filter(None, (status.rules, moves, status.help)))
         text = status.note or (facts if status.rules else "")
         text = cut(self, text, font(self, HEADER_LINE * self._scale), self._room)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from py2048.direction import Direction
+
 GAME, MOVE, PLAYER, VIEW, HELP = MENUS = ("Game", "Move", "Player", "View", "Help")
 
 
@@ -57,7 +59,7 @@ quit | Quit | q Q ctrl+q |  | Q | quit | Quit; the game is kept
 [Move]
 up | Up | up w W k K | KP_Up | ↑ W K | up | Slide up
 down | Down | down s S j J | KP_Down | ↓ S J | down | Slide down
-left | Left | left a A h | KP_Left | ← A H | left | Slide left
+left | Left | left a A h H | KP_Left | ← A H | left | Slide left
 right | Right | right d D l L | KP_Right | → D L | right | Slide right
 undo | Undo | u U backspace | Control-z | U | undo | Take the last move back, as often as you like
 redo | Redo | r R | Control-y | R | redo | Play again a move that was taken back
@@ -73,7 +75,7 @@ theme | Next theme | t T |  | T | theme | Change the colours
 animation | Animation | x X |  | X | motion | Switch the animation off or on
 full_screen | Full screen |  | F11 | F11 |  | Fill the screen, or not
 [Help]
-help | Keys and mouse | f1 H |  | F1 | help | Show this help
+help | Keys and mouse | f1 slash |  | F1 | help | Show this help, as / does
 about | About py2048 |  |  |  |  | The version of this program
 """
 
@@ -124,3 +126,16 @@ PRACTICE_ACTIONS = _actions(_PRACTICE_TABLE)
 """What can be done while practising."""
 
 BY_NAME = {action.name: action for action in ACTIONS}
+
+_WASD = dict(zip("wsad", Direction, strict=True))
+
+
+def direction_of_word(word: str) -> Direction:
+    """Return the direction that a typed line names: a letter of WASD, or as `Direction.parse`.
+
+    So ``w`` is up and ``d`` is right, as on every screen, not west and down.
+
+    Raises:
+        DirectionError: if it names none.
+    """
+    return _WASD.get(word.lower()) or Direction.parse(word)

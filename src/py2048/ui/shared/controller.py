@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from py2048.board import Board
 from py2048.direction import Direction
-from py2048.errors import BoardError, Py2048Error, RecordError, StorageError
+from py2048.errors import BoardError, Py2048Error, RecordError, StorageError, os_errors_as
 from py2048.game import Record
 from py2048.game.importing import NoGameError, load_record_file, parse_records
 from py2048.players import list_players
@@ -33,6 +33,7 @@ from py2048.ui.shared.race_tracker import RaceTracker
 from py2048.ui.shared.review import REVIEWING, GameReview, keep_mistakes
 from py2048.ui.shared.screen import RECORDS, Banner, Choice, GameScreen, ListRequest, Status
 from py2048.ui.shared.themes import Theme, get_theme, next_theme
+from py2048.ui.shared.words import counted
 
 if TYPE_CHECKING:
     from py2048.compiled.jit.progress import Compiling
@@ -284,9 +285,9 @@ class Controller:
         choices = [
             Choice(
                 game.id,
-                game.rules.partition(":")[0],
-                f"{game.score:,} points, {game.position} moves, last played "
-                f"{minute_of(game.updated)}",
+                title_of(game.rules),
+                f"{counted(game.score, 'point')}, {counted(game.position, 'move')}, "
+                f"last played {minute_of(game.updated)}",
             )
             for game in self.session.saved_games()
             if game.position or game.undos
@@ -328,7 +329,7 @@ class Controller:
         self.attempt(
             lambda: (
                 self.ask(f"Replace {path}?", "Replace", "Keep it", action)
-                if path.is_file()
+                if is_written(path)
                 else action()
             )
         )
@@ -361,14 +362,15 @@ class Controller:
             use_file: takes one of a file instead.
         """
         session = self.session
-        choices = [Choice(CURRENT, "This game", f"{session.game.score:,} points")]
+        choices = [Choice(CURRENT, "This game", counted(session.game.score, "point"))]
 
         def add_finished() -> None:
             choices.extend(
                 Choice(
                     game.id,
-                    game.rules.partition(":")[0],
-                    f"{game.score:,} points, {game.max_tile} reached, {minute_of(game.finished)}",
+                    title_of(game.rules),
+                    f"{counted(game.score, 'point')}, {game.max_tile} reached, "
+                    f"{minute_of(game.finished)}",
                 )
                 for game in session.finished(limit=200)
             )
@@ -692,6 +694,16 @@ def fault_of(action: Callable[[], object]) -> str:
     return ""
 
 
+def is_written(path: Path) -> bool:
+    """Return whether a file is there.
+
+    Raises:
+        RecordError: if no file can have this name.
+    """
+    with os_errors_as(RecordError, f"cannot write {path}"):
+        return path.is_file()
+
+
 def pasted_record(text: str, no_board: BoardError) -> Record:
     """Return the one game in a copied text that is no board.
 
@@ -720,6 +732,17 @@ def rules_for(rules: Rules, board: Board) -> Rules:
     return replace(rules, rows=rows, columns=columns, start=start)
 
 
+def title_of(rules: str) -> str:
+    """Return the name in a text of rules, and the size unless the name says it.
+
+    >>> title_of("classic:size=5x5,start=2"), title_of("2x4:size=2x4,start=2")
+    ('classic 5x5', '2x4')
+    """
+    name, _, rest = rules.partition(":")
+    size = rest.partition(",")[0].removeprefix("size=")
+    return name if name == size else f"{name} {size}"
+
+
 def minute_of(moment: str) -> str:
     """Return the date and the minute of a time in ISO 8601."""
     return moment[:16].replace("T", " ")
@@ -729,9 +752,7 @@ def current_events(session: Session) -> list[Event]:
     """Return the events that introduce the session's game to a screen that opens on it."""
     game, best = session.game, session.best
     started = events.GameStarted(game.board, game.score, best, resumed=game.ply > 0)
-    if not game.is_over:
-        return [started]
-    return [started, events.GameOver(game.outcome, game.score, best, 0 < game.score == best)]
+    return [started, session.game_over] if game.is_over else [started]
 
 
 class Presenter:
@@ -804,7 +825,8 @@ class Presenter:
     def _(self, event: events.GameOver) -> None:
         self._autoplay.stop()
         self._screen.say(self._text_of(event))
-        title = "You win!" if self._session.game.has_won else "Game over!"
+        has_won = self._session.game.has_won and not event.by_computer
+        title = "You win!" if has_won else "Game over!"
         best = "A new best!" if event.is_best else f"Best {event.best:,}" if event.best else ""
         banner = Banner(title, tuple(filter(None, (f"Score {event.score:,}", best))), True)
         self._screen.cover(banner, is_animated=self.is_animated)

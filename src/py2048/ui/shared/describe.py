@@ -69,13 +69,15 @@ def _(event: events.Undone) -> str:
 
 @describe.register
 def _(event: events.Won) -> str:
+    if event.by_computer:
+        return f"{event.tile} is made."
     return f"You made {event.tile}: you win!" + (" Play on if you like." if event.plays_on else "")
 
 
 @describe.register
 def _(event: events.GameOver) -> str:
     ending = {
-        Outcome.WON: "Game over: you win!",
+        Outcome.WON: f"Game over: {'the target is made.' if event.by_computer else 'you win!'}",
         Outcome.LOST: "Game over: no move is left.",
         Outcome.ENDED: "Game over: no move is left.",
     }.get(event.outcome, "Game over.")

@@ -21,6 +21,7 @@ from py2048.review.puzzles import Puzzle, daily_puzzle
 from py2048.review.themes import Theme
 from py2048.rng import random_seed
 from py2048.session.notebook import MOST_RATING, Exercise, Notebook, PuzzleBook
+from py2048.ui.shared.words import counted
 
 if TYPE_CHECKING:
     from py2048.board import Board
@@ -271,11 +272,12 @@ class PuzzleDrill(Drill):
 
 
 def _days(time: timedelta) -> str:
-    return "1 day" if time.days == 1 else f"{time.days} days"
+    return counted(time.days, "day")
 
 
 def _name(rules: Rules) -> str:
-    return f"{rules.name} on {rules.rows}x{rules.columns}"
+    size = f"{rules.rows}x{rules.columns}"
+    return size if rules.name == size else f"{rules.name} on {size}"
 
 
 # What a screen offers

@@ -22,6 +22,7 @@ from py2048.session import (
     Session,
     hint_player,
 )
+from py2048.ui.shared.words import counted
 
 BEST, EXPERT = "best", "expert"
 """The rivals that are no file: a person's best game, and the player that gives hints."""
@@ -115,7 +116,7 @@ class Split:
             return ""
         moves = self.theirs.ply - self.mine.ply
         score = self.mine.score - self.theirs.score
-        ahead = f"{score:+,}" if self.ply else f"{moves:+} move{'' if abs(moves) == 1 else 's'}"
+        ahead = f"{score:+,}" if self.ply else f"{'+' * (moves >= 0)}{counted(moves, 'move')}"
         if self.mine.elapsed_ms is None or self.theirs.elapsed_ms is None:
             return ahead
         return f"{ahead}, {(self.theirs.elapsed_ms - self.mine.elapsed_ms) / 1000:+.0f} s"
@@ -160,9 +161,8 @@ class RaceView:
     @property
     def lines(self) -> tuple[str, str]:
         """The rival's score and who is ahead, a line each."""
-        moves = f"{self.ply:,} move{'' if self.ply == 1 else 's'}"
         note = self.note and f", {self.note}"
-        return f"{self.score:,} after {moves}{note}", f"{self.standing}."
+        return f"{self.score:,} after {counted(self.ply, 'move')}{note}", f"{self.standing}."
 
 
 class _Track:

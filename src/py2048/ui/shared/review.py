@@ -26,6 +26,7 @@ from py2048.ui.shared.describe import (
     spoken,
     value_text,
 )
+from py2048.ui.shared.words import counted
 
 if TYPE_CHECKING:
     from py2048.board import Board
@@ -46,7 +47,7 @@ class GraphColumn(NamedTuple):
 
     Attributes:
         height: how far it is filled from below, in pixels or cells; 0 where nothing is judged.
-        grade: the worst mistake among its moves, if any.
+        grade: the worst mistake among the moves that begin in it, if any.
     """
 
     height: int
@@ -310,7 +311,9 @@ class GameReview:
             mean = sum(found) / len(found) if found else low
             worst = max(grades, key=_GRADES.index, default=Grade.BEST)
             filled = max(1, round(scale * (mean - low))) if found else 0
-            columns.append(GraphColumn(filled, worst if worst.is_mistake else None))
+            begins = not column or self.place_at(column - 1, width) != first
+            is_marked = begins and worst.is_mistake
+            columns.append(GraphColumn(filled, worst if is_marked else None))
         return columns
 
     def _graph_values(self) -> list[float]:
@@ -360,4 +363,5 @@ def _positions(record: Record) -> list[tuple[Board, int, Direction]]:
 def record_title(record: Record) -> str:
     """Return what a record is in a line: its rules, score, player and day."""
     day = f", {record.finished[:10]}" if record.finished else ""
-    return f"{record.rules.name}, {record.score:,} points, by {name_of(record) or 'a person'}{day}"
+    by = name_of(record) or "a person"
+    return f"{record.rules.name}, {counted(record.score, 'point')}, by {by}{day}"

@@ -241,7 +241,8 @@ def draw_board(
 ) -> None:
     """Draw the frame, the empty cells and the tiles; `pointer` lights up a side of the frame.
 
-    With `played`, that side is marked too, and words in the frame tell which is which.
+    With `played`, that side is marked too, and words in the frame tell which is which. Where
+    both are one side, it is the best.
     """
     fade = FADE if faded else 0.0
     width = grid.columns * grid.pitch_x - grid.gap_x + 2 * grid.frame_x
@@ -259,7 +260,8 @@ def draw_board(
     for sprite in sprites:
         _draw_tile(canvas, grid, theme, sprite, fade)
     if grid.frame_x and played is not None:
-        _write_on_side(canvas, played, "played", theme.page)
+        if played is not pointer:
+            _write_on_side(canvas, played, "played", theme.page)
         if pointer is not None:
             _write_on_side(canvas, pointer, "best", theme.page)
 

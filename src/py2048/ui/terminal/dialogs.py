@@ -163,7 +163,7 @@ class PromptScreen(ModalDialog[Path]):
 class HelpScreen(ModalDialog[None]):
     """All keys, and what the mouse does."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("q,Q,f1,H,enter,space", "close", "Close")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("q,Q,f1,slash,enter,space", "close", "Close")]
 
     def compose(self) -> ComposeResult:
         """Lay out the keys in a list that scrolls where it must."""

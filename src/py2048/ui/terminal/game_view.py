@@ -20,6 +20,7 @@ from textual.widgets import Static
 from py2048.ui.shared.actions import BY_NAME, UserAction
 from py2048.ui.shared.screen import Banner, CoachStatus, Status
 from py2048.ui.shared.themes import DEFAULT_THEME, Theme
+from py2048.ui.shared.words import counted
 from py2048.ui.terminal.board import (
     LOGO_ROWS,
     PANEL_ROWS,
@@ -134,8 +135,9 @@ class GameView(Container):
         self.status = status
         for box, number in zip(self._boxes, 2 * (status.score, status.best), strict=True):
             box.set_number(number)
-        name = f"[bold]{escape(status.rules)}[/] {self._shape[0]}x{self._shape[1]}"
-        moves = f"{status.moves} move{'s' * (status.moves != 1)}"
+        size = f"{self._shape[0]}x{self._shape[1]}"
+        name = f"[bold]{escape(status.rules)}[/]" + f" {size}" * (size != status.rules)
+        moves = counted(status.moves, "move")
         played = f"[$text-muted]{', '.join(filter(None, (moves, status.help)))}[/]"
         below = f"[$accent]{escape(status.note)}[/]" if status.note else played
         for place in (self._about, self._title):
@@ -150,11 +152,16 @@ class GameView(Container):
                 box.gain(points)
 
     def say(self, text: str) -> None:
-        """Show a message until the next one; lines are joined where there is room for one only."""
+        """Show a message until the next one.
+
+        Below the board its lines are joined; a long one takes the row of the keys, too.
+        """
         self.note = text
         shown = text or (POWERS_NOTE if self.grid and self.grid.shows_powers else "")
         self._panel_note.show(shown)
-        self._message.show(shown.replace("\n", "  "))
+        joined = shown.replace("\n", "  ")
+        self._message.show(joined)
+        self.set_class(len(joined) > self._room.width, "-long")
 
     def show_unsaved(self, reason: str) -> None:
         """Say below everything why something is not saved, as long as that is so."""

@@ -18,13 +18,15 @@ from py2048.folders import expanded
 from py2048.game.importing import load_record_file
 from py2048.rules import Rules
 from py2048.session import Event, GameStarted, Hint, Moved, Session, Undone, hint_player
+from py2048.ui.shared.actions import direction_of_word
 from py2048.ui.shared.background import ForegroundWorker, WorkResult
 from py2048.ui.shared.coach import Coach
-from py2048.ui.shared.controller import current_events
+from py2048.ui.shared.controller import current_events, is_written
 from py2048.ui.shared.describe import describe, describe_board, describe_rules
 from py2048.ui.shared.race import Race
 from py2048.ui.shared.review import GameReview, keep_mistakes
 from py2048.ui.shared.screen import CoachStatus
+from py2048.ui.shared.words import counted
 
 if TYPE_CHECKING:
     from py2048.compiled.jit.progress import Compiling
@@ -34,7 +36,7 @@ FIRST_PROGRESS, PROGRESS_PERIOD, LOOK_PERIOD = 1.0, 5.0, 0.1
 at it."""
 
 HELP = (
-    "Moves: left, right, up, down, or l, r, u, d.",
+    "Moves: left, right, up, down, or l, r, u; or the keys w, a, s, d, where d is right.",
     "undo: take the last move back. redo: play it again.",
     "board: read the board. score: read the score.",
     "hint: the best move and what the others lose. auto 10: let the player make ten moves.",
@@ -207,7 +209,7 @@ class PlainTextGame:
 
     def _do(self, word: str, rest: str) -> None:
         try:
-            direction = None if word in self._words else Direction.parse(word)
+            direction = None if word in self._words else direction_of_word(word)
         except DirectionError:
             known = [*self._commands, "quit", *(str(direction) for direction in Direction)]
             self._write(f"Unknown command {word!r}{did_you_mean(word, known)}. Type help.")
@@ -312,8 +314,7 @@ class PlainTextGame:
     def _score(self, _: str) -> None:
         game = self._session.game
         best = f" Best {self._session.best}." if self._session.best else ""
-        moves = "1 move" if game.ply == 1 else f"{game.ply} moves"
-        self._write(f"Score {game.score}.{best} {moves}.")
+        self._write(f"Score {game.score}.{best} {counted(game.ply, 'move')}.")
 
     def _rules(self, _: str) -> None:
         rules = self._session.rules
@@ -326,7 +327,7 @@ class PlainTextGame:
             return
         review = GameReview(self._session.record())
         if not 1 <= int(text or 1) <= len(review):
-            self._write(f"review {text}: the game has {len(review)} moves.")
+            self._write(f"review {text}: the game has {counted(len(review), 'move')}.")
             return
         if not self._session.game.is_over:
             self._session.count_help()
@@ -369,7 +370,7 @@ class PlainTextGame:
             self._write("Name a file, such as save game.2048.json.")
             return
         path = expanded(text)
-        if path.is_file():
+        if is_written(path):
             self._ask(f"{path} is there. Replace it?", lambda: self._save_as(path), "It stays.")
         else:
             self._save_as(path)
