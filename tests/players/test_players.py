@@ -16,14 +16,15 @@ from tests.strategies import boards, games, presets
 from py2048 import Board, Direction, Game, Player, get_rules, list_players, list_rules, make_player
 from py2048.cli import main
 from py2048.errors import GameOverError, PlayerError
-from py2048.ntuple.heuristic import DEFAULT, board_value, line_value
+from py2048.ntuple.heuristic import board_value, line_value
 from py2048.ntuple.layout import NetworkLayout
 from py2048.ntuple.network import Network
 from py2048.ntuple.weights import save
 from py2048.players import registry
 from py2048.players.player import PlaysGames
+from py2048.players.searching import SearchPlayer
 from py2048.rules import RandomStart, Rules
-from py2048.search.expectimax import Expectimax, outcomes
+from py2048.search.expectimax import Expectimax, outcomes, value_of_win
 from py2048.testing import check_player
 
 QUICK = ("corner", "greedy", "random", "random:seed=3", "expectimax:depth=1")
@@ -329,13 +330,56 @@ def test_boards_too_large_to_compile_for_are_played_too() -> None:
     assert finished.max_tile == 8
 
 
-def test_boards_too_large_to_compile_for_are_searched_in_time() -> None:
-    """Two moves ahead if there is time, else one."""
-    rules = get_rules("classic", rows=9, columns=9)
+@pytest.mark.parametrize(
+    ("spec", "text", "depth"),
+    [
+        ("expectimax:ms=0.01", "9x9", 1),
+        ("expectimax:nodes=1000", "9x9", 1),
+        ("expectimax:nodes=5000", "9x9", 2),
+        ("expectimax:depth=2", "9x9", 2),
+        ("expectimax", "9x9", 2),
+        ("expectimax", "16x16", 1),
+        ("expectimax:depth=2", "64x64", 1),
+        ("expectimax", "cits1401:size=64x64,start=9x2:1", 2),
+    ],
+)
+def test_boards_too_large_to_compile_for_are_searched_in_time(
+    spec: str, text: str, depth: int
+) -> None:
+    """Two moves ahead if the limits allow it, and else if it takes less than about a second."""
+    rules = get_rules(text)
     game = Game(rules, seed=1)
-    for spec, depth in (("expectimax:ms=0.01", 1), ("expectimax:depth=2", 2), ("expectimax", 2)):
-        expected = Expectimax(rules, board_value, depth, DEFAULT.base * 18).rate(game.board)
-        assert make_player(spec).rate(game) == expected
+    expected = Expectimax(rules, board_value, depth, value_of_win(rules)).rate(game.board)
+    assert make_player(spec).rate(game) == expected
+
+
+def test_a_full_board_is_searched_deeper() -> None:
+    """How far a search looks depends on how many tiles may appear where."""
+    rules = get_rules("16x16")
+    ranks = np.random.default_rng(1).integers(1, 12, rules.shape)
+    game = Game(rules, board=Board.from_rows((1 << ranks).tolist()))
+    expected = Expectimax(rules, board_value, 2, value_of_win(rules)).rate(game.board)
+    assert make_player("expectimax").rate(game) == expected
+
+
+@pytest.mark.parametrize(("tiles", "depth"), [(4, 3), (5, 2)])
+def test_a_search_is_less_deep_where_many_tiles_may_appear(tiles: int, depth: int) -> None:
+    """On 64 cells, 320 boards can follow a move: three moves ahead would take seconds."""
+    spawn = "+".join(f"{2 << rank}:1" for rank in range(tiles))
+    rules = get_rules(f"8x8:spawn={spawn}")
+    for spec, expected in [("expectimax", depth), ("heuristic", depth), ("expectimax:depth=1", 1)]:
+        player = make_player(spec)
+        assert isinstance(player, SearchPlayer)
+        assert player.new_searcher(rules).limits.moves == expected
+
+
+@pytest.mark.parametrize("spec", ["heuristic:depth=1", "quick:ms=0.001"])
+def test_a_search_without_compiling_wants_to_win(spec: str) -> None:
+    """A board that wins the game is worth more than one that may still come to it."""
+    rules = replace(get_rules("9x9"), target=8, ends_at_target=True)
+    board = Board.empty(9, 9).with_tile((0, 0), 4).with_tile((0, 1), 4)
+    game = Game(rules, board=board.with_tile((8, 8), 2))
+    assert make_player(spec).choose(game) in (Direction.LEFT, Direction.RIGHT)
 
 
 def test_a_network_rates_boards_too_large_to_compile_for(tmp_path: Path) -> None:
