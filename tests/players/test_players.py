@@ -279,6 +279,7 @@ def test_the_heuristic_likes_order_and_room() -> None:
     [
         ("expectimax:ms=0", "ms must be more than 0"),
         ("expectimax:nodes=5,ms=5", "give nodes or ms, not both"),
+        (f"expectimax:nodes={2**60}", f"nodes must be 1 to {2**60 - 1}, not {2**60}"),
         ("expectimax:cutoff=2", "cutoff must be at least 0"),
         ("expectimax:evaluation=guess", "evaluation must be heuristic or ntuple"),
         ("expectimax:evaluation=heuristic,weights=a.npz", "takes no weights"),
@@ -299,7 +300,10 @@ def test_options_that_cannot_be_used_are_named(spec: str, reason: str) -> None:
 
 def test_a_search_is_named_by_its_options() -> None:
     """Names hold what differs from the default, and make the same player."""
-    for spec in ("expectimax:nodes=500", "expectimax:depth=2,cutoff=0.01", "heuristic:depth=1"):
+    for spec in (
+        *("expectimax:nodes=500", "expectimax:depth=2,cutoff=0.01", "heuristic:depth=1"),
+        *("expectimax:depth=2,cutoff=0.0009765625", "expectimax:ms=20", "quick:ms=1234.5678"),
+    ):
         assert make_player(spec).name == spec
     assert make_player("expectimax").name == "expectimax:depth=3"
     assert make_player("expectimax:ms=2.5,threads=2").name == "expectimax:ms=2.5,threads=2"

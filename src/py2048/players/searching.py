@@ -294,6 +294,6 @@ def _shipped(rules: Rules) -> Network:
 
 def options_text(**options: object) -> str:
     """Return the given options, as they are written in a spec."""
-    given = [f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
+    given = [f"{name}={value}".removesuffix(".0" if isinstance(value, float) else "")
              for name, value in options.items() if value not in (None, "", 0.0)]  # fmt: skip
     return ",".join(given)

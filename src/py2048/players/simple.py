@@ -75,7 +75,7 @@ class QuickPlayer:
     def __init__(self, ms: float = 300.0) -> None:
         if not 0 < ms < float("inf"):
             raise PlayerError(f"ms must be more than 0 and finite, not {ms:g}")
-        self.name = "quick" if ms == 300.0 else f"quick:ms={ms:g}"
+        self.name = "quick" if ms == 300.0 else f"quick:ms={ms}".removesuffix(".0")
         self._seconds = ms / 1000
 
     def choose(self, game: Game) -> Direction:
