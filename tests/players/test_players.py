@@ -15,7 +15,7 @@ from tests.strategies import boards, games, presets
 
 from py2048 import Board, Direction, Game, Player, get_rules, list_players, list_rules, make_player
 from py2048.cli import main
-from py2048.errors import GameOverError, PlayerError
+from py2048.errors import GameOverError, PlayerError, RulesError
 from py2048.ntuple.heuristic import board_value, line_value
 from py2048.ntuple.layout import NetworkLayout
 from py2048.ntuple.network import Network
@@ -25,6 +25,7 @@ from py2048.players.player import PlaysGames
 from py2048.players.searching import SearchPlayer
 from py2048.rules import RandomStart, Rules
 from py2048.search.expectimax import Expectimax, outcomes, value_of_win
+from py2048.search.searcher import Searcher
 from py2048.testing import check_player
 
 QUICK = ("corner", "greedy", "random", "random:seed=3", "expectimax:depth=1")
@@ -332,6 +333,26 @@ def test_boards_too_large_to_compile_for_are_played_too() -> None:
     assert isinstance(player, PlaysGames)
     (finished,) = player.play_games(rules, [1])
     assert finished.max_tile == 8
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "classic:spawn=2:9+8589934592:1",
+        "classic:target=4,end=target",
+        "cits1401:spawn=edge:8589934592",
+    ],
+)
+def test_rules_that_the_compiled_search_does_not_take_are_played_too(text: str) -> None:
+    """Where huge tiles appear, or such as end the game."""
+    player, game = make_player("expectimax"), Game(text, seed=2)
+    with pytest.raises(RulesError, match=r"too big to search|would end the game"):
+        Searcher(game.rules)
+    assert player.choose(game) in game.legal_directions()
+    if game.rules.ends_at_target:
+        assert isinstance(player, PlaysGames)
+        (finished,) = player.play_games(game.rules, [2])
+        assert finished.max_tile == 4
 
 
 @pytest.mark.parametrize(

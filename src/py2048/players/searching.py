@@ -24,7 +24,7 @@ from py2048.players.player import (
     checked_game,
 )
 from py2048.rules import Rules
-from py2048.search.context import MAX_CELLS
+from py2048.search.context import is_searchable
 from py2048.search.expectimax import Evaluation, most_spawns, rate_within, value_of_win
 from py2048.search.limits import SearchLimits
 from py2048.search.searcher import Searcher, play_games
@@ -33,7 +33,7 @@ DEPTH = 3
 """The default depth."""
 
 PLAIN_DEPTH = 2
-"""The depth of the search in plain Python, for boards too large for the compiled one."""
+"""The depth of the search in plain Python, for rules that the compiled one does not take."""
 PLAIN_CELLS = 1 << 20
 """How many cells the boards that it rates have together, unless `nodes` or `ms` limit it: those of
 about half a second."""
@@ -89,7 +89,7 @@ class SearchPlayer:
         """
         if not checked_game(game).legal_directions():
             return {}
-        if game.rules.cells > MAX_CELLS:
+        if not is_searchable(game.rules):
             return self._plain(game)
         return self.searcher(game.rules).rate(game.board)
 
@@ -143,7 +143,7 @@ class SearchPlayer:
         Raises:
             PlayerError: if there are no weights for the rules.
         """
-        if rules.cells > MAX_CELLS:
+        if not is_searchable(rules):
             return [self._play(rules, seed) for seed in seeds]
         searcher = self.searcher(rules)
         searcher.prepare()
