@@ -74,6 +74,14 @@ def test_large_boards_need_a_last_move() -> None:
     assert (rollouts(rules, [board], 20, moves=50).plies == 50).all()
 
 
+def test_more_moves_than_any_game_has_leave_nothing_off() -> None:
+    """The number may be larger than any that the machine counts to."""
+    rules = get_rules("3x3")
+    board = exponents_of(Game(rules, seed=1).board.rows)
+    whole, given = rollouts(rules, [board], 20), rollouts(rules, [board], 20, moves=10**20)
+    assert np.array_equal(given.plies, whole.plies)
+
+
 def test_threads_change_nothing() -> None:
     """The results are the same on one thread and on three."""
     rules = get_rules("classic")
@@ -125,6 +133,8 @@ def test_nonsense_is_refused() -> None:
     boards = np.ones((2, 4, 4), np.uint8)
     with pytest.raises(BoardError, match="4, 4"):
         rollouts(rules, np.ones((2, 3, 3), np.uint8), 1)
+    with pytest.raises(BoardError, match="at most 254 cells, not on 16x16"):
+        rollouts(get_rules("16x16"), np.ones((2, 16, 16), np.uint8), 1)
     with pytest.raises(DirectionError, match="7 is no direction"):
         rollouts(rules, boards, 1, directions=[0, 7])
     with pytest.raises(ValueError, match="-1"):

@@ -14,7 +14,7 @@ from py2048.players import Meaning, Unit, meaning_of
 from py2048.players.perfect import PerfectPlayer
 from py2048.session import Session, hint_player
 from py2048.session.advice import PositionSnapshot
-from py2048.session.session import PERFECT_SHAPES
+from py2048.session.session import PERFECT_SUMS
 from py2048.solving import solve
 from py2048.solving.distil import distil
 from py2048.solving.distilled import shipped_moves
@@ -138,16 +138,21 @@ def test_elsewhere_the_search_gives_hints(board: str) -> None:
     assert session.hint().player.startswith("expectimax")
 
 
-def test_the_largest_boards_of_games_have_perfect_hints() -> None:
-    """Each tile once is the most that a game meets; a tile that came last is on every board."""
-    for rows, columns in PERFECT_SHAPES:
-        rules = get_rules("classic", rows=rows, columns=columns)
-        moves = shipped_moves(rules)
-        assert moves is not None
-        tiles = [4 << cell for cell in range(rules.cells)]
-        largest = Board([tiles[row * columns : (row + 1) * columns] for row in range(rows)])
-        assert largest.sum == moves.most
-        assert hint_player(rules, largest) == "perfect"
+@pytest.mark.parametrize("shape", PERFECT_SUMS)
+def test_hints_are_perfect_up_to_the_largest_sum_that_is_known(shape: tuple[int, int]) -> None:
+    """What is beyond it would have to be solved first."""
+    rows, columns = shape
+    rules = get_rules("classic", rows=rows, columns=columns)
+    moves = shipped_moves(rules)
+    assert moves is not None
+    assert PERFECT_SUMS[shape] == moves.covered
+    tiles = [1 << rank for rank in range(12) if moves.covered >> rank & 1]
+    tiles += [0] * (rules.cells - len(tiles))
+    known = Board([tiles[row * columns : (row + 1) * columns] for row in range(rows)])
+    assert known.sum == moves.covered
+    assert hint_player(rules, known) == "perfect"
+    beyond = Board.empty(rows, columns).with_tile((0, 0), 2).with_tile((0, 1), 2048)
+    assert hint_player(rules, beyond) == "expectimax"
 
 
 def test_a_file_serves_its_rules_and_goal(tmp_path: Path) -> None:

@@ -15,15 +15,17 @@ from tests.strategies import boards, games, presets
 
 from py2048 import Board, Direction, Game, Player, get_rules, list_players, list_rules, make_player
 from py2048.cli import main
-from py2048.errors import GameOverError, PlayerError
-from py2048.ntuple.heuristic import DEFAULT, board_value, line_value
+from py2048.errors import GameOverError, PlayerError, RulesError
+from py2048.ntuple.heuristic import board_value, line_value
 from py2048.ntuple.layout import NetworkLayout
 from py2048.ntuple.network import Network
 from py2048.ntuple.weights import save
 from py2048.players import registry
 from py2048.players.player import PlaysGames
+from py2048.players.searching import SearchPlayer
 from py2048.rules import RandomStart, Rules
-from py2048.search.expectimax import Expectimax, outcomes
+from py2048.search.expectimax import Expectimax, outcomes, value_of_win
+from py2048.search.searcher import Searcher
 from py2048.testing import check_player
 
 QUICK = ("corner", "greedy", "random", "random:seed=3", "expectimax:depth=1")
@@ -278,6 +280,7 @@ def test_the_heuristic_likes_order_and_room() -> None:
     [
         ("expectimax:ms=0", "ms must be more than 0"),
         ("expectimax:nodes=5,ms=5", "give nodes or ms, not both"),
+        (f"expectimax:nodes={2**60}", f"nodes must be 1 to {2**60 - 1}, not {2**60}"),
         ("expectimax:cutoff=2", "cutoff must be at least 0"),
         ("expectimax:evaluation=guess", "evaluation must be heuristic or ntuple"),
         ("expectimax:evaluation=heuristic,weights=a.npz", "takes no weights"),
@@ -298,7 +301,10 @@ def test_options_that_cannot_be_used_are_named(spec: str, reason: str) -> None:
 
 def test_a_search_is_named_by_its_options() -> None:
     """Names hold what differs from the default, and make the same player."""
-    for spec in ("expectimax:nodes=500", "expectimax:depth=2,cutoff=0.01", "heuristic:depth=1"):
+    for spec in (
+        *("expectimax:nodes=500", "expectimax:depth=2,cutoff=0.01", "heuristic:depth=1"),
+        *("expectimax:depth=2,cutoff=0.0009765625", "expectimax:ms=20", "quick:ms=1234.5678"),
+    ):
         assert make_player(spec).name == spec
     assert make_player("expectimax").name == "expectimax:depth=3"
     assert make_player("expectimax:ms=2.5,threads=2").name == "expectimax:ms=2.5,threads=2"
@@ -329,13 +335,76 @@ def test_boards_too_large_to_compile_for_are_played_too() -> None:
     assert finished.max_tile == 8
 
 
-def test_boards_too_large_to_compile_for_are_searched_in_time() -> None:
-    """Two moves ahead if there is time, else one."""
-    rules = get_rules("classic", rows=9, columns=9)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "classic:spawn=2:9+8589934592:1",
+        "classic:target=4,end=target",
+        "cits1401:spawn=edge:8589934592",
+    ],
+)
+def test_rules_that_the_compiled_search_does_not_take_are_played_too(text: str) -> None:
+    """Where huge tiles appear, or such as end the game."""
+    player, game = make_player("expectimax"), Game(text, seed=2)
+    with pytest.raises(RulesError, match=r"too big to search|would end the game"):
+        Searcher(game.rules)
+    assert player.choose(game) in game.legal_directions()
+    if game.rules.ends_at_target:
+        assert isinstance(player, PlaysGames)
+        (finished,) = player.play_games(game.rules, [2])
+        assert finished.max_tile == 4
+
+
+@pytest.mark.parametrize(
+    ("spec", "text", "depth"),
+    [
+        ("expectimax:ms=0.01", "9x9", 1),
+        ("expectimax:nodes=1000", "9x9", 1),
+        ("expectimax:nodes=5000", "9x9", 2),
+        ("expectimax:depth=2", "9x9", 2),
+        ("expectimax", "9x9", 2),
+        ("expectimax", "16x16", 1),
+        ("expectimax:depth=2", "64x64", 1),
+        ("expectimax", "cits1401:size=64x64,start=9x2:1", 2),
+    ],
+)
+def test_boards_too_large_to_compile_for_are_searched_in_time(
+    spec: str, text: str, depth: int
+) -> None:
+    """Two moves ahead if the limits allow it, and else if it takes less than about a second."""
+    rules = get_rules(text)
     game = Game(rules, seed=1)
-    for spec, depth in (("expectimax:ms=0.01", 1), ("expectimax:depth=2", 2), ("expectimax", 2)):
-        expected = Expectimax(rules, board_value, depth, DEFAULT.base * 18).rate(game.board)
-        assert make_player(spec).rate(game) == expected
+    expected = Expectimax(rules, board_value, depth, value_of_win(rules)).rate(game.board)
+    assert make_player(spec).rate(game) == expected
+
+
+def test_a_full_board_is_searched_deeper() -> None:
+    """How far a search looks depends on how many tiles may appear where."""
+    rules = get_rules("16x16")
+    ranks = np.random.default_rng(1).integers(1, 12, rules.shape)
+    game = Game(rules, board=Board.from_rows((1 << ranks).tolist()))
+    expected = Expectimax(rules, board_value, 2, value_of_win(rules)).rate(game.board)
+    assert make_player("expectimax").rate(game) == expected
+
+
+@pytest.mark.parametrize(("tiles", "depth"), [(4, 3), (5, 2)])
+def test_a_search_is_less_deep_where_many_tiles_may_appear(tiles: int, depth: int) -> None:
+    """On 64 cells, 320 boards can follow a move: three moves ahead would take seconds."""
+    spawn = "+".join(f"{2 << rank}:1" for rank in range(tiles))
+    rules = get_rules(f"8x8:spawn={spawn}")
+    for spec, expected in [("expectimax", depth), ("heuristic", depth), ("expectimax:depth=1", 1)]:
+        player = make_player(spec)
+        assert isinstance(player, SearchPlayer)
+        assert player.new_searcher(rules).limits.moves == expected
+
+
+@pytest.mark.parametrize("spec", ["heuristic:depth=1", "quick:ms=0.001"])
+def test_a_search_without_compiling_wants_to_win(spec: str) -> None:
+    """A board that wins the game is worth more than one that may still come to it."""
+    rules = replace(get_rules("9x9"), target=8, ends_at_target=True)
+    board = Board.empty(9, 9).with_tile((0, 0), 4).with_tile((0, 1), 4)
+    game = Game(rules, board=board.with_tile((8, 8), 2))
+    assert make_player(spec).choose(game) in (Direction.LEFT, Direction.RIGHT)
 
 
 def test_a_network_rates_boards_too_large_to_compile_for(tmp_path: Path) -> None:

@@ -128,10 +128,13 @@ def test_a_table_of_endings_decides_where_it_knows_the_board(
 
 @pytest.mark.parametrize(
     ("rules", "moves"),
-    [("cits1401:size=3x3,start=2x2:1", 12), ("8x8", 3), ("9x9", 2), ("1x8", 5)],
+    [
+        *(("cits1401:size=3x3,start=2x2:1", 12), ("8x8", 3), ("9x9", 2), ("1x8", 5)),
+        ("classic:spawn=2:1+8589934592:9", 3),
+    ],
 )
 def test_every_board_has_a_judge(rules: str, moves: int) -> None:
-    """Spawns without chance have no luck; what is too large for the compiled search has a judge."""
+    """Spawns without chance have no luck; what the compiled search does not take has a judge."""
     game = Game(rules, seed=6)
     while game.ply < moves and not game.is_over:
         for direction in ("up", "right", "left", "down"):

@@ -156,10 +156,10 @@ async def test_undo_goes_with_a_chain(services: Services) -> None:
     visitor.leave()
 
 
-async def test_a_hint_that_no_search_can_give_fails_as_a_player_s() -> None:
-    """A new tile may end this game, which searches refuse; a connection answers such errors."""
-    rules = get_rules("x:size=2x2,target=4,end=target")
+async def test_a_hint_under_rules_that_a_player_refuses_fails_as_a_player_s() -> None:
+    """A new tile may be too large for random games; a connection answers such errors."""
+    rules = get_rules("classic:size=2x2,spawn=2:9+8589934592:1")
     snapshot = PositionSnapshot(rules, Board.parse("2 2 / . ."), 0)
-    with pytest.raises(PlayerError, match="would end the game"):
-        async for _ in HintService(("expectimax",), 1).advise("expectimax", snapshot):
+    with pytest.raises(PlayerError, match="too large to compute with"):
+        async for _ in HintService(("montecarlo",), 1).advise("montecarlo", snapshot):
             pass

@@ -107,8 +107,11 @@ def rollouts(
         ValueError: if `count` is negative, or `moves` less than 1.
     """
     exponents = checked_boards(boards, rules)
-    if exponents.ndim != 3 or rules.cells > MAX_CELLS:
-        raise BoardError(f"give boards [m, rows, columns] of at most {MAX_CELLS} cells each")
+    if exponents.ndim != 3:
+        raise BoardError(f"give boards [m, rows, columns], not of {exponents.ndim} dimensions")
+    if rules.cells > MAX_CELLS:
+        shape = f"{rules.rows}x{rules.columns}"
+        raise BoardError(f"random games are played on at most {MAX_CELLS} cells, not on {shape}")
     if count < 0:
         raise ValueError(f"count must be 0 or more, not {count}")
     if moves is not None and moves < 1:
@@ -119,7 +122,7 @@ def rollouts(
     if directions is not None:
         firsts[:] = checked_directions(directions, len(flat)) + 1
     jobs = len(flat) * count
-    most = ENDLESS if moves is None else np.int64(moves)
+    most = ENDLESS if moves is None else np.int64(min(moves, int(ENDLESS)))
     results = np.zeros(jobs, np.int64), np.zeros(jobs, np.int64)
     series = Series(count, most, np.uint64(rng.checked_seed(seed)), flat, firsts, *results)
     _play(rules, series, jobs, threads or available_threads())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from math import inf
 from pathlib import Path
@@ -23,8 +24,8 @@ from py2048.players.player import (
     checked_game,
 )
 from py2048.rules import Rules
-from py2048.search.context import MAX_CELLS
-from py2048.search.expectimax import Evaluation, rate_within
+from py2048.search.context import is_searchable
+from py2048.search.expectimax import Evaluation, most_spawns, rate_within, value_of_win
 from py2048.search.limits import SearchLimits
 from py2048.search.searcher import Searcher, play_games
 
@@ -32,7 +33,13 @@ DEPTH = 3
 """The default depth."""
 
 PLAIN_DEPTH = 2
-"""The depth of the search in plain Python, for boards too large for the compiled one."""
+"""The depth of the search in plain Python, for rules that the compiled one does not take."""
+PLAIN_CELLS = 1 << 20
+"""How many cells the boards that it rates have together, unless `nodes` or `ms` limit it: those of
+about half a second."""
+
+MOST_SPAWNS, DEPTH_OF_MANY = 256, 2
+"""Where more boards than this can follow a move, a search that follows all of them is less deep."""
 
 HEURISTIC, NTUPLE = "heuristic", "ntuple"
 
@@ -82,7 +89,7 @@ class SearchPlayer:
         """
         if not checked_game(game).legal_directions():
             return {}
-        if game.rules.cells > MAX_CELLS:
+        if not is_searchable(game.rules):
             return self._plain(game)
         return self.searcher(game.rules).rate(game.board)
 
@@ -120,13 +127,15 @@ class SearchPlayer:
         Raises:
             PlayerError: if there are no weights for the rules.
         """
-        evaluation = self._evaluation_for(rules)
+        evaluation, limits = self._evaluation_for(rules), self._limits
+        if limits.follows_all and rules.cells * len(rules.spawn_weights.tiles) > MOST_SPAWNS:
+            limits = replace(limits, depth=min(limits.moves, DEPTH_OF_MANY))
         kind: type[Searcher] = Searcher
         if self._uses_endings:
             from py2048.players.endings import EndingSearcher  # brings the whole solver with it
 
             kind = EndingSearcher
-        return kind(rules, evaluation, self._limits, threads=self._threads)
+        return kind(rules, evaluation, limits, threads=self._threads)
 
     def play_games(self, rules: Rules, seeds: Sequence[int]) -> list[FinishedGame]:
         """Play the game of each seed to its end, compiled; wait for the compiler if necessary.
@@ -134,7 +143,7 @@ class SearchPlayer:
         Raises:
             PlayerError: if there are no weights for the rules.
         """
-        if rules.cells > MAX_CELLS:
+        if not is_searchable(rules):
             return [self._play(rules, seed) for seed in seeds]
         searcher = self.searcher(rules)
         searcher.prepare()
@@ -151,14 +160,19 @@ class SearchPlayer:
         return FinishedGame(game.score, game.board.max_tile, game.ply)
 
     def _plain(self, game: Game) -> dict[Direction, float]:
-        limits, evaluation = self._limits, self._evaluation_for(game.rules)
+        limits, rules, evaluation = self._limits, game.rules, self._evaluation_for(game.rules)
         value: Evaluation = board_value
-        won = DEFAULT.base * sum(game.rules.shape)
+        won = value_of_win(rules)
         if isinstance(evaluation, Network):
             value, won = evaluation.value, 0.0
-        seconds = inf if limits.ms is None else limits.ms / 1000
-        deepest = min(limits.moves, PLAIN_DEPTH)
-        return rate_within(seconds, game.rules, value, deepest, won, game.board)
+        seconds, deepest = inf, min(limits.moves, PLAIN_DEPTH)
+        if limits.ms is not None:
+            seconds = limits.ms / 1000
+        else:
+            most = limits.nodes or PLAIN_CELLS // rules.cells
+            if len(Direction) ** 2 * most_spawns(rules, game.board) > most:
+                deepest = 1
+        return rate_within(seconds, rules, value, deepest, won, game.board)
 
 
 class ExpectimaxPlayer(SearchPlayer):
@@ -280,6 +294,6 @@ def _shipped(rules: Rules) -> Network:
 
 def options_text(**options: object) -> str:
     """Return the given options, as they are written in a spec."""
-    given = [f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
+    given = [f"{name}={value}".removesuffix(".0" if isinstance(value, float) else "")
              for name, value in options.items() if value not in (None, "", 0.0)]  # fmt: skip
     return ",".join(given)

@@ -7,9 +7,9 @@ import random
 from py2048.direction import Direction
 from py2048.errors import PlayerError
 from py2048.game import Game
-from py2048.ntuple.heuristic import DEFAULT, board_value
+from py2048.ntuple.heuristic import board_value
 from py2048.players.player import best, checked_game
-from py2048.search.expectimax import rate_within
+from py2048.search.expectimax import rate_within, value_of_win
 
 QUICK_DEPTH = 8
 """The greatest depth of a quick search."""
@@ -75,7 +75,7 @@ class QuickPlayer:
     def __init__(self, ms: float = 300.0) -> None:
         if not 0 < ms < float("inf"):
             raise PlayerError(f"ms must be more than 0 and finite, not {ms:g}")
-        self.name = "quick" if ms == 300.0 else f"quick:ms={ms:g}"
+        self.name = "quick" if ms == 300.0 else f"quick:ms={ms}".removesuffix(".0")
         self._seconds = ms / 1000
 
     def choose(self, game: Game) -> Direction:
@@ -86,5 +86,5 @@ class QuickPlayer:
         """Return the value of each legal direction, from the deepest search that time allows."""
         if not checked_game(game).legal_directions():
             return {}
-        rules, won = game.rules, DEFAULT.base * sum(game.rules.shape)
+        rules, won = game.rules, value_of_win(game.rules)
         return rate_within(self._seconds, rules, board_value, QUICK_DEPTH, won, game.board)

@@ -15,7 +15,7 @@ DEFAULT, MANY_CELLS = "expectimax:depth=3", 16
 finds than of those that depth 2 finds (``benchmarks/review.py``)."""
 
 LARGE, HUGE = "expectimax:depth=2", "heuristic:depth=1"
-"""The judges of larger boards, and of those that are too large for a compiled search."""
+"""The judges of larger boards, and under rules that a compiled search does not take."""
 
 
 def judge_for(rules: Rules, spec: str = "", start: Board | None = None) -> Judge:
@@ -61,11 +61,11 @@ def judging_player(rules: Rules, spec: str = "") -> Player:
 
 
 def _search_for(rules: Rules) -> str:
-    from py2048.search.context import MAX_CELLS
+    from py2048.search.context import is_searchable
 
-    if rules.cells <= MANY_CELLS:
-        return DEFAULT
-    return LARGE if rules.cells <= MAX_CELLS else HUGE
+    if not is_searchable(rules):
+        return HUGE
+    return DEFAULT if rules.cells <= MANY_CELLS else LARGE
 
 
 def judge_by(rules: Rules, player: Player) -> Judge:
@@ -78,11 +78,11 @@ def judge_by(rules: Rules, player: Player) -> Judge:
     from py2048.players.perfect import PerfectPlayer
     from py2048.players.searching import SearchPlayer
     from py2048.review.judges import ExactJudge, PlayerJudge, SearchJudge
-    from py2048.search.context import MAX_CELLS
+    from py2048.search.context import is_searchable
     from py2048.solving.distilled import shipped_moves
 
     if isinstance(player, PerfectPlayer):
         return ExactJudge(player.solution(rules), rules, player)
-    if isinstance(player, SearchPlayer) and rules.cells <= MAX_CELLS:
+    if isinstance(player, SearchPlayer) and is_searchable(rules):
         return SearchJudge(player, rules, shipped_moves(rules))
     return PlayerJudge(player, rules)

@@ -177,6 +177,15 @@ SearchContexts = Sequence[SearchContext]
 """A record array of one context, as kernels take it."""
 
 
+def is_searchable(rules: Rules) -> bool:
+    """Return whether `new_context` takes the rules."""
+    spawned = rules.spawn_weights.tiles
+    largest = max(*spawned, *rules.start_weights.tiles)
+    if rules.ends_at_target and largest >= (rules.target or 0):
+        return False
+    return rules.cells <= MAX_CELLS and len(spawned) <= MAX_TILES and largest <= 1 << MAX_RANK
+
+
 def new_context(
     rules: Rules,
     evaluation: Network | Heuristic,

@@ -20,8 +20,9 @@ from math import inf, log2
 from py2048.board import Board, Slide
 from py2048.direction import Direction
 from py2048.game.turn import Spawn, Turn, possible_cells, score_after
+from py2048.ntuple.heuristic import DEFAULT
 from py2048.rules import Rules
-from py2048.search.context import COSTS_PER_BIT, LOSS_COST, MOVE_COST
+from py2048.search.context import COSTS_PER_BIT, LOSS_COST, MOVE_COST, WON
 
 Evaluation = Callable[[Board], float]
 """The value of an afterstate, in points."""
@@ -57,16 +58,21 @@ def rate_within(
         start = time.perf_counter()
         values = Expectimax(rules, evaluation, depth, won).rate(board)
         now = time.perf_counter()
-        if now + (now - start) * len(Direction) * _spawns(rules, board) > end:
+        if now + (now - start) * len(Direction) * most_spawns(rules, board) > end:
             break
     return values
 
 
-def _spawns(rules: Rules, board: Board) -> int:
-    """Return about how many boards a spawn can lead to."""
-    if rules.is_deterministic:
-        return 1
-    return len(rules.spawn_weights.pairs) * (len(board.empty_cells()) + 1)
+def value_of_win(rules: Rules) -> float:
+    """Return what the heuristic gives a board that ends the game by its target."""
+    return DEFAULT.base * sum(rules.shape) + WON
+
+
+def most_spawns(rules: Rules, board: Board) -> int:
+    """Return how many boards the spawn after a move can lead to, at most."""
+    slides = [board.slide(direction, rules.merging) for direction in board.legal_directions()]
+    cells = [len(possible_cells(rules, slide.board, slide.direction)) for slide in slides]
+    return len(rules.spawn_weights.pairs) * max(cells, default=0)
 
 
 class Expectimax:

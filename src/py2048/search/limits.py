@@ -61,7 +61,7 @@ class SearchLimits:
         if self.depth is not None and not 1 <= self.depth <= MAX_DEPTH:
             raise ValueError(f"depth must be 1 to {MAX_DEPTH}, not {self.depth}")
         if self.nodes is not None and not 1 <= self.nodes < UNLIMITED:
-            raise ValueError(f"nodes must be 1 or more, not {self.nodes}")
+            raise ValueError(f"nodes must be 1 to {UNLIMITED - 1}, not {self.nodes}")
         if self.ms is not None and not 0 < self.ms < 1e9:
             raise ValueError(f"ms must be more than 0 and less than 1e9, not {self.ms:g}")
         if self.nodes is not None and self.ms is not None:

@@ -94,7 +94,7 @@ class HintService:
         with self._locks[spec]:
             try:
                 return next(answers, None)
-            except Py2048Error as error:  # of the rules, too: searches refuse some
+            except Py2048Error as error:  # of the rules, too: some players refuse some
                 raise PlayerError(str(error)) from None
 
     def _answers(

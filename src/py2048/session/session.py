@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 HINT_PLAYER = "expectimax"
 """The player that gives hints where none is perfect, unless another is asked for."""
 
-PERFECT_SHAPES = (2, 2), (2, 3), (2, 4), (3, 3)
-"""The boards whose best moves under the classic rules come with py2048."""
+PERFECT_SUMS = {(2, 2): 60, (2, 3): 252, (2, 4): 1020, (3, 3): 1150}
+"""The shapes whose best moves under the classic rules come with py2048, and up to which sum."""
 
 MOST_SEARCHED = 10_000
 """Among so many finished games a person's best one is looked for."""
@@ -50,20 +50,17 @@ def hint_player(rules: Rules, board: Board | None = None) -> str:
 
     Args:
         rules: the rules.
-        board: the board that the hint is for; by default one that games meet. No best move is
-            known on the others, which somebody has set up.
+        board: the board that the hint is for; by default one that games begin with. No best move
+            is known on those that somebody has set up and no game meets; on some of the largest
+            sums finding it takes many seconds.
     """
-    if rules.shape not in PERFECT_SHAPES:
+    if rules.shape not in PERFECT_SUMS:
         return HINT_PLAYER
     classic = get_rules("classic", rows=rules.rows, columns=rules.columns)
     alike = replace(rules, name=classic.name, target=classic.target) == classic
-    is_met = board is None or (board.sum <= _most_sum(rules) and _has_new_tile(rules, board))
-    return "perfect" if alike and is_met else HINT_PLAYER
-
-
-def _most_sum(rules: Rules) -> int:
-    """Return the largest sum that a game meets: each tile once, from the largest new one on."""
-    return max(rules.spawn_weights.tiles) * ((1 << rules.cells) - 1)
+    most = PERFECT_SUMS[rules.shape]
+    is_known = board is None or (board.sum <= most and _has_new_tile(rules, board))
+    return "perfect" if alike and is_known else HINT_PLAYER
 
 
 def _has_new_tile(rules: Rules, board: Board) -> bool:
