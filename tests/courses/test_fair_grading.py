@@ -262,14 +262,35 @@ def test_examples_can_be_pasted(name, tmp_path):
     path.write_text(_right(right, change))
     report = grade_path(path, get_course(course).grading())
     (check,) = (check for check in _task(report, number).checks if not check.passed)
-    lines = f"{report.opening}\n{check.example}\n"
-    lines = re.sub("# typed: (.*) ⏎", lambda found: found[1].replace(" ⏎ ", "\n"), lines)
+    example = re.sub("# typed: (.*) ⏎", lambda found: found[1].replace(" ⏎ ", "\n"), check.example)
+    done = _pasted(tmp_path, report.opening, example)
+    assert done.stdout.splitlines()[-1] == check.actual, done.stderr
+
+
+def _pasted(folder: Path, *lines: str) -> subprocess.CompletedProcess[str]:
+    """Paste lines into Python's prompt."""
     prompt = "import code; code.interact(banner='', exitmsg='', readfunc=lambda _: input())"
     typed = [sys.executable, "-c", prompt]
-    done = subprocess.run(
-        typed, cwd=tmp_path, input=lines, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.splitlines()[-1] == check.actual, done.stderr
+    text = "\n".join([*lines, ""])
+    return subprocess.run(typed, cwd=folder, input=text, capture_output=True, text=True, check=True)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("if not boards_equal(b, before):", "if board_empty_positions(b):"),
+        ("while not board_finished(b):", "while True:"),
+    ],
+    ids=["a few letters", "many letters"],
+)
+def test_a_pasted_game_comes_to_the_board_of_the_report(change, tmp_path):
+    """The same tiles, and the same letters without a person who types them."""
+    (tmp_path / "mine.py").write_text(_right(DICTIONARY, change))
+    report = grade_path(tmp_path / "mine.py", get_course("ist").grading())
+    (check,) = (check for check in _task(report, "4").checks if not check.passed)
+    played = _pasted(tmp_path, report.opening, check.example).stdout.replace("] \n", "]\n")
+    *_, last = re.findall(r"(?:\[.*\]\n){4}Score: \d+", played)
+    assert check.actual.endswith(f"\n{last}")
 
 
 def test_a_main_section_is_tried_as_a_program():
