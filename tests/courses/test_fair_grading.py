@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+from ast import literal_eval
 from dataclasses import replace
 from pathlib import Path
 
@@ -291,6 +292,27 @@ def test_a_pasted_game_comes_to_the_board_of_the_report(change, tmp_path):
     played = _pasted(tmp_path, report.opening, check.example).stdout.replace("] \n", "]\n")
     *_, last = re.findall(r"(?:\[.*\]\n){4}Score: \d+", played)
     assert check.actual.endswith(f"\n{last}")
+
+
+@pytest.mark.gui
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("        for key in ('<Left>', '<Right>', '<Up>', '<Down>'):", "        for key in ():"),
+        ("'<Left>', self.update_view, add='+'", "'<Up>', print, add='+'"),
+    ],
+    ids=["the keys stay bound", "the window does not follow"],
+)
+def test_a_pasted_window_comes_to_what_the_report_says(change, display, tmp_path):
+    """Examples of windows need nothing but the program and Tk."""
+    folder = tmp_path / "mine"
+    shutil.copytree(HERE / "qsan_qarut" / "right" / "as_in_the_document", folder)
+    text = _right("qsan_qarut/right/as_in_the_document/controller.py", change)
+    (folder / "controller.py").write_text(text)
+    report = grade_path(folder, get_course("qsan_qarut").grading())
+    check = next(check for check in _task(report, "10").checks if not check.passed)
+    done = _pasted(folder, report.opening, check.example)
+    assert literal_eval(done.stdout.splitlines()[-1]) == literal_eval(check.actual)
 
 
 def test_a_main_section_is_tried_as_a_program():
