@@ -360,13 +360,16 @@ def open_window(n=4):
     if found and (n == 4 or asks):
         type_line('made = controller.' + found[-1])
     else:
-        # A size that the constructor takes, mostly as N=N, is as good as the module's.
+        # A size that the constructor takes, mostly as N=N, is as good as the module's; so is
+        # one of another name.
         usual = getattr(module, 'N', 4)
+        constants = [k for k, v in vars(module).items() if type(v) is int and v == usual]
         taken = inspect.signature(module.Controller).parameters.values()
         sizes = [f'{p.name}={n}' for p in taken if p.kind < p.VAR_POSITIONAL
                  and (p.default is p.empty or p.default == usual)]
         if n != usual:
-            type_line(f'controller.N = {n}')
+            for name in ['N'] if hasattr(module, 'N') else constants:
+                type_line(f'controller.{name} = {n}')
         type_line(f"made = controller.Controller({', '.join(sizes)})")
     if not hasattr(names['made'], 'model'):
         give_size(n)
